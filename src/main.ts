@@ -72,7 +72,7 @@ async function runLine(
   }
 }
 
-/** The most common help request: rendering it takes less time than loading the command line parser. */
+/** Detects the most common help request, because rendering it takes less time than loading the command line parser. */
 const asksForRootHelp = ([word = 'help', ...more]: readonly string[]): boolean =>
   more.length === 0 && ['help', '--help', '-h'].includes(word);
 
@@ -136,7 +136,7 @@ async function runCommand(
     const record = result?.kind === 'record' ? result.record : undefined;
     const run = { intents: context.unreported(), hasWritten: context.hasWritten(), record };
     const failed = await showFailure(process, io, withOutcome(failureOf(error, signal), run));
-    // If stdout was cut short, leave the results unreported: running the command again reports them.
+    // If stdout was cut short, leave the results unreported, because running the command again reports them.
     const isCutShort = writerOf(io.stdout.stream).isCutShort;
     if (failed.isShown && run.intents.length > 0 && !isCutShort) {
       const { reportShown } = await import('./orders/report.ts');
@@ -160,7 +160,8 @@ async function withWholeIds(
 }
 
 /**
- * Saves the list shown on a terminal, so that the next command can refer to its rows; for products, also the titles.
+ * Saves the list shown on a terminal, so that the next command can refer to its rows. For products, also saves the
+ * titles.
  */
 const listKeeper =
   (context: Context) =>
@@ -175,7 +176,7 @@ const listKeeper =
     );
   };
 
-/** After an interrupt, reports it rather than the errors it caused. */
+/** After an interrupt, returns the interrupt rather than an error that it caused. */
 function failureOf(error: unknown, signal: AbortSignal): unknown {
   const reason: unknown = signal.reason;
   return signal.aborted && reason instanceof ErrandError && !(error instanceof ErrandError) ? reason : error;
@@ -218,7 +219,7 @@ function watchSignals(process: NodeJS.Process, { stderr }: Io): { signal: AbortS
   const handlers = Object.entries(signals).map(([name, category]) => {
     const handle = (): void => {
       if (controller.signal.aborted) process.exit(exitCodes[category]);
-      // Erase the ^C that the terminal echoed at the start of the next line.
+      // Erase the ^C that the terminal has echoed on the current line.
       if (name === 'SIGINT' && stderr.isTerminal && !stderr.isDumb && mayDraw())
         stderr.stream.write('\r\u001b[K');
       controller.abort(new ErrandError(category, category === 'interrupted' ? 'interrupted' : 'terminated'));
@@ -235,9 +236,9 @@ function watchSignals(process: NodeJS.Process, { stderr }: Io): { signal: AbortS
 }
 
 /**
- * Handles stream errors. A reader that closes the pipe (`| head`) is not a failure. Whoever writes a result reports
- * other stdout errors; this keeps them from crashing the process, and reports them for output without a result: help
- * and version.
+ * Handles stream errors. A reader that closes the pipe (`| head`) is not a failure. Code that writes a result reports
+ * other stdout errors itself, and this handler only keeps them from crashing the process. For output without a result
+ * (help and version), this handler reports them.
  */
 function watchStreams(process: NodeJS.Process, io: Io): { outcome(): Promise<number> } {
   let failure: Error | undefined;

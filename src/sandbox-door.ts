@@ -44,7 +44,10 @@ interface ServeRequest {
   readonly signal: AbortSignal;
 }
 
-/** Serves the sandbox until it is closed. @throws UsageError if the port is in use; StorageError for its data. */
+/**
+ * Serves the sandbox until it is closed. @throws UsageError if the port is in use; StorageError if the sandbox's data
+ * cannot be used.
+ */
 export async function serveSandbox(request: ServeRequest): Promise<Served> {
   const {
     host,
@@ -94,7 +97,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
 }
 
 interface EmbeddedOptions {
-  /** Allows reads if its data is not writable. */
+  /** Allows reads even if the sandbox's data is not writable. */
   readonly readsCopy?: boolean;
   readonly speed: number;
   readonly seed: number | undefined;
@@ -250,7 +253,7 @@ function refuseFault(text: string): never {
   });
 }
 
-/** Reports the bug behind a 500 on stderr: the response hides it, but whoever runs the sandbox sees it. */
+/** Reports the bug behind a 500 on stderr, because the response hides it from whoever runs the sandbox. */
 function reportBug(error: unknown): void {
   process.stderr.write(
     `sandbox: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,

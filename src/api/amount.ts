@@ -1,6 +1,6 @@
 /**
- * Currency of every amount a caller gives: wallet, fees, ceilings and search bounds (specification, What the service
- * does: the fee and every call are priced in USD; orders in other currencies are billed in USD).
+ * Currency of every amount a caller gives: wallet, fees, ceilings and search bounds. According to the specification
+ * (What the service does), the fee and every call are priced in USD, and orders in other currencies are billed in USD.
  */
 export const serviceCurrency = 'USD';
 
@@ -12,7 +12,7 @@ export type AmountUnit = (typeof amountUnits)[number];
 export type ReadAmount =
   | {
       readonly cents: number;
-      /** Digits only: could mean cents or dollars. */
+      /** Digits only, so it could mean cents or dollars. */
       readonly isBare: boolean;
       readonly problem?: never;
     }

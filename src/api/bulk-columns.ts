@@ -67,11 +67,11 @@ export function meaningOf(heading: string): HeadingMeaning {
 export interface ColumnPlan {
   readonly headings: readonly string[];
   readonly columns: ReadonlyMap<BulkColumn, number>;
-  /** Plain order fields present as columns. */
+  /** Plain order fields that the table has columns for. */
   readonly plain: readonly (readonly [PlainBulkColumn, PlainOrderField])[];
   readonly metadata: readonly { readonly key: string; readonly index: number }[];
   readonly passthrough: readonly { readonly heading: string; readonly index: number }[];
-  /** Headings that map to the same column as an earlier one. */
+  /** Headings that map to the same column as an earlier heading. */
   readonly doubled: readonly { readonly column: string; readonly headings: readonly [string, string] }[];
 }
 

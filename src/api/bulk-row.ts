@@ -4,12 +4,12 @@ import { hasBulkColumn, type PlainInput, type PlainOrderField, unmetRequirements
 import { productUrlProblem, urlsWithin } from './product-url.ts';
 import type { ShapeInput } from './schemas/index.ts';
 
-/** A problem with a cell, present or missing. */
+/** A problem with a cell, or with a missing cell. */
 export interface BulkIssue {
   readonly column: string;
   /** Raw cell text; empty if missing. */
   readonly value: string;
-  /** How to fix it; phrased to follow the column's name. */
+  /** How to fix the problem, phrased to follow the column's name. */
   readonly message: string;
 }
 

@@ -1,4 +1,4 @@
-/** Kind of target a trigger takes besides its name. */
+/** Kind of target that a trigger takes besides its event name. */
 export type TriggerTarget = 'order' | 'account' | 'return' | 'code' | 'none';
 
 /**
@@ -26,7 +26,7 @@ export const sandboxTriggers = {
 
 export type SandboxTrigger = keyof typeof sandboxTriggers;
 
-/** Sandbox trigger endpoint: takes `{event, id?, error_type?, amount?}`, the amount in cents. */
+/** Sandbox trigger endpoint. Takes `{event, id?, error_type?, amount?}`, with the amount in cents. */
 export const triggerPath = '/sandbox/trigger';
 
 /**
@@ -36,7 +36,7 @@ export const triggerPath = '/sandbox/trigger';
  */
 export const controlPath = '/sandbox/control';
 
-/** Header proving that the CLI can read the files of the user serving the sandbox. */
+/** Header that proves the CLI can read the files of the user who serves the sandbox. */
 export const controlTokenHeader = 'x-sandbox-token';
 
 /** Whether a path is a sandbox control rather than part of the service. */
@@ -47,15 +47,15 @@ export const isControl = (pathname: string): boolean =>
 export interface ControlActions {
   /** Advances the clock, running everything that falls due on the way. */
   readonly advance: { readonly ms: number };
-  /** Saves the state under a name. @param force overwrites an existing snapshot. */
+  /** Saves the state under a name. @param force makes it overwrite an existing snapshot. */
   readonly snapshot: { readonly name: string; readonly force?: boolean | undefined };
   /** Restores a snapshot, including its clock. */
   readonly restore: { readonly name: string };
   /** Deletes all orders, keys, wallets and settings. */
   readonly reset: Readonly<Record<string, never>>;
   /**
-   * Updates the active faults, written as for `--fault`, in one step: `faults` replaces them all, then `remove` deletes
-   * and `add` appends.
+   * Updates the active faults in one step: `faults` replaces all of them, then `remove` deletes and `add` appends.
+   * Faults are written as for `--fault`.
    */
   readonly faults: FaultChange;
   /** Sets the speed-up factor for records created from now on. */
@@ -102,8 +102,8 @@ export interface ExportedState extends ControlState {
 }
 
 /**
- * Response to `advance`. `left_ms` is the time still to advance, in ms; above 0 if the call stopped early to stay
- * short.
+ * Response to `advance`. `left_ms` is the time still to advance, in ms. It is above 0 if the call stopped early so as
+ * not to take too long.
  */
 export interface AdvancedState extends ControlState {
   readonly left_ms: number;

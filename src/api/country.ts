@@ -16,7 +16,10 @@ const countryNames: Readonly<Record<string, string>> = {
   italia: 'IT',
 };
 
-/** Why a text is not a country code, suggesting the right one if known; undefined if it has the form of a code. */
+/**
+ * Explains why a text is not a country code and suggests the right code if known; undefined if the text has the form of
+ * a code.
+ */
 export function countryProblem(text: string): string | undefined {
   if (countryCodePattern.test(text)) return undefined;
   const code = namedCountry(text);

@@ -101,7 +101,7 @@ export const returnReasons = [
   'forced_cancellation',
   'other',
 ] as const;
-/** Reasons from the previous version: accepted in responses, never sent. */
+/** Reasons from the previous version, which are accepted in responses but never sent. */
 export const earlierReturnReasons = [
   'return.request_label',
   'nondelivery.not_delivered',

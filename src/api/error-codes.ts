@@ -105,8 +105,9 @@ export const errorHint = (code: string): string | undefined =>
   Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode].hint : errorTypeHint(code);
 
 /**
- * Picks the hint for a refusal. The legacy surface uses its own token; a failed order has nothing left to cancel.
- * @param details of the refusal, as received. @param isRead whether the call orders nothing.
+ * Picks the hint for an error response. The legacy surface uses its own token, and a failed order has nothing left to
+ * cancel.
+ * @param details the details of the error response, as received. @param isRead tells whether the call orders nothing.
  */
 export function errorResponseHint(
   code: string,
@@ -130,7 +131,9 @@ const neverCancelled = 'It has ended already; nothing is left to cancel.';
 const legacyTokenHint =
   'Store a valid client token with `errand auth token --legacy`, or set ERRAND_LEGACY_TOKEN.';
 
-/** Hint for an order's `error_type`. @param hasAccount whether the order used one of the user's retailer accounts. */
+/**
+ * Hint for an order's `error_type`. @param hasAccount tells whether the order used one of the user's retailer accounts.
+ */
 export const errorTypeHint = (type: string, hasAccount = true): string | undefined =>
   type === 'login_failed' && !hasAccount
     ? errorCodes.guest_checkout_not_supported.hint

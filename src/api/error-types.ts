@@ -196,5 +196,5 @@ export function shortErrorType(type: string): string | undefined {
   return row?.short;
 }
 
-/** `payment` is a 402 challenge paid per request; `basic` sends the client token as user name. */
+/** `payment` is a 402 challenge paid per request; `basic` sends the client token as the user name. */
 export type Auth = 'none' | 'bearer' | 'payment' | 'basic';

@@ -18,7 +18,10 @@ export const webhookEventNames: readonly string[] = [
   ...Object.keys(webhookEventSynonyms),
 ];
 export const webhookEventHeader = 'X-Webhook-Event';
-/** Identical for all deliveries of one event. Not observed on the real service, so receivers must not depend on it. */
+/**
+ * Header with the same value in all deliveries of one event. It was not observed on the real service, so receivers must
+ * not depend on it.
+ */
 export const webhookIdHeader = 'X-Webhook-Id';
 
 export type WebhookEvent = keyof typeof webhookEvents;

@@ -2,7 +2,7 @@
 export const limits = {
   orderListLimit: { min: 1, max: 500, default: 50 },
   bulkListLimit: { min: 1, max: 200, default: 50 },
-  /** Bounds missing from the specification; observed on the service. */
+  /** These bounds are missing from the specification but were observed on the service. */
   otherListLimit: { min: 1, max: 500, default: 50 },
   searchLimit: { min: 1, max: 100, default: 20 },
   offset: { min: 0, default: 0 },
@@ -29,14 +29,20 @@ export const limits = {
   usageRecent: { min: 0, max: 100, default: 20 },
 } as const;
 
-/** Lengths are counted in characters, as JSON Schema does: an emoji is one, though it takes two UTF-16 units. */
+/**
+ * Counts the characters of a text, as JSON Schema does for lengths. An emoji is one character, though it takes two
+ * UTF-16 units.
+ */
 export const characterCount = (text: string): number => [...text].length;
 
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Five digits, optionally a dash and four more. */
 export const usPostalCodePattern = /^\d{5}(-\d{4})?$/;
 export const countryCodePattern = /^[A-Za-z]{2}$/;
-/** An id the service may issue; anything with another character (slash, space, control character) is rejected. */
+/**
+ * Pattern of the ids that the service may issue. An id with any other character, such as a slash, space or control
+ * character, is rejected.
+ */
 export const idPattern = /^[A-Za-z0-9][A-Za-z0-9_.:~-]{0,199}$/;
 /** `<prefix>_test_…` and `<prefix>_live_…`; the service chooses the prefix. */
 export const apiKeyPattern = /^([A-Za-z0-9]+)_(test|live)_([A-Za-z0-9_-]+)$/;

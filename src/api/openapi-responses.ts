@@ -5,7 +5,10 @@ import type { SchemaName } from './schemas/index.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Responses of an operation by status: success, its declared errors and those any operation may return. Pure. */
+/**
+ * Responses of an operation by status: success, the errors that it declares and the errors that any operation may
+ * return. Pure.
+ */
 export function responses(name: string, operation: Operation): Json {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of new Set(errorResponseCodes(operation))) {
@@ -30,7 +33,7 @@ const schemaOf = (name: SchemaName): { readonly schema: Json } => ({
   schema: { $ref: `#/components/schemas/${name}` },
 });
 
-/** Errors any operation may return: the service is busy or failed. */
+/** Errors that any operation may return because the service is busy or has failed. */
 const anyTime: readonly ErrorCode[] = [
   'rate_limit_exceeded',
   'internal_error',

@@ -71,7 +71,7 @@ function described(name: string, operation: Operation, legacyBaseUrl: string, re
   };
 }
 
-/** Describes a request body; an optional one may also be null. */
+/** Describes a request body; an optional body may also be null. */
 function requestBody({ schema, optional, form }: NonNullable<Operation['body']>): Json {
   const { schema: reference } = content(schema)['application/json'];
   const taken = optional ? { anyOf: [reference, { type: 'null' }] } : reference;

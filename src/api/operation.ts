@@ -8,7 +8,10 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 /** `current` lives under the base URL, `legacy` under the legacy base URL. */
 export type Surface = 'current' | 'legacy';
 
-/** `safe`: at every time; `idempotency_key`: with the same key; `never`: not once it may have been sent. */
+/**
+ * When a call may be retried. `safe`: always. `idempotency_key`: with the same key. `never`: not once the request may
+ * have been sent.
+ */
 export type RetryPolicy = 'safe' | 'idempotency_key' | 'never';
 
 type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'date-time' | 'uuid' | 'strings';
@@ -24,9 +27,9 @@ export interface Parameter {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly values?: readonly string[];
-  /** The service may add values: unknown ones are sent, and the service decides whether to reject them. */
+  /** The service may add values, so unknown values are sent and the service decides whether to reject them. */
   readonly grows?: true;
-  /** The value comes from a list this operation serves; it is not hard-coded. */
+  /** The allowed values come from a list that this operation serves, so they are not hard-coded. */
   readonly valuesFrom?: 'GET /retailers';
   readonly default?: string | number | boolean;
   readonly observed?: true;
@@ -37,7 +40,7 @@ export type ParameterRule =
   | { readonly together: readonly [string, string] }
   | { readonly exclusive: readonly [string, string] };
 
-/** `newId` is the id of a newly created record; a response without it proves nothing. */
+/** `newId` is the id of a newly created record. A response without it does not prove that a record was created. */
 export type EssentialKind = 'id' | 'newId' | 'text' | 'number' | 'boolean' | 'object';
 
 /** Successful response of an operation. */
@@ -46,7 +49,7 @@ export type SuccessResponse =
       readonly status: 200 | 201;
       readonly type: 'json';
       readonly schema: SchemaName;
-      /** Fields that must be present with the right type, or the response is not the service's. */
+      /** Fields that must be present with the right type. A response without them does not come from the service. */
       readonly essential?: Readonly<Record<string, EssentialKind>>;
       /** Field that holds a list's records, for paging. */
       readonly rows?: string;
@@ -67,25 +70,28 @@ export interface Operation {
   readonly rules?: readonly ParameterRule[];
   readonly body?: {
     readonly schema: SchemaName;
-    /** It may be absent, empty, `{}` or `null`. */
+    /** The body may be absent, empty, `{}` or `null`. */
     readonly optional?: true;
     readonly observed?: true;
-    /** The body may carry the query terms: they are merged into the query. */
+    /** The body may carry the query terms, which are then merged into the query. */
     readonly joinsQuery?: true;
     /** Fields accepted as a form, if the operation also takes one (RFC 8628). */
     readonly form?: readonly string[];
   };
   readonly response: SuccessResponse;
-  /** Error codes it may return, besides those of `auth` and validation. */
+  /** Error codes that the operation may return, besides those of `auth` and validation. */
   readonly errors: readonly ErrorCode[];
   readonly retry: RetryPolicy;
   /** Can move money, so an unanswered request is in doubt. */
   readonly movesMoney?: true;
-  /** One intent creates exactly one order, batch or return: every command sends it through the journal. */
+  /**
+   * One intent must create exactly one order, batch or return, so every command sends this operation through the
+   * journal.
+   */
   readonly once?: true;
   /** Price in cents of a call paid by challenge; for orders, added to `max_price`. */
   readonly challengeCents?: number;
-  /** The whole operation is observed only; not in the service's specification. */
+  /** The whole operation was only observed; it is not in the service's specification. */
   readonly observed?: true;
 }
 
@@ -117,8 +123,8 @@ interface WellFormed<O extends Operation> {
 }
 
 /**
- * Types the table at compile time. A name in a path template, a rule, `rows` or `essential` that the row or its shape
- * lacks is a compile error.
+ * Types the table at compile time. If a path template, a rule, `rows` or `essential` names something that the row or
+ * its shape lacks, the table does not compile.
  */
 export const operationTable = <const T extends Readonly<Record<string, Operation>>>(
   table: T & { readonly [N in keyof T]: WellFormed<T[N]> },
@@ -142,7 +148,7 @@ type CertainName<S> = {
   [N in keyof S]: S[N] extends { required: true } | { default: string | number | boolean } ? N : never;
 }[keyof S];
 
-/** Parameters of a table row after parsing: required ones and those with a default are always present. */
+/** Parameters of a table row after parsing. Required parameters and parameters with a default are always present. */
 export type ValuesOf<S> = { readonly [N in CertainName<S>]: ValueOf<S[N]> } & {
   readonly [N in Exclude<keyof S, CertainName<S>>]?: ValueOf<S[N]>;
 };
@@ -210,7 +216,7 @@ export function writeParameters(
   return { pairs, issues: [...misplaced, ...issues] };
 }
 
-/** Drops open value lists: the service may accept values the client does not know. */
+/** Drops open value lists, because the service may accept values that the client does not know. */
 const forSending = (specs: Specs): Specs =>
   Object.fromEntries(
     Object.entries(specs).map(([name, { values, ...spec }]) => [

@@ -1,8 +1,6 @@
 import { limits } from './limits.ts';
 
-/**
- * An order field with a single plain value: sent by the caller, stored by the service and returned in every response.
- */
+/** An order field with a single plain value, which the caller sends, the service stores and every response returns. */
 export interface PlainOrderField {
   readonly type: 'string' | 'integer' | 'boolean';
   /** Display name. */
@@ -11,9 +9,9 @@ export interface PlainOrderField {
   /** Characters. */
   readonly maxLength?: number;
   readonly observed?: true;
-  /** Field that must be sent too, and be true if it is a boolean. */
+  /** Another field that must be sent too, and must be true if it is a boolean. */
   readonly requires?: string;
-  /** Alternative headings for its bulk column; false if it has none. */
+  /** Alternative headings for the bulk column; false if the field has no bulk column. */
   readonly bulkColumn: readonly string[] | false;
 }
 
@@ -55,7 +53,7 @@ interface Values {
 }
 /** The plain fields as a caller may send them. */
 export type PlainInput = { readonly [K in PlainFieldName]?: Values[Table[K]['type']] | null | undefined };
-/** Plain fields as a response returns them: null, or false, if not sent. */
+/** Plain fields as a response returns them. An unsent field is null, or false for a boolean. */
 export type PlainOutput = {
   [K in PlainFieldName]: Table[K]['type'] extends 'boolean' ? boolean : Values[Table[K]['type']] | null;
 };
@@ -68,7 +66,7 @@ export const eachPlainField: readonly (readonly [
   PlainOrderField & { readonly requires?: PlainFieldName },
 ])[] = names.map((name) => [name, plainOrderFields[name]]);
 
-/** Fields sent without the field they require, each with what is wrong. */
+/** Fields sent without the field they require, each with a description of the problem. */
 export const unmetRequirements = (order: PlainInput): { name: PlainFieldName; problem: string }[] =>
   eachPlainField.flatMap(([name, { requires }]) => {
     if (requires === undefined || order[name] == null) return [];
@@ -85,7 +83,7 @@ export const plainDefault = ({ type }: PlainOrderField): false | null => (type =
 
 /** The plain fields of an order as its response shows them. */
 export const plainOutput = (order: PlainInput): PlainOutput =>
-  // One entry per field, each of the right type, which the compiler cannot infer.
+  // There is one entry per field, each of the right type, but the compiler cannot infer that.
   Object.fromEntries(
     eachPlainField.map(([name, field]) => [name, order[name] ?? plainDefault(field)]),
   ) as PlainOutput;

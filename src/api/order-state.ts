@@ -26,7 +26,7 @@ export interface OrderParts {
   readonly errorType?: unknown;
 }
 
-/** Suffix: only part of the order was bought or delivered. */
+/** Suffix that means only part of the order was bought or delivered. */
 const inPart = ' in part';
 const failed: readonly unknown[] = failedOrderStatuses;
 const arrived: readonly unknown[] = ['delivered', 'available_for_pickup'] satisfies TrackingStatus[];
@@ -49,12 +49,12 @@ export const statusesOf = (records: unknown): unknown[] =>
 export interface Shortfall {
   readonly requested: number;
   readonly bought: number;
-  /** Line reference, as far as the concession gives it. */
+  /** Reference to the line, as far as the concession gives a reference. */
   readonly itemId: unknown;
   readonly url: unknown;
 }
 
-/** Lines of an order bought short of the requested quantity. @param fulfillment of an order, as received */
+/** Order lines bought in a smaller quantity than requested. @param fulfillment the field of an order, as received. */
 export const shortfallsIn = (fulfillment: unknown): Shortfall[] =>
   objectsIn(fulfillment, 'concessions').flatMap((concession) => {
     const requested = numberIn(concession, 'requested_quantity');
@@ -77,7 +77,7 @@ interface Line {
   readonly url?: unknown;
 }
 
-/** Whether a concession is about a line: by its id, else by its URL. */
+/** Whether a concession is about a line. Compares their ids or, without an id, their URLs. */
 export const isAbout = (concession: Pick<Shortfall, 'itemId' | 'url'>, line: Line): boolean =>
   typeof concession.itemId === 'string' ? concession.itemId === line.id : concession.url === line.url;
 
@@ -87,7 +87,7 @@ export const shortfallOf = (line: Line, shortfalls: readonly Shortfall[]): Short
 /** Formats a wire value for display. */
 export const spoken = (name: string): string => name.replaceAll('_', ' ');
 
-/** State of an order line; one that is dropped or short never counts as good. */
+/** State of an order line. A line that is dropped or short never counts as good. */
 export function lineState(status: string, isShort: boolean): ShownState | undefined {
   const text = spoken(status);
   if (isDropped(status)) return bad(text);
@@ -108,8 +108,8 @@ const ofOrder: Readonly<Record<Exclude<OrderStatus, 'order_placed' | 'order_fail
 };
 
 /**
- * Derives the display state of an order from its own status, items and parcels; the worst wins. Every view of an order
- * uses it.
+ * Derives the display state of an order from its own status, items and parcels; the worst of these states wins. Every
+ * view of an order uses this function.
  */
 export function orderState({ status, items, parcels, fulfillment, errorType }: OrderParts): ShownState {
   if (status === 'order_failed') return bad(failure(errorType ?? firstError(items)));
@@ -132,7 +132,7 @@ function placed(
   const undeliverable = parcels.filter(isLost).length;
   if (undeliverable > 0) return bad(partly(undeliverable, parcels.length, 'undeliverable'));
   const state = onItsWay(items, parcels);
-  // Missing items are known by now, so even a good outcome is partial.
+  // By now it is known which items are missing, so even a good outcome is only partial.
   if ((lost === 0 && !isShort) || state.text.endsWith(inPart)) return state;
   return { text: `${state.text}${inPart}`, mood: state.mood === 'good' ? 'bad' : state.mood };
 }

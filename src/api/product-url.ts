@@ -1,27 +1,27 @@
 const httpForm = /^https?:\/\//i;
 
 /**
- * Start of a further URL, up to its path. After one of these characters, it may be part of the first URL's path or
- * query.
+ * Start of a further URL, up to its path. A URL that follows one of the excluded characters may be part of the first
+ * URL's path or query.
  */
 const nextUrl = /(?<![/=?&#:])(?=(https?:\/\/[^\s/?#]*))|(?<=[\s,;|，；、])(?=(www\.))/giu;
 /**
- * Possible start of a further URL: after a separator or URL delimiter, a scheme (with or without both slashes) or a
- * host, plus what follows.
+ * Possible start of a further URL. It follows a separator or URL delimiter, and consists of a scheme (with or without
+ * both slashes) or a host, plus the characters right after it.
  */
 const maybeNext =
   /(?<=([\s,;|，；、"<>/=?&#:]))(?=(https?:\/{0,2}|\/\/(?=[\p{L}\p{N}]))?((?:[\p{L}\p{N}-]{1,63}\.){1,10}[\p{L}\p{N}-]{2,63})?(?::\d{1,5})?([/?]?[^\s/?#]?))/giu;
 const partOfUrl = /[/=?&#:]/;
 /** A host in plain text ends in letters, unlike a version or number such as 12.5. */
 const lettersAtEnd = /\.\p{L}[\p{L}\p{N}-]+$/u;
-/** A trailing separator or further product id at the end of a URL. */
+/** A separator or a further product id at the end of a URL. */
 const moreAtEnd = /(?:[,，、；;]|;\d{5,}|(?<=\/\d{5,32}),\d{5,})$/u;
 /** Anchored to the start of a run of separators, so a long run takes linear time. */
 const separatorsAtEnd = /(?<![\s\p{C},;|，；、"'<>])[\s\p{C},;|，；、"'<>]+$/u;
-/** Most URLs of one cell that a message names. */
+/** Maximum number of one cell's URLs that a message names. */
 const maxNamed = 3;
 
-/** Splits text that should be a single URL. A second one would otherwise be ordered as part of the first. */
+/** Splits text that should be a single URL. A second URL would otherwise be ordered as part of the first. */
 export function urlsWithin(text: string): readonly string[] {
   const starts = [...text.matchAll(nextUrl)].map(({ index, 1: url = '', 2: www = '' }) => ({
     index,
@@ -54,13 +54,16 @@ export function urlsWithin(text: string): readonly string[] {
 const shopOf = (url: string): string | undefined =>
   URL.canParse(url) ? new URL(url).hostname.replace(/^www\./, '') : undefined;
 
-/** Whether a host belongs to the shop: the same, a subdomain or a parent domain (m.shop.example and shop.example). */
+/**
+ * Whether a host belongs to the shop, as the same host, a subdomain or a parent domain (m.shop.example and
+ * shop.example).
+ */
 function isOfShop(shop: string, host: string): boolean {
   const other = shopOf(`http://${host}`);
   return other !== undefined && (other === shop || other.endsWith(`.${shop}`) || shop.endsWith(`.${other}`));
 }
 
-/** Why a text is not the URL of one product page, phrased to follow it; undefined if valid. */
+/** Why a text is not the URL of one product page, phrased to follow the text; undefined if the text is valid. */
 export function productUrlProblem(text: string): string | undefined {
   if (!httpForm.test(text) || !URL.canParse(text)) return 'is not an http or https URL';
   const urls = urlsWithin(text);

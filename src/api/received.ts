@@ -3,7 +3,7 @@ import type { EssentialKind } from './operation.ts';
 import type { OperationName, operations } from './operations/index.ts';
 import type { SchemaName, Shape } from './schemas/index.ts';
 
-/** Types for received data: the field names are known, the values are unverified. */
+/** Types for received data whose field names are known but whose values are unverified. */
 
 type Table = typeof operations;
 type ResponseOf<N extends OperationName> = Table[N]['response'];

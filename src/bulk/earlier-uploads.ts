@@ -8,7 +8,7 @@ import { whereFlags } from '../run/context-flags.ts';
 
 /**
  * Runs the disk-dependent part of an upload. If storage fails, nothing is sent now, but earlier uploads may stand, so
- * the error mentions them. @param name of the file. @throws StorageError; whatever `work` throws.
+ * the error mentions them. @param name the file's name. @throws StorageError; whatever `work` throws.
  */
 export async function tellingEarlier<T>(context: Context, name: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -50,7 +50,8 @@ const wayOut = ({ category }: StorageError): string =>
   category === 'unavailable' ? 'Wait until the database responds' : 'Make room on the disk';
 
 /**
- * Journal record to mention: one in doubt at this service, preferably of this file; else the newest batch of this file.
+ * Journal record to mention: a record in doubt at this service, preferably of this file, or else the newest batch of
+ * this file.
  */
 function earlierOf(
   { settings }: Context,

@@ -31,7 +31,7 @@ export interface FileRow {
   /** Row number as a spreadsheet shows it. */
   readonly number: number;
   readonly plan: TablePlan;
-  /** Cells as the service accepts them: the price in cents. */
+  /** Cells as the service accepts them, with the price in cents. */
   readonly cells: readonly string[];
   /** The price as in the file, if it is unknown whether bare whole numbers are dollars or cents. */
   readonly openPrice: OpenPrice | undefined;
@@ -39,7 +39,7 @@ export interface FileRow {
   readonly issues: readonly BulkIssue[];
   /** Whether a stray quote may have swallowed the rows below, which would be skipped along with this one. */
   readonly mayHoldOthers: boolean;
-  /** Precomputed key, for when only part of the file is read: keys depend on the rows before. */
+  /** Precomputed key, needed when only part of the file is read, because keys depend on the rows before. */
   readonly key?: string;
 }
 
@@ -53,8 +53,8 @@ export interface RowsOptions extends TableOptions, HeadingMap {
 }
 
 /**
- * Streams the non-blank rows of a file, as many at a time as arrive together. @throws UsageError for the file as a
- * whole.
+ * Streams the non-blank rows of a file, as many at a time as arrive together. @throws UsageError for a problem with the
+ * file as a whole.
  */
 export async function* readRows(
   chunks: AsyncIterable<Uint8Array>,
@@ -175,7 +175,7 @@ function withLines(
   return { ...row, issues: [issue, ...row.issues], mayHoldOthers: true };
 }
 
-/** Whether a cell has line breaks it should not. Notes and custom columns may have many. */
+/** Whether a cell has line breaks that it should not have. Notes and custom columns may have many. */
 function mayHoldRows({ cells, plan, issues }: FileRow, index: number): boolean {
   const cell = cells[index] ?? '';
   const breaks = breaksIn([cell]);
@@ -186,14 +186,14 @@ function mayHoldRows({ cells, plan, issues }: FileRow, index: number): boolean {
   return cells.length > plan.headings.length && issues.length > 0;
 }
 
-/** Columns that may have line breaks; a list of products is refused by its own check. */
+/** Columns that may have line breaks. In a list of products, that column's own check refuses them. */
 const manyLines: readonly string[] = ['gift_message', 'product_url'];
 
 /** Number of cells in a text, by its most frequent delimiter. */
 const cellsIn = (text: string): number =>
   Math.max(...delimiters.map((delimiter) => text.split(delimiter).length));
 
-/** Replaces the issues of cells damaged by a spreadsheet with one that explains the damage. */
+/** Replaces the issues of cells damaged by a spreadsheet with a single issue that explains the damage. */
 function explained(issues: readonly BulkIssue[], { cell }: BulkRow): readonly BulkIssue[] {
   const damaged: BulkIssue[] = [];
   const country = (): string => cell('country') || 'US';
@@ -215,7 +215,7 @@ function shownIssue(issue: BulkIssue): BulkIssue {
   return hidden === undefined ? shown : { ...shown, message: `${shown.message}; the cell holds ${hidden}` };
 }
 
-/** Strips the value from the start of a message, which is displayed after it. */
+/** Strips the value from the start of a message, because the message is displayed after the value. */
 export function valueOnce(issue: BulkIssue): BulkIssue {
   const { value, message } = issue;
   if (value === '') return issue;
@@ -316,7 +316,7 @@ export class RowKeys {
   }
 }
 
-/** Idempotency key of a batch: equal rows make the same batch. */
+/** Idempotency key of a batch, derived so that equal rows make the same batch. */
 export const keyOfRows = (rows: readonly UploadRow[]): string =>
   stableKey(rows.map((row) => JSON.stringify(row)));
 
@@ -333,8 +333,8 @@ const powerOfTen = /^\d(?:[.,]\d{1,14})?e\+?\d{1,3}$/i;
 const withDecimal = /^(\d{1,15})[.,]0{1,2}$/;
 
 /**
- * Explains how a spreadsheet damaged a cell by treating it as a number, and how to fix it; undefined if it looks
- * intact. Phrased to follow the value.
+ * Explains how a spreadsheet damaged a cell by treating it as a number, and how to fix the cell; undefined if the cell
+ * looks intact. Phrased to follow the value.
  */
 function explainArtifact(
   column: 'phone_number' | 'postal_code' | 'quantity',

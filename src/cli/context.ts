@@ -36,7 +36,7 @@ interface Making {
   /** The command line with private parts removed, for the audit chain. */
   privateCommand(): Promise<string>;
   commands(): Promise<readonly PrintingCommand[]>;
-  /** The acting program, unless a person runs the command in a shell. */
+  /** The program that runs the command; absent if a person runs it in a shell. */
   readonly program?: string;
 }
 
@@ -96,7 +96,7 @@ export async function createContext(making: Making): Promise<Context> {
   return context;
 }
 
-/** What the parts of one context share. */
+/** State shared by the parts of one context. */
 interface Run {
   readonly making: Making;
   readonly folders: Folders;
@@ -106,7 +106,7 @@ interface Run {
   readonly note: (line: string) => void;
   /** Closed in reverse order when the run ends. */
   readonly closers: (() => void | Promise<void>)[];
-  /** The whole context; for use after it was created. */
+  /** Returns the whole context; call it only once the context has been created. */
   context(): Context;
 }
 
@@ -198,8 +198,9 @@ function stateOf({
 }
 
 /**
- * Refreshes the journal on each access, so that a long-lived process sees other machines' writes; on failure it
- * continues with what it has.
+ * Refreshes the journal on each access, so that a long-lived process sees other machines' writes. If a refresh fails,
+ * the
+ * process continues with the records it has.
  */
 function refreshed(openJournal: () => Promise<Journal>): () => Promise<Journal> {
   const opened = once(openJournal);

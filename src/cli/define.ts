@@ -34,11 +34,14 @@ export interface Command<
   readonly examples: readonly Example[];
   /** What stdout holds with `-o json`: `errand schema output` shows its JSON Schema, and `run` returns nothing else. */
   readonly output: P;
-  /** Operations it calls: shown as its endpoint in the help, and the reason to offer `--dry-run` and `--curl`. */
+  /**
+   * Operations that the command calls. The help shows them as its endpoints, and they make it offer `--dry-run` and
+   * `--curl`.
+   */
   readonly operations?: readonly OperationName[];
-  /** It may call any operation: offers `--dry-run` and `--curl`. */
+  /** Whether it may call any operation; if so, it offers `--dry-run` and `--curl`. */
   readonly anyOperation?: true;
-  /** Runs if its noun is given without a verb. */
+  /** Whether it runs when its noun is given without a verb. */
   readonly isDefault?: true;
   /** Format without `-o` or a preference; a table for most commands. */
   readonly defaultFormat?: OutputFormat;
@@ -47,11 +50,11 @@ export interface Command<
   /** Exit codes with a special meaning for this command. */
   readonly exitCodes?: Readonly<Record<number, string>>;
   readonly related?: readonly string[];
-  /** Whether it is read-only; by default, if all operations it calls are. */
+  /** Whether it is read-only; by default, whether all operations it calls are read-only. */
   readonly readsOnly?: boolean | ((input: Input<A, O>) => boolean);
-  /** Writes the configuration, and may start afresh if it is broken. */
+  /** Whether it writes the configuration and may replace a broken one. */
   readonly repairsConfig?: true;
-  /** Diagnoses the settings: receives their problems instead of failing on them. */
+  /** Whether it diagnoses the settings, receiving their problems instead of failing on them. */
   readonly diagnoses?: true;
   run(context: Context, input: Input<A, O>): Promise<ResultOf<NoInfer<P>>>;
 }
@@ -70,7 +73,7 @@ export interface Noun {
   readonly verbs: readonly (AnyCommand | Noun)[];
 }
 
-/** A top-level noun; its name and summary are in `program.ts`, so that the help need not load it. */
+/** A top-level noun. Its name and summary are in `program.ts`, so that the help need not load the noun. */
 export type RootNoun = Omit<Noun, 'name' | 'summary'>;
 
 /** A top-level command; its name and summary are in `program.ts`. */
@@ -92,6 +95,6 @@ export function defineRootCommand<
   const O extends Options,
   const P extends OutputForms,
 >(command: Omit<Command<A, O, P>, 'name' | 'summary'>): RootCommand {
-  // As above: the erased type is the declared one.
+  // As above, the erased type matches the declared one.
   return command as unknown as RootCommand;
 }

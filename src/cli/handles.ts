@@ -18,7 +18,7 @@ export const naming = ({
 
 const whole = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
 
-/** Whether any value may need a lookup. Most are whole ids and URLs, for which nothing has to be loaded. */
+/** Whether any value may need a lookup. Most values are whole ids and URLs, so usually nothing has to be loaded. */
 export function hasHandles(command: AnyCommand, input: Values): boolean {
   return naming(command).some(([name, { names }]) => {
     const isHandle = names === 'products' ? isListingId : (text: string) => !whole.test(text) && text !== '-';

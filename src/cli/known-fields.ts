@@ -3,7 +3,10 @@ import { operations } from '../api/operations/index.ts';
 import type { KnownFields } from '../format/result.ts';
 import type { AnyCommand } from './define.ts';
 
-/** Whether a command is read-only for this input: either declared so, or because all operations it calls are. */
+/**
+ * Whether a command is read-only for this input, either because it is declared so or because all operations it calls
+ * are.
+ */
 export function onlyReads(
   { operations: called = [], anyOperation, readsOnly }: AnyCommand,
   input: Readonly<Record<string, unknown>>,

@@ -24,8 +24,8 @@ export interface PagedList<R> {
 }
 
 /**
- * Fetches one page of a list endpoint, or with `all` every page, prefetching the next while one is consumed. The
- * --timeout, if given, covers everything.
+ * Fetches one page of a list endpoint. With `all`, fetches every page and prefetches the next one while the current one
+ * is consumed. The --timeout, if given, covers the whole list.
  */
 export async function listRows<N extends ListName>(
   context: Context,
@@ -79,7 +79,7 @@ interface ListDefinition<N extends ListName> {
   readonly summary: string;
   readonly filters?: Presentation<QueryOfRow<(typeof operations)[N]>>;
   readonly columns: readonly Column<RowShape<N>>[];
-  /** TTY columns, if different. */
+  /** Columns for a TTY, if they differ from `columns`. */
   readonly screen?: readonly Column<RowShape<N>>[];
   /** Query parameters for extra data needed by the TTY columns. */
   readonly screenQuery?: QueryOf<N>;
@@ -123,7 +123,7 @@ export function listCommand<N extends ListName>(
     output: { list: name as OperationName },
     related,
     async run(context, { all, ...input }) {
-      // The options derive from the operation's row in the table.
+      // The cast is safe because the options derive from the operation's row in the table.
       const needsMore = isOnScreen(context) || namesStateOf(screen, context);
       const query = { ...(needsMore && screenQuery), ...toQuery(input) } as QueryOf<N>;
       const paged = await listRows(context, name, query, all === true);

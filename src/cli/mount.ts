@@ -30,7 +30,7 @@ export interface Mounting {
   readonly mayName?: (names: readonly string[]) => boolean;
 }
 
-/** Mounts a noun with its verbs (a verb may be a noun of its own) under `parent`. */
+/** Mounts a noun with its verbs (a verb may itself be a noun) under `parent`. */
 export function mountNoun(parent: Commander, noun: Noun, mounting: Mounting): Commander {
   const mounted = parent
     .command(noun.name)

@@ -68,8 +68,9 @@ interface Given {
 }
 
 /**
- * @returns undefined if no value is overridden; else the key of the overridden pair, or an empty string for other
- * options.
+ * Finds what a repeated option overrides. @returns undefined if no value is overridden; the key of an overridden pair;
+ * an
+ * empty string for an option without pairs.
  */
 function lostBy({ kind }: Option, previous: unknown, value: unknown): string | undefined {
   if (previous === undefined || kind === 'texts' || kind === 'list') return undefined;
@@ -123,7 +124,7 @@ function describe(option: Option): string {
   return option.description;
 }
 
-/** Lists `--help` with the shared options, so that it is not the only one in its section. */
+/** Lists `--help` with the shared options, so that it is not alone in its own section. */
 export function addHelp(mounted: Commander): void {
   mounted.addHelpOption(new CommanderOption('-h, --help', 'show help').helpGroup(globalHeading));
 }

@@ -44,7 +44,10 @@ export function refuseOverwriting(paths: readonly string[]): void {
   throw new UsageError(`${there.join(', ')} already ${exist}; use --force to overwrite ${them}`);
 }
 
-/** For file names not typed by the user. @throws UsageError naming those that even --force would not replace. */
+/**
+ * Checks file names that the user did not type. @throws UsageError naming the files that even --force would not
+ * replace.
+ */
 export function refuseNonFiles(paths: readonly string[]): void {
   const others = paths.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === false);
   if (others.length === 0) return;

@@ -59,7 +59,7 @@ async function withTitles(description: string, titles: () => Promise<TitleOf>): 
   return `${what} (${shown.join('').replaceAll(/ {2,}/g, ', ')})`;
 }
 
-/** A command suggested for rerunning must not refer to a different row by then. */
+/** Replaces a row number in a command suggested for rerunning, since it may refer to a different row by then. */
 function substitute(text: string, value: string, word: string): string {
   if (word === text) return value;
   return word.startsWith('--') && word.endsWith(`=${text}`) ? word.slice(0, -text.length) + value : word;
@@ -86,7 +86,9 @@ async function resolveOne(
   return (await byPrefix(context, command, text, names)) ?? asItIs;
 }
 
-/** Why the run is not interactive; undefined if it is. With ids from stdin, stdout and stderr must be TTYs instead. */
+/**
+ * Why the run is not interactive; undefined if it is. If ids come from stdin, stdout and stderr must be TTYs instead.
+ */
 function whyNoTerminal(
   { interactive, io, settings }: Context,
   givenTexts: readonly string[],

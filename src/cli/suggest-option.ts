@@ -17,7 +17,7 @@ const unknownOption = /^unknown option '(--[^']+)'/;
 
 /**
  * Adds suggestions to the error for an unknown option: options containing its words (`--price` in `--max-price`), else
- * close misspellings. commander alone suggests options that merely share some letters (`--profile`).
+ * close misspellings. By itself, commander suggests options that merely share some letters (`--profile`).
  */
 export function withSuggestion(message: string, program: Optioned, argv: readonly string[]): string {
   const [, typed] = unknownOption.exec(message) ?? [];
@@ -38,18 +38,18 @@ function suggestionsFor(typed: string, flags: readonly string[]): string[] {
   if (near.length > 0) return near;
   const words = typed.slice(2).split('-');
   const holding = flags.filter((flag) => words.every((word) => flag.slice(2).split('-').includes(word)));
-  // Do not suggest an option's `-cents` twin along with it.
+  // Do not suggest an option's `-cents` variant along with it.
   return holding.filter((flag) => !holding.some((other) => flag === `${other}-cents`));
 }
 
-/** The naming part of a command. */
+/** The parts of a command that name it. */
 export interface Named<C> {
   name(): string;
   aliases(): readonly string[];
   readonly commands: readonly C[];
 }
 
-/** Finds the command a line refers to, as far as its words are known. */
+/** Finds the command that a line refers to, ignoring unknown words. */
 export function commandNamed<C extends Named<C>>(
   program: C,
   argv: readonly string[],

@@ -14,7 +14,7 @@ interface Entry {
   load(): Promise<{ readonly noun: RootNoun } | { readonly command: RootCommand }>;
 }
 
-/** Every noun, in help order; its code loads only when the command line names it. */
+/** Every noun, in help order. A noun's code loads only when the command line names the noun. */
 export const entries: readonly Entry[] = [
   {
     name: 'quickstart',
@@ -196,7 +196,7 @@ interface Building extends Mounting {
   readonly version: string;
   readonly write: (text: string) => void;
   /**
-   * Receives the help to show: that of a command, or of the words after `errand help`. Commander prints none itself.
+   * Called with what to show help for: a command, or the words after `errand help`. Commander itself prints no help.
    */
   readonly onHelp: (requested: Commander | readonly string[]) => void;
 }
@@ -225,7 +225,7 @@ export async function runProgram(
       const { withSuggestion } = await import('../cli/suggest-option.ts');
       const cleaned = error.message.replace(/^error: /, '').replace(/\n\(/, ' (');
       const message = withSuggestion(cleaned, root, argv);
-      // A suggestion already says what to do.
+      // Omit the hint after a suggestion, which already says what to do.
       throw new UsageError(message, { hint: message.endsWith('?)') ? undefined : whereToLook(root, argv) });
     }
   }
@@ -234,7 +234,11 @@ export async function runProgram(
   write(await ('commands' in requested ? commandHelp(requested, io) : namedHelp(root, requested, io)));
 }
 
-/** Builds the program for introspection, with every command mounted; without nouns, as its own help shows it. */
+/**
+ * Builds the program for introspection, with every command mounted. If `nouns` is empty, builds it as its own help
+ * shows
+ * it.
+ */
 export const describedProgram = (nouns = entries.map(({ name }) => name)): Promise<Commander> =>
   buildProgram(nouns, { run: async () => {}, now: Date.now, version: '', write: () => {}, onHelp: () => {} });
 
@@ -258,7 +262,7 @@ const printingVerbs = (nouns: readonly string[], { verbs }: Pick<RootNoun, 'verb
     return [{ path, aliases: [...aliases, ...(verb.isDefault ? nouns : [])], output: verb.output }];
   });
 
-/** Builds the program for one command line: knows every noun, loads only those it names. */
+/** Builds the program for one command line. It knows every noun, but loads only those the line names. */
 async function buildProgram(argv: readonly string[], building: Building): Promise<Commander> {
   const { version, now, write, onHelp } = building;
   const root = new Commander('errand')

@@ -4,7 +4,7 @@ import type { Environment } from './paths.ts';
 
 /**
  * Identifies the actor for the audit chain. Resolved on first use, because most runs write no record.
- * @param program acting on its own, such as an agent; undefined for a person at a shell.
+ * @param program is a program acting on its own, such as an agent; undefined for a person at a shell.
  */
 export function originOf(environment: Environment, command: string, program?: string): () => Origin {
   let origin: Origin | undefined;
@@ -16,8 +16,8 @@ export function originOf(environment: Environment, command: string, program?: st
 }
 
 /**
- * The same for a program that uses the library in this process. @param program its name, if given.
- * @param entryPoint the entry point it used.
+ * Does the same for a program that uses the library in this process. @param program its name, if given.
+ * @param entryPoint the entry point that the program used.
  */
 export function originOfProgram(program: string | undefined, entryPoint: string): () => Origin {
   const origin = originOf(process.env, entryPoint);

@@ -2,7 +2,9 @@ import { UsageError } from '../platform/errors.ts';
 import { shellLine } from '../platform/shell.ts';
 import type { Stored, StoredAddress } from './stored.ts';
 
-/** Adds an address to the configuration; the first one, or one with `asDefault`, becomes the default. Pure. */
+/**
+ * Adds an address to the configuration. The first address, or one added with `asDefault`, becomes the default. Pure.
+ */
 export function withAddress(
   stored: Stored,
   name: string,

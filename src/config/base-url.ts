@@ -38,7 +38,8 @@ const known: readonly string[] = ['sslmode'];
 /**
  * Validates the address of a shared database. Its password is redacted everywhere from then on. Remote connections use
  * TLS unless the address says otherwise.
- * @param password for an address without one. @throws UsageError naming its source, without any part of it.
+ * @param password is used if the address has none. @throws UsageError naming the source of the address, but no part of
+ * it.
  */
 export function checkDatabaseUrl(text: string, where: string, password = ''): DatabaseAddress {
   const url = parsed(text.trim(), where);
@@ -81,12 +82,12 @@ const formHint = `It takes ${form}.`;
 const escapeHint = 'Write % @ : / ? # in a user or password as %25 %40 %3A %2F %3F %23.';
 
 /**
- * Whether a password is a common word or short number. Redacting it would garble messages and the commands in them.
- * Nothing displays the password of an address anyway, nor any part of an address itself.
+ * Whether a password is a common word or short number. Redacting such a password would garble messages and the commands
+ * in them. The password of an address is never displayed anyway.
  */
 const isWord = (secret: string): boolean => /^(?:\p{L}{1,12}|\d{1,8})$/u.test(secret);
 
-/** Never quotes an invalid address: any part may be the password. */
+/** Never quotes an invalid address, because any part of it may be the password. */
 function parsed(text: string, where: string): URL {
   if (endsEarly(text))
     throw new UsageError(`${where} has a / ? or # in its user or password that is not escaped`, {

@@ -49,7 +49,9 @@ export function diagnoseSettings(
   };
 }
 
-/** Unless the user set them, allows one attempt and ten seconds: a service that needs more is a finding. */
+/**
+ * Unless the user set these limits, allows one attempt and ten seconds, because a service that needs more is a finding.
+ */
 const withDiagnosisLimits = (settings: Settings): Settings => ({
   ...settings,
   ...(settings.retries.from === 'default' && { retries: { ...settings.retries, value: 0 } }),
@@ -114,7 +116,7 @@ function readTolerantly(store: SettingsStore): { stored: Stored; problems: Confi
   }
 }
 
-/** Finds unknown names: a misspelled setting is otherwise silently ignored. */
+/** Finds unknown names, because a misspelled setting is otherwise silently ignored. */
 function unknownKeys(file: string): ConfigProblem[] {
   const root = parsed(file);
   const names = [
@@ -143,8 +145,9 @@ const strangers = (value: unknown, known: readonly string[], before: string): st
     .map((name) => before + name);
 
 /**
- * Resolves settings as they are, then without errand's variables, then without flags either; returns the first that
- * works.
+ * Tries to resolve the settings as they are, then without errand's variables, then also without flags. Returns the
+ * first
+ * result that works.
  */
 function resolveTolerantly(flags: Flags, environment: Environment, stored: Stored, folders: Folders) {
   const rest = Object.fromEntries(

@@ -11,7 +11,7 @@ export function maskKey(key: string): string {
   return prefix === undefined ? `…${tail}` : `${prefix}_${mode}_…${tail}`;
 }
 
-/** Whether a key rehearses or spends; undefined if its format does not tell. */
+/** Whether a key is for rehearsals or for spending; undefined if its format does not tell. */
 export function keyMode(key: string): 'test' | 'live' | undefined {
   const mode = apiKeyPattern.exec(key)?.[2];
   return mode === 'test' || mode === 'live' ? mode : undefined;
@@ -100,7 +100,8 @@ export function keyMatching(name: string, profile: Profile, given: string): Prof
 }
 
 /**
- * Makes a key active in a profile and keeps the previous one, so none is lost. Reuses a key the profile already has.
+ * Makes a key active in a profile and keeps the previous key, so that none is lost. Reuses a key the profile already
+ * has.
  * @param storedAt ISO 8601. Pure.
  */
 export function withKey(profile: Profile, key: string, storedAt: string): Profile {
@@ -120,7 +121,7 @@ export function withKey(profile: Profile, key: string, storedAt: string): Profil
   };
 }
 
-/** Removes the active key from a profile, and the spare ones with `all`. Pure. */
+/** Removes the active key from a profile; with `all`, also removes the spare keys. Pure. */
 export function withoutStoredKeys(profile: Profile, all: boolean): Profile {
   const { api_key: _, key_stored_at: __, other_keys: others, ...rest } = profile;
   return all || others === undefined ? rest : { ...rest, other_keys: others };

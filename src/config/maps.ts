@@ -24,8 +24,9 @@ export function withMap(stored: Stored, name: string, { map, preset }: SavedMap)
 }
 
 /**
- * Meaning of the headings in another program's export. Order keys derive from it: changing a meaning would place the
- * orders of an uploaded file again.
+ * Meaning of the headings in another program's export. Order keys derive from these meanings, so changing one would
+ * place
+ * the orders of an uploaded file again.
  */
 export interface MapPreset {
   readonly name: string;
@@ -36,8 +37,9 @@ export interface MapPreset {
    */
   readonly columns: Readonly<Record<string, readonly string[]>>;
   /**
-   * Heading values that mark an order as cancelled, returned or unpaid, in lower case with single spaces for `-` and
-   * `_`; an empty list matches any text.
+   * Values that mark an order as cancelled, returned or unpaid, by heading. They are in lower case, with single spaces
+   * for
+   * `-` and `_`; an empty list matches any text.
    */
   readonly calledOff: Readonly<Record<string, readonly string[]>>;
 }
@@ -115,7 +117,7 @@ export const mapPresets: ReadonlyMap<string, MapPreset> = new Map(
   presets.map((preset) => [preset.name, preset]),
 );
 
-/** Minimum number of preset headings for a file to count as such an export. */
+/** Minimum number of preset headings for a file to count as an export of that program. */
 const minAlike = 5;
 
 /** The preset whose export the headings resemble; undefined if none. */

@@ -13,7 +13,7 @@ import {
 
 /**
  * Resolves the configuration and state folders.
- * @throws UsageError for a relative path: from another directory, it would hide orders in doubt.
+ * @throws UsageError for a relative path, which would hide orders in doubt once errand runs in another directory.
  */
 export function resolveFolders(environment: Environment, platform: NodeJS.Platform): Folders {
   refuseRelative(environment, 'ERRAND_CONFIG_DIR', 'configuration');
@@ -41,8 +41,9 @@ export const makeConfigFolder = (folder: string): void =>
   });
 
 /**
- * The same for the state folder, which holds the journal. @param hasJournal whether a journal is known to exist there.
- * @param otherFolderHint says how to name another folder. @throws StorageError naming it.
+ * Creates the state folder, which holds the journal, in the same way. @param hasJournal tells whether a journal is
+ * known
+ * to exist there. @param otherFolderHint says how to name another folder. @throws StorageError naming the folder.
  */
 export const makeStateFolder = (
   folder: string,
@@ -53,14 +54,14 @@ export const makeStateFolder = (
     const hint = 'Bring it back as a folder of your own that you can write to, then try again.';
     if (hasJournal || mayBeThere(join(folder, 'journal.db')))
       return unread(new StorageError(error.message, { ...error.facts, hint }));
-    // It may be on a disk that is not mounted now.
+    // The folder may be on a disk that is not mounted now.
     const other = `${otherFolderHint} only if nothing was ever ordered with this one.`;
     return new StorageError(error.message, { ...error.facts, outcome: 'unknown', hint: `${hint} ${other}` });
   });
 
 function makeOwnFolder(folder: string, explain: (error: StorageError) => StorageError): void {
   try {
-    // An existing folder was already checked at startup, with a note to the user.
+    // Report nothing, because startup already checked an existing folder and sent the user a note.
     makeFolder(folder, () => {});
   } catch (cause) {
     throw explain(
@@ -91,7 +92,7 @@ export function checkState(folder: string, report: Warn): void {
 /** Remedy for a link, a FIFO or another user's file in place of one of errand's. */
 const putBack = 'Put back the file or folder itself, owned by you, then try again.';
 
-/** Error for an unreadable configuration: it may name the journal's database and the policy. */
+/** Error for an unreadable configuration, which may name the journal's database and the policy. */
 export function unreadConfig(file: string, cause: unknown): StorageError {
   const isUnfit = cause instanceof PrivateFileError;
   return new StorageError(isUnfit ? cause.message : `${file} cannot be read (${reasonOf(cause)})`, {
@@ -101,7 +102,10 @@ export function unreadConfig(file: string, cause: unknown): StorageError {
   });
 }
 
-/** Empty if the folder is missing or unreadable; opening a file there reports the latter. */
+/**
+ * Names of the files in a folder; empty if it is missing or unreadable. Opening a file in an unreadable folder reports
+ * that.
+ */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);

@@ -8,7 +8,7 @@ export interface SettingsPeek {
   /** Base URL and key of the active service; undefined if the settings name no usable one. */
   readonly service: { readonly baseUrl: string; readonly apiKey: string | undefined } | undefined;
   readonly profiles: ReadonlyMap<string, string>;
-  /** The profile's spare keys, by their last four characters, with when each was stored. */
+  /** The profile's spare keys: the last four characters of each, and when the key was stored. */
   readonly keys: ReadonlyMap<string, string>;
   /** Addresses by name, each formatted as one line. */
   readonly addresses: ReadonlyMap<string, string>;
@@ -23,7 +23,7 @@ interface Flags {
 
 const maxBytes = 4 * 1024 * 1024;
 
-/** @param flags from the command line. Never throws: whatever is unreadable is empty. */
+/** @param flags from the command line. Never throws; whatever is unreadable counts as empty. */
 export function peekSettings(file: string, environment: Environment, flags: Flags): SettingsPeek {
   const root = readRoot(file);
   const profiles = new Map(

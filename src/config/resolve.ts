@@ -20,7 +20,7 @@ export interface Setting<T> {
   readonly name: string;
 }
 
-/** A shared database, and where it was named. */
+/** A shared database and the source that named it. */
 export interface NamedDatabase extends DatabaseAddress, Pick<Setting<string>, 'from' | 'name'> {}
 
 export interface Proxy {
@@ -70,7 +70,7 @@ const defaultRepeatWindowMs = 600_000;
 
 /**
  * Resolves settings in order of precedence: flag, environment, profile or preference, default.
- * @throws UsageError naming the invalid flag or variable, and what it takes.
+ * @throws UsageError naming the invalid flag or variable, and the values it accepts.
  */
 export function resolveSettings(
   flags: Flags,
@@ -152,7 +152,7 @@ function pickPolicy(
   throw new UsageError(`${name} must be an absolute path, not "${given.value}"`);
 }
 
-/** Also applies to rehearsals, so that they behave like the real run. */
+/** Picks the shared database, also for rehearsals, so that they behave like the real run. */
 function pickDatabase(
   environment: Environment,
   { database }: Partial<Profile>,

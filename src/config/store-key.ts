@@ -5,13 +5,13 @@ import type { SettingsStore } from './store.ts';
 interface KeyToStore {
   readonly profile: string;
   readonly key: string;
-  /** Base URL the key is for; it is never stored for another. */
+  /** Base URL the key is for; the key is never stored for another base URL. */
   readonly service: string;
-  /** Replace the active key, and forget it. */
+  /** Whether to forget the active key when the new key replaces it. */
   readonly replace?: boolean;
-  /** Flags that select the profile, for a command line to show. */
+  /** Flags that select the profile, for use in a suggested command line. */
   readonly flags: string;
-  /** Current time, ms since the epoch. */
+  /** When the list was shown, ms since the epoch. */
   readonly now: number;
 }
 

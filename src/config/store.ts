@@ -32,9 +32,9 @@ export class SettingsStore {
   #stored: Stored | undefined;
 
   /**
-   * @param report called with what was done about a broken or insufficiently protected file.
-   * @param waiting for another process that is writing it.
-   * @param beforeKeys called before keys change.
+   * @param report is called with what was done about a broken or insufficiently protected file.
+   * @param waiting says how to wait for another process that is writing the file.
+   * @param beforeKeys is called before keys change.
    */
   constructor(
     folder: string,
@@ -99,8 +99,8 @@ export class SettingsStore {
   }
 
   /**
-   * Deactivates the keys of a service that is gone, in every profile for it.
-   * @param mayComeBack keeps them as spare keys, because its state may be restored.
+   * Deactivates the keys of a service that is gone, in every profile for that service.
+   * @param mayComeBack keeps the keys as spare keys, because the service's state may be restored.
    */
   async retireKeysAt(baseUrl: string, mayComeBack: boolean): Promise<void> {
     const { withKeySetAside, withoutStoredKeys } = await import('./keys.ts');
@@ -144,9 +144,10 @@ export class SettingsStore {
   }
 
   /**
-   * Saves an address; the first one, or one with `asDefault`, becomes the default. It may replace the sandbox's
+   * Saves an address. The first address, or one saved with `asDefault`, becomes the default. It may replace the
+   * sandbox's
    * example.
-   * @throws UsageError if the name is taken, unless replacing.
+   * @throws UsageError if the name is taken, unless the address is to be replaced.
    */
   async addAddress(
     name: string,
@@ -273,7 +274,9 @@ export class SettingsStore {
   }
 }
 
-/** Keeps short-lived state folders, as in tests, from filling the configuration. */
+/**
+ * Maximum number of recorded journals. Keeps short-lived state folders, as in tests, from filling the configuration.
+ */
 const maxJournals = 50;
 
 const own = <T>(record: Readonly<Record<string, T>>, name: string): T | undefined =>
@@ -299,8 +302,10 @@ function unknown(what: string, name: string, known: readonly string[]): UsageErr
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
 /**
- * Loads the library that writes the configuration. Its cleanup handlers re-raise each signal, which would kill this
- * program in the middle of its final output; removes those listeners, so it cleans up at exit instead.
+ * Loads the library that writes the configuration. The library's cleanup handlers re-raise each signal, which would
+ * kill
+ * this program in the middle of its final output. Removes these handlers, so that the library cleans up at exit
+ * instead.
  */
 async function loadConf(): Promise<typeof import('conf')> {
   const before = new Map(signals.map((signal) => [signal, process.listeners(signal)]));

@@ -44,13 +44,14 @@ export interface Stored {
   /** Preset each map extends, by map name. */
   readonly map_presets: Readonly<Record<string, string>>;
   /**
-   * When each state folder's journal was created, ISO 8601: an empty journal in its place is not mistaken for a new
+   * When each state folder's journal was created, ISO 8601, so that an empty journal in its place is not mistaken for a
+   * new
    * one.
    */
   readonly journals: Readonly<Record<string, string>>;
 }
 
-/** All fields of the file and of a profile; nothing reads any other. */
+/** All fields of the file and of a profile; no other field is read. */
 export const storedFields = [
   'current_profile',
   'profiles',
@@ -136,7 +137,7 @@ function brokenAt(text: string, words: string): number | undefined {
   if (position !== undefined) return Number(position);
   const quoted = words.endsWith(quotedEnd) ? words.slice(words.indexOf('"') + 1, words.lastIndexOf('"')) : '';
   const found = quoted === '' ? -1 : text.indexOf(quoted);
-  // A quote that occurs twice is ambiguous.
+  // Quoted text that occurs twice is ambiguous.
   return found < 0 || text.indexOf(quoted, found + 1) >= 0 ? undefined : found + quoted.length / 2;
 }
 

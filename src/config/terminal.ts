@@ -15,8 +15,8 @@ export function terminalOf(environment: Environment, platform: NodeJS.Platform):
 }
 
 /**
- * Session of the process on Linux; elsewhere as the terminal program reports it, on Windows falling back to the parent
- * process id.
+ * Session of the process on Linux. Elsewhere, the session that the terminal program reports; Windows falls back to the
+ * parent process id.
  */
 function sessionOf({ TERM_SESSION_ID, WT_SESSION }: Environment, platform: NodeJS.Platform): string {
   if (platform === 'linux') return sessionInProc();

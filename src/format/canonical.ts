@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { setOwn } from '../api/json.ts';
 
-/** JSON with sorted keys and no spaces: equal content gives equal text. */
+/** JSON with sorted keys and no spaces, so that equal content gives equal text. */
 export const canonicalJson = (value: unknown): string => JSON.stringify(sorted(value));
 
-/** Sorts before serializing: a replacer called for each value takes several times longer. */
+/** Sorts before serializing, because a replacer called for each value takes several times longer. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
@@ -19,7 +19,7 @@ interface Names {
   readonly sorted: readonly string[];
 }
 
-/** Names of the last object of each size, cached because table rows all have the same. */
+/** Names of the last object of each size, cached because all rows of a table have the same names. */
 const lastNames: (Names | undefined)[] = [];
 /** Objects with more names are not cached. */
 const maxNames = 100;
@@ -41,7 +41,7 @@ function isSame(one: readonly string[], other: readonly string[]): boolean {
 /** SHA-256 in hexadecimal. */
 export const sha256 = (text: string): string => hash('sha256', text, 'hex');
 
-/** SHA-256 of a body without its idempotency key. Must never change: keys of CSV rows derive from it. */
+/** SHA-256 of a body without its idempotency key. Must never change, because keys of CSV rows derive from it. */
 export function bodyHash(body: Readonly<Record<string, unknown>>): string {
   const { idempotency_key: _, ...rest } = body;
   return sha256(canonicalJson(rest));

@@ -11,7 +11,7 @@ export interface CellOptions {
   readonly localNow?: (() => number) | undefined;
   /** Print absolute UTC times instead of relative ones. */
   readonly utc: boolean;
-  /** For a person at a terminal: states get words and signs, ids are short. */
+  /** Whether a person reads at a terminal; if so, states get words and signs, and ids are short. */
   readonly isScreen?: boolean | undefined;
   /** Rewrites command lines in a text for this terminal's shell. */
   readonly asTyped?: ((text: string) => string) | undefined;
@@ -36,7 +36,9 @@ export function cellText(column: Column, row: unknown, options: CellOptions): st
   return safeText(spell(column, value, row, options), maxCellLength);
 }
 
-/** Mood of a status cell: as the column says, else from its words. Undefined for other columns. */
+/**
+ * Mood of a status cell, as the column defines it or else derived from the cell's words. Undefined for other columns.
+ */
 export function cellMood(column: Column, row: unknown): Mood | undefined {
   if (column.kind !== 'status') return undefined;
   if (column.mood && isRecord(row)) return column.mood(row);
@@ -90,7 +92,7 @@ const plainBars = [...'_.-=+*#@'];
 const widest = 30;
 
 /**
- * Renders a series as a row of bars, newest last; sums equal spans of a long one.
+ * Renders a series as a row of bars, newest last; shortens a long series by summing equal spans.
  * @param plain for an ASCII-only terminal.
  */
 export function sparkline(series: readonly number[], { plain = false } = {}): string {
@@ -115,10 +117,10 @@ function gauge(share: number, { plain = false, width = 8 } = {}): string {
   return `${done.repeat(full)}${rest.repeat(width - full)} ${Math.round(share * 100)} %`;
 }
 
-/** Sign of each mood, its only mark when there is no color. */
+/** Sign of each mood. Without color, only the sign shows the mood. */
 const symbols: Readonly<Record<Mood, string>> = { good: '✔', bad: '✖', waiting: '●', past: '○' };
 
-/** Adds its sign to a state: `✔ delivered`. No sign without a mood. */
+/** Puts the sign of its mood before a state: `✔ delivered`. Without a mood, adds no sign. */
 export const signed = (text: string, mood: Mood | undefined): string =>
   mood === undefined || text === '' ? text : `${symbols[mood]} ${text}`;
 

@@ -3,9 +3,10 @@ import { escapeFormula, otherDelimiters } from '../platform/csv-cell.ts';
 type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 /**
- * Streams the service's CSV, prefixing `'` to cells a spreadsheet would execute, including those it would see after
- * splitting an unquoted cell at a semicolon or tab. Everything else stays byte for byte, and at most the end of a chunk
- * is buffered.
+ * Streams the service's CSV, prefixing `'` to cells a spreadsheet would execute. These include cells that arise when a
+ * spreadsheet splits an unquoted cell at a semicolon or tab. Everything else stays byte for byte, and at most the end
+ * of
+ * a chunk is buffered.
  */
 export async function* neutraliseCsv(chunks: Chunks): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -21,7 +22,7 @@ class CellScanner {
   #held = '';
   #state: 'start' | 'plain' | 'split' | 'quoted' = 'start';
 
-  /** @param last whether this is the final chunk, so nothing is held back. */
+  /** @param last tells whether this is the final chunk, from which nothing is held back. */
   scan(chunk: string, last: boolean): string {
     const text = this.#held + chunk;
     let out = '';
@@ -77,7 +78,7 @@ class CellScanner {
     return { end: found.index + (isSplit ? 1 : 0), prefixed: false };
   }
 
-  /** Starts a cell that exists only for readers splitting at other delimiters, where quotes mean nothing. */
+  /** Starts a cell that exists only for readers that split at other delimiters. Quotes mean nothing in such a cell. */
   #split(text: string, at: number): { end: number; prefixed: boolean } {
     this.#state = 'plain';
     const isFormulaStart =
@@ -95,12 +96,14 @@ class CellScanner {
   }
 }
 
-/** Whether a character is an ASCII letter or digit: most cells start with one, and none of those is executed. */
+/** Whether a character is an ASCII letter or digit. Most cells start with one, and no such cell is executed. */
 const isWordCharacter = (code: number): boolean =>
   (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a);
 
 /**
- * The part of a cell's start that decides: a number, or one character; a longer number is decided by its first digits.
+ * Matches the start of a cell that decides whether the cell is executed: a number or one character. The first digits of
+ * a
+ * long number are enough.
  */
 const cellStart = /-\d{0,40}(?:\.\d{0,40})?|[^"]/uy;
 const ending = /[,\r\n;\t|]/g;

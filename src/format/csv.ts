@@ -60,7 +60,7 @@ export function csvRecords(
     return raw ? shown : escapeFormula(shown);
   };
   const formatted = records.map((cells) => cells.map(spelled));
-  // The library's setup on each call costs more than writing rows that need no quotes.
+  // Join rows that need no quotes here, because the library's setup on each call costs more than writing them.
   if (formatted.every((cells) => !cells.some((cell) => mayNeedQuotes.test(cell))))
     return formatted.map((cells) => `${cells.join(delimiter)}\n`).join('');
   return stringify(formatted, {

@@ -18,5 +18,8 @@ type ResultOfForm<F> = F extends { readonly record: infer N }
         ? TextResult
         : never;
 
-/** What `run` may return for a declared output. A table may also be a stream of lines, and `nothing` no result. */
+/**
+ * What `run` may return for a declared output. In place of a table it may return a stream of lines, and in place of
+ * `nothing` no result.
+ */
 export type ResultOf<P> = ResultOfForm<P extends readonly (infer F)[] ? F : P> | StreamResult | NoResult;

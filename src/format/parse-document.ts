@@ -58,7 +58,8 @@ export function readYaml(
   remedy: CommaRemedy = centsWithoutComma,
 ): Document.Parsed {
   checkDepth(name, text);
-  // The library compares every pair of keys; a map of 100,000 would take minutes, uninterruptibly.
+  // Disable the library's own check, which compares every pair of keys: a map of 100,000 would take minutes,
+  // uninterruptibly.
   const document = parseYaml(text, { uniqueKeys: false, prettyErrors: true });
   const [error] = document.errors;
   if (error) throw broken(name, error);
@@ -74,7 +75,7 @@ export function readYaml(
       if (again !== undefined) throw givenTwice(name, text, again);
     },
     Seq(_, { flow, items }) {
-      // In brackets, 1, 100 are two numbers; an amount has its currency.
+      // In brackets, `1, 100` is two numbers, so only an entry with a currency counts as a split amount.
       const cut = flow
         ? cutAmount(
             items.map((value) => ({ key: value, value })),
@@ -87,7 +88,7 @@ export function readYaml(
   return document;
 }
 
-/** Checks nesting without recursion: the parser recurses, and a stack overflow may abort the V8 process. */
+/** Checks nesting without recursion, because the parser recurses and a stack overflow may abort the V8 process. */
 function checkDepth(name: string, text: string): void {
   const parser = new Parser();
   let line = 1;
@@ -149,7 +150,7 @@ function plainValue(name: string, read: () => unknown): unknown {
   }
 }
 
-/** A decimal number with optional sign and point; a leading zero would read as octal to some. */
+/** A decimal number with optional sign and point. A leading zero is excluded, because some would read it as octal. */
 const decimalForm = /^[+-]?(?:0|[1-9]\d*)(?:\.\d*)?$/;
 
 /** Rejects hexadecimal, octal and scientific notation, which obscure an amount or quantity. */
@@ -236,13 +237,13 @@ function commaWithin(name: string, text: string, { amount, at }: CutAmount, reme
 }
 
 const anyDigits = /^\D{0,5}\d[\d. ]*$/;
-/** Digits without a colon are not a key of a record. */
+/** Matches the rest of a split amount. Digits without a colon cannot be a key of a record. */
 const anyRest = /^\d[\d.]*(?: ?[^\d\s]{1,5})?$/;
 const currencyFirst = /^(?:[$€£¥]|[A-Z]{3} ?)\d{1,3}(?:\.\d{3})*$/;
-/** Three thousands digits, or two cents digits; a currency may follow the last group. */
+/** Three digits of thousands, or two digits of cents; a currency may follow the last group. */
 const rest = /^(?:\d{3}|\d{2})(?:\.\d{1,2})?(?: ?(?:[$€£¥]|[A-Z]{3}))?$/;
 
-/** Whether a key has no colon. */
+/** Whether a value is missing because its key has no colon. */
 const isMissing = (value: unknown): boolean => value === null || (isScalar(value) && value.source === '');
 
 /** An unquoted scalar, as written. */

@@ -5,7 +5,7 @@ export interface AsSent {
   readonly json: Uint8Array;
   /** Identifies each record. */
   readonly ids: readonly string[];
-  /** Alternating start and end offsets of the records, bytes. Only a comma separates two records. */
+  /** Alternating start and end offsets of the records, in bytes. Only a comma separates two records. */
   readonly places: readonly number[];
 }
 
@@ -17,7 +17,7 @@ export interface Chunk {
   readonly lines: Uint8Array | undefined;
 }
 
-/** Target size in bytes; a piece extends to the end of its last record. */
+/** Target size of a chunk, bytes; a chunk extends to the end of its last record. */
 const chunkSize = 64 * 1024;
 const [lineBreak, backslash, del] = [0x0a, 0x5c, 0x7f];
 
@@ -40,7 +40,7 @@ export function* chunksOf(sent: AsSent): Generator<Chunk> {
   }
 }
 
-/** Splits into the longest ranges that need no reserializing, and single records that do. */
+/** Splits records into the longest ranges that need no reserializing, and single records that do. */
 function* parts(sent: AsSent, from: number, to: number): Generator<Chunk> {
   const lines = linesOf(sent, from, to);
   if (lines || to - from === 1) {
@@ -62,6 +62,6 @@ function linesOf({ json, places }: AsSent, from: number, to: number): Uint8Array
   return lines;
 }
 
-/** Whether the bytes have only one JSON spelling and nothing a terminal would interpret. */
+/** Whether the bytes are the only JSON spelling of their content and hold nothing a terminal would interpret. */
 const isPlain = (sent: Uint8Array): boolean =>
   isAscii(sent) && !sent.includes(backslash) && !sent.includes(del);

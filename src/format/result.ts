@@ -58,7 +58,7 @@ interface ColumnStyle<R> {
   readonly currency?: PathOf<R>;
   /** For a status: its mood; derived from the last word by default. Pure. */
   readonly mood?: (row: Unchecked<R>) => Mood | undefined;
-  /** Shown only if all other columns keep their full width; when dropped, the user is told only with `told`. */
+  /** Shown only if all other columns keep their full width. With `told`, the user learns when the column is dropped. */
   readonly isExtra?: true | 'told';
   /** `value` looks up product titles by URL when the record has none. */
   readonly usesTitles?: true;
@@ -66,15 +66,17 @@ interface ColumnStyle<R> {
   readonly isProse?: true;
   /** Shown below its row if the terminal has no room for the column. */
   readonly wraps?: true;
-  /** CSV cell in place of a list or object; null if a CSV includes it only when named. Pure. */
+  /** CSV cell in place of a list or object; null if a CSV includes the column only when the user names it. Pure. */
   readonly flat?: ((row: Unchecked<R>) => unknown) | null;
-  /** Columns for the records in the list at `path`, in the detail view; its plain fields by default. */
+  /**
+   * Columns for the records in the list at `path`, in the detail view; by default, the plain fields of these records.
+   */
   readonly columns?: readonly Column[];
 }
 
 /**
- * A column of a record with shape `R`. `path` is the wire path (`items.0.url`) used by csv, tsv and table. `value`
- * replaces the value there (a sum, a join) and is pure; only a column with `value` may invent a path.
+ * A column of a record with shape `R`. `path` is the wire path (`items.0.url`) used by csv, tsv and table. `value` is
+ * pure and replaces the value at that path (a sum, a join); only a column with `value` may invent a path.
  */
 export type Column<R = Row> = ColumnStyle<R> &
   (
@@ -95,7 +97,7 @@ export interface RecordResult<R extends Row = Row> {
   readonly exitCode?: number;
 }
 
-/** Rows that arrive in pages: awaiting each row would take longer than printing it. */
+/** Rows that arrive in pages, because awaiting each row would take longer than printing it. */
 export interface PagedRows<R = Row> extends AsyncIterable<R> {
   /** The same rows, page by page. */
   pages(): AsyncIterable<RowsOfPage<R>>;
@@ -115,11 +117,11 @@ export interface ListResult<R extends Row = Row> {
   /** Columns for a TTY, if different from those for scripts. */
   readonly screen?: readonly Column[];
   readonly id?: string;
-  /** Facts remembered per row, besides its id, for commands that refer to it by number. */
+  /** Facts remembered for each row besides its id, for commands that refer to the row by number. */
   readonly facts?: (row: Row) => Readonly<Record<string, unknown>>;
   /** Shown on stderr instead of an empty table. */
   readonly empty?: string;
-  /** Called once all rows are printed; lines for stderr ("50 of 1,200; --all for the rest"). */
+  /** Called once all rows are printed; returns lines for stderr ("50 of 1,200; --all for the rest"). */
   readonly hints?: () => readonly string[];
   /** Called once all rows are printed, for whatever must be recorded only then. */
   readonly printed?: () => Promise<void>;
@@ -150,7 +152,7 @@ export interface TextResult<R extends Row = Row> {
   readonly record?: R;
 }
 
-/** Nothing on stdout; `hints` go to stderr. */
+/** Prints nothing on stdout; `hints` go to stderr. */
 export interface NoResult {
   readonly kind: 'none';
   readonly hints?: readonly string[];
@@ -166,14 +168,14 @@ export type OutputFormat = (typeof outputFormats)[number];
 export interface KnownFields {
   /** Whether the contract has a path; undefined if it does not describe the records. */
   readonly inContract: ((path: string) => Promise<boolean>) | undefined;
-  /** Whether an unknown field fails the command; only if the command has changed nothing. */
+  /** Whether an unknown field fails the command. True only if the command has changed nothing. */
   readonly refuses: boolean;
 }
 
 /** A printed row that can be referred to by number. */
 export interface LastListRow {
   readonly id: string;
-  /** How a user recognizes it, as of the listing: `pending, $18.99`. */
+  /** Label by which a user recognizes the row, as of the listing: `pending, $18.99`. */
   readonly label: string;
   readonly facts: Readonly<Record<string, string>>;
 }
@@ -203,7 +205,7 @@ export interface OutputOptions {
   readonly excel?: boolean | undefined;
   /** Current time at the service, ms since the epoch; ages are relative to it. */
   readonly now: () => number;
-  /** Current time on this machine; the service's if unset. */
+  /** Current time on this machine; defaults to the time at the service. */
   readonly localNow?: (() => number) | undefined;
   /** Loads the product titles this machine knows; called only if a list on a TTY uses them. */
   readonly titles?: (() => Promise<TitleOf>) | undefined;
@@ -214,7 +216,7 @@ export interface OutputOptions {
 /** Replaces unsafe characters in a text; leaves printable ASCII alone. */
 export type Scrub = (text: string) => string;
 
-/** A way to serialize records. Pure: `index` says whether a record is the first. */
+/** A way to serialize records. Pure, because `index` tells whether a record is the first. */
 export interface Format {
   /** One record of a list; `index` is zero-based. */
   row(value: unknown, index: number): string;
@@ -227,8 +229,8 @@ export interface Format {
 }
 
 /**
- * Converts followed events to records, from `ready` to `summary`, each with the time it was seen.
- * @param now ms since the epoch.
+ * Converts an event stream to records, from `ready` to `summary`, and adds to each event the time it was seen.
+ * @param now returns ms since the epoch.
  */
 export function eventRecords<E extends { readonly type: string }>(
   events: AsyncIterable<E>,
@@ -250,8 +252,8 @@ const isSummary = <E extends { readonly type: string }>(
 ): event is Extract<E, { readonly type: 'summary' }> => event.type === 'summary';
 
 /**
- * Rows made for people: only a table shows them, so they need not match the command's `-o json` schema. Call only after
- * checking that the format is a table.
+ * Marks rows as made for people. Only a table shows them, so they need not match the command's `-o json` schema. Call
+ * only after checking that the format is a table.
  */
 export const forTable = (rows: Iterable<Row> | AsyncIterable<Row>): AsyncIterable<never> =>
   // None of these rows reaches a format that has a schema.

@@ -16,11 +16,12 @@ const wrongPlaces: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes a file atomically: it appears under its name only when complete. Without `force`, an existing file is left
- * alone. With it, a file is replaced, following links; a device or FIFO is written to.
- * @param mode of the new file; determined by the umask if unset. @param isTyped whether the user typed the path: a name
- * from elsewhere may replace only a regular file. @returns its size in bytes.
- * @throws UsageError, StorageError naming the path; whatever the chunks throw. Leaves nothing behind.
+ * Writes a file atomically, so that it appears under its name only when complete. Leaves an existing file alone without
+ * `force`. With `force`, follows links, replaces a file, and writes to a device or FIFO.
+ * @param mode permissions of the new file; determined by the umask if unset.
+ * @param isTyped tells whether the user typed the path. A path from elsewhere may replace only a regular file.
+ * @returns the file's size in bytes.
+ * @throws UsageError or StorageError naming the path, or whatever the chunks throw. Leaves no partial file behind.
  */
 export async function saveFile(
   path: string,
@@ -88,7 +89,7 @@ async function statsOf(path: string): Promise<Stats | undefined> {
 const isStream = (stats: Stats): boolean =>
   !(stats.isFile() || stats.isDirectory()) || printedTo(stats) !== undefined;
 
-/** File descriptor (stdout or stderr) that is the same file. */
+/** Descriptor of stdout or stderr, whichever prints to the same file; undefined if neither does. */
 const printedTo = ({ dev, ino }: Stats): number | undefined =>
   [1, 2].find((descriptor) => {
     try {
@@ -137,7 +138,7 @@ async function followed(path: string): Promise<string> {
 
 const withoutLinks: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
 
-/** Unlike rename, link never replaces an existing file; some file systems lack it. */
+/** Unlike rename, link never replaces an existing file, but some file systems do not support it. */
 async function giveName(draft: string, path: string): Promise<void> {
   try {
     await link(draft, path);
@@ -154,7 +155,10 @@ const codeOf = (error: unknown): string =>
 /** Bytes buffered before a write. */
 const atOnce = 256 * 1024;
 
-/** Writes and closes a file. @param isDurable whether it is on disk and must survive a power failure. */
+/**
+ * Writes and closes a file.
+ * @param isDurable tells whether the file is on disk and must survive a power failure.
+ */
 async function writeChunks(
   file: FileHandle,
   chunks: Chunks,

@@ -11,7 +11,7 @@ export class ShortIds {
   readonly #byPrefix = new Map<string, Set<string>>();
   #compared = 0;
 
-  /** Registers an id; must precede showing any id with the same prefix. */
+  /** Registers an id. Call it before showing any id with the same prefix. */
   learn(id: unknown): void {
     if (typeof id !== 'string' || !uuidForm.test(id) || this.#compared >= maxCompared) return;
     const prefix = id.slice(0, minShown);
@@ -20,7 +20,7 @@ export class ShortIds {
     this.#compared += 1;
   }
 
-  /** The first eight characters of a UUID, more if another known id shares them; other ids stay whole. */
+  /** Returns the first eight characters of a UUID, or more if another known id shares them. Other ids stay whole. */
   short(id: string): string {
     if (!uuidForm.test(id)) return id;
     let length = minShown;

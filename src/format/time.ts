@@ -13,8 +13,8 @@ const steps = [
 ] as const;
 
 /**
- * Formats a time relative to now: `3s ago`, `2h ago`, `in 5m`; its date if over 30 days away; invalid times stay as
- * they are.
+ * Formats a time relative to now: `3s ago`, `2h ago`, `in 5m`. Returns the date instead if the time is over 30 days
+ * away, and leaves an invalid time unchanged.
  * @param now ms since the epoch.
  */
 export function relativeTime(iso: string, now: number): string {
@@ -29,8 +29,8 @@ export function relativeTime(iso: string, now: number): string {
 }
 
 /**
- * Formats an offset from the start: `+2.5 s`, `+3.1 h`, `0 s`; undefined if a time is unknown. @param ms may be
- * negative.
+ * Formats an offset from the start: `+2.5 s`, `+3.1 h`, `0 s`. Returns undefined if the offset is not finite.
+ * @param ms may be negative.
  */
 export function spanText(ms: number): string | undefined {
   if (!Number.isFinite(ms)) return undefined;
@@ -46,7 +46,7 @@ const spans = [
   [second, 's'],
 ] as const;
 
-/** Formats `2026-01-02 03:04:05Z`; invalid times stay as they are. */
+/** Formats a time as `2026-01-02 03:04:05Z`; leaves an invalid time unchanged. */
 export function absoluteTime(iso: string): string {
   const at = readTime(iso);
   return at === undefined ? iso : `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`;
@@ -58,7 +58,10 @@ const isoShape =
 const earliest = Date.parse('0000-01-01T00:00:00Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** Parses an ISO 8601 date or time to ms since the epoch, as UTC without a zone; undefined for an invalid date. */
+/**
+ * Parses an ISO 8601 date or time to ms since the epoch; undefined for an invalid date. Assumes UTC if no zone is
+ * given.
+ */
 function readTime(text: string): number | undefined {
   const found = isoShape.exec(text);
   if (!found) return undefined;
@@ -87,9 +90,10 @@ function zoneOffset(zone: string): number | undefined {
 }
 
 /**
- * Parses a point in time from a flag: `2026-01-31` (midnight UTC), a full ISO time (UTC without a zone), `today`,
- * `yesterday` (midnight UTC), or `7d`, `12h`, `30m` ago.
- * @param more other accepted values, for the error message. @returns ISO 8601 in UTC.
+ * Parses a point in time from a flag: `2026-01-31` (midnight UTC), a full ISO time (in UTC if no zone is given),
+ * `today`, `yesterday` (midnight UTC), or `7d`, `12h`, `30m` ago.
+ * @param more lists further accepted values for the error message.
+ * @returns ISO 8601 in UTC.
  * @throws UsageError naming the flag.
  */
 export function parseDate(text: string, flag: string, now: number = Date.now(), more = ''): string {

@@ -10,7 +10,7 @@ const narrow =
 
 export const isNarrow = (text: string): boolean => narrow.test(text);
 
-/** Returns a measure for these texts; if one of them needs it, the full measure. */
+/** Returns a measure that is correct for these texts. Loads the full measure only if one of the texts needs it. */
 export async function measureFor(texts: Iterable<string>): Promise<Measure> {
   for (const text of texts) if (!isNarrow(text)) return await fullMeasure();
   return (text) => text.length;
@@ -26,12 +26,12 @@ export async function fullMeasure(): Promise<Measure> {
 }
 
 let segmenter: Intl.Segmenter | undefined;
-/** Created lazily: it costs more than the rest of a cold start (13 ms). */
+/** Creates the segmenter lazily, because that costs more than the rest of a cold start (13 ms). */
 const segmentsOf = (text: string): Intl.Segments => {
   segmenter ??= new Intl.Segmenter();
   return segmenter.segment(text);
 };
-/** UTF-16 units segmented at once: the segmenter takes quadratic time. */
+/** UTF-16 units segmented at once. Limited because the segmenter takes quadratic time. */
 const chunkLength = 512;
 
 /** Splits a text into parts, never inside a character. */
@@ -88,7 +88,7 @@ const product = /^(\d{1,9} x )?(.*)$/s;
 const separator = ', ';
 const more = `${separator}…`;
 
-/** Minimum columns that keep the host of a text's first address visible; 0 if it starts with anything else. */
+/** Minimum columns that keep the host visible if a text starts with an address; 0 if it starts with anything else. */
 export function minUrlWidth(text: string, measure: Measure): number {
   const [first = '', ...others] = text.split(separator);
   const [, count = '', name = ''] = product.exec(first) ?? [];
@@ -100,9 +100,9 @@ export function minUrlWidth(text: string, measure: Measure): number {
 }
 
 /**
- * Fits an address, or products such as `2 x ADDRESS, TITLE`, into `width` columns: drops schemes, then cuts paths in
- * the middle. Omits an address whose host does not fit, but keeps the end of the first one's host. Cuts any other text
- * at its end.
+ * Fits an address, or products such as `2 x ADDRESS, TITLE`, into `width` columns. Drops schemes, then cuts paths in
+ * the middle. Omits an address whose host does not fit, unless it is the first, of whose host it keeps the end. Cuts
+ * any other text at its end.
  */
 export function cutUrl(text: string, width: number, measure: Measure): string {
   if (measure(text) <= width) return text;

@@ -39,7 +39,10 @@ export interface ClientOptions {
   readonly baseUrl: string;
   readonly legacyBaseUrl?: string | undefined;
   readonly credentials: KeySource;
-  /** Timeout per call including retries, ms; for a stream, until the response begins, and for each pause in it. */
+  /**
+   * Timeout of a call including its retries, ms. For a stream, it applies until the response begins, and then to each
+   * pause.
+   */
   readonly timeoutMs?: number | undefined;
   /** Called after the service has executed a write. */
   readonly onWritten?: (() => void) | undefined;
@@ -53,7 +56,7 @@ export interface ClientOptions {
   readonly allowPlainHttp?: boolean | undefined;
   /** Version of this program, for `user-agent`. */
   readonly version: string;
-  /** Hints in its errors; those for people by default. */
+  /** Hints for the client's errors; defaults to hints for people. */
   readonly advice?: Advice | undefined;
 }
 
@@ -72,8 +75,8 @@ export type AnyResponse = Head &
   ({ readonly json: unknown } | { readonly chunks: AsyncIterable<Uint8Array> });
 
 /**
- * Client of the service, typed by the table of operations. Every method throws ErrandError, and UsageError before
- * anything is sent.
+ * Client of the service, typed by the table of operations. Every method throws an ErrandError if it fails; a UsageError
+ * is thrown before anything is sent.
  */
 export interface Client {
   /** Callers validate the body; parameters are validated here. */
@@ -82,7 +85,7 @@ export interface Client {
   stream<N extends StreamName>(name: N, input: InputOf<N>, options?: CallOptions): Promise<Streamed>;
   /** Sends any request, with the same retries and errors. */
   raw(request: RawRequest, options?: CallOptions): Promise<AnyResponse>;
-  /** Downloads from a signed link, without credentials wherever it leads. */
+  /** Downloads from a signed link. Sends no credentials, wherever the link leads. */
   download(url: string, options?: CallOptions): Promise<Streamed>;
   close(): Promise<void>;
 }
@@ -123,7 +126,7 @@ export function createClient(options: ClientOptions): Client {
     if (request.retry !== 'safe') options.onWritten?.();
     return performed;
   };
-  // Every input type is one of these by construction; the compiler cannot infer that from the table.
+  // Every operation's input type fits `Input` by construction, but the compiler cannot infer that from the table.
   const prepared = <N extends OperationName>(name: N, input: InputOf<N>): Prepared =>
     prepare(service, operations[name], input as Input);
 
@@ -246,10 +249,10 @@ type Read =
   | { readonly problem: string; readonly body?: never };
 
 /**
- * Reads a successful response. Validates only the essential fields: JSON with those the table requires. Everything else
- * passes through, so that the service may evolve.
+ * Reads a successful response. Validates only that it is JSON with the essential fields that the table requires.
+ * Everything else passes through, so that the service may evolve.
  * @param takeSent receives a list's records, if they can be separated without parsing.
- * @returns the body, without the records handed over, or a description of what came instead.
+ * @returns the body, without the records passed to `takeSent`, or a description of what was received instead.
  */
 function readGoodResponse(
   { response, surface }: Pick<Operation, 'response' | 'surface'>,
@@ -335,7 +338,9 @@ export type QueryOf<N extends OperationName> =
     ? QueryValues<S>
     : { readonly [name: string]: never };
 
-/** A part of the input: required if any of its fields is, absent if the operation has none. */
+/**
+ * A part of the input. It is required if any of its fields is required, and absent if the operation has no such fields.
+ */
 type Part<K extends string, S> = S extends Specs
   ? RequiredNames<S> extends never
     ? { readonly [P in K]?: QueryValues<S> | undefined }
@@ -369,7 +374,10 @@ interface Connection {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Per call including retries; for a stream, until the response begins, and for each pause in it. */
+  /**
+   * Timeout of a call including its retries. For a stream, it applies until the response begins, and then to each
+   * pause.
+   */
   readonly timeoutMs: number | undefined;
   readonly retries: number | undefined;
   readonly random: () => number;
@@ -387,7 +395,7 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
   /** Upper limit on the call's duration, ms, whatever its timeout. */
   readonly maxMs?: number | undefined;
-  /** Receives a list's records in the service's compact JSON; the body then contains none. */
+  /** Receives a list's records in the service's compact JSON; the body then contains no records. */
   readonly takeSent?: ((sent: AsSent) => void) | undefined;
 }
 

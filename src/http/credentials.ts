@@ -9,11 +9,11 @@ export interface KeyRequest {
   readonly method: string;
   /** Id of the order being read, if any. */
   readonly orderId: string | undefined;
-  /** The path is not in the table, so the request goes without a key if there is none. */
+  /** The path is not in the table, so the request is sent without a key if no key is available. */
   readonly isOptional: boolean;
 }
 
-/** Supplies the key for a request; undefined if it has none. Called once per request that needs a key. */
+/** Supplies the key for a request; undefined if the source has no key. Called once per request that needs a key. */
 export type KeySource = (request: KeyRequest) => string | undefined | Promise<string | undefined>;
 
 /** Combines sources: the first that has a key wins. */
@@ -29,12 +29,12 @@ export const firstOf =
 
 export interface CredentialRequest extends Omit<KeyRequest, 'auth'> {
   readonly auth: Auth;
-  /** Credential that pays the challenge of a paid operation; without it, the response is the challenge. */
+  /** Credential that pays the challenge of a paid operation. Without it, the service responds with the challenge. */
   readonly payment: string | undefined;
 }
 
 /**
- * Builds the `authorization` header of a request; undefined if it takes none.
+ * Builds the `authorization` header of a request; undefined if the request takes none.
  * @throws MissingKeyError if a required key is missing.
  */
 export async function credentialFor(
@@ -62,7 +62,7 @@ function required(secret: string | undefined, auth: 'bearer' | 'basic'): string 
       hint: errorResponseHint('unauthorized', auth, undefined),
     });
   }
-  // A header cannot carry other characters: Node would throw an error that quotes the value.
+  // A header can carry only these characters. For any other, Node would throw an error that quotes the value.
   if (/^[\x21-\x7e]+$/.test(secret)) return secret;
   throw new MissingKeyError('the key holds characters that no key has', {
     hint: `Store it again: \`errand auth token${auth === 'basic' ? ' --legacy' : ''}\`.`,

@@ -78,7 +78,10 @@ export class DeadlineError extends UnavailableError {
 /** A request that moves money may have been acted on, with no confirmation either way. */
 export class InDoubtError extends ErrandError {
   override readonly name = 'InDoubtError';
-  /** @param category of the signal that ended the process, which keeps its own exit code. */
+  /**
+   * @param category defaults to `in_doubt`. If a signal ended the process, pass the signal's category, so that it keeps
+   * its own exit code.
+   */
   constructor(message: string, facts: ErrorFacts = {}, category: 'in_doubt' | Stop = 'in_doubt') {
     super(category, message, { ...facts, outcome: 'unknown' });
   }

@@ -26,7 +26,7 @@ export interface PageOptions {
   readonly all: boolean;
   /** Rows per request; defaults to the query's `limit`, else the service's maximum. */
   readonly pageSize?: number | undefined;
-  /** Whether to keep the rows in the service's own JSON, too. */
+  /** Whether to also keep the rows in the service's own JSON. */
   readonly asSent?: boolean | undefined;
   /** Deadline for fetching all pages. */
   readonly deadline?: Deadline | undefined;
@@ -89,8 +89,9 @@ export const pagingOf = ({ query, response }: Operation): Omit<PagedSource, 'tit
 });
 
 /**
- * Fetches the pages of any list. Prefetches the next page while the reader works on one, and another if it is known to
- * exist; stops when the reader stops. Drops rows that a page repeats because new records shifted the list.
+ * Fetches the pages of any list. While the reader works on a page, prefetches the next page, and the one after it if
+ * that is known to exist. Stops when the reader stops. Drops rows that a page repeats because new records shifted the
+ * list.
  * @throws ErrandError, also if the service keeps returning the same page.
  */
 export async function* pagesFrom(
@@ -120,7 +121,7 @@ export async function* pagesFrom(
 
 type InTime = <T>(loading: Promise<T>) => Promise<T>;
 
-/** @throws ErrandError deadline if the list takes longer, even if its pages never end. */
+/** @throws ErrandError `deadline` if the list takes longer than the deadline allows, even if its pages never end. */
 async function beforeDeadline<T>(loading: Promise<T>, deadline: Deadline, title: string): Promise<T> {
   const left = deadline.leftMs;
   if (left === Number.POSITIVE_INFINITY) return loading;
@@ -156,7 +157,8 @@ async function* everyPage(
     const page: Page = await inTime(next.loading);
     const ids = page.sent?.ids ?? page.rows.map(identityOf);
     const repeated = ids.filter((id) => before.has(id)).length;
-    // A page's worth of new records can repeat a page once; twice in a row, the service is at fault.
+    // A page's worth of new records can make one page repeat. If a second page in a row repeats, the service is at
+    // fault.
     repeats = page.count > 0 && repeated === page.count ? repeats + 1 : 0;
     if (repeats > 1) {
       throw new UnavailableError(`${name}: the service gives the same page again and again`, {
@@ -167,7 +169,7 @@ async function* everyPage(
     before = new Set(ids);
     const end = next.offset + page.count;
     if (!isLast(page, end, limit)) {
-      // After a short page, the next one starts earlier than prefetched.
+      // After a short page, the next page starts earlier than the prefetched one.
       if (ahead[0]?.offset !== end) ahead = [begin(end)];
       const after = end + page.count;
       if (page.total !== undefined && after < page.total) ahead.push(begin(after));
@@ -178,7 +180,7 @@ async function* everyPage(
 
   function begin(offset: number): { readonly offset: number; readonly loading: Promise<Page> } {
     const loading = read(offset);
-    // Defer the error until this page is read; avoids an unhandled rejection.
+    // Defers the error until this page is read, which avoids an unhandled rejection.
     loading.catch(() => {});
     return { offset, loading };
   }
@@ -189,10 +191,12 @@ function without(page: Page, known: ReadonlySet<string>): Page {
   return { ...page, rows, count: rows.length, sent: undefined };
 }
 
-/** Lets the request leave before the current rows are processed, which may take as long as its response. */
+/**
+ * Lets the request leave before the current rows are processed, because processing may take as long as the response.
+ */
 const onItsWay = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-/** Follows `next_page` alone, because a short or empty page may precede others. */
+/** Follows `next_page` alone, because more pages may follow a short or empty one. */
 async function* everyNumberedPage(
   read: (page: { page?: number }) => Promise<Page>,
   name: string,
@@ -215,7 +219,7 @@ async function* everyNumberedPage(
   }
 }
 
-/** The total takes precedence over a short page: the service may return fewer rows than requested. */
+/** The total takes precedence over a short page, because the service may return fewer rows than requested. */
 function isLast({ count, total }: Page, end: number, limit: number | undefined): boolean {
   if (count === 0) return true;
   if (total !== undefined) return end >= total;

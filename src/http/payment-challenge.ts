@@ -27,7 +27,8 @@ const maxTextLength = 2000;
 const methodName = /^[a-z][a-z0-9:_-]{0,63}$/;
 
 /**
- * Reads the payment challenges of a 402 response, in order; skips any that are unreadable or use a header of their own.
+ * Reads the payment challenges of a 402 response, in order. Skips a challenge that is unreadable or requires a header
+ * other than `authorization`.
  */
 export function readPaymentChallenges(headers: WireHeaders): PaymentChallenge[] {
   const given = headers['www-authenticate'] ?? [];
@@ -65,7 +66,7 @@ function readChallenge(parameters: Readonly<Record<string, string>>): PaymentCha
   };
 }
 
-/** Decodes a base64url JSON object, padded or not; undefined if it is none. */
+/** Decodes a JSON object from base64url, padded or not; undefined if the text does not encode one. */
 export function decodeJson(encoded: string): Readonly<Record<string, unknown>> | undefined {
   if (encoded.length > maxRequestLength || !/^[A-Za-z0-9_+/-]+=*$/.test(encoded)) return undefined;
   const value = parseJson(Buffer.from(encoded, 'base64url'));
@@ -74,7 +75,10 @@ export function decodeJson(encoded: string): Readonly<Record<string, unknown>> |
     : undefined;
 }
 
-/** Whether a challenge is for this body, if it says: as the scheme's `sha-256=…` or RFC 9530's `sha-256=:…:`. */
+/**
+ * Whether a challenge is for this body; true if it has no digest. Accepts the scheme's `sha-256=…` and RFC 9530's
+ * `sha-256=:…:`.
+ */
 export function isForBody({ digest }: Pick<PaymentChallenge, 'digest'>, body: Uint8Array): boolean {
   if (digest === undefined) return true;
   const hash = createHash('sha256').update(body).digest('base64');
@@ -96,12 +100,12 @@ const spaces = /\s*/y;
 const token = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
 const quoted = /"((?:[^"\\]|\\.)*)"/sy;
 const unquoted = /[^\s,"]+/y;
-/** Alternative to parameters in some schemes. */
+/** A token68, which some schemes use instead of parameters. */
 const token68 = /[A-Za-z0-9._~+/-]+=*(?=\s*(?:,|$))/y;
 
 /**
- * Parses all challenges in a header value (RFC 9110, 11.6.1). Drops a challenge with a syntax error and everything
- * after it, and any with a repeated parameter.
+ * Parses all challenges in a header value (RFC 9110, 11.6.1). Drops a challenge with a repeated parameter. Drops a
+ * challenge with a syntax error together with everything after it.
  */
 export function readAuthChallenges(header: string): AuthChallenge[] {
   const text = header.slice(0, maxHeaderLength);

@@ -4,7 +4,7 @@ import { headerText, type WireHeaders } from './transport/transport.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Pays a challenge: the method's proof, and the payer if the method names one. */
+/** What pays a challenge: the method's proof, and the payer if the method names one. */
 export interface PaymentProof {
   readonly payload: unknown;
   readonly source?: string | undefined;
@@ -13,7 +13,7 @@ export interface PaymentProof {
 /** The service's confirmation of a payment. Additional fields depend on the method. */
 export type Receipt = Output<'Receipt'>;
 
-/** What a paid order returns besides its record: a receipt, and a key that reads the order. */
+/** What the response to a paid order contains besides its record: a receipt, and a key that reads the order. */
 export interface Grant {
   readonly apiKey: string | undefined;
   readonly receipt: Receipt | undefined;
@@ -32,8 +32,9 @@ export function paymentCredential(
 }
 
 /**
- * Builds the header from a credential made elsewhere: as header value, base64url, JSON, or JSON of its `payload` (and
- * `source`) alone. @returns the problem, if it does not pay this challenge.
+ * Builds the header from a credential made elsewhere, given as a header value, base64url, JSON, or JSON of only its
+ * `payload` (and `source`).
+ * @returns a description of the problem instead, if the credential does not pay this challenge.
  */
 export function readCredential(
   text: string,

@@ -11,7 +11,7 @@ export interface Described {
   readonly url: string;
   /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON as a value, anything else as text; null if there is none. */
+  /** A JSON body as a value, any other body as text; null if there is no body. */
   readonly body: unknown;
 }
 
@@ -95,7 +95,10 @@ const octal = (text: string): string =>
 /** Whether to show a request instead of sending it. */
 type IsShown = (method: string) => boolean;
 
-/** Does not send requests that are to be shown: `show` throws them to the printer. Sends the rest with `transport`. */
+/**
+ * Sends requests with `transport`, except for those to be shown: it passes these to `show`, which throws them to the
+ * printer.
+ */
 export const previewTransport = (
   transport: Transport,
   isShown: IsShown,
@@ -106,7 +109,7 @@ export const previewTransport = (
   close: () => transport.close(),
 });
 
-/** Placeholder key for a request that is only shown: no key is needed, minted or read. */
+/** Placeholder key for a request that is only shown, so that no key is needed, minted or read. */
 export const previewKeys =
   (isShown: IsShown, stored: KeySource): KeySource =>
   async (request) => {

@@ -61,7 +61,7 @@ function isExempt(url: URL, none: string): boolean {
 export interface TriedProxy {
   /** Proxy URL without credentials. */
   readonly proxy: string;
-  /** Why it is unreachable; undefined if reachable. */
+  /** Why the proxy is unreachable; undefined if it is reachable. */
   readonly problem: string | undefined;
 }
 

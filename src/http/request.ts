@@ -24,7 +24,7 @@ export interface Service {
   readonly userAgent: string;
 }
 
-/** Input of an operation; the caller has already typed it. */
+/** Input of an operation. Its type is checked before it gets here. */
 export interface Input {
   readonly path?: ParameterValues | undefined;
   readonly query?: ParameterValues | undefined;
@@ -41,15 +41,15 @@ export interface Prepared {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
   readonly auth: Auth;
-  /** Send without a credential if there is none. */
+  /** Send the request without a credential if none is available. */
   readonly isKeyOptional?: boolean;
-  /** Id of the order it reads. */
+  /** Id of the order that the request reads. */
   readonly orderId?: string | undefined;
   readonly retry: RetryPolicy;
   /** Lets the service recognize a repeated request. */
   readonly idempotencyKey?: string | undefined;
   readonly movesMoney: boolean;
-  /** Error codes the service may refuse it with, except for validation. */
+  /** Error codes with which the service may refuse the request, besides validation errors. */
   readonly refusals: readonly ErrorCode[];
 }
 
@@ -90,7 +90,7 @@ export function prepare(
   };
 }
 
-/** Serializes a body to the bytes sent; a payment may be bound to them. */
+/** Serializes a body to the exact bytes that are sent, because a payment may be bound to them. */
 export function wireBody(body: unknown): Uint8Array {
   try {
     return new TextEncoder().encode(JSON.stringify(body));
@@ -108,7 +108,8 @@ function baseOf({ base, legacyBase }: Service, surface: Surface): URL {
 }
 
 /**
- * Disables retries without an idempotency key: the service would generate a new one each time and place another order.
+ * Disables retries of a request without an idempotency key, because the service would generate a new key for each
+ * attempt and place another order.
  */
 function retryPolicyOf({ retry }: Pick<Operation, 'retry'>, body: unknown): RetryPolicy {
   if (retry !== 'idempotency_key') return retry;
@@ -120,7 +121,7 @@ function keyIn(body: unknown): string | undefined {
   return typeof key === 'string' && key !== '' ? key : undefined;
 }
 
-/** Without payment nothing is bought: such a request only fetches the challenge. */
+/** Marks a request as one without payment, which buys nothing and only fetches the challenge. */
 export const unpaid = (request: Prepared): Prepared => ({ ...request, retry: 'safe', movesMoney: false });
 
 /** Request line for messages: `POST https://host/orders`. */
@@ -130,7 +131,7 @@ export const requestLine = ({ method, url, isLink }: Pick<Prepared, 'method' | '
 function fillPath(template: string, values: ParameterValues): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const [text = ''] = wireTexts(values[name] ?? null);
-    // A URL resolves these as path segments, even when escaped.
+    // A URL resolves `.` and `..` as path segments, even when escaped.
     if (text === '.' || text === '..') throw new UsageError(`${name}: "${text}" is not a valid id`);
     return encodeURIComponent(text);
   });
@@ -206,8 +207,8 @@ const legacyParts = new Set(
 );
 
 /**
- * Parses `[METHOD] PATH`. The method defaults to GET, or to POST if something is sent.
- * @throws UsageError for words that are neither, and for an address of another origin.
+ * Parses `[METHOD] PATH`. The method defaults to GET, or to POST if there is anything to send.
+ * @throws UsageError if the words are not a method and a path, or if the address has another origin.
  */
 export function readTarget(
   [first, second]: readonly [string, string | undefined],
@@ -230,8 +231,9 @@ export function readTarget(
 }
 
 /**
- * Rejects lookalikes of an order path: a server may tolerate capitals and a trailing slash, which would bypass the
- * journal and the policy. @throws UsageError naming the path.
+ * Rejects lookalikes of an order path. A server may tolerate capitals or a trailing slash, and such a path would bypass
+ * the journal and the policy.
+ * @throws UsageError naming the path.
  */
 function refuseLookalike(method: string, path: string): void {
   const [bare = ''] = path.split('?', 1);
@@ -275,7 +277,7 @@ export interface RawRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | Uint8Array | undefined;
   readonly surface?: Surface | undefined;
-  /** Send without a key, and mint none. */
+  /** Send the request without a key, and do not mint one. */
   readonly isKeyless?: boolean;
 }
 
@@ -288,8 +290,8 @@ const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Builds the wire form of any request. A known method and path get their credential, retry policy and money flag from
- * the table; of unknown requests, only reads are retried.
+ * Builds the wire form of any request. A request with a known method and path gets its credential, retry policy and
+ * money flag from the table. An unknown request is retried only if it is a read.
  * @throws UsageError for an invalid method, path or header.
  */
 export function prepareRaw(
@@ -323,8 +325,9 @@ export function prepareRaw(
 }
 
 /**
- * Normalizes a path, so that no spelling of a known operation passes for an unknown one: letters, digits and `-._~`
- * stay unescaped. Rejects `..` and `//`. Pure. @throws UsageError.
+ * Normalizes a path by unescaping letters, digits and `-._~`, so that no spelling of a known operation passes for an
+ * unknown one. Rejects `..` and `//`. Pure.
+ * @throws UsageError.
  */
 function plainPath(given: string): string {
   const [bare = ''] = given.split('?', 1);
@@ -334,7 +337,7 @@ function plainPath(given: string): string {
 }
 
 /**
- * Finds the operation a request calls. A write must match by its path exactly as written. Pure.
+ * Finds the operation that a request calls. The path of a write must match exactly as written. Pure.
  * @throws UsageError for a path with `..` or `//`.
  */
 function operationOf({

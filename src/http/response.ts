@@ -43,7 +43,7 @@ export async function readStart(body: AsyncIterable<Uint8Array>): Promise<Uint8A
 
 /**
  * Parses JSON of limited depth, so that traversing it cannot overflow the stack.
- * @returns undefined if it is not JSON (which has no undefined) or too deep.
+ * @returns undefined, which JSON cannot express, if the bytes are not JSON or nest too deep.
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (isTooDeep(bytes)) return undefined;
@@ -61,7 +61,7 @@ function isTooDeep(bytes: Uint8Array): boolean {
   let depth = 0;
   for (let at = 0; at < end; at += 1) {
     const byte = bytes[at] ?? 0;
-    // A quote begins a text; braces and brackets differ in one bit.
+    // A quote begins a string. Braces differ from brackets in a single bit, so one comparison finds both.
     if (byte === 0x22) at = endOfText(bytes, at + 1);
     else if ((byte | 0x20) === 0x7b) {
       depth += 1;
@@ -81,17 +81,17 @@ function endOfText(bytes: Uint8Array, start: number): number {
 
 /** Hints for the caller, a person or a program, when the service does not respond as expected. */
 export interface Advice {
-  /** The response is not the service's. */
+  /** Hint if the response did not come from the service. */
   readonly baseUrl: string;
-  /** The service is unreachable. */
+  /** Hint if the service is unreachable. */
   readonly network: string;
-  /** The service takes too long. */
+  /** Hint if the service takes too long. */
   readonly timeout: string;
-  /** The service may have placed an order whose idempotency key is known. */
+  /** Hint if the service may have placed an order whose idempotency key is known. */
   readonly inDoubt: string;
 }
 
-/** For every kind of caller: the service may have executed a request without an idempotency key. */
+/** Hint for every kind of caller if the service may have executed a request without an idempotency key. */
 export const checkFirst = 'Check whether it took effect before you send it again.';
 
 export const adviceToPeople: Advice = {
@@ -168,7 +168,7 @@ function codeOf(error: unknown): string {
   return codeOf(inner) || own;
 }
 
-/** Result of a read; undefined if the service says there is none. */
+/** Result of a read; undefined if the service reports that the record does not exist. */
 export async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;

@@ -34,7 +34,7 @@ export interface SendOptions {
   readonly streams: (headers: WireHeaders) => boolean;
   /** Which redirects of a read to follow: within its origin, or anywhere (never with credentials). */
   readonly follow: 'same-origin' | 'anywhere';
-  /** Whether the service chose an address, not the user. */
+  /** Whether an address was chosen by the service rather than the user. */
   readonly isForeign?: (url: URL) => boolean;
   readonly allowPlainHttp: boolean;
 }
@@ -44,7 +44,7 @@ const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
  * Makes one attempt, including redirects. A redirect that must not be followed becomes the response.
- * @throws TransportFailure without a complete response.
+ * @throws TransportFailure if no complete response arrives.
  */
 async function send(request: WireRequest, options: SendOptions): Promise<ServiceResponse> {
   let url = request.url;
@@ -72,7 +72,7 @@ async function sendOnce(
   return transport.send({ ...request, isForeign: isForeign?.(request.url) === true });
 }
 
-/** Follows only reads: a redirected write was meant for another address, and its body must not go there. */
+/** Follows only redirects of reads. A write was meant for its original address, and its body must not go elsewhere. */
 function redirectTarget(
   { method }: WireRequest,
   from: URL,
@@ -222,12 +222,12 @@ export class Scope {
     return this.#cut;
   }
 
-  /** Abort reason of the signal that ended it. */
+  /** Abort reason of the signal that ended the call. */
   get reason(): unknown {
     return this.#outer.find(({ aborted }) => aborted)?.reason;
   }
 
-  /** The response has started: from now on, limit the pauses in it rather than its total duration. */
+  /** Call when the response has started. From then on, the pauses in it are limited rather than its total duration. */
   liftDeadline(): void {
     clearTimeout(this.#timer);
   }
@@ -303,8 +303,8 @@ function mayRetry(retry: RetryPolicy, result: AttemptResult): boolean {
 export const isTemporary = (status: number): boolean => status === 429 || status >= 500;
 
 /**
- * Reads the requested wait from `Retry-After`, in seconds or as an HTTP date, ms; undefined if absent. A date is
- * relative to the response's `Date`, so a wrong local clock does no harm. Pure.
+ * Reads the wait that `Retry-After` requests, given in seconds or as an HTTP date. Returns ms; undefined if absent. A
+ * date is relative to the response's `Date`, so a wrong local clock does no harm. Pure.
  */
 export function readRetryAfter(headers: WireHeaders, now: number): number | undefined {
   const text = headerText(headers, 'retry-after')?.trim();

@@ -9,7 +9,7 @@ interface SentList {
   readonly sent: AsSent;
 }
 
-/** Nesting around a record: the list, and the response. */
+/** Levels of nesting around a record: the list and the response. */
 const aroundRecords = 2;
 
 /** Identifies a record. */
@@ -18,8 +18,9 @@ export const identityOf = (row: JsonObject): string =>
 
 /**
  * Extracts records from a list's JSON without parsing them, because parsing costs more than all other processing.
- * @param name of the field with the records.
- * @returns undefined where only JSON.parse can decide: no records, whitespace between or within them, or invalid JSON.
+ * @param name is the field that holds the records.
+ * @returns undefined where only JSON.parse can decide: there are no records, whitespace is between or within records,
+ * or the JSON is invalid.
  */
 export function readSent(bytes: Uint8Array, name: string): SentList | undefined {
   const json = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -30,7 +31,7 @@ export function readSent(bytes: Uint8Array, name: string): SentList | undefined 
   const sent = recordsFrom(json, from);
   if (!sent) return undefined;
   const rest = Buffer.concat([json.subarray(0, from), json.subarray(sent.places.at(-1))]);
-  // A name without escapes has only one spelling, so a single occurrence is the field found.
+  // A field name without escapes can be written in only one way. If it occurs once, that occurrence is the field found.
   if (rest.includes(backslash) || rest.indexOf(field) !== rest.lastIndexOf(field)) return undefined;
   const body = parseJson(rest);
   return body === undefined ? undefined : { body, sent };
@@ -84,10 +85,11 @@ const isSpecial = Uint8Array.from({ length: 256 }, (_, byte) =>
 );
 
 /**
- * Finds the end of an object, validating JSON's full grammar without building values: this takes less than a third of
+ * Finds the end of an object. Validates JSON's full grammar without building values, which takes less than a third of
  * the time of JSON.parse.
- * @param json starts with a brace, so an end of 0 never points at a valid follower and failures propagate.
- * @param at just past its brace. @param depth maximum nesting of objects and arrays, including this one.
+ * @param json starts with a brace. An end of 0 therefore never points at a valid follower, so failures propagate.
+ * @param at index just past the object's opening brace.
+ * @param depth maximum nesting of objects and arrays, including this object.
  */
 export function endOfObject(json: Uint8Array, at: number, depth: number, onField?: OnField): End {
   if (depth === 0) return 0;
@@ -134,7 +136,7 @@ function endOfValue(json: Uint8Array, at: number, depth: number): End {
   }
 }
 
-/** @param at just past the opening quote. */
+/** @param at index just past the opening quote. */
 function endOfText(json: Uint8Array, at: number): End {
   for (let position = at; ; ) {
     while (isSpecial[json[position] ?? 0] === 0) position += 1;
@@ -146,7 +148,7 @@ function endOfText(json: Uint8Array, at: number): End {
   }
 }
 
-/** @param at just past the backslash. */
+/** @param at index just past the backslash. */
 function endOfEscape(json: Uint8Array, at: number): End {
   const byte = json[at] ?? 0;
   if (byte !== escapeByCode) return escapes.has(byte) ? at + 1 : 0;

@@ -37,13 +37,13 @@ export function failureOf(request: Prepared, ended: Attempted, circumstances: Ci
   const failure = ended.cutShort
     ? deadline(request, facts, circumstances)
     : lastFailure(request, ended, facts, circumstances);
-  // `already_exists` removes the doubt: the order exists, whichever attempt placed it.
+  // `already_exists` removes the doubt, because the order exists whichever attempt placed it.
   if (facts.outcome !== 'unknown' || !request.movesMoney || failure.facts.code === 'already_exists')
     return failure;
   return inDoubt(request, reasonOf(ended, failure, circumstances), failure.facts, circumstances.advice);
 }
 
-/** Error for a success status with an invalid body: if the request moves money, its outcome is unknown. Pure. */
+/** Error for a success status with an invalid body. If the request moves money, its outcome is unknown. Pure. */
 export function unreadable(request: Prepared, ended: Attempted, what: string, advice: Advice): ErrandError {
   const facts = { ...factsOf(request, ended), retryable: false };
   if (request.movesMoney) return inDoubt(request, `it returned ${what}`, facts, advice);
@@ -73,7 +73,7 @@ function factsOf(
   };
 }
 
-/** Outcome of the request over all attempts; a read without a response has none. */
+/** Outcome of the request over all attempts. A read without a response has no outcome. */
 function outcomeOf(request: Prepared, ended: Attempted): Outcome | undefined {
   if (lastMayHaveActed(request, ended) || ended.earlierMayHaveActed)
     return request.retry === 'safe' ? undefined : 'unknown';
@@ -223,7 +223,7 @@ export const isHtml = ({ headers, bytes }: Pick<ServiceResponse, 'headers' | 'by
   /^\s*text\/html\b/i.test(headerText(headers, 'content-type') ?? '') ||
   /^\s*<(?:!doctype|html|head|body)\b/i.test(Buffer.from(bytes.subarray(0, 200)).toString());
 
-/** Error for a redirect not followed: the key must not leave its service. */
+/** Error for a redirect that is not followed, because the key must not leave its service. */
 function redirection(request: Prepared, response: ServiceResponse, facts: ErrorFacts): ErrandError {
   const target = locationOf(response.headers, response.url);
   return new UnavailableError(`${requestLine(request)} ${redirectionText(request, response, target)}`, {
@@ -259,8 +259,8 @@ const maxTextLength = 2000;
 const maxEntries = 200;
 
 /**
- * Reads every format of error body: the service's own, one wrapped as `{error: …}` by a gateway, the 422 body, and
- * problem+json. Truncates texts and lists, and redacts secrets. Anything else reads as empty.
+ * Reads every format of error body: the service's own, the same body wrapped as `{error: …}` by a gateway, the 422
+ * body, and problem+json. Truncates texts and lists, and redacts secrets. Any other body reads as empty.
  */
 export function readErrorBody(bytes: Uint8Array): ErrorBody {
   const body = asObject(parseJson(bytes));

@@ -19,7 +19,7 @@ export type Trace = (event: TraceEvent) => void;
 
 /** Maximum characters of a body in a trace. */
 const shown = 4096;
-/** Bytes to redact before truncating: more than is shown, so a secret at the cut is still recognized. */
+/** Bytes to redact before truncating. This exceeds what is shown, so that a secret at the cut is still recognized. */
 const looked = 16 * shown;
 
 /**

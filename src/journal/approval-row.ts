@@ -19,7 +19,7 @@ export interface ApprovalRequest {
   readonly is_rehearsal: boolean;
   /** SHA-256 over service, account, profile, operation and the whole order, except for its key and ceiling. */
   readonly terms: string;
-  /** SHA-256 of individual parts, to tell what differs. */
+  /** SHA-256 of each part, to find out which parts differ. */
   readonly parts: Readonly<Record<string, string>>;
   /** Maximum cost including ceilings and fees, cents. */
   readonly total_cents: number;
@@ -102,8 +102,8 @@ export function approvalOf(row: StoredRow): Approval | undefined {
 }
 
 /**
- * Salvages a row of a damaged journal. Resets an approved one to open, because the reservation that used it may be
- * lost. Undefined if it was altered.
+ * Salvages a row of a damaged journal. Resets an approved request to open, because the reservation that used the
+ * approval may be lost. Returns undefined if the row was altered.
  */
 export function salvagedApproval(row: StoredRow): Approval | undefined {
   const whole = approvalOf(row);

@@ -24,7 +24,9 @@ export interface ApprovalUse {
   readonly cents: number;
 }
 
-/** Approval requests and decisions, in the journal's database. Reservations record their use. */
+/**
+ * Approval requests and decisions, in the journal's database. The use of approvals is recorded with the reservations.
+ */
 export class Approvals {
   readonly #database: Database;
   readonly #audit: AuditChain;
@@ -39,8 +41,10 @@ export class Approvals {
   }
 
   /**
-   * Stores a request, unless an identical one is open. @param isKeyMade whether the key was generated, so the order can
-   * use the key of the open request instead. @returns the open request. @throws StorageError.
+   * Stores a request, unless an identical one is open.
+   * @param isKeyMade tells whether the key was generated. If so, the order can use the key of the open request instead.
+   * @returns the open request.
+   * @throws StorageError.
    */
   request(request: ApprovalRequest, isKeyMade: boolean): Promise<ApprovalRequest> {
     return this.#database.transaction(() => {
@@ -62,9 +66,10 @@ export class Approvals {
   }
 
   /**
-   * Records an approval. Stores the request too if it came from elsewhere and is unknown here; keeps earlier uses.
+   * Records an approval. If the request came from elsewhere and is unknown here, stores the request too. Keeps earlier
+   * uses of the approval.
    * @param by the fingerprint of a key, or the terminal.
-   * @throws ErrandError conflict if another request has its id; StorageError.
+   * @throws ErrandError conflict if another request has the same id; StorageError.
    */
   approve(request: ApprovalRequest, by: string, signature: string | undefined): Promise<Approval> {
     return this.#decide(request, { state: 'approved', decidedBy: by, signature });
@@ -100,7 +105,7 @@ export class Approvals {
       .map((row) => this.#intact(row));
   }
 
-  /** Uses of an approval, oldest first. Excludes those that certainly placed no order. */
+  /** Uses of an approval, oldest first. Excludes uses that certainly placed no order. */
   usesOf(id: string): ApprovalUse[] {
     return this.#database
       .all(
@@ -136,7 +141,7 @@ export class Approvals {
     });
   }
 
-  /** Whether an open request asks for exactly the same, with the same total. */
+  /** Whether an open request asks for exactly the same as the given request, with the same total. */
   #isSameQuestion({ state, request: other }: Approval, request: ApprovalRequest): boolean {
     return (
       state === 'open' &&

@@ -35,13 +35,19 @@ export class ChainCheck {
     this.#isHeadFound = head === firstPrevious;
   }
 
-  /** Number and hash of the newest record; zeros before the first, null if it has no hash. */
+  /**
+   * Number and hash of the newest record. Both are zeros before the first record; the hash is null if the record has
+   * none.
+   */
   get head(): { readonly number: number; readonly hash: string | null } {
     const { number, hash } = this.#last;
     return { number, hash: typeof hash === 'string' ? hash : null };
   }
 
-  /** Checks the next stored record. @param isExact whether its text is exactly as errand writes it. */
+  /**
+   * Checks the next stored record.
+   * @param isExact tells whether the record's text is exactly as errand writes it.
+   */
   take(record: Fields, isExact = true): void {
     this.count += 1;
     const number = Number.isSafeInteger(record.number) ? Number(record.number) : this.#last.number + 1;
@@ -82,8 +88,8 @@ export class ChainCheck {
   }
 
   /**
-   * @param recorded number of intents the journal counted before verification, and before its chain began; undefined if
-   * unknown.
+   * @param recorded holds the number of intents that the journal counted before verification, and how many of them
+   * predate the chain; undefined if unknown.
    */
   end(recorded?: { readonly all: number; readonly beforeChain: number }): void {
     if (this.#requiredHead !== undefined && !this.#isHeadFound)

@@ -24,10 +24,10 @@ export interface AuditDetails {
     readonly again: boolean;
     /** Number of intents in the journal, including this one. */
     readonly recorded: number;
-    /** SHA-256 of the policy file its money is reserved under; null without a policy. */
+    /** SHA-256 of the policy file under which the intent's money is reserved; null without a policy. */
     readonly policy: string | null;
   };
-  /** A program received a quote that it may place; cents are its maximum cost, fee included. */
+  /** A program received a quote that it may place; cents are the quote's maximum cost, fee included. */
   quoted: {
     /** Prefix of the SHA-256 of its handle. */
     readonly quote: string;
@@ -49,11 +49,12 @@ export interface AuditDetails {
   /** The user gave up an intent. */
   given_up: Attempt;
   /**
-   * Responsibility for an open intent moves to another journal, or here from one (`in`); `database` is the shared one.
+   * Responsibility for an open intent moves to another journal (`out`), or from another journal to this one (`in`).
+   * `database` is the shared database.
    */
   moved_out: Attempt & { readonly database: string };
   moved_in: Attempt & { readonly database: string };
-  /** A payment challenge was paid; the order or paid read is sent with the payment next. */
+  /** A payment challenge was paid. Next, the order or paid read is sent with the payment. */
   paid: Attempt & { readonly method: string; readonly challenge: string };
   /** The policy in force changed; both values are SHA-256 of its file, null before the first. */
   policy: { readonly policy: string; readonly before: string | null };
@@ -104,7 +105,7 @@ export interface AuditDetails {
     readonly account: string;
     /** Amount reserved by the wallet, cents. */
     readonly reserved: number | null;
-    /** Calculated cost to the wallet of the orders since `from`, cents. */
+    /** Calculated amount that the orders since `from` cost the wallet, cents. */
     readonly net: number;
     /** The service's fee per order, cents. */
     readonly fee: number;
@@ -153,7 +154,7 @@ interface Coded {
   readonly code: string;
 }
 
-/** A request that is not a journaled intent: that it is sent, or its result. */
+/** Records that a request other than a journaled intent is sent, or what its result was. */
 export interface AuditStep {
   readonly outcome: 'sent' | 'done' | 'refused' | 'unknown';
   readonly code: string | null;
@@ -199,7 +200,7 @@ interface AuditSubject {
   readonly service?: string | undefined;
   /** Idempotency key. */
   readonly key?: string | undefined;
-  /** Id of what the service created: an order, a batch, a return. */
+  /** Id of the order, batch or return that the service created. */
   readonly orderId?: string | undefined;
   /** In the currency's minor unit; cents if no currency is given. */
   readonly cents?: number | undefined;
@@ -223,7 +224,7 @@ export interface AuditRecord extends AuditOrigin {
   readonly key: string | null;
   readonly order_id: string | null;
   readonly amount_cents: number | null;
-  /** Null if the amount is in the service's own currency, cents. */
+  /** Null if the amount is in cents of the service's own currency. */
   readonly currency: string | null;
   readonly detail: Readonly<Record<string, unknown>>;
   /** Hash of the previous record; zeros in the first. */

@@ -73,7 +73,10 @@ export class AuditChain {
     });
   }
 
-  /** The same for many orders at once. @throws StorageError. */
+  /**
+   * Does the same as `writeOnce` for many orders at once.
+   * @throws StorageError.
+   */
   async writeAllOnce(entries: readonly (readonly [orderId: string, entry: AuditEntry])[]): Promise<void> {
     const fresh = entries.filter(([orderId, entry]) => !this.#holds(orderId, entry));
     if (fresh.length === 0) return;
@@ -107,7 +110,10 @@ export class AuditChain {
     );
   }
 
-  /** Records the policy a profile follows if it changed since its last record. Within a transaction. */
+  /**
+   * Records the policy that a profile follows, if it has changed since the profile's last record. Call within a
+   * transaction.
+   */
   followPolicy(policy: string, profile: string): void {
     const sql = "SELECT detail FROM audit WHERE kind = 'policy' AND profile = ? ORDER BY number DESC LIMIT 1";
     const row = this.#database.get(sql, profile);
@@ -118,8 +124,9 @@ export class AuditChain {
   }
 
   /**
-   * Records that the policy refused orders, and any policy change, in its own transaction, because the refused order's
-   * is rolled back. Records the same refusal once an hour, and at most a hundred per hour. @throws StorageError.
+   * Records that the policy refused orders, and any change of the policy. Uses its own transaction, because the refused
+   * order's transaction is rolled back. Records the same refusal once an hour, and at most a hundred refusals per hour.
+   * @throws StorageError.
    */
   async refuse(entry: Extract<AuditEntry, { readonly kind: 'policy_refused' }>): Promise<void> {
     await this.#database.transaction(() => {
@@ -147,8 +154,8 @@ export class AuditChain {
   }
 
   /**
-   * Records about orders, batches or returns (`ids`) and idempotency keys at a service, plus the approvals that let
-   * them through, in chain order. Rows as stored.
+   * Records about orders, batches or returns (`ids`), about idempotency keys at a service, and about the approvals that
+   * let them through, in chain order. Rows as stored.
    */
   about(ids: readonly string[], keys: readonly string[], service: string): StoredRow[] {
     const found = new Map<number, StoredRow>();
@@ -192,7 +199,9 @@ export class AuditChain {
     return row.kind === ('policy_published' satisfies AuditKind) ? 'published' : 'own';
   }
 
-  /** All rows as stored, each with `hides_text`, in number order; reads page by page while others append. */
+  /**
+   * All rows as stored, each with `hides_text`, in number order. Reads page by page, while other processes may append.
+   */
   *rows(): Generator<StoredRow> {
     let last = Number.MIN_SAFE_INTEGER;
     for (;;) {
@@ -235,9 +244,11 @@ const marks = (values: readonly string[]): string => values.map(() => '?').join(
 const insertSql = `INSERT INTO audit (${auditColumns.join(', ')}) VALUES (${auditColumns.map(() => '?').join(', ')})`;
 
 /**
- * Audit entry for an intent. @param content its hash. @param recorded number of intents, including this one.
- * @param policy SHA-256 of the policy applied. @param salt of the journal: without it, a list of addresses would reveal
- * which one a hash stands for.
+ * Audit entry for an intent.
+ * @param content hash of the intent's content.
+ * @param recorded number of intents, including this one.
+ * @param policy SHA-256 of the policy applied.
+ * @param salt the journal's salt. Without it, a list of addresses would reveal which address a hash stands for.
  */
 export function intentEntry(
   intent: Intent,
@@ -269,8 +280,8 @@ export const failureEntry = (kind: 'refused' | 'in_doubt', row: IntentRow, code:
 });
 
 /**
- * Audit entry for moving an intent from a machine's own journal to a shared database. @param database its displayable
- * address.
+ * Audit entry for moving an intent from a machine's own journal to a shared database.
+ * @param database displayable address of the shared database.
  */
 export const movedEntry = (row: IntentRow, way: 'in' | 'out', database: string): AuditEntry => ({
   kind: way === 'in' ? 'moved_in' : 'moved_out',

@@ -1,8 +1,8 @@
 import { ErrandError, StorageError } from '../platform/errors.ts';
 
 /**
- * How the result was persisted. `follows`: the shared database was unavailable and gets it from this machine once
- * reachable. `taken`: another process had taken over the record, so nothing was written.
+ * How the result was persisted. `follows`: the shared database was unavailable, so this machine sends it the result
+ * once it is reachable. `taken`: another process had taken over the record, so nothing was written.
  */
 export type RecordResult = 'booked' | 'follows' | 'taken';
 
@@ -10,7 +10,10 @@ export type RecordResult = 'booked' | 'follows' | 'taken';
 export class MadeTwiceError extends ErrandError {
   override readonly name = 'MadeTwiceError';
 
-  /** @param known id in the journal. @param madeId id the service reports now. */
+  /**
+   * @param known the id in the journal.
+   * @param madeId the id that the service reports now.
+   */
   constructor(key: string, known: string, madeId: string) {
     super(
       'conflict',
@@ -26,7 +29,7 @@ export class MadeTwiceError extends ErrandError {
   }
 }
 
-/** Another process took over a record of this one that was idle for too long. */
+/** Another process took over a record of this process, because the record was idle for too long. */
 export const takenOver = (key: string): ErrandError =>
   new ErrandError(
     'conflict',
@@ -37,7 +40,7 @@ export const takenOver = (key: string): ErrandError =>
     },
   );
 
-/** Whether it is unknown if the last write reached the shared database. */
+/** True if nobody knows whether the last write reached the shared database. */
 export const isUnsettled = (error: unknown): error is StorageError =>
   error instanceof StorageError && error.facts.code === unsettledCode;
 

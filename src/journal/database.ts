@@ -12,11 +12,14 @@ export interface OpenOptions {
   readonly beforeFirst?: () => void;
   /** Remedy if it is damaged. */
   readonly damagedAdvice?: Pick<ErrorFacts, 'hint' | 'next'>;
-  /** Whether it may be the only record of orders. */
+  /** Whether the database may be the only record of orders. */
   readonly knowsOrders?: boolean;
 }
 
-/** Opens a database in the state folder. @throws StorageError naming the file and the remedy, also later. */
+/**
+ * Opens a database in the state folder.
+ * @throws StorageError naming the file and the remedy, both here and in later calls.
+ */
 export const openStateDatabase = (
   file: string,
   migrations: readonly Migration[],
@@ -38,7 +41,7 @@ export const stateOptions = (
 /** Conditions that prevent writing, but not reading. */
 const readable: ReadonlySet<DatabaseProblem> = new Set(['busy', 'full', 'read_only']);
 
-/** SQLITE_ERROR: its message concerns errand's own SQL and means nothing to a user. */
+/** SQLITE_ERROR, whose message concerns errand's own SQL and means nothing to a user. */
 const sqliteError = 1;
 
 function storageError(

@@ -42,7 +42,7 @@ export interface StoredEvent {
   readonly error_type: string | null;
   readonly received_at: string;
   readonly last_received_at: string;
-  /** Number of deliveries received: delivery is at least once. */
+  /** Number of deliveries received. May exceed 1, because delivery is at least once. */
   readonly deliveries: number;
   readonly profile: string;
   readonly base_url: string;
@@ -54,9 +54,14 @@ export interface StoredEvent {
 
 /** Work still pending for a new event. */
 export interface UnfinishedWork {
-  /** It must be forwarded or run a command; until recorded as done, it counts as failed, even after a crash. */
+  /**
+   * The event must be forwarded or passed to a command. Until this is recorded as done, the event counts as failed,
+   * even after a crash.
+   */
   readonly acts: boolean;
-  /** This process must show it; until recorded as shown, the next one does, even after a crash. */
+  /**
+   * This process must show the event. Until it is recorded as shown, the next listener shows it, even after a crash.
+   */
   readonly shows: boolean;
 }
 
@@ -72,7 +77,7 @@ export interface EventFilter {
 const retentionMs = 30 * 24 * 3600 * 1000;
 const pageSize = 100;
 
-/** Received events, newest first; durable once `keep` resolves. */
+/** Received events, newest first. An event is durable once `save` resolves. */
 export class EventLog {
   readonly #database: Database;
   readonly #now: () => number;
@@ -83,8 +88,9 @@ export class EventLog {
   }
 
   /**
-   * Stores an event, or counts a repeated delivery: same service, name and body (specification, Events, rule 3).
-   * @throws StorageError; the event must not be acknowledged then.
+   * Stores an event, or counts a repeated delivery, which has the same service, name and body (specification, Events,
+   * rule 3).
+   * @throws StorageError, in which case the event must not be acknowledged.
    */
   save(
     arrival: Arrival,
@@ -117,8 +123,8 @@ export class EventLog {
   }
 
   /**
-   * Takes over events that ended listeners of a profile and service were to show. @returns their ids and names, oldest
-   * first.
+   * Takes over the events that listeners of a profile and service should have shown before they ended.
+   * @returns the events' ids and names, oldest first.
    */
   takeUnshown(
     profile: string,
@@ -161,14 +167,17 @@ export class EventLog {
     throw notStored(id);
   }
 
-  /** Exact body of an event: parsing it as JSON could alter numbers. @throws ErrandError not_found. */
+  /**
+   * Exact body of an event, unparsed because parsing it as JSON could alter numbers.
+   * @throws ErrandError not_found.
+   */
   bodyOf(id: number): string {
     const [row] = this.#database.all('SELECT body FROM events WHERE id = ?', id);
     if (row) return String(row.body);
     throw notStored(id);
   }
 
-  /** Newest first, read page by page. */
+  /** Lists events newest first, reading page by page. */
   *list(filter: EventFilter = {}): Generator<StoredEvent> {
     const names = filter.events ?? [];
     const conditions: readonly (readonly [boolean, string, readonly SqlValue[]])[] = [

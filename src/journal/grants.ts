@@ -1,13 +1,16 @@
 import type { Output } from '../api/outputs/index.ts';
 import type { Database } from '../platform/sqlite/database.ts';
 
-/** The key that reads an order paid for without an account, and the receipt. */
+/** The receipt of an order paid for without an account, and the key that reads the order. */
 export interface StoredGrant {
   readonly apiKey: string | undefined;
   readonly receipt: Output<'Receipt'> | undefined;
 }
 
-/** Keys and receipts of orders paid by challenge, stored beside the journal as long as the file exists. */
+/**
+ * Keys and receipts of orders paid by challenge. They are stored beside the journal for as long as the database file
+ * exists.
+ */
 export class Grants {
   readonly #database: Database;
   readonly #now: () => number;
@@ -28,7 +31,7 @@ export class Grants {
     return this.#database.transaction(() => this.write(orderId, baseUrl, grant));
   }
 
-  /** As `keep`, within a journal transaction. */
+  /** Does the same as `save`, within a journal transaction. */
   write(orderId: string, baseUrl: string, { apiKey, receipt }: StoredGrant): void {
     this.#database.run(
       `INSERT INTO grants (order_id, base_url, api_key, receipt, created_at) VALUES (?, ?, ?, ?, ?)
@@ -42,7 +45,7 @@ export class Grants {
     );
   }
 
-  /** Grant of an order, if it was paid for from here. */
+  /** Grant of an order, if the order was paid for from this machine. */
   of(orderId: string, baseUrl: string): StoredGrant | undefined {
     const [row] = this.#database.all(
       'SELECT * FROM grants WHERE order_id = ? AND base_url = ?',

@@ -5,13 +5,13 @@ import { readPrivateFile } from '../platform/private-files.ts';
 import type { Database } from '../platform/sqlite/database.ts';
 import type { IntentRow } from './intent-row.ts';
 
-/** Path of the seal file, next to the journal. */
+/** Path of the file with the record count, next to the journal. */
 export const recordCountFileOf = (journal: string): string => `${journal}-seal`;
 
 /**
- * Reads the number of intents recorded, kept next to the journal. SQLite silently drops the contents of a damaged WAL;
- * a journal with a lower count than its seal has lost data. The seal is written after the commit without fsync, so it
- * may be behind the journal, never ahead.
+ * Reads the record count, which is kept next to the journal. SQLite silently drops the contents of a damaged WAL, so a
+ * journal that counts fewer intents than this file has lost data. The file is written after the commit without fsync,
+ * so it may lag behind the journal but never runs ahead.
  */
 export function readRecordCount(file: string): number | undefined {
   try {
@@ -19,12 +19,12 @@ export function readRecordCount(file: string): number | undefined {
     const [count = '', check] = text.trimEnd().split(' ');
     return check === checkOfCount(count) ? Number(count) : undefined;
   } catch {
-    // Without a seal, each journal record still has its checksum.
+    // Even without a record count, each journal record still has its checksum.
     return undefined;
   }
 }
 
-/** Writes the seal, best effort: a full disk must not block an order. */
+/** Writes the record count on a best-effort basis, because a full disk must not block an order. */
 export function writeRecordCount(file: string, count: number): void {
   const text = String(count).padStart(12, '0');
   try {
@@ -52,7 +52,8 @@ export const hiddenText = (columns: readonly string[]): string =>
 export const storable = (text: string): string => text.replaceAll('\0', '\uFFFD');
 
 /**
- * Totals over counted rows: number, sum of `live` (2: not yet reported, 1: recently reported) and sum of twin numbers.
+ * Totals over counted rows: their number, the sum of `live` (2 if not yet reported, 1 if recently reported), and the
+ * sum of `twin`.
  */
 interface Sums {
   readonly rows: bigint;
@@ -60,7 +61,7 @@ interface Sums {
   readonly twins: bigint;
 }
 
-/** SQL for the totals; as text, since they may exceed a JavaScript number. */
+/** SQL for the totals. Returns them as text, because they may exceed a JavaScript number. */
 export const sumColumns = ['count(*)', 'coalesce(sum(live), 0)', 'coalesce(sum(twin), 0)']
   .map((sum, at) => `CAST(${sum} AS TEXT) AS ${['rows', 'live', 'twins'][at]}`)
   .join(', ');
@@ -85,8 +86,8 @@ export class Tally {
   }
 
   /**
-   * @param recordCount minimum count the journal must have reached. @throws DamagedError if records are missing or were
-   * changed.
+   * @param recordCount is the count that the journal must have reached at least.
+   * @throws DamagedError if records are missing or were changed.
    */
   check(recordCount: number | undefined): void {
     // One statement gives a consistent snapshot despite concurrent writers.
@@ -113,7 +114,7 @@ export class Tally {
     return count + 1;
   }
 
-  /** Updates the totals for a row that replaces another, or is new. */
+  /** Updates the totals for a row that is new or replaces another row. */
   change(before: Counted | undefined, after: Counted): void {
     const { count, sums } = this.#read();
     this.#write(count, plus(plus(sums, weight(before), -1n), weight(after), 1n));
@@ -187,7 +188,7 @@ const sumsOf = ({ rows, live, twins }: Readonly<Record<string, unknown>>): Sums 
   twins: whole(twins),
 });
 
-/** Parses a total; -1 for anything damage may have left. */
+/** Parses a total; -1 for any other text, which damage may have left. */
 const whole = (value: unknown): bigint => (/^-?\d{1,30}$/.test(String(value)) ? BigInt(String(value)) : -1n);
 
 const textOf = ({ rows, live, twins }: Sums): string => `${rows} ${live} ${twins}`;

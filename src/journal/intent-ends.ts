@@ -21,7 +21,7 @@ interface EndParts {
   readonly attempts: AttemptTable | undefined;
 }
 
-/** State transitions of intents, each with its audit record. Within transactions of the journal. */
+/** State transitions of intents, each with its audit record. Use within transactions of the journal. */
 export class IntentEnds {
   readonly #table: IntentTable;
   readonly #audit: AuditChain;
@@ -40,7 +40,7 @@ export class IntentEnds {
     this.#now = now;
   }
 
-  /** @returns the id already in the journal if it differs; it stays unchanged. */
+  /** @returns the id already in the journal if it differs from `madeId`. The journal then keeps its id. */
   respond(key: string, baseUrl: string, madeId: string, grant: StoredGrant | undefined): string | undefined {
     const row = this.#table.intact(key, baseUrl);
     if (grant) this.#grants.write(madeId, baseUrl, grant);
@@ -54,8 +54,9 @@ export class IntentEnds {
   }
 
   /**
-   * Applies a result the database had missed. Idempotent.
-   * @returns `unknown` if there is no matching record; both ids if the service created something besides the known one.
+   * Applies a result that the database had missed. Idempotent.
+   * @returns `unknown` if there is no matching record; both ids if the service created something other than what the
+   * journal knows.
    */
   bringIn(missed: Missed): 'done' | 'unknown' | { readonly known: string; readonly madeId: string } {
     const { key, baseUrl } = missed;
@@ -82,7 +83,7 @@ export class IntentEnds {
     }
   }
 
-  /** @throws ErrandError conflict if another process has taken it over. */
+  /** @throws ErrandError conflict if another process has taken over the intent. */
   saveCredential(key: string, baseUrl: string, credential: string): void {
     const row = this.#table.intact(key, baseUrl);
     if (!this.#isOwn(row)) throw takenOver(key);
@@ -99,7 +100,7 @@ export class IntentEnds {
     return 'booked';
   }
 
-  /** Whether it is in doubt and still owned by this process. */
+  /** Whether an intent is in doubt and still owned by this process. */
   isOwn(key: string, baseUrl: string): boolean {
     return this.#isOwn(this.#table.intact(key, baseUrl));
   }
@@ -129,7 +130,10 @@ export class IntentEnds {
     this.#attempts?.follow(baseUrl, key, { state: 'unknown' });
   }
 
-  /** Releases a record that this process left in doubt, so another may settle it; leaves records of others alone. */
+  /**
+   * Releases a record that this process left in doubt, so that another process may settle it. Leaves records of other
+   * processes alone.
+   */
   letGo(key: string, baseUrl: string): void {
     const row = this.#table.find(key, baseUrl);
     if (!row || !isIntact(row) || !isSelf(ownerOf(row)) || row.live !== 2) return;

@@ -19,7 +19,7 @@ export interface OutcomeParts {
   readonly ends: IntentEnds;
   readonly grants: Grants;
   readonly attempts: Attempts;
-  /** This machine's local store beside a shared journal; undefined for a local journal. */
+  /** This machine's local store that accompanies a shared journal; undefined for a local journal. */
   readonly localFallback: LocalFallback | undefined;
 }
 
@@ -71,7 +71,8 @@ export class IntentOutcomes {
   }
 
   /**
-   * Records that the user knows these results. Not fsynced: if lost, they are reported twice.
+   * Records that the user knows these results. Not fsynced, because losing the record only means that they are reported
+   * twice.
    * @throws StorageError.
    */
   async report(intents: readonly RunIntent[]): Promise<void> {
@@ -92,8 +93,8 @@ export class IntentOutcomes {
   }
 
   /**
-   * Persists the payment credential of an intent in doubt before it is sent. @throws ErrandError conflict if the intent
-   * was taken over; StorageError.
+   * Persists the payment credential of an intent in doubt before the credential is sent.
+   * @throws ErrandError conflict if the intent was taken over; StorageError.
    */
   async saveCredential(key: string, baseUrl: string, credential: string): Promise<void> {
     await this.database.transaction(() => this.#ends.saveCredential(key, baseUrl, credential));
@@ -105,7 +106,7 @@ export class IntentOutcomes {
     try {
       await this.grants.save(orderId, baseUrl, grant);
     } catch (error) {
-      // It is persisted with the order, which reaches the shared journal once it is available.
+      // The grant is persisted with the order, which reaches the shared journal once that is available.
       if (!this.localFallback || !(error instanceof StorageError)) throw error;
     }
   }
@@ -116,14 +117,14 @@ export class IntentOutcomes {
   }
 
   /**
-   * Records that the service certainly did not execute an intent. A result recorded meanwhile stays. @throws
-   * StorageError.
+   * Records that the service certainly did not execute an intent. Keeps a result that was recorded meanwhile.
+   * @throws StorageError.
    */
   async refuse(key: string, baseUrl: string, reason: RejectionReason): Promise<RecordResult> {
     this.run.drop({ key, baseUrl });
     const row = this.localFallback && this.table.find(key, baseUrl);
     const isOwn = row && isSelf(ownerOf(row));
-    // Recorded under another owner, it would end that process's work.
+    // If another process owns the record, recording the refusal would end that process's work.
     if (row?.state === ('intended' satisfies IntentState) && !isOwn) return 'taken';
     const end = isOwn && {
       since: String(row.created_at),
@@ -158,10 +159,11 @@ export class IntentOutcomes {
   }
 
   /**
-   * Ensures that this process owns a record for as long as a request for it may take. @param renews renew the lease even
-   * if time is left.
-   * @returns the remaining lease, ms; undefined if it does not expire. @throws ErrandError conflict if another process
-   * has taken over the record; StorageError if that cannot be determined. Nothing may be sent then.
+   * Ensures that this process owns a record for as long as a request for it may take.
+   * @param renews tells whether to renew the lease even if time is left.
+   * @returns the remaining lease, ms; undefined if it does not expire.
+   * @throws ErrandError conflict if another process has taken over the record; StorageError if that cannot be
+   * determined. In both cases nothing may be sent.
    */
   async hold(key: string, baseUrl: string, renews = false): Promise<number | undefined> {
     const { localFallback } = this;
@@ -176,7 +178,10 @@ export class IntentOutcomes {
     return localFallback.leftMs;
   }
 
-  /** For a newly opened journal. Missed results that cannot be applied now stay pending, and block new records. */
+  /**
+   * Applies missed results when a journal has just been opened. Results that cannot be applied now stay pending, and
+   * block new records.
+   */
   protected async catchUp(): Promise<void> {
     try {
       await this.bringIn();
@@ -195,7 +200,8 @@ export class IntentOutcomes {
   }
 
   /**
-   * For a shared journal: resolves once the database has all results it missed from this machine. @throws StorageError.
+   * For a shared journal, resolves once the database has received all results that it missed from this machine.
+   * @throws StorageError.
    */
   async bringIn(): Promise<void> {
     await this.localFallback?.bringIn(this.#ends);
@@ -214,7 +220,7 @@ export class IntentOutcomes {
     }
   }
 
-  /** Persists a result; if a shared database does not accept it, keeps it on this machine. */
+  /** Persists a result. If a shared database does not accept the result, keeps it on this machine. */
   async #recordResult(
     missed: Missed | undefined,
     work: () => Exclude<RecordResult, 'follows'>,

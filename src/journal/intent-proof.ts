@@ -7,22 +7,26 @@ import type { Reservations, Reserving } from './reservations.ts';
 
 /** What the audit chain proves about an intent in doubt. */
 export interface IntentProof {
-  /** Number of its newest entry. */
+  /** Number of the intent's newest audit entry. */
   readonly number: number;
   /** Earliest time its key may have been sent, ISO 8601. */
   readonly since: string;
   /**
-   * SHA-256 of the policy that allowed it, null without a policy; undefined if an earlier version did not record it.
+   * SHA-256 of the policy that allowed the intent; null without a policy; undefined if an earlier version did not
+   * record the policy.
    */
   readonly policy: string | null | undefined;
-  /** It came from a machine's own journal, which knows the policy in force there. */
+  /** The intent came from a machine's own journal, which knows the policy in force there. */
   readonly isMoved: boolean;
 }
 
 /** Why a record in doubt must not be sent. */
 export type Unproven = 'absent' | 'ended' | 'changed' | 'unreserved';
 
-/** Finds the audit entry that a record in doubt requires: a forged row alone moves no money. @throws StorageError. */
+/**
+ * Finds the audit entry that a record in doubt requires, so that a forged row alone moves no money.
+ * @throws StorageError.
+ */
 export function proofOf(
   audit: AuditChain,
   record: JournalRecord,
@@ -59,8 +63,8 @@ export function proofOf(
 }
 
 /**
- * Whether the chain proves that the intent was subject to a policy. @param isHeldNow whether a published policy applies
- * to it.
+ * Whether the chain proves that the intent was subject to a policy.
+ * @param isHeldNow tells whether a published policy applies to the intent.
  */
 export function wasHeld(
   audit: AuditChain,
@@ -75,8 +79,9 @@ export function wasHeld(
 }
 
 /**
- * Whether to reserve money for an intent without a policy decision, because it may already have been sent; an unproven
- * intent is decided like a new one. @param record in doubt under the same key.
+ * Whether to reserve an intent's money without a policy decision, because the intent may already have been sent. An
+ * unproven intent is decided like a new one.
+ * @param record is in doubt under the same key.
  */
 export function isAdmitted(
   audit: AuditChain,

@@ -35,7 +35,11 @@ export type IntentRow = Readonly<Record<(typeof intentColumns)[number], SqlValue
 /** A row without its derived columns. */
 export type IntentFacts = Omit<IntentRow, 'checksum' | 'twin'>;
 
-/** Builds the row of a new intent. @param content its hash. @param now ISO 8601. */
+/**
+ * Builds the row of a new intent.
+ * @param content hash of the intent's content.
+ * @param now ISO 8601.
+ */
 export function newIntent(intent: Intent, content: string, { pid, started }: Owner, now: string): IntentRow {
   return withChecksum({
     key: intent.key,
@@ -61,13 +65,13 @@ export function newIntent(intent: Intent, content: string, { pid, started }: Own
   });
 }
 
-/** Adds a row's twin number, and a checksum over its content. */
+/** Adds a row's duplicate number, and a checksum over the row's content. */
 export function withChecksum(facts: IntentFacts): IntentRow {
   const row = { ...facts, twin: duplicateNumber(facts) };
   return { ...row, checksum: checksumOf(row) };
 }
 
-/** Common number of equivalent intents at the same service: 40 bits, safe to sum. */
+/** Number that equivalent intents at the same service share. It has 40 bits, so that summing is safe. */
 export function duplicateNumber({
   operation,
   base_url,
@@ -93,7 +97,7 @@ function checksumOf(row: Omit<IntentRow, 'checksum'>): string {
 
 const shortColumns = intentColumns.filter((name) => name !== 'body');
 
-/** Cache of the last serialized body: a batch's is long, and stays the same while the rest of its row changes. */
+/** Cache of the last serialized body. A batch's body is long, and stays the same while the rest of its row changes. */
 let last: { readonly body: SqlValue; readonly json: string } = { body: null, json: 'null' };
 
 function bodyJson(body: SqlValue): string {
@@ -101,7 +105,7 @@ function bodyJson(body: SqlValue): string {
   return last.json;
 }
 
-/** Placeholder checksum: the row is lost, and this is what the audit chain knows of it. */
+/** Placeholder checksum of a lost row, which holds only what the audit chain knows of it. */
 export const lostChecksum = 'lost';
 
 const lostMessage = 'the record is lost; only the audit chain tells of it';

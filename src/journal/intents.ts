@@ -8,7 +8,9 @@ const retentionMs = 30 * 24 * 3600 * 1000;
 /** Number of intents between two cleanups. */
 const intentsPerSweep = 64;
 
-/** Rows of intents with checksums, and the tally of which must exist. Within transactions of the journal. */
+/**
+ * Rows of intents with checksums, and the tally of the rows that must exist. Use within transactions of the journal.
+ */
 export class IntentTable {
   readonly tally: Tally;
   readonly #database: Database;
@@ -58,7 +60,7 @@ export class IntentTable {
     );
   }
 
-  /** Intents unreported, or reported recently. */
+  /** Intents that are unreported, or were reported recently. */
   live(): IntentRow[] {
     return this.#rows(`${stored} INDEXED BY intents_live WHERE live > 0`);
   }
@@ -113,7 +115,8 @@ export class IntentTable {
   }
 
   /**
-   * Cleans up periodically: clears the recent mark of intents reported before `recentSince`, and deletes old ones.
+   * Cleans up periodically. Intents reported before `recentSince` no longer count as recent, and old intents are
+   * deleted.
    * @param nowMs epoch.
    */
   sweep(count: number, nowMs: number, recentSince: number): void {
@@ -139,7 +142,7 @@ export class IntentTable {
   }
 }
 
-/** All columns, and whether a text in the row is longer than what is read. */
+/** All columns, and whether a text in the row continues beyond what is read. */
 const stored = `SELECT *, ${hiddenText(intentColumns)} FROM intents`;
 
 /** Safe cast: the table is STRICT and has only these columns. A row with hidden text loses its checksum. */
@@ -147,12 +150,12 @@ function rowOf({ hides_text: hidesText, ...row }: StoredRow): IntentRow {
   return (hidesText === 1 ? { ...row, checksum: '' } : row) as unknown as IntentRow;
 }
 
-/** Result, as far as this process knows, of an intent it recorded in the journal. */
+/** What this process knows about the result of an intent that it recorded in the journal. */
 export interface RunIntent {
   readonly key: string;
   readonly baseUrl: string;
   readonly operation: string;
-  /** Id of what the service made; undefined until it responds. */
+  /** Id of what the service made; undefined until the service responds. */
   readonly madeId: string | undefined;
 }
 
@@ -161,8 +164,8 @@ export class RunIntents {
   readonly #intents = new Map<string, RunIntent>();
 
   /**
-   * Adds an intent that may be sent from now on; with `madeId` the service has responded. Does not keep the body, which
-   * may be large.
+   * Adds an intent that may be sent from now on. If `madeId` is given, the service has responded. Does not keep the
+   * body, which may be large.
    */
   note({ key, baseUrl, operation }: Omit<RunIntent, 'madeId'>, madeId?: string): void {
     this.#intents.set(idOf({ key, baseUrl }), { key, baseUrl, operation, madeId });

@@ -40,7 +40,10 @@ export interface ReservationSum {
   readonly times: bigint;
 }
 
-/** The actual sums; uses an index. @param before only those reserved earlier, ms since the epoch. */
+/**
+ * Computes the actual sums, using an index.
+ * @param before limits the sums to reservations made before this time, ms since the epoch.
+ */
 export function sumReservations(database: Database, before?: number): ReservationSum {
   const only = before === undefined ? '' : ' WHERE at < ?';
   const row = database.get(
@@ -60,7 +63,7 @@ export function writeReservationSum(database: Database, { rows, times }: Reserva
   writeFact(database, 'reservations', sumText(rows, times));
 }
 
-/** Parses this fact's text; undefined if altered. */
+/** Parses the text of the `reservations` fact; undefined if altered. */
 export function readSum(text: unknown): ReservationSum | undefined {
   const [, rows, times] = /^(-?\d{1,30}) (-?\d{1,30}) /.exec(String(text)) ?? [];
   if (rows === undefined || times === undefined) return undefined;

@@ -14,11 +14,13 @@ export interface Intent extends Sender {
   readonly profile: string;
   readonly baseUrl: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Payment, if by challenge. */
+  /** Payment, if the request is paid by challenge. */
   readonly payment?: PaymentNote | undefined;
 }
 
-/** How long a service is trusted to remember an idempotency key, ms. Later, the same key may place a second order. */
+/**
+ * How long a service is trusted to remember an idempotency key, ms. After that, the same key may place a second order.
+ */
 export const keyLifetimeMs = 24 * 3600 * 1000;
 
 /** Who created the key: the user (`chosen`), or errand (`made`, random or derived from the content). */
@@ -37,8 +39,8 @@ export interface PaymentNote {
 
 /**
  * `intended`: may have been sent; no response recorded. `responded`: the service has it; the user has not seen the
- * outcome. `reported`: the user has seen it. `refused`, `forgotten`: closed, nothing pending; code `undone` means a
- * sandbox was rolled back to before it. `damaged`: the record fails verification and is never sent.
+ * outcome. `reported`: the user has seen it. `refused`, `forgotten`: closed, nothing pending; code `undone` means that
+ * a sandbox was rolled back to a time before the intent. `damaged`: the record fails verification and is never sent.
  */
 export type IntentState = 'intended' | 'responded' | 'reported' | 'refused' | 'forgotten' | 'damaged';
 

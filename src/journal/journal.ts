@@ -26,8 +26,9 @@ import { firstTwin, isMadeByKey, type Twin, type TwinRule } from './twins.ts';
 import { Reverting } from './undoing.ts';
 
 /**
- * The money journal: requests whose outcome the user has not seen survive timeouts, crashes and reboots. A record is
- * durable once `record` resolves; it is owned by a live process or free to be resumed. Safe for concurrent processes.
+ * The money journal. Keeps each request through timeouts, crashes and reboots until the user has seen its outcome. A
+ * record is durable once `record` resolves, and is either owned by a live process or free to be resumed. Safe for
+ * concurrent processes.
  */
 export class Journal extends IntentOutcomes {
   readonly audit: AuditChain;
@@ -61,7 +62,7 @@ export class Journal extends IntentOutcomes {
     this.#closeAttempts = () => attempts?.close();
     this.#local = local;
     this.#recentMs = Math.max(repeatWindowMs, minRecentMs);
-    // The local copy of a shared database may be lost at any time, so it needs no birth note.
+    // The local copy of a shared database may be lost at any time, so it needs no creation marker.
     this.#creationMarker = new CreationMarkerWriter(options.shared ? undefined : creationMarker);
     this.audit = audit;
     this.reservations = reservations;
@@ -183,7 +184,10 @@ export class Journal extends IntentOutcomes {
     return duplicate && this.#logged(duplicate).duplicate;
   }
 
-  /** Read-only variant of `look`: takes nothing over. @throws StorageError. */
+  /**
+   * Read-only variant of `acquireDuplicate` that takes no record over.
+   * @throws StorageError.
+   */
   peekDuplicate(intent: Intent, rule: TwinRule): Twin | undefined {
     this.table.tally.check(readRecordCount(this.#recordCountFile));
     const duplicate = this.#findDuplicate(intent, contentHash(intent.operation, intent.body), rule);
@@ -203,7 +207,8 @@ export class Journal extends IntentOutcomes {
   }
 
   /**
-   * Reads the entire journal: an order may need any page of it. @throws DamagedError if it is corrupt; StorageError.
+   * Reads the entire journal, because an order may need any page of it.
+   * @throws DamagedError if the journal is corrupt; StorageError.
    */
   async checkWhole(): Promise<void> {
     const found = this.database.get('PRAGMA integrity_check(1)')?.integrity_check;
@@ -220,7 +225,8 @@ export class Journal extends IntentOutcomes {
 
   /**
    * Finds an earlier record of an intent that cannot be recorded now.
-   * @param withDuplicates also match the same content under other keys; false if a duplicate is intended.
+   * @param withDuplicates tells whether to also match the same content under other keys; false if a duplicate is
+   * intended.
    * @throws StorageError.
    */
   earlier(intent: Intent, withDuplicates: boolean): JournalRecord | undefined {
@@ -242,7 +248,7 @@ export class Journal extends IntentOutcomes {
   }
 
   /**
-   * Another key whose record created the same order: a service may have several base URLs.
+   * Another key whose record created the same order. This is possible because a service may have several base URLs.
    * @param baseUrl restricts the search to records of that URL; undefined for any.
    */
   otherKeyOf(id: string, key: string, baseUrl?: string): string | undefined {
@@ -254,7 +260,8 @@ export class Journal extends IntentOutcomes {
   }
 
   /**
-   * Records the user has not seen the outcome of, oldest first; with `all`, every record kept. @throws StorageError.
+   * Lists the records whose outcome the user has not seen, oldest first; with `all`, lists every stored record.
+   * @throws StorageError.
    */
   list(all = false): JournalRecord[] {
     this.table.tally.check(readRecordCount(this.#recordCountFile));
@@ -273,11 +280,15 @@ export class Journal extends IntentOutcomes {
   keysSince = (baseUrl: string, since: string): string[] => this.table.keysSince(baseUrl, since);
 
   /**
-   * With a shared journal: records of this machine's own journal that are in doubt or unreported. @throws StorageError.
+   * For a shared journal, the records of this machine's own journal that are in doubt or unreported.
+   * @throws StorageError.
    */
   openInOwn = async (): Promise<readonly JournalRecord[]> => (await this.localFallback?.openInOwn()) ?? [];
 
-  /** Records left by interrupted commands that the user still has to be told about. @throws StorageError. */
+  /**
+   * Records left by interrupted commands that must still be reported to the user.
+   * @throws StorageError.
+   */
   unfinished(): {
     readonly inDoubt: readonly JournalRecord[];
     readonly unreported: readonly JournalRecord[];
@@ -314,7 +325,10 @@ export class Journal extends IntentOutcomes {
     return isUnfinished(record) ? this.#logged({ situation: 'in_doubt', record }).duplicate.record : record;
   }
 
-  /** With a shared journal: pulls other machines' writes. @throws StorageError. */
+  /**
+   * For a shared journal, pulls the writes of other machines.
+   * @throws StorageError.
+   */
   refresh(when?: Freshness): Promise<void> {
     return this.database.refresh(when);
   }
@@ -463,7 +477,7 @@ type Recorded =
 /** Minimum time a reported record counts as recent, ms. */
 const minRecentMs = 3600 * 1000;
 
-/** A note of the journal's existence, kept outside it so that a lost file is detected. */
+/** A marker of the journal's existence, kept outside the journal so that a lost file is detected. */
 interface CreationMarker {
   /** When the journal was created, ISO 8601. */
   readonly since: string | undefined;
@@ -476,7 +490,7 @@ function checkCreationMarker(file: string, creationMarker: CreationMarker | unde
     throw lostJournal(file, creationMarker?.since);
 }
 
-/** Notes outside the journal that it exists, once per process. */
+/** Records outside the journal that the journal exists, once per process. */
 export class CreationMarkerWriter {
   readonly #creationMarker: CreationMarker | undefined;
   #logged: Promise<void> | undefined;
@@ -485,7 +499,7 @@ export class CreationMarkerWriter {
     this.#creationMarker = creationMarker;
   }
 
-  /** A failed note is not fatal: the next intent retries. */
+  /** A failure to write the marker is not fatal, because the next intent tries again. */
   note(at: string): Promise<void> {
     this.#logged ??= this.#note(at).catch((error: unknown) => {
       this.#logged = undefined;

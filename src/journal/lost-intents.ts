@@ -5,7 +5,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Intents present in the audit chain but missing from the intents table. */
 export interface LostIntents {
-  /** In doubt: rows with an invalid checksum, so that they are never sent but still block duplicates. */
+  /** Intents in doubt. Their rows have an invalid checksum, so that they are never sent but still block duplicates. */
   readonly inDoubt: readonly IntentRow[];
   /** Number of intents fulfilled recently. */
   readonly made: number;
@@ -16,9 +16,9 @@ const going = ['intent', 'resumed', 'in_doubt', 'paid'];
 export const endingKinds: readonly string[] = ['responded', 'refused', 'given_up', 'moved_out'];
 
 /**
- * Finds recorded intents whose rows are missing from the table. Ignores audit records that fail their hash. Pure.
- * @param rows of the chain, in any order.
- * @param madeSince ISO 8601; anything that ended earlier may have been purged.
+ * Finds recorded intents whose rows are missing from the table. Ignores audit records whose hash does not match. Pure.
+ * @param rows holds the rows of the chain, in any order.
+ * @param madeSince ISO 8601. An intent that ended earlier may have been purged.
  */
 export function lostIntents(
   rows: readonly Fields[],

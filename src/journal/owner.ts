@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { JournalRecord } from './journal-record.ts';
 
 /**
- * Identifies a process by pid and start time, so that a reused pid is not mistaken for it; or by its lease if the
- * journal is shared.
+ * Identifies a process by pid and start time, so that a reused pid is not mistaken for the process. If the journal is
+ * shared, identifies the process by its lease.
  */
 export interface Owner {
   readonly pid: number;
@@ -24,13 +24,19 @@ export const leasePrefix = 'lease:';
 
 const registries = new Set<LeaseRegistry>();
 
-/** Registers a lease book, so that owners can be resolved by lease. @returns a function that unregisters it. */
+/**
+ * Registers a lease registry, so that owners can be resolved by lease.
+ * @returns a function that unregisters it.
+ */
 export function registerLeases(registry: LeaseRegistry): () => void {
   registries.add(registry);
   return () => registries.delete(registry);
 }
 
-/** This process as an owner. @param lease set if the journal is shared between machines. */
+/**
+ * This process as an owner.
+ * @param lease is set if the journal is shared between machines.
+ */
 export const self = (lease?: string): Owner => ({
   pid: process.pid,
   started: lease ?? statOf(process.pid)?.started ?? '',
@@ -54,7 +60,7 @@ export function isAlive({ pid, started }: Owner): boolean {
     if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
   }
   const now = statOf(pid);
-  // A zombie: it has ended but its parent has not reaped it; in a container that may never happen.
+  // A zombie has ended, but its parent has not reaped it. In a container that may never happen.
   if (now?.state === 'Z') return false;
   return now === undefined || started === '' || now.started === started;
 }

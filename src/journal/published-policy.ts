@@ -18,7 +18,9 @@ export interface PublishedPolicy {
   readonly at: string;
 }
 
-/** The policies stored in a journal. The policy read must still be current when an intent is recorded. */
+/**
+ * The policies stored in a journal. The policy that a process has read must still be current when it records an intent.
+ */
 export class PublishedPolicies {
   readonly #database: Database;
   readonly #tally: Tally;
@@ -78,5 +80,5 @@ export class PublishedPolicies {
   }
 }
 
-/** Adds a checksum: a truncated policy would permit what it forbids. */
+/** Adds a checksum, because a truncated policy could permit what the whole policy forbids. */
 const withChecksum = (text: string): string => `${sha256(text)} ${text}`;

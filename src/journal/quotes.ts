@@ -9,12 +9,12 @@ import { type Intent, isMade, type JournalRecord } from './journal-record.ts';
 /** Retention of expired quotes, ms: the same as the journal's retention of records. */
 const retentionMs = 30 * 24 * 3600 * 1000;
 
-/** Kept short: all table definitions must fit on the first page, or every journal grows by a page. */
+/** Keep this text short. All table definitions must fit on the first page, or every journal grows by a page. */
 export const createQuotes =
   'CREATE TABLE quotes (id TEXT PRIMARY KEY, key TEXT, until INTEGER, used TEXT, made TEXT, quote TEXT, checksum TEXT) WITHOUT ROWID;' +
   'CREATE INDEX quotes_key ON quotes (key)';
 
-/** A complete order that was quoted and may be placed: for which account, at which service, under which key. */
+/** A complete order that was quoted and may be placed, with its account, service and key. */
 export interface Quote {
   /** SHA-256 of the handle that places it, so that reading the file does not reveal the handle. */
   readonly id: string;
@@ -31,7 +31,7 @@ export interface Quote {
   readonly body: Readonly<Record<string, unknown>>;
   /** Ms since the epoch. */
   readonly expiresAt: number;
-  /** ISO 8601; undefined if nothing was sent for it. */
+  /** When the quote was used, ISO 8601; undefined if nothing was sent for it. */
   readonly usedAt: string | undefined;
   /** The resulting order, if known. */
   readonly orderId: string | undefined;
@@ -116,8 +116,8 @@ export class Quotes {
   }
 
   /**
-   * Consumes the quote with the intent's key, within the transaction that records the intent. @param before the key's
-   * existing record.
+   * Consumes the quote that has the intent's key, within the transaction that records the intent. @param before is the
+   * key's existing record.
    * @throws ErrandError conflict if the quote has expired, or is for another order, account or service.
    */
   use(intent: Intent, before: JournalRecord | undefined): void {
@@ -148,8 +148,8 @@ export const isStarted = (before: JournalRecord | undefined): boolean =>
   before !== undefined && (before.state === 'intended' || isMade(before));
 
 /**
- * @param before the journal's record of its key. @param now ms since the epoch.
- * @throws ErrandError conflict if nothing may be sent for the quote any more. One in doubt may always be settled.
+ * @param before is the journal's record of the quote's key. @param now ms since the epoch.
+ * @throws ErrandError conflict if nothing may be sent for the quote any more. A quote in doubt may always be settled.
  */
 export function checkUsable(quote: Quote, before: JournalRecord | undefined, now: number): void {
   if (isStarted(before)) return;
@@ -179,7 +179,7 @@ function readQuote(row: StoredRow): Quote {
     throw new DamagedError('the quote was changed on disk; what it says is not ordered', {
       code: 'quote_damaged',
     });
-  // Our own JSON: the checksum has been verified.
+  // This JSON is errand's own, because the checksum has been verified.
   const { createdAt: _, ...fixed }: Fixed = JSON.parse(String(row.quote));
   const text = (value: unknown): string | undefined => (value === null ? undefined : String(value));
   return {

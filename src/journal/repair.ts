@@ -24,15 +24,20 @@ export interface Repaired {
   readonly aside: string | undefined;
   /** Records that passed verification. */
   readonly kept: number;
-  /** Records that failed verification, plus in-doubt ones known only from the audit chain; kept, never sent. */
+  /**
+   * Records that failed verification, and in-doubt records known only from the audit chain. They are kept but never
+   * sent.
+   */
   readonly damaged: readonly JournalRecord[];
-  /** Recently fulfilled intents whose records are lost; known from the audit chain. */
+  /** Number of recently fulfilled intents whose records are lost. They are known from the audit chain. */
   readonly lost: number;
   /** Total intents ever recorded; undefined if unknown. */
   readonly recorded: number | undefined;
   /** Audit chain records: copied over unchanged (`kept`), and left in the old file (`left`). */
   readonly chain: { readonly kept: number; readonly left: number };
-  /** Reservations lost, and reservations rebuilt from the audit chain in their place (may overcount). */
+  /**
+   * Number of reservations lost, and number rebuilt from the audit chain in their place. The second may be too high.
+   */
   readonly reservations: { readonly lost: number; readonly madeUp: number };
 }
 
@@ -113,7 +118,7 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
     );
   }
 
-  /** Runs a write that may fail: a damaged row can violate the table's constraints. */
+  /** Runs a write that may fail, because a damaged row can violate the table's constraints. */
   function attempt(write: () => void): boolean {
     try {
       database.savepoint(write);
@@ -142,7 +147,7 @@ function salvage(
         reader.close();
       }
     } catch {
-      // Damaged from here on, or not a database at all.
+      // The table is damaged from here on, or the file is not a database at all.
     }
   return [...rows.values()];
 
@@ -151,7 +156,7 @@ function salvage(
   }
 }
 
-/** Cuts strings at the first NUL. errand never stores one, and SQLite builds differ on whether they read past it. */
+/** Cuts strings at the first NUL. errand never stores a NUL, and SQLite builds differ in whether they read past it. */
 const withoutUnseen = (row: Fields): Fields =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
@@ -163,7 +168,7 @@ const withoutUnseen = (row: Fields): Fields =>
 /** Rebuilds a row from the fields read; `live` is derived from its state. */
 function rowOf(fields: Fields): IntentRow {
   if (!('checksum' in fields)) return upgraded(fields);
-  // May be any SQLite value; the table's constraints reject the invalid ones.
+  // Each field may be any SQLite value. The table's constraints reject invalid values.
   const row = Object.fromEntries(
     intentColumns.map((name) => [name, sqlValue(fields[name])]),
   ) as unknown as IntentRow;
@@ -187,11 +192,11 @@ function moveAside(file: string, aside: string): void {
 type RowFields = Readonly<Record<string, unknown>>;
 
 /**
- * Rebuilds lost reservations from the audit chain: one for each intent that may have spent money and has none, at its
- * maximum cost and with the approval it used. What it was for is unknown. Ignores audit records that fail their hash.
- * Pure.
- * @param rows of the chain.
- * @param since ms since the epoch.
+ * Rebuilds lost reservations from the audit chain. Each intent that may have spent money and has no reservation gets
+ * one, at its maximum cost and with the approval it used. What the money was for is unknown. Ignores audit records that
+ * fail their hash. Pure.
+ * @param rows are the records of the chain.
+ * @param since ms since the epoch. Older intents are ignored.
  */
 function lostReservations(
   rows: readonly RowFields[],
@@ -209,7 +214,7 @@ function lostReservations(
     const id = idOf(key, service);
     const known = made.get(id);
     const at = Date.parse(String(record.time));
-    // This record precedes the intent it admits, in the same transaction.
+    // An `approval_used` record precedes the intent it admits, in the same transaction.
     if (kind === 'approval_used') approvals.set(id, String(Object(record.detail).approval));
     else if (kind === 'refused') made.delete(id);
     else if (kind === 'responded' && known) made.set(id, { ...known, orderId: String(record.order_id) });

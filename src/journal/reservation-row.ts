@@ -9,11 +9,15 @@ import {
 } from './journal-facts.ts';
 import type { Owner } from './owner.ts';
 
-/** `held`: may be spent or was; the cost is unknown. `settled`: the cost is known. `released`: definitely not spent. */
+/**
+ * `held`: the money was or may be spent, and the cost is unknown. `settled`: the cost is known. `released`: the money
+ * was definitely not spent.
+ */
 type ReservationState = 'held' | 'settled' | 'released';
 
 /**
- * What limits may depend on besides the amount. Addresses and metadata are hashed: a reservation outlives its order.
+ * What limits may depend on besides the amount. Addresses and metadata are hashed, because a reservation outlives its
+ * order.
  */
 interface ReservedFacts {
   /** Retailer names and hosts. */
@@ -29,12 +33,12 @@ export interface OrderToReserve {
   readonly key: string;
   readonly baseUrl: string;
   readonly account: string;
-  /** Journal key of the intent that orders it: the same key, or the batch's. */
+  /** Journal key of the intent that places the order: the order's own key, or the batch's key. */
   readonly intent: string;
   /** Ceiling plus fee, cents. */
   readonly cents: number;
   readonly feeCents: number;
-  /** No money moves: embedded sandbox, or a test key. Rehearsals have their own limits. */
+  /** True if no money moves, with the embedded sandbox or a test key. Rehearsals have their own limits. */
   readonly isRehearsal: boolean;
   readonly facts: ReservedFacts;
 }
@@ -46,24 +50,24 @@ export interface Reservation extends Omit<OrderToReserve, 'intent'> {
   /** Amount counted against limits, cents: all of it while held, the actual cost once settled, 0 once released. */
   readonly counted: number;
   readonly orderId: string | undefined;
-  /** All intents that may place the order; the money is released once none of them can have. */
+  /** All intents that may place the order. The money is released once none of them can have placed it. */
   readonly intents: readonly string[];
   /** The process that last reserved it. */
   readonly pid: number;
   readonly started: string;
   /** Reason given for overriding the policy. */
   readonly override: string | undefined;
-  /** Id of the approval it uses, or used until it was released. */
+  /** Id of the approval that the reservation uses, or used until it was released. */
   readonly approval: string | undefined;
 }
 
-/** Whether a reservation consumes its approval: always, unless it was released without an order. */
+/** Whether a reservation consumes its approval. It always does, unless it was released without an order. */
 export const usesApproval = ({ state, orderId }: Pick<Reservation, 'state' | 'orderId'>): boolean =>
   state !== 'released' || orderId !== undefined;
 
 /**
- * The reservation after its intent produced an order. One released because the order looked refused is held again.
- * Pure.
+ * The reservation after its intent produced an order. A reservation that was released because its order looked refused
+ * is held again. Pure.
  */
 export function withOrder(reservation: Reservation, intent: string, orderId: string): Reservation {
   if (reservation.state !== 'released') return { ...reservation, orderId };
@@ -98,7 +102,7 @@ export const createReservations = `
   CREATE INDEX reservations_at ON reservations (at);
   CREATE INDEX reservations_held ON reservations (base_url, account) WHERE state = 'held'`;
 
-/** Selects every column, plus a flag for text that SQLite holds beyond what it returns. */
+/** Selects every column, plus a flag that is set if SQLite stores more text than it returns. */
 export const storedReservations = `SELECT *, ${hiddenText(columns)} FROM reservations`;
 
 const writeReservation = `INSERT OR REPLACE INTO reservations (${columns.join(', ')}, approval, checksum)
@@ -123,7 +127,7 @@ export function reservationOf(row: StoredRow): Reservation | undefined {
     key: String(row.key),
     baseUrl: String(row.base_url),
     account: String(row.account),
-    // Safe: the checksum has been verified.
+    // The cast is safe, because the checksum has been verified.
     state: row.state as ReservationState,
     at: Number(row.at),
     cents: Number(row.cents),
@@ -141,8 +145,8 @@ export function reservationOf(row: StoredRow): Reservation | undefined {
 }
 
 /**
- * Placeholder intent of a reservation whose intents are not all known: it is never released without checking the
- * service.
+ * Placeholder intent of a reservation whose intents are not all known. Such a reservation is never released without
+ * checking the service.
  */
 export const unknownIntent = '';
 
@@ -167,7 +171,7 @@ export function salvagedReservation(row: StoredRow): Reservation | undefined {
 const approvalIn = ({ approval }: StoredRow): string | undefined =>
   typeof approval === 'string' ? approval : undefined;
 
-/** The approval comes last and is omitted if null: rows older than approvals have the same checksum. */
+/** The approval comes last and is omitted if null, so that rows older than approvals keep the same checksum. */
 function checksumOf(values: readonly unknown[]): string {
   const normalized = values.map((value) => value ?? null);
   return sha256(
@@ -221,8 +225,8 @@ export function claimed(
 }
 
 /**
- * Stores reservations with a checksum total: a missing row would let the same money be spent again. Call within
- * transactions.
+ * Stores reservations with a sum that detects missing rows. A missing row would let the same money be spent again. Call
+ * within transactions.
  */
 export class ReservationTable {
   readonly #database: Database;

@@ -21,9 +21,9 @@ import {
   withOrder,
 } from './reservation-row.ts';
 
-/** Retention of reservations, ms: every month of a year, plus the one before. */
+/** Retention of reservations, ms. Covers every month of a year, plus the month before. */
 const retentionMs = 400 * 24 * 3600 * 1000;
-/** Age at which intents may have been purged from the journal, ms: beyond it a missing one proves nothing. */
+/** Age at which intents may have been purged from the journal, ms. Beyond this age, a missing intent proves nothing. */
 const provenMs = 29 * 24 * 3600 * 1000;
 
 /** What to reserve, and who decides. */
@@ -35,7 +35,7 @@ export interface Reserving {
   readonly since: number;
   /**
    * Decides within the transaction, based on what other processes have reserved by then. Must be synchronous and short.
-   * @param fresh the orders with nothing reserved yet. @throws the refusal; nothing is written then.
+   * @param fresh lists the orders that still need money reserved. @throws the denial; nothing is written then.
    */
   admit(fresh: readonly OrderToReserve[], standing: readonly Reservation[]): Admission;
 }
@@ -45,9 +45,9 @@ export interface Reading {
   readonly reservation: Reservation;
   /** Actual cost, cents; undefined while open. */
   readonly costCents?: number;
-  /** Definitely had no effect. */
+  /** True if the order definitely had no effect. */
   readonly isVoid?: boolean;
-  /** An intent that definitely did not place it. */
+  /** An intent that definitely did not place the order. */
   readonly without?: string;
   readonly orderId?: string | undefined;
 }
@@ -72,22 +72,23 @@ export class Reservations {
     this.policies = new PublishedPolicies(database, table.tally, audit, now);
   }
 
-  /** The approvals store; a lazy import, only loaded if a policy needs it. */
+  /** The approvals store. It is imported lazily, because only some policies need it. */
   async approvals(): Promise<Approvals> {
     const { Approvals } = await import('./approvals.ts');
     return new Approvals(this.#database, this.#audit, this.#table.tally, this.#now);
   }
 
-  /** Reserves money for orders about to be recorded, all or none. @throws the refusal; StorageError. */
+  /** Reserves money for all the orders about to be recorded, or for none. @throws the denial; StorageError. */
   reserve(reserving: Reserving): Promise<string | undefined> {
     return this.#database.transaction(() => this.claim(reserving, false));
   }
 
   /**
-   * Same, within a transaction of the journal. Money already reserved for a key is not reserved twice.
-   * @param isForced reserves without a decision: an order that may already have been sent can no longer be refused.
-   * @returns when the key of a single order may first have been used, ISO 8601: on this machine, or on one its approval
-   * was taken to.
+   * Same as `reserve`, but within a transaction of the journal. Money already reserved for a key is not reserved twice.
+   * @param isForced reserves without a decision, because an order that may already have been sent can no longer be
+   * refused.
+   * @returns when the key of a single order may first have been used, ISO 8601, on this machine or on a machine its
+   * approval was taken to.
    */
   claim({ orders, policy, since, admit }: Reserving, isForced: boolean): string | undefined {
     const now = this.#now();
@@ -114,7 +115,7 @@ export class Reservations {
     return single && this.#keySince(single.before, admission.approval);
   }
 
-  /** Undefined if only this attempt has used the key. */
+  /** When the key may first have been used; undefined if only this attempt has used it. */
   #keySince(before: Reservation | undefined, used: string | undefined): string | undefined {
     const approval = used ?? before?.approval;
     const sql = 'SELECT asked_at FROM approvals WHERE id = ?';
@@ -166,14 +167,14 @@ export class Reservations {
    */
   giveBack(intent: IntentRow): void {
     const { key, baseUrl, account } = orderOf(intent);
-    // Money that another attempt spent with the same key stays.
+    // Money that another attempt spent with the same key stays reserved.
     for (const reservation of this.#held(baseUrl, account))
       if (reservation.intents.includes(key) && reservation.orderId === undefined)
         this.#drop(reservation, key);
     this.#noteReturned(baseUrl);
   }
 
-  /** Releases reservations of intents that were never recorded, so never sent. @throws StorageError. */
+  /** Releases reservations of intents that were never recorded, and so never sent. @throws StorageError. */
   giveBackUnsent(intents: readonly string[], baseUrl: string, account: string): Promise<void> {
     return this.#database.transaction(() => {
       const unsent = new Set(intents.filter((intent) => !this.#table.find(intent, baseUrl)));
@@ -183,7 +184,10 @@ export class Reservations {
     });
   }
 
-  /** Same, for processes that died before they could. @throws StorageError. */
+  /**
+   * Same as `giveBackUnsent`, for the reservations of processes that died before they could release them. @throws
+   * StorageError.
+   */
   giveBackAbandoned(): Promise<number> {
     const since = this.#now() - provenMs;
     return this.#database.transaction(() => {
@@ -209,7 +213,7 @@ export class Reservations {
       let count = 0;
       for (const { reservation, costCents, isVoid = false, without, orderId } of readings) {
         const now = this.#find(reservation);
-        // Skip it if another process has changed it since: its state is newer than this reading.
+        // Skip a reservation that another process has changed since, because its state is newer than this reading.
         if (!now || now.state !== reservation.state || now.intents.length !== reservation.intents.length)
           continue;
         const known = orderId === undefined ? now : { ...now, orderId };
@@ -236,7 +240,7 @@ export class Reservations {
       this.#audit.append({ kind: 'approval_used', ...subject, detail: { approval, orders: orders.length } });
   }
 
-  /** Records approvals returned since the last call, within the same transaction. */
+  /** Records the approvals returned since the last call. Call within the transaction that returned them. */
   #noteReturned(service: string): void {
     for (const [approval, { orders, cents }] of this.#returned)
       this.#audit.append({ kind: 'approval_returned', service, cents, detail: { approval, orders } });

@@ -14,11 +14,11 @@ export interface SavedRow {
 
 /** The last list shown on a terminal. */
 export interface SavedList {
-  /** What its rows are, in the program's terms. */
+  /** What kind of item the rows are, in the program's terms. */
   readonly kind: string;
   readonly profile: string;
   readonly service: string;
-  /** Current time, ms since the epoch. */
+  /** When the list was shown, ms since the epoch. */
   readonly at: number;
   /** First row first; null for a row that cannot be referenced. */
   readonly rows: readonly (SavedRow | null)[];
@@ -55,13 +55,14 @@ export class LastList {
   write(list: Omit<SavedList, 'at'>): void {
     const text = JSON.stringify({ ...list, at: this.#now(), rows: bounded(list.rows) });
     this.#sweep();
-    // The list was printed even if it cannot be saved; an older one would refer to the wrong rows.
+    // The list was printed even if it cannot be saved. Remove the older list, whose numbers would refer to the wrong
+    // rows.
     if (!writeWhole(this.#folder, this.#file, text)) removeIfPossible(this.#file);
   }
 
   /**
-   * Returns undefined if none is stored. An expired list is still returned: its age explains why its rows no longer
-   * resolve.
+   * Returns the stored list; undefined if there is none. An expired list is still returned, because its age explains
+   * why its rows no longer resolve.
    */
   read(): SavedList | undefined {
     try {
@@ -72,7 +73,7 @@ export class LastList {
     }
   }
 
-  /** Whether a list has expired; one dated in the future predates a clock reset. */
+  /** Whether a list has expired. A list dated in the future has too, because it predates a clock reset. */
   isOver({ at }: SavedList): boolean {
     const age = this.#now() - at;
     return age >= listLifetimeMs || age < -clockPlayMs;
@@ -155,7 +156,7 @@ export class Titles {
     this.#owner = [service, account];
   }
 
-  /** Stores usable titles; skips those that look like a URL and could be mistaken for one. */
+  /** Stores usable titles. Skips a title that looks like a URL, because it could be mistaken for one. */
   save(shown: Iterable<ShownTitle>): void {
     const saved = this.#read();
     const before = new Map(saved);
@@ -172,7 +173,7 @@ export class Titles {
     writeWhole(this.#folder, this.#file, JSON.stringify({ titles }));
   }
 
-  /** Returns a title lookup by URL; reads the file once, now. */
+  /** Reads the file once, now, and returns a function that looks up a title by URL. */
   reader(): (url: string) => string | undefined {
     const saved = this.#read();
     return (url) => (saved.size === 0 ? undefined : saved.get(this.#keyOf(url)));

@@ -10,11 +10,14 @@ type Owned = Pick<JournalRecord, 'pid' | 'process_started'>;
 export const isOthers = ({ pid, process_started }: Owned): boolean =>
   !isSelf({ pid, started: process_started }) && isAlive({ pid, started: process_started });
 
-/** Whether another process is sending it now. */
+/** Whether another process is sending the record now. */
 export const isBeingSent = (record: JournalRecord | undefined): boolean =>
   record?.state === 'intended' && isOthers(record);
 
-/** Describes a record's owner. `leaseS`: seconds until a dead owner's lease expires, if it is known by lease. */
+/**
+ * Describes a record's owner. `leaseS` counts the seconds until a dead owner's lease expires; undefined if the owner
+ * has no lease.
+ */
 export function workerOf({ pid, process_started: started }: Owned): {
   readonly who: string;
   readonly leaseS: number | undefined;
@@ -50,8 +53,8 @@ export function checkFree(record: JournalRecord): void {
 }
 
 /**
- * Checks that an intent may use its key. @param hash of its content. @param before the key's existing record. @throws
- * ErrandError conflict if it may not.
+ * Checks that an intent may use its key. @param hash of the intent's content. @param before is the key's existing
+ * record. @throws ErrandError conflict if it may not.
  */
 export function checkReuse(intent: Intent, hash: string, before: JournalRecord): void {
   if (before.state === 'damaged') throw damagedRecord(before);
@@ -62,9 +65,11 @@ export function checkReuse(intent: Intent, hash: string, before: JournalRecord):
   if (intent.payment) checkUnpaid(before);
 }
 
-/** @throws ErrandError conflict if an in-doubt record is of another intent. @param hash of the intent's content. */
+/**
+ * @throws ErrandError conflict if an in-doubt record belongs to another intent. @param hash of the intent's content.
+ */
 function checkSameIntent(record: JournalRecord, intent: Intent, hash: string): void {
-  // Recompute it: earlier versions included the file name in the hash.
+  // Recompute the hash, because earlier versions included the file name in it.
   const isSame = record.body_hash === hash || contentHash(record.operation, record.body) === hash;
   if (!isSame || record.operation !== intent.operation) {
     const message = `${record.key} is in doubt for another order; it cannot be used for this one`;
@@ -77,7 +82,7 @@ function checkSameIntent(record: JournalRecord, intent: Intent, hash: string): v
   if (wasSentWithOtherKey(record, intent)) throw sentWithOtherKey(record);
 }
 
-/** Prevents a double payment: a possible payment is resumed, a completed one is final. */
+/** Prevents a double payment. A payment that may have happened is resumed, and a completed payment is final. */
 function checkUnpaid({ key, state, order_id }: JournalRecord): void {
   if (state === 'refused' || state === 'forgotten') return;
   const why = order_id === null ? 'is in doubt' : `has led to the order ${order_id}`;
@@ -101,8 +106,8 @@ export function mayHaveMade(before: JournalRecord, sender: Sender): boolean {
 }
 
 /**
- * The error for a record sent with another API key. Idempotency keys are scoped to the account: resending under another
- * one would duplicate the order.
+ * The error for a record sent with another API key. Idempotency keys are scoped to the account, so resending under
+ * another account would duplicate the order.
  */
 export function sentWithOtherKey(record: JournalRecord): ErrandError {
   const { key, operation, sent_with: sentWith } = record;
@@ -120,7 +125,7 @@ export function sentWithOtherKey(record: JournalRecord): ErrandError {
   });
 }
 
-/** The error for a record without a known account: a masked key could belong to any. */
+/** The error for a record without a known account. Its masked key could belong to any account. */
 const ofNobody = ({ key, created_at: since }: JournalRecord): ErrandError =>
   new ErrandError(
     'conflict',
@@ -128,7 +133,7 @@ const ofNobody = ({ key, created_at: since }: JournalRecord): ErrandError =>
     { idempotencyKey: key, outcome: 'unknown', ...unsentAdvice(key) },
   );
 
-/** The error for a damaged record: its content is not reliable, so it is never resent or silently replaced. */
+/** The error for a damaged record. Its content is not reliable, so the record is never resent or silently replaced. */
 export const damagedRecord = ({ key, created_at: since }: JournalRecord): ErrandError =>
   new ErrandError('conflict', `the journal's record ${key} is damaged; what it says is not sent`, {
     idempotencyKey: key,
@@ -145,7 +150,7 @@ const unsentAdvice = (key: string) => ({
   ],
 });
 
-/** How to make another one, for operations whose command has `--new`. */
+/** How to repeat an operation on purpose, for operations whose command has `--new`. */
 const withNew: Readonly<Record<string, string>> = {
   'order.create': '`errand order create --new` orders another',
   'agent.order.create': '`errand agent order create --new` orders another',
@@ -156,14 +161,14 @@ const withNew: Readonly<Record<string, string>> = {
 /** Whether the operation's command has `--new`. */
 export const hasNew = (operation: string): boolean => Object.hasOwn(withNew, operation);
 
-/** Tells how to make another one besides a record, worded to suit any command. */
+/** Explains how to repeat a record's operation on purpose, worded to suit any command. */
 export function reorderHint({ key, operation }: Pick<JournalRecord, 'key' | 'operation'>): string {
   return hasNew(operation)
     ? String(withNew[operation])
     : `to make another, give this one up first: \`${journalCommand('forget', key)}\``;
 }
 
-/** The same as a full sentence. */
+/** Same as `reorderHint`, as a full sentence. */
 export function reorderSentence(record: Pick<JournalRecord, 'key' | 'operation'>): string {
   const text = reorderHint(record);
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

@@ -2,11 +2,11 @@ import { type IntentRow, isIntact, recordOf } from './intent-row.ts';
 import { type Intent, isMade, isUnnoted, type JournalRecord } from './journal-record.ts';
 import { isOthers, wasSentWithOtherKey } from './take-over.ts';
 
-/** How to treat other records of the same content. */
+/** How to treat other records with the same content. */
 export interface TwinRule {
   /**
-   * A record reported at or after this time is a repeated command, ms since the epoch; undefined if a repeat is
-   * intended.
+   * A record reported at or after this time (ms since the epoch) makes the same command a repeat. Undefined if a repeat
+   * is intended.
    */
   readonly repeatedSince: number | undefined;
   /** Keys of orders that have since failed or been cancelled. */
@@ -14,9 +14,9 @@ export interface TwinRule {
 }
 
 /**
- * A record of the same content under another idempotency key; or `made`, the result of a key chosen by the user.
- * `other_key` was sent with another API key, so its account is unknown; this process has taken over `in_doubt` and
- * `unreported`; `at_work` belongs to a live process; the user has seen `repeated`.
+ * A record with the same content under another idempotency key. `made` is instead the result of a key chosen by the
+ * user. `other_key`: sent with another API key, so the account is unknown. `in_doubt` and `unreported`: this process
+ * has taken the record over. `at_work`: the record belongs to a live process. `repeated`: the user has seen the record.
  */
 export interface Twin {
   readonly situation: 'made' | 'damaged' | 'other_key' | 'in_doubt' | 'unreported' | 'at_work' | 'repeated';

@@ -9,7 +9,7 @@ import type { IntentState } from './journal-record.ts';
 import { type Reservation, ReservationTable, reservationOf, storedReservations } from './reservation-row.ts';
 import { isOthers } from './take-over.ts';
 
-/** Code of a record whose sandbox was rolled back to before it. */
+/** Code of a record whose sandbox was rolled back to a time before the record. */
 export const revertedCode = 'undone';
 
 /** What part of a sandbox was rolled back. */
@@ -41,9 +41,9 @@ export class Reverting {
   }
 
   /**
-   * Refuses these intents with `undone` and releases their reservations: the sandbox no longer has them. Keeps anything
-   * that may have moved real money (sent with a live key, or paid outside the sandbox), and records owned by another
-   * process.
+   * Marks these intents as refused with code `undone` and releases their reservations, because the sandbox no longer
+   * has them. Keeps anything that may have moved real money (sent with a live key, or paid outside the sandbox), and
+   * records owned by another process.
    * @returns the number that were in doubt. @throws StorageError.
    */
   undo({ service, since = Number.NEGATIVE_INFINITY, until, message }: Reverted): Promise<number> {

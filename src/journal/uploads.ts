@@ -27,7 +27,7 @@ export interface NewUpload {
   /** File name, as used in messages and by the service. */
   readonly file: string;
   readonly rows: number;
-  /** What another command needs to continue it. */
+  /** What another command needs to continue the upload. */
   readonly source: JsonObject;
 }
 
@@ -48,7 +48,7 @@ export interface SavedBatch {
   readonly layout: TableLayout;
 }
 
-/** Retention, ms: long enough to report on a month after it ends. */
+/** Retention of uploads, ms. It is long enough to report on a month after that month ends. */
 const retentionMs = 100 * 24 * 3600 * 1000;
 
 const migrations = [
@@ -91,8 +91,9 @@ export class Uploads {
   }
 
   /**
-   * Records an upload before its first batch is sent. The same rows again are the same upload, and keep its name.
-   * @param preferredName the preferred name; a number is appended if another upload has it.
+   * Records an upload before its first batch is sent. Uploading the same rows again continues the same upload under its
+   * name.
+   * @param preferredName gets a number appended if another upload already has this name.
    */
   begin({ baseUrl, account }: UploadOwner, preferredName: string, upload: NewUpload): Promise<SavedUpload> {
     const { identity, file, rows, source } = upload;
@@ -129,7 +130,10 @@ export class Uploads {
     return { name, isKnown: false };
   }
 
-  /** Stores a batch's layout before it is sent; re-uploading the same rows replaces it. @param serial of its upload. */
+  /**
+   * Stores a batch's layout before the batch is sent. Re-uploading the same rows replaces the layout. @param serial of
+   * the batch's upload.
+   */
   saveBatch(
     key: string,
     { headings, fileHeadings, numbers }: TableLayout,

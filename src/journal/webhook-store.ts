@@ -18,7 +18,7 @@ const migrations = [
      id INTEGER PRIMARY KEY AUTOINCREMENT, scope TEXT NOT NULL, url TEXT NOT NULL, registered_at TEXT NOT NULL,
      pid INTEGER, process_started TEXT) STRICT;
    CREATE INDEX registrations_scope ON registrations (scope, id);`,
-  // The listener that has to show an event; null once shown, or if none wants to.
+  // The listener that has to show an event; null if the event has been shown, or if no listener wants to show it.
   `ALTER TABLE events ADD COLUMN showing_pid INTEGER;
    ALTER TABLE events ADD COLUMN showing_started TEXT;
    CREATE INDEX events_showing ON events (id) WHERE showing_pid IS NOT NULL;`,
@@ -55,7 +55,7 @@ export async function openWebhookStore(
   };
 }
 
-/** Processes that receive events now. Killed ones are dropped. */
+/** Processes that receive events now. Killed processes are dropped. */
 class Listeners {
   readonly #database: Database;
 
@@ -105,8 +105,8 @@ class Listeners {
 }
 
 /**
- * Webhook addresses registered by errand, as the service cannot report the current one. One stack per scope (service,
- * profile, test or live): listeners come and go on top of the permanent address.
+ * Webhook addresses registered by errand, stored because the service cannot report its current address. Each scope
+ * (service, profile, test or live) has a stack, in which listeners come and go on top of the permanent address.
  */
 class Registrations {
   readonly #database: Database;
@@ -133,8 +133,8 @@ class Registrations {
 
   /**
    * Removes a listener's address.
-   * @returns whether the service presumably still has it, and the address to restore: the latest permanent one or that
-   * of a live listener.
+   * @returns whether the service presumably still has this address, and the address to restore, which is the latest one
+   * that is permanent or belongs to a live listener.
    */
   end(
     scope: string,
@@ -153,7 +153,7 @@ class Registrations {
     });
   }
 
-  /** The presumed current address: the latest permanent one, or that of a live listener. */
+  /** The presumed current address, which is the latest one that is permanent or belongs to a live listener. */
   current(scope: string): string | undefined {
     const rows = this.#database.all('SELECT * FROM registrations WHERE scope = ? ORDER BY id DESC', scope);
     const url = rows.find(isActive)?.url;

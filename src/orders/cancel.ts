@@ -3,8 +3,8 @@ import type { OrderContext } from '../run/order-context.ts';
 import { audited } from './audited.ts';
 
 /**
- * Cancels an order, with audit records. Succeeds if it is already cancelled or the response is lost but the
- * cancellation took effect. @throws ErrandError order_not_cancellable if it was already processed.
+ * Cancels an order, with audit records. Also succeeds if the order is already cancelled, or if the response is lost but
+ * the cancellation took effect. @throws ErrandError order_not_cancellable if it was already processed.
  */
 export async function cancelOrder(context: OrderContext, id: string): Promise<void> {
   const { profile, baseUrl } = context.settings;

@@ -119,7 +119,7 @@ export function milestoneMood(type: unknown): Mood {
 
 const unpaid: ReadonlySet<unknown> = new Set(['order_failed', 'cancelled', 'cancelled_by_retailer']);
 
-/** Whether nothing was bought: the price is then the one the order was refused at. */
+/** Whether nothing was bought. The price is then the one at which the order was refused. */
 export const boughtNothing = ({ status }: OrderRecord): boolean => unpaid.has(status);
 
 const priceOf = (order: OrderRecord): unknown => valueAt<Order>(order, 'job_result.price_components.total');
@@ -169,7 +169,7 @@ function returnsOf(order: OrderRecord): string {
     .join('; ');
 }
 
-/** Refunds to a payer by challenge, in cents; other formats are ignored. */
+/** Refunds, in cents, to someone who paid by challenge. Refunds in other formats are ignored. */
 function paidBack({ job_result: result }: OrderRecord): number | undefined {
   const amounts = list(own(result, 'refunds')).map((it) =>
     own(it, 'currency') === 'usd' ? plainText(own(it, 'amount')) : '',
@@ -208,7 +208,7 @@ export function concessionText(concession: unknown): string {
   return `${withoutStop(reason || 'something was relaxed')}, as you allowed${counts}.`;
 }
 
-/** Joins texts; any but the last that does not end as a sentence gets a semicolon. */
+/** Joins texts. Each text that does not end as a sentence gets a semicolon, except the last. */
 export const sentences = (texts: readonly string[]): string =>
   texts.map((text, at) => (at === texts.length - 1 || isSentence(text) ? text : `${text};`)).join(' ');
 
@@ -229,7 +229,7 @@ export function productsOf(order: unknown, titleOf: TitleOf = () => undefined): 
   const cart = objectsIn(own(own(order, 'job_result'), 'price_components'), 'cart_items');
   const lines = [...objectsIn(order, 'items'), ...objectsIn(order, 'products')];
   const shortfalls = isFailedOrder(textIn(order, 'status')) ? [] : shortfallsIn(own(order, 'fulfillment'));
-  // Use the receipt only if it covers every line: a partial list would look complete.
+  // Use the receipt only if it covers every line, because a partial list would look complete.
   const isWhole = cart.length >= lines.length && cart.every(nameOf);
   if (isWhole && shortfalls.length === 0)
     return cart.map((item) => ({ name: nameOf(item) ?? '?', bought: quantityOf(item) }));

@@ -55,7 +55,7 @@ const sameState = ofTexts((a, b) => {
   return one === other || (isCodeAndName && abbreviates(one, other));
 });
 
-/** Compares codes of two or three letters and names. An unknown name matches anything. */
+/** Compares country names, and country codes of two or three letters. An unknown name matches anything. */
 const sameCountry = ofTexts((a, b) => {
   const [one = '', other = ''] = [a, b].map((text) => bare(namedCountry(text) ?? text));
   return one.length > 3 || other.length > 3 || abbreviates(one, other);
@@ -100,15 +100,15 @@ export interface Difference {
   readonly field: string;
   readonly requested: unknown;
   readonly existing: unknown;
-  /** Same meaning, spelled differently by the service. */
+  /** True if the values mean the same and the service only spells them differently. */
   readonly isVariant: boolean;
 }
 
 type Body = Shape<'OrderCreate'>;
 
 /**
- * Differences between an existing order and a request; empty if it is the same order. Compares every field of the
- * request that the order shows: an older service may echo fewer fields.
+ * Differences between an existing order and a request; empty if it is the same order. Compares only fields of the
+ * request that the order shows, because an older service may echo fewer fields.
  */
 export const differences = (body: Body, order: OrderRecord): Difference[] =>
   eachOrderField.flatMap(([field]) => {
@@ -162,7 +162,7 @@ const isShownWhereSent = (field: string): boolean => lineField.test(field) || pl
 const isPlain = (field: string, requested: unknown): boolean =>
   Object.hasOwn(plainOrderFields, field) && (field !== 'retailer_credentials_id' || !isNothing(requested));
 
-/** Fills fields that an order with lines omits with null: a service may leave out null fields. */
+/** Sets fields to null that an order with lines omits, because a service may leave out null fields. */
 export function absentAsNull<T extends OrderRecord>(order: T): T {
   if (!Array.isArray(order.items) || order.items.length === 0) return order;
   const items = order.items.map((item: unknown) =>
@@ -173,8 +173,8 @@ export function absentAsNull<T extends OrderRecord>(order: T): T {
 }
 
 /**
- * Whether an order goes to a different recipient than requested, as far as it shows. A service may split names and
- * street lines differently and omit the phone number, but not a street line.
+ * Whether an order goes to a different recipient than requested, judging by the fields it shows. A service may split
+ * names and street lines differently and omit the phone number, but not a street line.
  */
 export function hasOtherRecipient(
   { shipping_address: requested }: Body,
@@ -224,7 +224,7 @@ export const describes = (body: Readonly<Record<string, unknown>>, order: object
   differences(body as unknown as Body, order as OrderRecord).every(({ isVariant }) => isVariant);
 
 type Compare = (body: Body, order: OrderRecord) => Difference[];
-/** One comparison per part of a field, so that a missing one does not compile. */
+/** One comparison per part of a field. A missing comparison does not compile. */
 type Parts<T> = { readonly [K in keyof Required<T>]: Same };
 
 const inParts =
@@ -271,10 +271,10 @@ const ownWays: { readonly [K in keyof Body]?: Compare | null } = {
   webhooks: null,
 };
 
-/** Downgrades a difference: a service may add what nobody requested, such as metadata or a payment mode. */
+/** Downgrades a difference, because a service may add what nobody requested, such as metadata or a payment mode. */
 const asVariant = (difference: Difference): Difference => ({ ...difference, isVariant: true });
 
-/** Derives an order's payment mode from the block it has; none means the wallet. */
+/** Derives an order's payment mode from its payment block. An order without one was paid from the wallet. */
 function paymentDifferences({ payment: requested }: Body, { payment, connect }: OrderRecord): Difference[] {
   const isShown = isObject(payment) || isObject(connect) || (payment === null && connect === null);
   if (!isShown) return [];
@@ -293,7 +293,7 @@ const lineFields: Parts<Body['products'][number]> = {
   condition_not_in: sameValue,
 };
 
-/** Compares order lines regardless of their order. */
+/** Compares order lines in any sequence. */
 function lineDifferences({ products }: Body, { items: echoed }: OrderRecord): Difference[] {
   if (!Array.isArray(echoed) || echoed.length === 0) return [];
   const items: unknown[] = [...echoed];

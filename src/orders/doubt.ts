@@ -7,7 +7,10 @@ import type { OrderContext } from '../run/order-context.ts';
 import { noteInDoubt } from './audited.ts';
 import { labelsOf, type ResourceLabels } from './submit/intent.ts';
 
-/** Whether a failed first send proves that no order exists: it was never sent, or the service refused it. */
+/**
+ * Whether a failed first send proves that no order exists, because the request was never sent or the service refused
+ * it.
+ */
 export const isCertain = ({ facts: { outcome } }: ErrandError): boolean =>
   outcome === 'not_sent' || outcome === 'rejected';
 
@@ -46,7 +49,7 @@ function inDoubt(
   return new InDoubtError(`in doubt: ${how} (${error.message})`, facts, stopOf(error));
 }
 
-/** Same, and adds the audit record. */
+/** Same as `inDoubt`, but also adds the audit record. */
 export async function leftInDoubt(
   context: OrderContext,
   error: ErrandError,
@@ -61,7 +64,7 @@ type Advice = Pick<ErrorFacts, 'hint' | 'next'>;
 
 const orderAgain = 'Do not order again: resume sends the same key, so you get exactly one order.';
 
-/** By operation; `orderAgain` for all others. */
+/** Hints by operation. All other operations get `orderAgain`. */
 const hints: Readonly<Record<string, string>> = {
   'bulk.create':
     'It is safe to resume or to upload the same file again: each row has a key, so you get one order per row.',
@@ -77,7 +80,7 @@ const noResponse = (context: OrderContext, key: string, operation: string): Advi
   next: [{ command: journalCommand('resume', key, whereFlags(context)), when: 'to find out, safely' }],
 });
 
-/** Advice when a retry is refused, but an earlier attempt may have succeeded: check the list. */
+/** Advice to check the list when a retry is refused, but an earlier attempt may have succeeded. */
 const refusedNow = (context: OrderContext, key: string, { one, list }: ResourceLabels): Advice => ({
   hint: `Check whether the ${one} exists. If it does not, nothing was made and you can forget the record.`,
   next: [
@@ -86,7 +89,10 @@ const refusedNow = (context: OrderContext, key: string, { one, list }: ResourceL
   ],
 });
 
-/** Advice when a payment got no response earlier and is refused now: only the payer can tell whether it was taken. */
+/**
+ * Advice when a payment got no response earlier and is refused now. Only the payer can tell whether the money was
+ * taken.
+ */
 const refusedPayment = (context: OrderContext, key: string): Advice => ({
   hint: 'Look whether the wallet shows this payment before you order again.',
   next: [

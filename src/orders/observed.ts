@@ -9,8 +9,8 @@ import { chargeOf } from '../spending/price-of-order.ts';
 import type { IdentifiedOrder } from './order-record.ts';
 
 /**
- * Records, once, the costs and refunds that a read shows for an order placed by this machine. Ignores write failures; a
- * later read or `reconcile` records them.
+ * Records the costs and refunds that a read shows for an order placed by this machine, each only once. Ignores write
+ * failures, because a later read or `reconcile` records them.
  */
 export async function observeOrder(context: Context, order: IdentifiedOrder): Promise<void> {
   const { baseUrl, profile } = context.settings;
@@ -27,7 +27,7 @@ export async function observeOrder(context: Context, order: IdentifiedOrder): Pr
   }
 }
 
-/** Same for many orders known to be from this machine, in one transaction. @throws StorageError. */
+/** Same as `observeOrder`, for many orders known to be from this machine, in one transaction. @throws StorageError. */
 export async function observeOrders(context: Context, orders: readonly IdentifiedOrder[]): Promise<void> {
   const { baseUrl, profile } = context.settings;
   if (context.previewsRequests || orders.length === 0 || !journalExists(context.settings)) return;
@@ -61,7 +61,7 @@ function settledIn(order: IdentifiedOrder): ObservedEntry[] {
   return [{ kind: 'settled', cents: charge.cents, ...currency, detail }];
 }
 
-/** Refund to a payer by challenge, in the currency's minor unit. */
+/** Refund to someone who paid by challenge, in the currency's minor unit. */
 function refundIn(refund: JsonObject, index: number): ObservedEntry[] {
   const amount = textIn(refund, 'amount');
   const currency = textIn(refund, 'currency');

@@ -10,13 +10,13 @@ export async function orderKey(context: Context, orderId: string): Promise<strin
   try {
     return (await context.journal()).grants.of(orderId, baseUrl.value)?.apiKey;
   } catch (error) {
-    // The account's own orders are still readable.
+    // Even without the journal, the account's own orders are readable.
     if (error instanceof StorageError) return undefined;
     throw error;
   }
 }
 
-/** Key source that reads an order with its own key, if it has one. */
+/** Key source that reads an order with its own key, if the order has one. */
 export const orderKeys =
   (context: Context): KeySource =>
   ({ auth, orderId }) =>

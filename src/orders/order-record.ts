@@ -18,7 +18,7 @@ export interface MadeBy {
   'return.create': Received<'return.create'> | Received<'return.get'>;
   'legacy.retry': Received<'legacy.retry'> & { readonly order_id: string };
 }
-/** Operations marked `once` in the table; each needs an entry above. */
+/** Operations marked `once` in the table. Each needs an entry in `MadeBy`. */
 export type JournaledOperation = {
   [N in OperationName]: (typeof operations)[N] extends { readonly once: true } ? N : never;
 }[OperationName];

@@ -17,8 +17,8 @@ export interface RunSoFar {
 }
 
 /**
- * Adds what the run did to its failure: a placed order is never reported as not sent, whatever fails afterwards. Keeps
- * the failure's category and exit code. Pure.
+ * Extends the error of a failed run with what the run did. A placed order is never reported as not sent, whatever fails
+ * afterwards. Keeps the error's category and exit code. Pure.
  */
 export function withOutcome(failure: unknown, { intents, hasWritten, record }: RunSoFar): unknown {
   const made = intents.filter(({ madeId }) => madeId !== undefined);
@@ -30,10 +30,13 @@ export function withOutcome(failure: unknown, { intents, hasWritten, record }: R
     : failure;
 }
 
-/** Whether an operation is safe to repeat: a batch's rows have keys derived from their content. */
+/** Whether an operation is safe to repeat. A batch is, because its rows have keys derived from their content. */
 const isRepeatable = (operation: string): boolean => operation === 'bulk.create';
 
-/** Whether a failure itself states what is in doubt. An unreadable journal only says so about earlier commands. */
+/**
+ * Whether a failure itself states what is in doubt. The error for an unreadable journal only says so about earlier
+ * commands.
+ */
 const isUnknown = (failure: unknown): boolean =>
   failure instanceof ErrandError &&
   failure.facts.outcome === 'unknown' &&

@@ -7,7 +7,7 @@ interface Unfinished {
   readonly unreported: readonly JournalRecord[];
 }
 
-/** One line on what earlier commands left open and how to settle it; undefined if nothing. */
+/** One line on what earlier commands left open and how to settle it; undefined if they left nothing open. */
 export async function unfinishedLine(context: Context, unfinished: Unfinished): Promise<string | undefined> {
   const open = counted(unfinished.inDoubt.length, 'is in doubt', 'are in doubt');
   const placed = counted(
@@ -20,7 +20,7 @@ export async function unfinishedLine(context: Context, unfinished: Unfinished): 
   return `${what}; ${await settlingText(context, unfinished)}`;
 }
 
-/** How to settle it, as a clause. */
+/** How to settle what earlier commands left open, as a clause. */
 async function settlingText(context: Context, unfinished: Unfinished): Promise<string> {
   const { commands, isElsewhere } = await settlingCommands(context, unfinished);
   const settle = `${commands.join(' and ')} ${commands.length === 1 ? 'settles' : 'settle'} that`;

@@ -8,7 +8,7 @@ export async function reportShown(context: Context): Promise<void> {
   try {
     await (await context.journal()).report(made);
   } catch (error) {
-    // The same command, or viewing the journal, reports it again.
+    // Running the same command again, or viewing the journal, reports it again.
     if (!(error instanceof ErrandError)) throw error;
   }
 }

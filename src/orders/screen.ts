@@ -155,9 +155,9 @@ export const orderList = { columns: orderColumns, screen: screenColumns } as con
 export const orderView = { columns: orderDetailColumns, screen: screenDetailColumns } as const;
 
 /**
- * Final cost of an order and its refunds: `$20.99`, `$1.00 kept, $19.99 back`; in a list `$1.00, $19.99 back`, or only
- * the refund if everything came back. Undefined until it has a price, and if nothing was bought or refunded. @param
- * label word after the amount kept, if any.
+ * Final cost of an order and its refunds, such as `$20.99` or `$1.00 kept, $19.99 back`. A list shows `$1.00, $19.99
+ * back`, or only the refund if everything came back. Undefined until the order has a price, and if nothing was bought
+ * or refunded. @param label is the word after the amount kept, if any.
  */
 function paidInTheEnd(order: OrderRecord, label?: 'kept'): string | undefined {
   const { payer, lines } = moneyOf(order, { feeCents: 0 });
@@ -174,7 +174,7 @@ function paidInTheEnd(order: OrderRecord, label?: 'kept'): string | undefined {
   const back = sums.map(({ cents, currency }) => `${formatMoney(cents, currency)} back`).join(', ');
   if (!charge) return back === '' ? undefined : back;
   if (back === '') return formatMoney(charge.cents, charge.currency);
-  // A payer by challenge gets back the unused part of the payment; everyone else, part of the cost.
+  // Someone who paid by challenge gets back the unused part of the payment. Everyone else gets back part of the cost.
   const same =
     payer === 'challenge' ? 0 : (sums.find(({ currency }) => currency === charge.currency)?.cents ?? 0);
   const retainedCents = Math.max(0, charge.cents - same);

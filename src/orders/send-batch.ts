@@ -12,7 +12,7 @@ import { heldCall, refuseIntent, settleIntent } from './submit/send.ts';
 
 /** Rows to place together. Each has an idempotency key, so sending them twice places nothing twice. */
 export interface BatchIntent {
-  /** Derived from the rows: the same rows are the same intent. */
+  /** Derived from the rows, so that the same rows are the same intent. */
   readonly key: string;
   readonly filename: string;
   readonly rows: readonly Readonly<Record<string, string | number | boolean | null>>[];
@@ -22,9 +22,9 @@ export interface BatchIntent {
 
 export interface PlacedBatch {
   readonly id: string;
-  /** Whether an earlier attempt had created it. */
+  /** Whether an earlier attempt had created the batch. */
   readonly existed: boolean;
-  /** Set if this attempt created it. */
+  /** The service's response; set if this attempt created the batch. */
   readonly response?: Received<'bulk.create'>;
 }
 
@@ -35,7 +35,7 @@ const clocksDifferMs = 3600 * 1000;
 
 /**
  * Sends a journaled batch and records the outcome.
- * @param sentSince time since which it may have been sent, ISO 8601; undefined for a first send.
+ * @param sentSince time since which the batch may have been sent, ISO 8601; undefined for a first send.
  */
 export async function sendBatch(
   context: OrderContext,
@@ -100,7 +100,7 @@ const labelOf = ({ filename, key }: Pick<BatchIntent, 'filename' | 'key'>): stri
   `${filename} [${key.slice(0, 8)}]`;
 
 /**
- * Searches the batches, newest first, back to the first attempt. Skips those made by another intent. @throws
+ * Searches the batches, newest first, back to the first attempt. Skips batches made by another intent. @throws
  * ErrandError in_doubt if a batch of that name has different rows.
  */
 export async function findBatch(

@@ -24,7 +24,7 @@ const clocksDifferMs = 3600 * 1000;
 
 /**
  * Sends a journaled return and records the outcome.
- * @param sentSince time since which it may have been sent, ISO 8601; undefined for a first send.
+ * @param sentSince time since which the return may have been sent, ISO 8601; undefined for a first send.
  */
 export async function sendReturn(
   context: OrderContext,
@@ -65,7 +65,10 @@ async function create(
   throw new ErrandError('in_doubt', `${what}: ${differing.join('; ')}`, { outcome: 'unknown' });
 }
 
-/** Handles a refusal because a return of the same items is open: either the requested one, or another. */
+/**
+ * Handles the error response that a return of the same items is already open. That return may be the requested one or
+ * another.
+ */
 async function adoptReturn(
   context: OrderContext,
   client: Client,

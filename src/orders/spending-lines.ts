@@ -17,7 +17,7 @@ interface Spending {
   readonly question: string;
   /** Surface whose key or token pays; defaults to the current one. */
   readonly surface?: Surface;
-  /** What is bought, for how much and how it is paid; computed only if shown. */
+  /** Lines that say what is bought, for how much, and how it is paid. Computed only if shown. */
   lines(): Promise<readonly string[]>;
 }
 
@@ -67,8 +67,8 @@ const feeText = (wallet: Received<'wallet.get'>): string => {
 };
 
 /**
- * Reads an amount from the wallet: nobody can confirm an invalid one. @throws UnavailableError for a value that is not
- * whole cents.
+ * Reads an amount from the wallet. Nobody can confirm an invalid amount. @throws UnavailableError for a value that is
+ * not whole cents.
  */
 function centsIn(wallet: Received<'wallet.get'>, name: string): number | undefined {
   const value = own(wallet, name);

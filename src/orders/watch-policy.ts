@@ -13,8 +13,8 @@ export const untilValues = ['placed', 'delivered'] as const;
 export type Until = (typeof untilValues)[number];
 
 /**
- * Verdict on one order. An unknown status counts as waiting. A parcel ready for pickup has arrived; an undeliverable
- * one means failure once no other parcel is in transit.
+ * Verdict on one order. An unknown status counts as waiting. A parcel ready for pickup counts as arrived. An
+ * undeliverable parcel means failure once no other parcel is in transit.
  */
 export function verdictOf(order: OrderRecord, until: Until): Verdict {
   if (isFailedOrder(order.status)) return 'failed';

@@ -43,9 +43,9 @@ export type WatchEvent =
   | ({ readonly type: 'summary' } & WatchSummary);
 
 /**
- * Watches orders until each has reached the target, has failed, or the deadline has passed. Yields one `change` per
- * order whose state is new. A network blip yields a `gap` and does not end the watch. An interruption is thrown after
- * the `summary`.
+ * Watches orders until each has reached the target or failed, or the deadline has passed. Yields one `change` for each
+ * order with a new state. A network blip yields a `gap` and does not end the watch. An interruption is thrown after the
+ * `summary`.
  * @throws ErrandError not_found for an unknown id, and errors that polling cannot fix (a refused key).
  */
 export async function* watchOrders(
@@ -88,7 +88,7 @@ export async function* watchOrders(
 
   /** Yields every order once, page by page, holding at most one page in memory. */
   async function* fetchOrders(): AsyncGenerator<readonly IdentifiedOrder[]> {
-    // A gap may have ended the previous round midway; drop the orders already seen.
+    // A gap may have ended the previous round midway, so drop the orders already seen.
     unseen = unseen.filter((id) => !states.has(id));
     const unknown = new Set(unseen);
     const seenBefore = new Set([...pending].filter((id) => !unknown.has(id)));
@@ -131,7 +131,10 @@ function notFound(ids: readonly string[]): ErrandError {
   });
 }
 
-/** Above this count, a new watch pages through the list; below it, orders not among the newest are read one by one. */
+/**
+ * Above this count, a new watch pages through the list. Up to this count, orders that are not among the newest are read
+ * one by one.
+ */
 const fewOrders = 20;
 const { max: pageSize, default: defaultLimit } = limits.orderListLimit;
 
@@ -148,18 +151,18 @@ interface PageQuery extends CreatedWithin {
 }
 
 /**
- * Fetches the current records of many orders. A single order is read by id; several are read from the list, limited to
- * the time range in which they were created, so that one request covers up to 500.
+ * Fetches the current records of many orders. A single order is read by id. Several orders are read from the list,
+ * limited to the time range in which they were created, so that one request covers up to 500.
  */
 export class OrderPoll {
   readonly #client: Client;
   readonly #isListed: (id: string) => Promise<boolean>;
   readonly #createdAt = new Map<string, number>();
   requests = 0;
-  /** Orders from the last one-by-one lookup that the service does not know. */
+  /** Ids that the service did not know in the last one-by-one lookup. */
   missing: string[] = [];
 
-  /** @param isListed whether an order is in the account's list; one paid for separately is not. */
+  /** @param isListed tells whether an order is in the account's list. An order that was paid for separately is not. */
   constructor(client: Client, isListed: (id: string) => Promise<boolean>) {
     this.#client = client;
     this.#isListed = isListed;
@@ -197,8 +200,9 @@ export class OrderPoll {
   }
 
   /**
-   * Pages through the list until every pending order is found, or the list ends. A total takes precedence over a short
-   * page: the service may return fewer rows than requested. @param pending found orders are removed from it.
+   * Pages through the list until every pending order is found, or the list ends. A short page ends the list only if the
+   * service gives no total, because it may return fewer rows than requested. @param pending loses the orders that are
+   * found.
    */
   async *#list(pending: Set<string>, range: CreatedWithin): AsyncGenerator<readonly IdentifiedOrder[]> {
     for (let offset = 0; pending.size > 0; ) {
@@ -210,7 +214,7 @@ export class OrderPoll {
     }
   }
 
-  /** Reads one page of the list; keeps the pending orders on it. */
+  /** Reads one page of the list and returns the pending orders on it. */
   async #page(pending: Set<string>, query: PageQuery) {
     this.requests += 1;
     const { body } = await this.#client.call('order.list', { query });
@@ -266,7 +270,7 @@ interface Followed<E> {
   /** Whether some ids may not exist yet; such ids are not abbreviated. */
   readonly mayBeMissing?: boolean;
   readonly events: AsyncGenerator<E>;
-  /** The verdict an event gives on one of them. */
+  /** The verdict that an event gives on one of the ids. */
   readonly verdictIn: (event: E) => readonly [id: string, verdict: Verdict] | undefined;
 }
 

@@ -10,7 +10,7 @@ export function once<T>(work: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Runs tasks in sequence; a failed one does not affect those after it. */
+/** Runs tasks in sequence. A failed task does not affect later tasks. */
 export class InTurn {
   #last: Promise<unknown> = Promise.resolve();
 
@@ -56,8 +56,8 @@ export interface Waiting {
 /** Default maximum wait, ms. */
 const defaultMaxWaitMs = 15_000;
 /**
- * Remaining wait after an abort, or once the run has waited long enough, ms: a lock is rarely held longer than a commit
- * takes.
+ * How long to wait after an abort, or once the run has waited long enough, ms. A lock is rarely held longer than a
+ * commit takes.
  */
 const graceMs = 200;
 /** Jitter keeps waiting processes from retrying in step. */
@@ -66,8 +66,8 @@ const backoff = { firstMs: 1, maxMs: 25, jitter: 0.5 };
 /**
  * Retries an attempt while another process holds a lock. Yields to the event loop between attempts, so that signals are
  * handled. Always makes the first attempt, even if aborted.
- * @throws the signal's abort reason; the attempt's error after `maxMs` (15 seconds), which waits with the same
- * patience share; or any other error.
+ * @throws the signal's abort reason; the attempt's error after `maxMs` (15 seconds by default), which all waits with
+ * the same `retryBudget` share; or any other error.
  */
 export async function retryWhile<T>(
   isLocked: (error: unknown) => boolean,
@@ -98,7 +98,7 @@ export async function retryWhile<T>(
 }
 
 interface BackoffOptions {
-  /** Delay before the second attempt, ms; doubles with each further one. */
+  /** Delay before the second attempt, ms. It doubles with each further attempt. */
   readonly firstMs: number;
   readonly maxMs: number;
   /** Random share of a delay, 0 to 1. Defaults to 1, so that clients that fail together spread out. */

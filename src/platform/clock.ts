@@ -13,15 +13,15 @@ export interface Clock {
 /** The part of a clock needed to wait. */
 export type Timer = Pick<Clock, 'monotonic' | 'sleep'>;
 
-/** Monotonic time, ms. Node's `performance` loads ten modules and adds a millisecond to a cold start. */
+/** Monotonic time, ms. Avoids Node's `performance`, which loads ten modules and adds a millisecond to a cold start. */
 export function realMs(): number {
   const [seconds, nanoseconds] = hrtime();
   return seconds * 1e3 + nanoseconds / 1e6;
 }
 
 /**
- * Wall clock for long-lived processes, ms since the epoch, that never goes back. It ignores a clock set back; it
- * follows one set forward, and time asleep.
+ * Wall clock for long-lived processes, ms since the epoch, that never goes back. It ignores a system clock that is set
+ * back, but follows one that is set forward, and counts time asleep.
  */
 export function steadyTime(): () => number {
   let startOfClock = Number.NEGATIVE_INFINITY;
@@ -51,7 +51,9 @@ export const systemClock: Clock = {
     }),
 };
 
-/** Date headers have whole seconds, and a response takes time: within this the clocks agree, ms. */
+/**
+ * Difference up to which the clocks count as agreeing, ms. Date headers have whole seconds, and a response takes time.
+ */
 const toleranceMs = 2000;
 
 /**
@@ -80,7 +82,7 @@ export class ServiceClock {
     if (Number.isNaN(theirs)) return;
     const now = this.#clock.now();
     const agrees = theirs >= sentAt - toleranceMs && theirs <= now + toleranceMs;
-    // The header is truncated to a second; round up, or an age of two days could read as one.
+    // The header is truncated to a second, so round up. Otherwise an age of two days could read as one day.
     this.#aheadMs = agrees ? 0 : theirs + 999 - now;
   }
 }
@@ -110,7 +112,7 @@ export class Deadline {
   }
 
   /**
-   * Sleeps for `ms`, or for the remaining time if shorter. @returns false if none was left.
+   * Sleeps for `ms`, or for the remaining time if that is shorter. @returns false if no time was left.
    * @throws the signal's reason if aborted.
    */
   async pause(ms: number, signal: AbortSignal): Promise<boolean> {

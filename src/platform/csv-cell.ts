@@ -1,4 +1,4 @@
-/** Start of a cell that a spreadsheet would execute; some fold the full-width signs into the plain ones. */
+/** Start of a cell that a spreadsheet would execute. Some spreadsheets treat full-width signs like the plain ones. */
 const runs = /^[=+\-@\t\r\n\0\uff0b\uff0d\uff1d\uff20]/;
 /** Makes Excel read a file as UTF-8. */
 export const byteOrderMark = '\ufeff';
@@ -13,7 +13,7 @@ const negativeNumber = /^-\d+(?:\.\d+)?$/;
 export const escapeFormula = (cell: string): string =>
   runs.test(cell) && !negativeNumber.test(cell) ? `'${cell}` : cell;
 
-/** Reverses `defuse`, so that errand reads back what it wrote for a spreadsheet. */
+/** Reverses `escapeFormula`, so that errand reads back what it wrote for a spreadsheet. */
 export const unescapeFormula = (cell: string): string =>
   cell.charCodeAt(0) === apostrophe && runs.test(cell.slice(1, 2)) ? cell.slice(1) : cell;
 

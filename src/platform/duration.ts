@@ -11,8 +11,8 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /**
- * Parses `30s`, `5m`, `1h30m`, `2d`, `500ms` to ms; by default at most 24 days, the limit of a timer.
- * @throws UsageError naming the flag; for a bare number, the missing unit.
+ * Parses `30s`, `5m`, `1h30m`, `2d`, `500ms` to ms. By default it allows at most 24 days, the limit of a timer.
+ * @throws UsageError naming the flag and, for a bare number, the missing unit.
  */
 export function parseDuration(text: string, flag: string, maxDays = maxTimerDays): number {
   const trimmed = text.trim();

@@ -65,7 +65,7 @@ export class ErrandError extends Error {
   }
 }
 
-/** Redacts only known secrets in commands: a user's command or key may look like a secret without being one. */
+/** Redacts only known secrets in commands, because a user's command or key may look like a secret without being one. */
 function withoutSecrets(facts: ErrorFacts): ErrorFacts {
   const { code, details, hint, requestId, next } = facts;
   const { known, text } = redactor;
@@ -123,7 +123,7 @@ export const refusedBy =
     }
   };
 
-/** A result cannot be shown as requested. Does not undo what the program has done. */
+/** A result cannot be shown as requested. This error does not undo what the program has done. */
 export class OutputError extends ErrandError {
   override readonly name = 'OutputError';
 }
@@ -137,7 +137,7 @@ export class StorageError extends ErrandError {
   }
 }
 
-/** One of errand's own files is damaged or missing: its information about earlier commands is lost. */
+/** One of errand's own files is damaged or missing, so its information about earlier commands is lost. */
 export class DamagedError extends StorageError {
   override readonly name = 'DamagedError';
   constructor(message: string, facts: ErrorFacts = {}) {
@@ -145,7 +145,7 @@ export class DamagedError extends StorageError {
   }
 }
 
-/** The error for an unreadable journal: nothing is sent, and an earlier command may have ordered. */
+/** The error for an unreadable journal. Nothing is sent now, but an earlier command may have ordered. */
 export const unread = ({ message, facts, category }: StorageError): StorageError =>
   new StorageError(
     message,

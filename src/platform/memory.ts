@@ -3,15 +3,15 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 const mb = 1024 * 1024;
 /**
- * Size at which to cap V8's young generation (both semi-spaces), bytes. By default it takes twice as much on Node 20,
- * and 128 MB on Node 24.
+ * Size at which to cap V8's young generation (both semi-spaces), bytes. Without a cap, the young generation takes twice
+ * as much on Node 20, and 128 MB on Node 24.
  */
 let enoughYoung = 16 * mb;
 
 /** By default V8 lets its old generation grow to about four times the live data before collecting. */
 const oldGrowthPercent = 60;
 
-/** A short command has finished by then, and never starts the GC observer. */
+/** Delay before the GC observer starts, ms. A short command has finished by then. */
 const startMs = 200;
 
 /**
@@ -34,8 +34,8 @@ export function limitMemory(): void {
 }
 
 /**
- * Caps the young generation at 8 MB, for streaming work: nothing survives a collection, and collecting also frees the
- * off-heap bytes, which outweigh the heap.
+ * Caps the young generation at 8 MB for streaming work, because nothing in it survives a collection. Collecting also
+ * frees the off-heap bytes, which outweigh the heap.
  */
 export function collectOften(): void {
   enoughYoung = 8 * mb;
@@ -44,10 +44,13 @@ export function collectOften(): void {
 const youngGeneration = (): number =>
   getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0;
 
-/** V8 of Node 24. A later one may not know these flags, and would complain on stderr. */
+/** Version of V8 in Node 24. A later V8 may not know these flags, and would complain on stderr. */
 export const latestKnownV8 = 13;
 
-/** V8 flags that errand sets. None is a stable API: test/library-internals.test.ts fails when a flag disappears. */
+/**
+ * V8 flags that errand sets. None of them is a stable API, so test/library-internals.test.ts fails when a flag
+ * disappears.
+ */
 export const v8Flags = {
   /** Prevents recompiling wasm after it has run for a while. */
   wasmBudget: '--wasm-tiering-budget',
@@ -58,8 +61,8 @@ export const v8Flags = {
 } as const;
 
 /**
- * Sets a flag at run time if this V8 is known to support it. Notifies `bin/compile-cache.js`: V8 rejects cached code
- * compiled under other flags.
+ * Sets a flag at run time if this V8 is known to support it. Notifies `bin/compile-cache.js`, because V8 rejects cached
+ * code that was compiled under other flags.
  */
 export function setV8Flag(flag: keyof typeof v8Flags, value: number): void {
   const major = Number.parseInt(process.versions.v8, 10);

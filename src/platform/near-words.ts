@@ -5,8 +5,8 @@ export function isNear(typed: string, word: string): boolean {
 }
 
 /**
- * The known word probably meant: a near one, else one that contains the typed word or is contained in it; undefined if
- * none.
+ * The known word that was probably meant. Prefers a near word to a word that contains the typed word or is contained in
+ * it; undefined if there is none.
  */
 export const nearestWord = (typed: string, known: readonly string[]): string | undefined =>
   known.find((word) => isNear(typed, word)) ??

@@ -1,5 +1,5 @@
 /**
- * Real timers, captured before a test installs fake ones: with those, a service in the same process would never
+ * Real timers, captured before a test installs fake ones. With fake timers, a service in the same process would never
  * respond.
  */
 export const { setImmediate, setInterval, setTimeout, clearInterval, clearTimeout } = globalThis;

@@ -13,8 +13,8 @@ export function nextPause(pace: Pace, quietRounds: number): number {
 }
 
 /**
- * Calls `look` until it returns a value. @returns undefined if the deadline passes first.
- * @throws errors of `look`, and the signal's reason if aborted.
+ * Calls `check` until it returns a value. @returns undefined if the deadline passes first.
+ * @throws errors of `check`, and the signal's reason if aborted.
  */
 export async function poll<T>(
   check: () => Promise<T | undefined>,
@@ -36,7 +36,7 @@ interface Watch<E> {
   /** Runs one round; yields an event per change. */
   check(): AsyncIterable<E>;
   isOver(): boolean;
-  /** Whether the service has responded before: then more errors count as transient. */
+  /** Whether the service has responded before. If so, more errors count as transient. */
   hasResponded(): boolean;
   readonly pace: Pace;
   readonly deadline: Deadline;
@@ -45,8 +45,8 @@ interface Watch<E> {
 }
 
 /**
- * Polls for changes until it is over or the deadline has passed. A network blip yields a `gap` and does not end the
- * watch. @throws the signal's reason if aborted, and errors that polling cannot fix.
+ * Polls for changes until the watch is over or the deadline has passed. A network blip yields a `gap` and does not end
+ * the watch. @throws the signal's reason if aborted, and errors that polling cannot fix.
  */
 export async function* watch<E>(of: Watch<E>): AsyncGenerator<E | Interruption> {
   const { pace, deadline, clock, signal } = of;
@@ -91,8 +91,8 @@ export async function* watchWithSummary<E>(
 }
 
 /**
- * Whether a watch's error may be transient. Before the service has ever responded, only retryable errors count: HTML
- * stays HTML.
+ * Whether a watch's error may be transient. Before the service has ever responded, only retryable errors count, because
+ * a server that responds with HTML will keep doing so.
  */
 export const isTransient = (error: unknown, hasResponded: boolean): error is ErrandError =>
   error instanceof ErrandError &&
@@ -121,8 +121,8 @@ export async function* untilStopped<E>(
 }
 
 /**
- * Error to end a watch with: for an interruption, one with the progress and the command to continue; otherwise the
- * original error.
+ * The error to end a watch with. For an interruption, it gives the progress and the command to continue with. Otherwise
+ * it is the original error.
  */
 export function stoppedWith(error: unknown, signal: AbortSignal, message: string, next: NextStep): unknown {
   if (!signal.aborted || !(error instanceof ErrandError) || !stopOf(error)) return error;
@@ -158,15 +158,18 @@ export const interruptionText = (event: Interruption): string =>
     ? `the service does not respond, still trying: ${event.message}`
     : `the service responds again after ${Math.round(event.gap_ms / 1000)} s`;
 
-/** Time without a new attempt after which a lock's wait starts over, ms. */
+/** How long without a new attempt before the wait for a lock starts over, ms. */
 const forgottenAfterMs = 60_000;
 
-/** Shared deadline of a run's waits for locks held by other processes, however many, until a held lock is free. */
+/**
+ * One deadline for all of a run's waits for locks held by other processes. It counts from the start of the earliest
+ * wait that still goes on.
+ */
 export class RetryBudget {
   readonly #held = new Map<string, { readonly since: number; readonly lastSeen: number }>();
 
   /**
-   * Records that a lock is held. @param now monotonic, ms. @returns since when the run has waited for any held lock.
+   * Records that a lock is held. @param now monotonic, ms. @returns when the earliest wait that still goes on began.
    */
   since(lock: string, now: number): number {
     for (const [name, { lastSeen }] of this.#held)

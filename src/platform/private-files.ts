@@ -34,7 +34,8 @@ const hasModes = process.platform !== 'win32';
 const openToOthers = 0o077;
 
 /**
- * Creates a folder and its parents with access for the owner only, regardless of umask; tightens an existing one.
+ * Creates a folder and its parents with access for the owner only, regardless of umask. Tightens the mode of an
+ * existing folder.
  * @throws PrivateFileError, NodeJS.ErrnoException.
  */
 export function makePrivateFolder(folder: string, warn: Warn): void {
@@ -45,7 +46,10 @@ export function makePrivateFolder(folder: string, warn: Warn): void {
   tighten(folder, stats, 0o700, warn);
 }
 
-/** Tightens an existing folder. Leaves one that is shared by design, such as /tmp. @throws PrivateFileError. */
+/**
+ * Tightens the mode of an existing folder, except for a folder that is shared by design, such as /tmp. @throws
+ * PrivateFileError.
+ */
 export function checkPrivateFolder(folder: string, warn: Warn): void {
   const stats = statsOf(folder);
   if (!stats?.isDirectory() || isShared(stats)) return;
@@ -54,8 +58,8 @@ export function checkPrivateFolder(folder: string, warn: Warn): void {
 }
 
 /**
- * Creates an empty file with access for the owner only, and its parent folders; or checks an existing file. Does not
- * open an existing one: closing a database file drops every lock SQLite holds on it in this process.
+ * Creates an empty file with access for the owner only, and its parent folders, or checks an existing file. Does not
+ * open an existing file, because closing a database file drops every lock SQLite holds on it in this process.
  * @throws PrivateFileError, NodeJS.ErrnoException.
  */
 export function makePrivateFile(file: string, warn: Warn): void {
@@ -69,8 +73,8 @@ export function makePrivateFile(file: string, warn: Warn): void {
 }
 
 /**
- * Checks a file by path: no symlink, a regular file, our own; tightens its mode. Safe as long as nobody else can write
- * to its folder. @returns whether the file exists. @throws PrivateFileError.
+ * Checks by path that a file is regular, our own and no symlink, and tightens its mode. Safe as long as nobody else can
+ * write to its folder. @returns whether the file exists. @throws PrivateFileError.
  */
 export function checkPrivateFile(file: string, warn: Warn): boolean {
   const stats = lstatSync(file, { throwIfNoEntry: false });
@@ -94,8 +98,8 @@ export function makePrivateDatabase(file: string, warn: Warn): void {
 const tooManyBytes = 64 * 1024 * 1024;
 
 /**
- * Reads a whole file; checks the open descriptor, so that there is no race. Rejects a FIFO or device without blocking.
- * @returns undefined if there is none. @throws PrivateFileError, NodeJS.ErrnoException.
+ * Reads a whole file. Checks the open descriptor, so that there is no race. Rejects a FIFO or device without blocking.
+ * @returns undefined if there is no file. @throws PrivateFileError, NodeJS.ErrnoException.
  */
 export function readPrivateFile(file: string, warn: Warn): Buffer | undefined {
   const opened = openNoFollow(file);
@@ -116,7 +120,7 @@ export function readPrivateFile(file: string, warn: Warn): Buffer | undefined {
 const tooManyWritten = 1024 * 1024;
 
 /**
- * Reads a file that controls errand: others may read it, but only its owner or root may have written it. Follows
+ * Reads a file that controls errand. Others may read the file, but only its owner or root may have written it. Follows
  * symlinks and checks the target.
  * @returns undefined if the name does not exist. @throws PrivateFileError, NodeJS.ErrnoException.
  */
@@ -137,7 +141,10 @@ export function readGuardedFile(file: string): Buffer | undefined {
   }
 }
 
-/** Checks the parent folders: whoever can write to one can replace its files, unless it is sticky like /tmp. */
+/**
+ * Checks the parent folders, because whoever can write to a folder can replace its files, unless the folder is sticky
+ * like /tmp.
+ */
 function checkFoldersOf(file: string): void {
   if (!hasModes) return;
   for (let folder = dirname(file); ; folder = dirname(folder)) {
@@ -164,7 +171,7 @@ function openFollowing(file: string): number | undefined {
   }
 }
 
-/** Whether a file exists or may exist: an inconclusive check counts as present. */
+/** Whether a file exists or may exist. An inconclusive check counts as present. */
 export function mayBeThere(file: string): boolean {
   try {
     return isThere(file);
@@ -189,7 +196,7 @@ function openNoFollow(file: string): number | undefined {
     return openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
-    // A symlink (ELOOP, on some systems EMLINK) or a socket (ENXIO) fails to open; report the real reason.
+    // A symlink (ELOOP, on some systems EMLINK) or a socket (ENXIO) fails to open, so report the real reason.
     const stats = lstatSync(file, { throwIfNoEntry: false });
     if (stats) checkKind(file, stats);
     throw error;
@@ -254,7 +261,7 @@ function makeFolders(folder: string): void {
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
-/** Undefined if nothing is there, even if a parent is not a folder. */
+/** Stats of a path; undefined if nothing is there, or if a parent is not a folder. */
 function statsOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });

@@ -7,7 +7,7 @@ interface ChildCommand {
   readonly command: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Interactive: the command shares the terminal, whose signals reach both. */
+  /** Whether the command is interactive. It then shares the terminal, whose signals reach both processes. */
   readonly isTerminal: boolean;
   /** Aborted when this program is asked to exit. */
   readonly signal: AbortSignal;
@@ -20,22 +20,22 @@ export const hasGroups = process.platform !== 'win32';
 const graceMs = 5_000;
 
 /**
- * Runs a command with this process's stdio, and ends its children when it exits. An interactive command stays in the
- * terminal's process group, without which it could not read; its background processes keep running.
- * @returns its exit code, as a shell reports it. @throws Error if it cannot be started.
+ * Runs a command with this process's stdio, and ends the command's children when it exits. An interactive command stays
+ * in the terminal's process group, because it could not read otherwise, and its background processes keep running.
+ * @returns the command's exit code, as a shell reports it. @throws Error if the command cannot be started.
  */
 export function runChild(child: ChildCommand): Promise<number> {
   const { command, args, environment, isTerminal, signal } = child;
   const isGroup = hasGroups && !isTerminal;
   const started = spawn(command, args, { stdio: 'inherit', env: environment, detached: isGroup });
-  // A second signal exits this process immediately; kill the command then.
+  // A second signal exits this process immediately, so kill the command then.
   const insist = (): void => signalChild(started, 'SIGKILL', isGroup);
   process.once('exit', insist);
   return new Promise<number>((resolve, reject) => {
     let killTimer: NodeJS.Timeout | undefined;
     const end = (): void => {
       const isCtrlC = signal.reason instanceof ErrandError && signal.reason.category === 'interrupted';
-      // The terminal has already sent Ctrl-C to it.
+      // The terminal has already sent Ctrl-C to the command.
       if (!(isCtrlC && isTerminal)) signalChild(started, isCtrlC ? 'SIGINT' : 'SIGTERM', isGroup);
       killTimer = setTimeout(insist, graceMs);
     };
@@ -71,7 +71,9 @@ export function signalChild(child: ChildProcess, name: NodeJS.Signals, isGroup =
 /** Maximum length of a line, in characters; longer ones are split. */
 const maxLineLength = 4096;
 
-/** Passes on each line that a program started by the user prints. The text is untrusted: `tell` must sanitize it. */
+/**
+ * Passes on each line that a program started by the user prints. The text is untrusted, so `onLine` must sanitize it.
+ */
 export function forwardLines(stream: Readable, onLine: (line: string) => void): void {
   let rest = '';
   const emit = (line: string): void => {

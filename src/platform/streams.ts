@@ -57,7 +57,7 @@ export function processIo(process: NodeJS.Process): Io {
   useOwnPipes(process);
   let name: string | undefined;
   return {
-    // Lazy: opening stdin costs a millisecond, and help does not read it.
+    // Opened lazily, because opening stdin costs a millisecond and help does not read it.
     stdin: {
       get stream() {
         return process.stdin;
@@ -84,7 +84,7 @@ function currentFolder(process: NodeJS.Process): string | undefined {
   try {
     return process.cwd();
   } catch {
-    // The working directory was deleted while the program runs.
+    // The working directory was deleted while the program was running.
     return undefined;
   }
 }
@@ -110,7 +110,7 @@ export function wantsColor(isTerminal: boolean, environment: Environment): boole
 }
 
 /**
- * Yields the chunks of an input. The signal ends the wait for the next one.
+ * Yields the chunks of an input. Aborting the signal ends the wait for the next chunk.
  * @throws the signal's abort reason.
  */
 export async function* readChunks(input: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
@@ -120,7 +120,7 @@ export async function* readChunks(input: Readable, signal: AbortSignal): AsyncGe
     signal.throwIfAborted();
     for await (const chunk of input) yield Buffer.from(chunk);
   } catch (error) {
-    // A destroyed input only reports a premature close.
+    // A destroyed input reports only a premature close, so throw the abort reason instead.
     signal.throwIfAborted();
     throw error;
   } finally {
@@ -136,19 +136,19 @@ export interface Started {
   readonly platform: NodeJS.Platform;
   /** The file being run: `…/bin/errand.js`, or a link to it. */
   readonly file: string;
-  /** Undefined if it no longer exists. */
+  /** The working directory; undefined if it no longer exists. */
   readonly folder: string | undefined;
 }
 
 /**
- * The command to start this program again: `errand` if it is on the PATH, `npx errand` if npm started it or the folder
- * belongs to the project that contains it, else Node with the file.
+ * The command to start this program again: `errand` if it is on the PATH, `npx errand` if npm started the program or
+ * the working directory belongs to the project that contains it, otherwise `node` with the program's file.
  */
 export function commandName({ environment, platform, file, folder }: Started): string {
   const byNpm = environment.npm_execpath !== undefined;
   const path = environment.PATH ?? environment.Path ?? '';
   const folders = path.split(platform === 'win32' ? ';' : delimiter).filter((one) => one !== '');
-  // npm adds these to the PATH only for the processes it starts.
+  // npm adds the `.bin` folders to the PATH only for the processes it starts.
   const own = byNpm ? folders.filter((one) => !/[\\/]node_modules[\\/]\.bin[\\/]?$/.test(one)) : folders;
   const endings = platform === 'win32' ? (environment.PATHEXT ?? '.COM;.EXE;.BAT;.CMD').split(';') : [''];
   const names = endings.map((ending) => `errand${ending.toLowerCase()}`);
@@ -192,8 +192,8 @@ function resolved(path: string): string {
  * no pipe, or no /proc (not Linux).
  *
  * O_NONBLOCK is one flag shared by all processes that a shell gave the same pipe to (`2>&1`, a loop, `&`). Node sets it
- * for all of them, so that their writes fail; and any of them can clear it, so that our write blocks the whole program,
- * Ctrl-C included, until somebody reads. A reopened pipe has its own flag.
+ * for all of them, which makes their writes fail. Any of them can clear it, which makes our write block the whole
+ * program, Ctrl-C included, until somebody reads. A reopened pipe has its own flag.
  */
 function useOwnPipes(process: NodeJS.Process): void {
   const stdout = openPipe(1);
@@ -245,8 +245,9 @@ export const linesOf = (bytes: Buffer): InputLine[] =>
     .filter(({ text }) => text !== '');
 
 /**
- * Writes to stdout without a stream: creating one takes Node longer than everything else a short answer needs.
- * @returns the number of bytes written: 0 for a terminal or another device, or if the reader has gone.
+ * Writes to stdout without a stream, because creating a stream takes Node longer than everything else a short answer
+ * needs.
+ * @returns the number of bytes written; 0 for a terminal or another device, or if the reader has gone.
  */
 export function writeNow(bytes: Uint8Array): number {
   let written = 0;
@@ -254,7 +255,7 @@ export function writeNow(bytes: Uint8Array): number {
     if (fstatSync(1).isCharacterDevice()) return 0;
     while (written < bytes.length) written += writeSync(1, bytes, written);
   } catch {
-    // The pipe is full or broken: a stream can wait, and report the error.
+    // The pipe is full or broken. The caller falls back to a stream, which can wait for room and report errors.
   }
   return written;
 }
@@ -262,7 +263,7 @@ export function writeNow(bytes: Uint8Array): number {
 const openFile = promisify(open);
 const closeFile = promisify(close);
 
-/** Delay before retrying to wake an open that has not blocked yet, ms. */
+/** Delay before the next attempt to wake a thread whose `open` has not blocked yet, ms. */
 const pauseMs = 10;
 
 /**
@@ -271,11 +272,14 @@ const pauseMs = 10;
  */
 export async function* readPipe(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   const fd = await openNamedPipe(path, signal);
-  // A socket waits without a thread, so the read can be aborted; it closes the descriptor.
+  // A socket waits without a thread, so the read can be aborted. The socket also closes the descriptor.
   yield* readChunks(new Socket({ fd, readable: true, writable: false }), signal);
 }
 
-/** Opening a FIFO blocks a thread until there is a writer; on abort, opens it for writing to wake the thread. */
+/**
+ * Opens a FIFO for reading, which blocks a thread until there is a writer. On abort, opens it for writing to wake the
+ * thread.
+ */
 async function openNamedPipe(path: string, signal: AbortSignal): Promise<number> {
   signal.throwIfAborted();
   let isWaiting = true;
@@ -283,7 +287,7 @@ async function openNamedPipe(path: string, signal: AbortSignal): Promise<number>
     try {
       await closeFile(await openFile(path, constants.O_WRONLY | constants.O_NONBLOCK));
     } catch {
-      // No reader yet: the open has not blocked yet, or is over.
+      // There is no reader, because the `open` has not blocked yet or has already ended.
       if (isWaiting) setTimeout(wake, pauseMs);
     }
   };

@@ -6,7 +6,7 @@ export interface WatchLabels {
   readonly several: string;
   /** Word for a bad end: `failed`, `denied`. */
   readonly badly: string;
-  /** Same after `it` and after `they`, if a different form is needed. */
+  /** Forms of that word to use after `it` and after `they`, if they differ from it. */
   readonly verbs?: readonly [one: string, several: string];
 }
 
@@ -14,7 +14,7 @@ export interface WatchLabels {
 export interface WatchProgress {
   readonly total: number;
   readonly ended: number;
-  /** How many of the ended ones ended badly. */
+  /** How many of the ended items failed. */
   readonly failed: number;
 }
 
@@ -25,8 +25,8 @@ export const progressOf = ({ reached, failed, waiting }: Pick<WatchSummary, Verd
 });
 
 /**
- * Describes what was seen and what is still running: `4 of 6 rows had ended, ✖ 2 of them failed, the others go on`;
- * `the order goes on` for a single one. Pure.
+ * Describes how many items had ended and how many are still running: `4 of 6 rows had ended, ✖ 2 of them failed, the
+ * others go on`, or `the order goes on` for a single order. Pure.
  */
 export function progressText({ total, ended, failed }: WatchProgress, labels: WatchLabels): string {
   const { one, several, badly, verbs = [badly, badly] } = labels;
@@ -44,8 +44,8 @@ export function progressText({ total, ended, failed }: WatchProgress, labels: Wa
 }
 
 /**
- * Status line below a live table: `watching 8 orders: 5 of 8 ended, ✖ 1 failed, 12 s`. A narrow terminal drops the
- * leading words, then the time; never the failures. @param room width in columns.
+ * Status line below a live table: `watching 8 orders: 5 of 8 ended, ✖ 1 failed, 12 s`. On a narrow terminal, the line
+ * drops the leading words, then the time, but never the failures. @param room width in columns.
  */
 export function watchingText(
   { total, ended, failed }: WatchProgress,

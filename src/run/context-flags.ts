@@ -12,22 +12,22 @@ export const whereWords = ({ settings: { profile, baseUrl } }: Pick<OrderContext
   ...(baseUrl.from === 'flag' ? ['--base-url', baseUrl.value] : []),
 ];
 
-/** Same, as text to display. */
+/** The words of `whereWords` as text to display. */
 export const whereFlags = (context: Pick<OrderContext, 'settings'>): string =>
   whereWords(context)
     .map((word) => ` ${shellWord(word)}`)
     .join('');
 
-/** Same for a command that continues waiting, including a given `--timeout`. */
+/** The flags of `whereFlags`, plus a given `--timeout`, for a command that continues waiting. */
 export function waitFlags(context: Pick<Context, 'settings' | 'waitMs'>): string {
   const ms = context.waitMs();
   return `${ms === undefined ? '' : ` --timeout ${durationFlag(ms)}`}${whereFlags(context)}`;
 }
 
 /**
- * Flags that make a command use a record's service, with its profile if that has this service. Undefined for a service
- * that no profile, flag or environment variable of this run names: a record may come from elsewhere, and such a service
- * is never shown.
+ * Flags that make a command use the service of a record. Names the record's profile if that profile uses the service.
+ * Undefined if no profile, flag or environment variable of this run names the service, because a record may come from
+ * elsewhere and such a service is never shown.
  */
 export async function flagsTo(
   context: OrderContext,
@@ -37,7 +37,7 @@ export async function flagsTo(
   const { baseUrl: own, legacyBaseUrl: legacy } = context.settings;
   const { ERRAND_BASE_URL: named = '', ERRAND_LEGACY_BASE_URL: namedLegacy = '' } = context.environment;
   const profiles = await context.profilesAt(baseUrl);
-  // A flag may override the environment.
+  // A flag may override the environment, so check both.
   const services = [own.value, legacy.value, embeddedUrl, ...[named, namedLegacy].map(trimSlashes)];
   const isKnown = profiles.length > 0 || services.includes(baseUrl);
   if (!isKnown) return undefined;
@@ -49,8 +49,8 @@ export async function flagsTo(
 export const unnamedService = 'a service that no profile, flag or variable of this run names';
 
 /**
- * Ids for a command to type: the short prefixes from tables in an interactive session, full ids for scripts and
- * records.
+ * Ids as a suggested command shows them. In an interactive session these are the short prefixes from tables; scripts
+ * and records get full ids.
  */
 export function typedIds(
   { interactive, output }: Pick<Context, 'interactive' | 'output'>,

@@ -28,11 +28,11 @@ export interface Context extends OrderContext {
   /** Problems with the settings, for commands that report them. */
   readonly diagnosis: Diagnosis | undefined;
   readonly output: OutputOptions;
-  /** Gives the local profile its key and example address, if missing. */
+  /** Gives the local profile its key and example address, if they are missing. */
   ready(): Promise<void>;
   /** A client that ignores interruptions, for cleanup. */
   lastingClient(): Promise<Client>;
-  /** Shared request pacing, to be observed from now on. */
+  /** Rate limit shared with other processes. Requests of this run follow it once it is set. */
   readonly pace: RateLimiterSlot;
   /** Whether the service has carried out a write in this run. */
   hasWritten(): boolean;
@@ -41,7 +41,7 @@ export interface Context extends OrderContext {
   uploads(): Promise<Uploads>;
   /** The last list printed on this terminal; undefined without a terminal. */
   lastList(): Promise<LastList | undefined>;
-  /** Facts from that list about values given as row numbers, by the resolved value. */
+  /** Facts from the last list about values that were given as row numbers, keyed by the resolved value. */
   readonly rowFacts: ReadonlyMap<string, Readonly<Record<string, string>>>;
   store(): Promise<SettingsStore>;
   /** Loads the prompts; a lazy import. */
@@ -59,8 +59,8 @@ export interface Context extends OrderContext {
   /** Non-blank lines of stdin. */
   readLines(): Promise<InputLine[]>;
   /**
-   * Creates a nested run, for a long-lived program that acts repeatedly: re-reads settings, key and policy. The caller
-   * must close it.
+   * Creates a nested run that re-reads settings, key and policy, for a long-lived program that acts repeatedly. The
+   * caller must close it.
    */
   withOverrides(run: WithinRun): Promise<Context>;
   close(): Promise<void>;
@@ -68,7 +68,7 @@ export interface Context extends OrderContext {
 
 /** How a nested run differs from its parent. */
 interface WithinRun extends Pick<Context, 'io' | 'signal'> {
-  /** The program that requested it, for the audit chain. */
+  /** The program that requested the run, for the audit chain. */
   readonly program: string;
   /** The action, for the audit chain. */
   readonly command: string;
@@ -81,13 +81,16 @@ export interface TextOptions {
   readonly optional?: boolean;
 }
 
-/** Prompts on a terminal. Each throws ErrandError interrupted on Ctrl-C and Ctrl-D. */
+/** Prompts on a terminal. Each method throws ErrandError `interrupted` on Ctrl-C and Ctrl-D. */
 interface Prompt {
   /** Asks for a line of text. */
   askText(context: Context, message: string, options?: TextOptions): Promise<string>;
   /** Asks for one of several values. */
   askChoice<T extends string>(context: Context, message: string, choices: readonly T[]): Promise<T>;
-  /** Asks for one of several records, or for one of `others`, listed below them. `first` is the default. */
+  /**
+   * Asks for one of several records, or for one of the `others`, which are listed below the records. `first` is the
+   * default.
+   */
   askRow<R extends Row, O extends string = never>(
     context: Context,
     message: string,
@@ -104,7 +107,7 @@ interface Prompt {
   ): Promise<R[]>;
   /** Asks yes or no; the default is no. */
   confirm(context: Context, message: string): Promise<boolean>;
-  /** Asks for a secret, without echo, until one is accepted. */
+  /** Asks for a secret, without echo, and repeats until a value is accepted. */
   askSecret(context: Context, message: string, options?: Omit<TextOptions, 'default'>): Promise<string>;
 }
 
@@ -113,7 +116,7 @@ export interface ProgressOptions {
   readonly label: string;
   /** Total amount of work; without it there is no bar and no ETA. */
   readonly total?: number;
-  /** Amount done before; excluded from rate and ETA. */
+  /** Amount already done at the start; excluded from rate and ETA. */
   readonly from?: number;
   /** Unit, in the plural: `rows`. */
   readonly unit?: string;
@@ -123,8 +126,8 @@ export interface ProgressOptions {
 
 export interface Progress {
   /**
-   * @param done amount done so far. @param note short status text. @param isWaiting whether the work is stalled, so
-   * that rate and ETA are meaningless.
+   * @param done amount done so far. @param note short status text. @param isWaiting tells whether the work is stalled,
+   * which makes rate and ETA meaningless.
    */
   update(done: number, note?: string, isWaiting?: boolean): void;
   /** Removes the bar. Always call it. */

@@ -25,7 +25,7 @@ export function optionFor<const P extends Parameter>(
   parameter: P,
   more: Completable & { readonly group?: string } = {},
 ): OptionFor<P> {
-  // Cast: `OptionFor` and `plainOption` read the same fields of the parameter.
+  // This cast is safe because `OptionFor` and `plainOption` read the same fields of the parameter.
   return { ...plainOption(parameter), ...more } as unknown as OptionFor<P>;
 }
 
@@ -54,7 +54,10 @@ type InputFor<O> = O extends Options ? Input<readonly [], O> : never;
 
 interface QueryOptions<Q extends Specs, R> {
   readonly options: OptionsFor<Q, R>;
-  /** Converts option values to a query, omitting those not given. @throws UsageError if only one of a pair is given. */
+  /**
+   * Converts option values to a query, omitting options that were not given. @throws UsageError if only one of a pair
+   * is given.
+   */
   toQuery(input: InputFor<OptionsFor<Q, R>>): QueryValues<Q>;
 }
 
@@ -74,7 +77,7 @@ export function optionsFrom<
     });
     return { parameter, name: nameFor(parameter, rename), option };
   });
-  // Cast: the types above mirror what these lines do with each name.
+  // This cast is safe because the types above mirror what these lines do with each name.
   return {
     options: Object.fromEntries(names.map(({ name, option }) => [name, option])),
     toQuery(input: Readonly<Record<string, unknown>>) {

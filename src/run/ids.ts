@@ -22,7 +22,7 @@ export async function readIds(
   return [...ids];
 }
 
-/** Checks an id whose format only the service knows. @throws UsageError for one that cannot be an id. */
+/** Checks an id whose format only the service knows. @throws UsageError for a text that cannot be an id. */
 export function checkName(what: string, id: string, where?: string): string {
   const trimmed = id.trim();
   if (trimmed !== '' && !/[\s/]/.test(trimmed)) return trimmed;
@@ -39,8 +39,9 @@ export function checkUuid(what: string, id: string, where?: string): string {
 }
 
 /**
- * Runs `act` for each id; undefined results yield no row. With one id, its error is the command's. With several, each
- * is attempted, errors are reported on stderr, and the exit code is that of the first. Request previews are all shown.
+ * Runs `act` for each id; undefined results yield no row. With one id, its error is the command's error. With several
+ * ids, all are attempted, errors are reported on stderr, and the first error determines the exit code. All request
+ * previews are shown.
  */
 export function eachId<T>(
   context: Context,

@@ -17,7 +17,8 @@ export interface Found {
 }
 
 /**
- * The last list printed on this terminal; or, as the end of a sentence, why there is none for this profile and service.
+ * The last list printed on this terminal. If there is none for this profile and service, returns the reason, worded as
+ * the end of a sentence.
  */
 export async function listNow(context: Context): Promise<SavedList | string> {
   const last = await context.lastList();
@@ -30,7 +31,7 @@ export async function listNow(context: Context): Promise<SavedList | string> {
   return `the last list of this terminal is of ${where}`;
 }
 
-/** `@2`; for products also with the parts of an order line: `@2,quantity=3`. */
+/** Matches `@2`. For products, parts of an order line may follow: `@2,quantity=3`. */
 const rowNumber = /^@(\d{1,9})(,[a-z-]+=.*)?$/s;
 
 /** Finds a product of the last list by its listing id; undefined if none. */
@@ -41,7 +42,7 @@ export async function listingNamed(context: Context, text: string): Promise<Foun
   return at < 0 ? undefined : rowNamed(context, `@${at + 1}`, ['products']);
 }
 
-/** Resolves a row number of the last list. @throws UsageError if it refers to none of these kinds. */
+/** Resolves a row number of the last list. @throws UsageError if the number refers to no record of these kinds. */
 export async function rowNamed(context: Context, text: string, names: readonly RecordKind[]): Promise<Found> {
   const [, digits = '', parts = ''] = rowNumber.exec(text) ?? [];
   const number = Number(digits);
@@ -78,8 +79,8 @@ function beyond(number: number, { rows }: SavedList): string {
 }
 
 /**
- * Value that replaces a row number on the command line: a product's URL, else an id. Validated, as it comes from the
- * service.
+ * Value that replaces a row number on the command line: the URL of a product, or the id if there is no URL. It is
+ * validated because it comes from the service.
  */
 function typedFor(kind: RecordKind, { id, facts }: LastListRow): string | undefined {
   if (kind !== 'products') return idPattern.test(id) ? id : undefined;

@@ -17,11 +17,14 @@ export type SourceName =
 /** Values that shell completion offers; none for free text. */
 export interface Completable {
   /**
-   * Record kinds the value may be an id of: on a terminal, id prefixes and row numbers are accepted too, and completion
-   * offers locally known ones.
+   * Kinds of records whose ids this value may be. On a terminal, id prefixes and row numbers are accepted too, and
+   * completion offers locally known ids.
    */
   readonly names?: RecordKind | readonly RecordKind[];
-  /** Locally known values; `files` only if no other matches; `commands` are the words of any command. */
+  /**
+   * Source of locally known values. `files` are offered only if nothing else matches; `commands` are the words of any
+   * command.
+   */
   readonly completes?: SourceName | 'files' | 'commands' | readonly (SourceName | 'files')[];
   /** Fixed values, each with its description. */
   readonly offers?: readonly string[] | Readonly<Record<string, { readonly description: string }>>;
@@ -67,9 +70,12 @@ export type Option =
   | (OptionBase & { readonly kind: 'list'; readonly values?: readonly string[] })
   /** `key=value`, repeated. */
   | (OptionBase & { readonly kind: 'pairs' })
-  /** Money with a sign or decimals; its `-cents` twin takes an integer. Value in cents. */
+  /**
+   * An amount of money with a currency sign or decimals; the matching `-cents` flag takes an integer. The value is in
+   * cents.
+   */
   | (OptionBase & { readonly kind: 'money'; readonly isCeiling?: true })
-  /** A date or time, with `unixSeconds` also in unix seconds; the value is ISO 8601. */
+  /** A date or time; `unixSeconds` allows unix seconds too. The value is ISO 8601. */
   | (OptionBase & { readonly kind: 'date'; readonly unixSeconds?: true })
   /** `30s`, `5m`; value in ms. */
   | (OptionBase & { readonly kind: 'duration' });

@@ -11,7 +11,7 @@ import type { Interactivity } from '../platform/streams.ts';
 
 /** What placing an order requires from its caller: a command's run, or a call of `errand/safely`. */
 export interface OrderContext {
-  /** Arguments of the running command; undefined if a program calls. */
+  /** Arguments of the running command; undefined if the caller is a program. */
   readonly argv: readonly string[] | undefined;
   readonly clock: Clock;
   /** Aborted when the caller no longer waits. */
@@ -28,7 +28,10 @@ export interface OrderContext {
   origin(): Promise<() => AuditOrigin>;
   /** Intents of this run not yet reported to the user. */
   unreported(): readonly RunIntent[];
-  /** Whether orders are a rehearsal: embedded sandbox, or a test key. The legacy surface has its own token. */
+  /**
+   * Whether orders are a rehearsal because they go to the embedded sandbox or use a test key. The legacy surface has
+   * its own token.
+   */
   isRehearsal(surface?: Surface): boolean;
   /** The sender, based on the key in use. */
   sender(surface?: Surface): Promise<Sender>;
@@ -38,7 +41,7 @@ export interface OrderContext {
   confirm(question: string): Promise<boolean>;
   /** Asks for a line of text. Only in an interactive session. */
   askText(question: string): Promise<string>;
-  /** This process's environment without our keys, for programs the user has errand run. */
+  /** This process's environment without our keys, for programs that errand runs on the user's behalf. */
   readonly environment: Environment;
   /** Reads all of stdin; only in a command's run. @throws UsageError beyond `limit` bytes. */
   readInput(limit: number): Promise<Buffer>;

@@ -73,7 +73,7 @@ function fromUnixSeconds(text: string): string {
   return isCount ? new Date(Number(text) * 1000).toISOString() : text;
 }
 
-/** Whether an integer exceeds the safe range; the error then names those bounds too. */
+/** Whether an integer exceeds the safe range, in which case the error also names that range. */
 const isHuge = (text: string): boolean => /^[+-]?\d+$/.test(text) && !Number.isSafeInteger(Number(text));
 
 function describeBounds({ min, max }: { min?: number; max?: number }): string {
@@ -119,9 +119,9 @@ const asPairs = (value: unknown): object => (typeof value === 'object' && value 
 
 /**
  * Parses a price flag to cents: `$50`, `50.00`, `$1,234.50`, `USD 50`.
- * @param flag as typed, `--max-price`; its integer twin is `--max-price-cents`.
- * @throws UsageError naming the flag: a currency other than the service's, a bare integer (ambiguous), a negative or
- * too large amount, more than two decimals, or anything else.
+ * @param flag as typed, for example `--max-price`. Its counterpart for integers is `--max-price-cents`.
+ * @throws UsageError naming the flag. Rejects a currency other than the service's, a bare integer (ambiguous), a
+ * negative or too large amount, more than two decimals, and anything else.
  */
 export function parseMoney(text: string, flag: string): number {
   const amount = readAmount(text);
@@ -130,7 +130,7 @@ export function parseMoney(text: string, flag: string): number {
   return amount.cents;
 }
 
-/** `parseMoney` for a ceiling: rejects zero, which buys nothing. @throws UsageError. */
+/** Like `parseMoney`, but for a ceiling: also rejects zero, because a zero ceiling buys nothing. @throws UsageError. */
 export function parseCeiling(text: string, flag: string): number {
   const cents = parseMoney(text, flag);
   if (cents > 0) return cents;

@@ -14,8 +14,8 @@ export interface Document {
 }
 
 /**
- * Reads one JSON or YAML object from a file, or from stdin for `-`. Rejects a decimal number under one of `centFields`:
- * files use integer cents.
+ * Reads one JSON or YAML object from a file, or from stdin for `-`. Rejects a decimal number under one of `centFields`,
+ * because files use integer cents.
  * @throws UsageError naming the file, the line if known, and the problem.
  */
 export async function readDocument(
@@ -69,7 +69,10 @@ interface Bound {
   readonly holds: string;
 }
 
-/** Reads a whole file, or stdin for `-`. @throws UsageError naming the flag and the file, also beyond the limit. */
+/**
+ * Reads a whole file, or stdin for `-`. @throws UsageError naming the flag and the file if it cannot be read, and the
+ * file if it exceeds the limit.
+ */
 export async function readBytes(
   context: Pick<OrderContext, 'readInput' | 'signal'>,
   flag: string,

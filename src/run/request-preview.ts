@@ -1,4 +1,4 @@
-/** Thrown instead of sending, for `--dry-run` and `--curl`: carries the request, without secrets. */
+/** Thrown instead of sending a request, for `--dry-run` and `--curl`. Carries the request without secrets. */
 export class RequestPreview extends Error {
   override readonly name = 'RequestPreview';
   readonly text: string;

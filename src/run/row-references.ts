@@ -4,11 +4,11 @@ import type { RecordSource } from './option.ts';
 interface Kind {
   readonly one: string;
   readonly several: string;
-  /** The command that lists them. */
+  /** The command that lists records of this kind. */
   readonly list: string;
-  /** Whether their ids are UUIDs; for other formats the command itself validates them. */
+  /** Whether the ids are UUIDs. Ids in other formats are validated by the command itself. */
   readonly isUuid?: true;
-  /** Local source of their ids. */
+  /** Local source of the ids. */
   readonly source?: RecordSource;
 }
 

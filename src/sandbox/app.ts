@@ -63,7 +63,8 @@ const handlers: AllHandlers = {
 let shapes: Promise<typeof import('../api/schemas/check.ts')> | undefined;
 
 /**
- * Converts a handler's result to a response. Validates the value against the contract, so they cannot drift apart.
+ * Converts a handler's result to a response. Validates the value against the contract, so that sandbox and contract
+ * cannot drift apart.
  * @throws Error for a value that violates its schema, which is a bug in the sandbox.
  */
 async function writeResponse(
@@ -162,7 +163,7 @@ async function callOperation(
   }
   return writeResponse(operation.response, result);
 
-  /** If funds are insufficient, processes pending work, which may release some, and retries. */
+  /** If funds are insufficient, processes pending work, which may release funds, and tries again. */
   async function called<R>(attempt: () => Promise<R>): Promise<R> {
     try {
       return await attempt();

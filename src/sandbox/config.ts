@@ -18,7 +18,7 @@ export interface SandboxConfig {
   readonly readBudgetMs: number;
   /** Keys per day per client address. */
   readonly mintLimitPerDay: number;
-  /** Extra hosts to accept (`name` or `name:port`), besides local names and the address it is reached at. */
+  /** Extra hosts to accept (`name` or `name:port`), besides local names and the sandbox's own address. */
   readonly allowedHosts: readonly string[];
   /** Allowed webhook targets: this machine, external hosts, and explicitly named receivers (`host` or `host:port`). */
   readonly webhooks: {
@@ -46,11 +46,12 @@ export const devicePath = '/device';
 export const claimPath = '/claim';
 export const consolePath = '/console';
 
-/** Default daily mint limit of a served sandbox: the "few a day" of the specification's limits. */
+/** Default daily mint limit of a served sandbox. The specification only says "a few a day". */
 export const servedMintsPerDay = 25;
 
 /**
- * Keeps reads of a served sandbox fast: due events are also processed in the background, so no read has to do them all.
+ * Keeps reads of a served sandbox fast. Due events are also processed in the background, so no read has to process them
+ * all.
  */
 export const servedReadBudgetMs = 5;
 

@@ -77,12 +77,15 @@ export async function openEmbedded({
   };
 }
 
-/** Problems that prevent deleting rows from a file. A locked file is not among them: another process is using it. */
+/**
+ * Problems that prevent deleting rows from a file. A locked file is not among them, because another process is using
+ * it.
+ */
 const beyondRepair: ReadonlySet<DatabaseProblem> = new Set(['damaged', 'newer', 'full']);
 
 /**
  * Deletes the sandbox's data. A server running on the same data continues with an empty store. Deletes the file itself
- * if it is unreadable or has no space to be emptied. @throws DatabaseError.
+ * if the file is unreadable or the disk has no space for emptying it. @throws DatabaseError.
  */
 export async function deleteEmbedded(stateDir: string, waiting: Waiting = {}): Promise<void> {
   const file = sandboxFile(stateDir);

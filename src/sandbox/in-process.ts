@@ -28,7 +28,7 @@ export type { Delivery } from './webhooks/read.ts';
 const brokenOff: SandboxResponse = { status: 0, headers: {}, body: 'the connection was broken off' };
 
 const host = '127.0.0.1';
-/** Names under `localhost` never leave this machine, and no server uses this one. */
+/** Names under `localhost` never leave this machine, and no server uses this name. */
 const socketlessUrl = 'http://sandbox.localhost';
 
 interface InProcessOptions {
@@ -50,15 +50,18 @@ export type InProcessRequest = Pick<SandboxRequest, 'method' | 'target' | 'heade
 export interface InProcess {
   readonly baseUrl: string;
   readonly shopUrl: string;
-  /** Never expires, even if the clock is advanced. The scenario's first key, if it defines any. */
+  /**
+   * The scenario's first key if it defines any, otherwise a minted key. It never expires, even if the clock is
+   * advanced.
+   */
   readonly apiKey: string;
   /** Token that the user's CLI sends, on systems that cannot tell which user a connection belongs to. */
   readonly token: string | undefined;
   /** Runs the steps of a scenario and checks its final expectations. */
   rehearse(scenario: Scenario, signal: AbortSignal): AsyncGenerator<Outcome>;
   /**
-   * Handles a request without a socket, as if it came over one, including faults. @param signal aborts a delay caused
-   * by a fault.
+   * Handles a request without a socket, with the same faults as over a socket. @param signal aborts a delay caused by a
+   * fault.
    */
   send(request: InProcessRequest, signal: AbortSignal): Promise<Reply>;
   /** Fires a trigger on behalf of `apiKey`, bypassing all faults. */
@@ -81,7 +84,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
   const requests = new RequestLog(findRoute);
   const closing = new AbortController();
   let sandbox: OpenSandbox | undefined;
-  /** The sandbox's time. Requests are not accepted until it is open. */
+  /** The sandbox's time. Falls back to `now` until the sandbox is open; no requests are accepted before. */
   const time = (): number => sandbox?.service.clock.now() ?? now();
   const open = (more: Required<Pick<OpenOptions, 'baseUrl' | 'faults'>>): Promise<OpenSandbox> =>
     openSandbox({
@@ -216,7 +219,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
     const { stop } = await import('./server/server.ts');
     const answering = { host, port, report, requests, now: time, faults, seed, signal: closing.signal };
     const { server, sandbox, owner } = await openBehindSocket(answering, open);
-    // Don't hang a test that forgets to close it.
+    // Don't hang a test that forgets to close the server.
     server.unref();
     server.on('connection', (socket) => socket.unref());
     return { sandbox, token: owner.token, stop: () => stop(server) };

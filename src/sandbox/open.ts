@@ -24,7 +24,7 @@ export interface OpenOptions {
   /** Path of the store, or `:memory:`. */
   readonly file: string;
   readonly baseUrl: string;
-  /** Stored when a new store is created. */
+  /** Seed to save in a newly created store. */
   readonly seed?: number;
   readonly config?: Partial<SandboxConfig>;
   /** Real time, ms since the epoch. */
@@ -38,7 +38,7 @@ export interface OpenOptions {
   readonly readsCopy?: boolean | undefined;
   /** How to wait for a lock held by another process. */
   readonly waiting?: Waiting;
-  /** Called with files that were accessible to other users until their permissions were tightened. */
+  /** Called after tightening the permissions of files that other users could access. */
   readonly warn?: Warn;
 }
 
@@ -102,7 +102,7 @@ export async function openSandbox({
       if (given !== openedWith) opening = undefined;
       openedWith = given;
       opening ??= openStoresCatalogue(given).catch((error: unknown) => {
-        // Retry next time: the cause may be temporary.
+        // Retry next time, because the cause may be temporary.
         opening = undefined;
         throw error;
       });
@@ -132,11 +132,11 @@ export async function openSandbox({
     faults,
     async close() {
       closing.abort(new Error('the sandbox was closed'));
-      // Close the outbox first: an advance in progress waits for webhooks and would not end otherwise.
+      // Close the outbox first, because an advance in progress waits for webhooks and would not end otherwise.
       const ending = controlling ? outbox.close() : undefined;
       await drained();
       await (ending ?? outbox.close());
-      // Operations in progress still read the store.
+      // Wait for operations in progress, because they still read the store.
       if (controlling) await (await controlling).idle();
       for (const close of closers) close();
       await store.close();
@@ -165,7 +165,7 @@ export async function openSandbox({
     const { loadSqlite } = await import('../platform/sqlite/load.ts');
     const number = catalogueSeed(identity.seed);
     const Database = loadSqlite();
-    // Comes from a validated scenario.
+    // `given` comes from a validated scenario.
     const own = given === undefined ? undefined : await givenListings(given, number);
     const path = file === ':memory:' || own ? ':memory:' : join(dirname(file), `catalogue-${number}.db`);
     try {
@@ -192,7 +192,8 @@ async function givenListings(given: string, seed: number): Promise<ReadonlyMap<n
 }
 
 /**
- * Sets the `date` header of each response to sandbox time, which may be ahead, so that clients compute ages correctly.
+ * Sets the `date` header of each response to sandbox time, which may be ahead of real time, so that clients compute
+ * ages correctly.
  */
 function dated(app: Handle, clock: SandboxClock): Handle {
   let [second, date] = [Number.NaN, ''];
@@ -205,10 +206,10 @@ function dated(app: Handle, clock: SandboxClock): Handle {
   };
 }
 
-/** Maximum time that closing waits for requests in progress, ms; those delayed by `--latency` may exceed it. */
+/** Maximum time that closing waits for requests in progress, ms. Requests delayed by `--latency` may take longer. */
 const closeLimitMs = 2000;
 
-/** Tracks requests in progress. `settled` waits for all of them, even if their clients are gone. */
+/** Tracks requests in progress. `drained` waits for all of them, even if their clients are gone. */
 function counted(app: Handle): { handle: Handle; drained(): Promise<void> } {
   const underWay = new Set<Promise<unknown>>();
   return {

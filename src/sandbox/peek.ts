@@ -9,7 +9,7 @@ interface Choice {
   readonly text: string;
 }
 
-/** Lists the newest entries of each kind: the id and a description. */
+/** SQL that lists the newest entries of each kind, with id and description. */
 const queries: Readonly<Record<Kind, string>> = {
   orders: `SELECT id, status || '  ' || (record ->> '$.shipping_address.first_name') || ' '
        || (record ->> '$.shipping_address.last_name') || '  ' || (record ->> '$.items[0].url') AS text
@@ -23,7 +23,7 @@ const queries: Readonly<Record<Kind, string>> = {
 
 /**
  * Lists a key's entries in the embedded sandbox, newest first. Opens the file read-only and does not process due work.
- * @param open opens a file read-only. @param limit -1 for all.
+ * @param open opens a file read-only. @param limit maximum number of entries; -1 for all.
  * @param prefix prefix of the ids. @throws if the file is missing or from an older version.
  */
 export function peekSandbox(
@@ -48,7 +48,7 @@ export function peekSandbox(
   }
 }
 
-/** The user behind a key. With a single user no lookup is needed, which saves loading the hash for a TAB completion. */
+/** The user behind a key. With a single user no lookup is needed, which saves a TAB completion from hashing the key. */
 function ownerOf(database: Sqlite, apiKey: string): string {
   const users = database.prepare('SELECT id FROM users LIMIT 2').all().map(idOf);
   const [only = ''] = users;
@@ -60,7 +60,7 @@ function ownerOf(database: Sqlite, apiKey: string): string {
 const idOf = (row: object): string => String(Object.assign(Object.create(null), row).id);
 
 export async function peekRetailers(): Promise<readonly Choice[]> {
-  // Lazy import: the other kinds do not need it.
+  // Lazy import, because the other kinds do not need it.
   const { retailers } = await import('./catalogue/retailers.ts');
   return retailers.map(({ retailer, name }) => ({ id: retailer, text: name }));
 }

@@ -30,7 +30,7 @@ interface SocketOptions {
   readonly requests: RequestLog;
   /** Initial faults. */
   readonly faults?: readonly Fault[];
-  /** Seed of their random draws. */
+  /** Seed of the faults' random draws. */
   readonly seed?: number | undefined;
   /** Aborts delays caused by faults. */
   readonly signal?: AbortSignal;
@@ -57,11 +57,14 @@ export interface Served {
   readonly baseUrl: string;
   readonly legacyBaseUrl: string;
   readonly shopUrl: string;
-  /** URL of the console. Includes a single-use browser code on systems that cannot tell which user sends a request. */
+  /**
+   * URL of the console. Where the system cannot tell which user sends a request, it includes a single-use code for one
+   * browser.
+   */
   readonly consoleUrl: string;
-  /** Token for the CLI of the user running the sandbox, on those systems. */
+  /** Token for the CLI of the user running the sandbox, on systems that cannot tell which user sends a request. */
   readonly token: string | undefined;
-  /** Initial faults in `--fault` syntax: the given ones, or those already stored in the data. */
+  /** Initial faults in `--fault` syntax. These are the given faults, or else the ones stored in the data. */
   readonly faults: readonly string[];
   close(): Promise<void>;
 }
@@ -96,7 +99,7 @@ export async function serveSandbox(options: ServeOptions): Promise<Served> {
   };
 }
 
-/** Loads a scenario. @throws the refusal, after closing the sandbox. */
+/** Loads a scenario. If the scenario is refused, closes the sandbox first. @throws the refusal. */
 async function loadScenario(
   opened: OpenSandbox,
   { scenario, file }: Pick<ServeOptions, 'scenario' | 'file'>,
@@ -126,7 +129,7 @@ interface BehindSocket {
 type WithSocket = Required<Pick<OpenOptions, 'baseUrl' | 'faults'>>;
 
 /**
- * Opens a sandbox behind a socket. @param open opens it with the given address and faults.
+ * Opens a sandbox behind a socket. @param open opens the sandbox with the given address and faults.
  * @throws Error if the port is in use.
  */
 export async function openBehindSocket(

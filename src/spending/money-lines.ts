@@ -6,15 +6,15 @@ export interface MoneyLine {
   readonly what: 'hold' | 'charge' | 'fee' | 'refund' | 'credit';
   /** Signed amount. */
   readonly cents: number;
-  /** ISO 4217 code in capitals, or whatever the service calls it. */
+  /** ISO 4217 code in capitals, or the service's own text if it is not such a code. */
   readonly currency: string;
-  /** Who pays it or receives the refund. */
+  /** Who pays the amount or receives the refund. */
   readonly payer: Payer;
-  /** `by_rule`: the service does not report the amount; it is inferred from the service's rules. */
+  /** `by_rule` means that the service does not report the amount, so it is inferred from the service's rules. */
   readonly basis: 'observed' | 'by_rule';
   /** A description for the user. */
   readonly note: string;
-  /** The return it belongs to. */
+  /** The return that the line belongs to. */
   readonly returnId?: string;
 }
 
@@ -24,17 +24,17 @@ export interface MoneySum {
   readonly held: number;
   readonly charged: number;
   readonly fee: number;
-  /** Refunded part of the charge, positive. */
+  /** Refunded part of the charge, as a positive amount. */
   readonly refunded: number;
-  /** Credits for returns, positive. */
+  /** Credits for returns, as a positive amount. */
   readonly credited: number;
-  /** Net cost: charge and fee minus refunds and credits. */
+  /** Net cost, which is charge and fee minus refunds and credits. */
   readonly net: number;
 }
 
 export interface MoneyDue {
   readonly what: 'refund' | 'credit';
-  /** Undefined if the service does not report the amount. */
+  /** The amount; undefined if the service does not report it. */
   readonly cents: number | undefined;
   readonly currency: string;
   readonly payer: Payer;
@@ -58,7 +58,7 @@ export function sumsOf(lines: readonly MoneyLine[]): MoneySum[] {
 
 const nothing = { held: 0, charged: 0, fee: 0, refunded: 0, credited: 0, net: 0 };
 
-/** The field each kind of line adds to, and the sign; money returned counts as positive there. */
+/** The field that each kind of line adds to, and the sign. In these fields, money returned counts as positive. */
 const parts = {
   hold: { field: 'held', sign: 1 },
   charge: { field: 'charged', sign: 1 },
@@ -68,8 +68,8 @@ const parts = {
 } as const;
 
 /**
- * Adds up the sums of several orders per payer and currency, the wallet's first. Pure.
- * @throws UnavailableError for amounts too large for a number.
+ * Adds up the sums of several orders per payer and currency. The wallet's sums come first. Pure.
+ * @throws UnavailableError if an amount is too large for a number.
  */
 export function addedSums(sums: Iterable<MoneySum>): MoneySum[] {
   const totals = new Map<string, Writable<MoneySum>>();

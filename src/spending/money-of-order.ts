@@ -4,13 +4,13 @@ import { type MoneyDue, type MoneyLine, type MoneySum, type Payer, sumsOf } from
 import { centsIn, chargeOf, minorUnits } from './price-of-order.ts';
 
 /**
- * The money an order holds, cost and returned, as recorded or inferred from rules. All commands that report an order's
- * money use it. Amounts are in the currency's minor unit.
+ * What an order holds, has cost and has returned, as recorded or as inferred from rules. All commands that report an
+ * order's money use it. Amounts are in the currency's minor unit.
  */
 export interface OrderMoney {
   /** Who pays for the goods. */
   readonly payer: Payer;
-  /** Signed amounts: holds and payments are positive, money returned is negative. */
+  /** Lines with signed amounts. Holds and payments are positive, and money returned is negative. */
   readonly lines: readonly MoneyLine[];
   /** The lines summed per payer and currency. */
   readonly sums: readonly MoneySum[];
@@ -18,21 +18,23 @@ export interface OrderMoney {
   readonly due: readonly MoneyDue[];
   /** Whether the service is still processing the order. */
   readonly isOpen: boolean;
-  /** False if an amount is unknown: a placed order without a price, an unknown fee, or an unknown status. */
+  /** False if an amount is unknown, because a placed order has no price or because its fee or status is unknown. */
   readonly isComplete: boolean;
 }
 
 /** Information about an order that is not in its record. */
 export interface KnownOfOrder {
-  /** Service fee of the order, cents: the fee reserved for it, otherwise the current one from the wallet. */
+  /**
+   * Service fee of the order, cents. This is the fee reserved for the order, or else the current fee from the wallet.
+   */
   readonly feeCents: number | undefined;
-  /** The amount paid by challenge before sending. */
+  /** The amount paid by challenge before the order was sent. */
   readonly paid?: { readonly amount: string; readonly currency: string } | undefined;
 }
 
 const usd = 'USD';
 
-/** Determines the money an order holds, cost and returned. Pure. @param order the record as received. */
+/** Determines what an order holds, has cost and has returned. Pure. @param order the record as received. */
 export function moneyOf(order: unknown, { feeCents, paid }: KnownOfOrder): OrderMoney {
   const ledger = new Ledger();
   const payer = payerOf(order, paid);
@@ -66,7 +68,7 @@ function payerOf(order: unknown, paid: KnownOfOrder['paid']): Payer {
   return own(order, 'retailer_credentials_id') == null ? 'wallet' : 'retailer_account';
 }
 
-/** `undone`: placed, then cancelled by the retailer. `nothing`: never placed. */
+/** `undone` means placed and then cancelled by the retailer. `nothing` means never placed. */
 type Stage = 'open' | 'placed' | 'undone' | 'nothing' | 'unknown';
 
 function stageOf(order: unknown): Stage {
@@ -87,10 +89,10 @@ interface Facts {
 class Ledger {
   readonly lines: MoneyLine[] = [];
   readonly due: MoneyDue[] = [];
-  /** Whether a relevant amount is unknown. */
+  /** Whether an amount that matters is unknown. */
   lacks = false;
 
-  /** Adds a line. Skips an amount of 0; an unknown one sets `lacks`. */
+  /** Adds a line. Skips an amount of 0. An unknown amount sets `lacks`. */
   add(line: Omit<MoneyLine, 'cents'>, cents: number | undefined): void {
     if (cents === undefined) this.lacks = true;
     else if (cents !== 0) this.lines.push({ ...line, cents });
@@ -134,7 +136,9 @@ function forFee({ stage, ledger, fee }: Facts): void {
     ledger.add({ ...line, what: 'fee', note: 'fee of the service; it had placed the order' }, fee);
 }
 
-/** Payers other than the wallet: the relevant fields of their block, and wording. */
+/**
+ * Payers other than the wallet. Each has the relevant fields of its block in the record, and the wording for its lines.
+ */
 const blocks = {
   card: {
     block: 'payment',
@@ -152,8 +156,8 @@ const blocks = {
 } as const;
 
 /**
- * Payments by card or connect. A card is charged for goods plus fee; with connect, the customer pays goods plus margin.
- * @param ofFee the fee's share.
+ * Payments by card or connect. A card is charged for goods plus fee. With connect, the customer pays goods plus margin.
+ * @param ofFee is the fee's share.
  */
 function byOther({ order, stage, ledger }: Facts, payer: keyof typeof blocks, ofFee: number): void {
   const { block, words, ...names } = blocks[payer];
@@ -180,7 +184,7 @@ function byOther({ order, stage, ledger }: Facts, payer: keyof typeof blocks, of
     });
 }
 
-/** Ceiling and fee are paid up front. When the order has ended, the unused part is returned to the payer. */
+/** The ceiling and the fee are paid up front. When the order has ended, the unused part is returned to the payer. */
 function byChallenge({ order, stage, ledger, fee }: Facts, paid: KnownOfOrder['paid']): void {
   const ceiling = centsIn(order, 'max_price');
   const currency = (paid?.currency ?? usd).toUpperCase();
@@ -227,8 +231,8 @@ function byChallenge({ order, stage, ledger, fee }: Facts, paid: KnownOfOrder['p
 }
 
 /**
- * The service credits the wallet for what the wallet paid. Other payers are refunded by the retailer, which no record
- * shows.
+ * The service credits the wallet for what the wallet paid. Any other payer is refunded by the retailer, but no record
+ * shows that refund.
  */
 function ofReturns({ order, stage, ledger }: Facts, payer: Payer): void {
   const currency = chargeOf(order)?.currency ?? usd;

@@ -24,15 +24,15 @@ export const policyOptions = {
   },
 } as const;
 
-/** What the user provides for orders that the policy does not simply allow. */
+/** What the user provides for orders that the policy does not allow by itself. */
 export interface Consent {
   /** Reason for overriding the policy, if requested. */
   readonly overridePolicy?: string | undefined;
   /** Path of a file with an approval. */
   readonly approval?: string | undefined;
-  /** How long to wait for an approval, ms; does not wait by default. */
+  /** How long to wait for an approval, ms. By default the command does not wait. */
   readonly waitApproval?: number | undefined;
-  /** The plan the orders belong to; approved as a whole. */
+  /** The plan that the orders belong to. It is approved as a whole. */
   readonly plan?: ApprovablePlan | undefined;
 }
 
@@ -46,7 +46,7 @@ export const consentOf = ({ overridePolicy, approval, waitApproval }: Consent): 
 /** Meaning of exit code 11 for these commands. */
 export const policyExit = 'the policy refuses it, or wants an approval; nothing was sent';
 
-/** Whether somebody has typed an amount that was shown to them, with or without its sign. */
+/** Whether the user has typed the amount shown to them, with or without the currency sign. */
 export function isAmount(typed: string, cents: number): boolean {
   const read = readAmount(typed);
   return read.problem === undefined && read.cents === cents;

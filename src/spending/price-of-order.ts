@@ -1,6 +1,6 @@
 import { type JsonObject, numberIn, objectsIn, own, textIn } from '../api/json.ts';
 
-/** What was charged for the goods, in the currency that was charged. */
+/** The amount charged for the goods, in the currency of the charge. */
 export function chargeOf(order: unknown): { readonly cents: number; readonly currency: string } | undefined {
   const price = own(own(order, 'job_result'), 'price_components');
   const converted = centsIn(price, 'converted_payment_total');
@@ -12,13 +12,13 @@ export function chargeOf(order: unknown): { readonly cents: number; readonly cur
     : { cents: total, currency: (textIn(price, 'currency') ?? 'USD').toUpperCase() };
 }
 
-/** A part of the price of an order, in the currency of its retailer. */
+/** A part of an order's price, in the retailer's currency. */
 export interface PricePart {
   readonly part: string;
   readonly cents: number;
 }
 
-/** The parts of a price; they add up to its total. Undefined where the service shows the total alone. Pure. */
+/** The parts of a price, which add up to its total; undefined if the service shows only the total. Pure. */
 export function partsOfPrice(order: unknown): readonly PricePart[] | undefined {
   const price = own(own(order, 'job_result'), 'price_components');
   const total = centsIn(price, 'total');
@@ -43,13 +43,13 @@ const cartOf = (price: unknown): PricePart[] =>
     cents: numberIn(item, 'line_total') ?? 0,
   }));
 
-/** An amount that can be counted with. */
+/** An amount that is safe to calculate with; undefined for anything else. */
 export const centsIn = (value: unknown, key: string): number | undefined => {
   const text = textIn(value, key);
   const found = text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : numberIn(value, key);
   return found !== undefined && Number.isSafeInteger(found) && found >= 0 ? found : undefined;
 };
 
-/** An amount that is written as text, as in a payment challenge. */
+/** Parses an amount written as text, as in a payment challenge. */
 export const minorUnits = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;

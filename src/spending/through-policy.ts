@@ -8,12 +8,13 @@ import type { Gate, ProposedOrder } from './policy/gate.ts';
 import { loadPolicy, loadPublished, readPublished } from './policy/load.ts';
 import type { Verdict } from './policy/policy.ts';
 
-/** The operations that a policy is about: all that can lead to an order. */
+/** The operations that a policy applies to, which are all that can lead to an order. */
 const spending: readonly string[] = ['order.create', 'agent.order.create', 'bulk.create', 'legacy.retry'];
 
 /**
- * What holds orders to the policy; undefined where there is none, which costs no request and no time.
- * @throws ErrandError where the policy cannot be used, or what it needs not be read.
+ * Opens the gate that applies the policy to orders; undefined if there is no policy. In that case it makes no request
+ * and takes no time.
+ * @throws ErrandError if the policy cannot be used, or if something that it needs cannot be read.
  */
 export async function gateFor(
   context: OrderContext,
@@ -34,7 +35,11 @@ export async function gateFor(
   return undefined;
 }
 
-/** Whether what a record in doubt may spend is reserved, where a policy held when it was recorded. @throws ErrandError. */
+/**
+ * Whether the amount that a record in doubt may spend is reserved. Always true if no policy applied when it was
+ * recorded.
+ * @throws ErrandError.
+ */
 export async function isReserved(
   context: OrderContext,
   record: JournalRecord,
@@ -47,7 +52,7 @@ export async function isReserved(
   return reservations.cover(ceilingsOf(record));
 }
 
-/** Whether a published policy lets a rehearsal through unseen. */
+/** Whether a published policy exempts the record as a rehearsal. */
 async function isExempt(context: OrderContext, record: JournalRecord): Promise<boolean> {
   const published = await loadPublished(context);
   if (!published) return false;
@@ -56,7 +61,7 @@ async function isExempt(context: OrderContext, record: JournalRecord): Promise<b
   return rehearsals === 'exempt' && isRehearsed(context, { ...record, baseUrl: record.base_url });
 }
 
-/** The idempotency key that belongs to an approval of an order; undefined where there is none. @throws ErrandError. */
+/** The idempotency key of an order's approval; undefined if there is none. @throws ErrandError. */
 export async function approvedKey(
   context: OrderContext,
   intent: Intent,
@@ -68,11 +73,14 @@ export async function approvedKey(
   return keyOfApproval(context, policy, intent, consent);
 }
 
-/** Whether there is a policy to follow. @throws ErrandError where it cannot be used. */
+/** Whether a policy applies. @throws ErrandError if the policy cannot be used. */
 export const hasPolicy = async (context: OrderContext): Promise<boolean> =>
   (await loadPolicy(context)) !== undefined;
 
-/** Does what the gate decides on; once more where there is more to know, or somebody has overruled it. @throws PolicyDenial. */
+/**
+ * Runs work that the gate decides on. Runs it again if new information is available or the user has overridden the
+ * policy. @throws PolicyDenial.
+ */
 export async function withPolicy<T>(gate: Gate | undefined, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -94,8 +102,9 @@ export async function withPolicy<T>(gate: Gate | undefined, work: () => Promise<
 }
 
 /**
- * Reserves for all that is meant before any of it is sent, or for nothing.
- * @returns what gives back, in the end, what was reserved for intents that were never recorded. @throws PolicyDenial.
+ * Reserves the amounts of all proposed orders before any is sent, or reserves nothing.
+ * @returns a function to call at the end, which releases reservations of intents that were never recorded. @throws
+ * PolicyDenial.
  */
 export async function reserveAhead(
   context: OrderContext,
@@ -113,13 +122,14 @@ export async function reserveAhead(
     try {
       await reservations.giveBackUnsent(keys, baseUrl, account);
     } catch (error) {
-      // The next order that reaches a limit finds that this process has ended, and gives it back.
+      // Ignore the error. The next order that reaches a limit will notice that this process has ended and release the
+      // reservation.
       if (!(error instanceof ErrandError)) throw error;
     }
   };
 }
 
-/** The verdict of the policy on what is meant, without reserving anything; undefined where there is no policy. */
+/** The policy's verdict on proposed orders, without reserving anything; undefined if there is no policy. */
 export async function previewPolicy(
   context: OrderContext,
   proposed: readonly ProposedOrder[],
@@ -128,8 +138,8 @@ export async function previewPolicy(
 }
 
 /**
- * The same, where what stands in the way is a failure: a refusal of the policy, recorded as one, or an approval that is
- * asked for here. Nothing is reserved. @param asks without it what needs an approval passes. @throws PolicyDenial.
+ * Like `previewPolicy`, but fails if the policy refuses the orders, which it records, or if they need an approval,
+ * which it requests. Reserves nothing. @param asks if false, orders that need an approval pass. @throws PolicyDenial.
  */
 export async function allowedVerdict(
   context: OrderContext,
@@ -147,7 +157,7 @@ export async function allowedVerdict(
   });
 }
 
-/** The verdict as a person reads it before they agree, or before anything is sent. None where there is no policy. */
+/** The verdict as shown to people before they confirm, or before anything is sent. Empty if there is no policy. */
 export async function policyLines(
   context: OrderContext,
   proposed: readonly ProposedOrder[],
@@ -158,7 +168,7 @@ export async function policyLines(
   return verdictLines(verdict);
 }
 
-/** The same for a preview, which goes on where the service cannot be asked. */
+/** Like `policyLines`, but prints the lines for a preview, which continues even if the service cannot be reached. */
 export async function notePolicy(context: OrderContext, proposed: readonly ProposedOrder[]): Promise<void> {
   if (context.previewsReads) return;
   try {

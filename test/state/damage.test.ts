@@ -65,7 +65,9 @@ describe('a journal that was changed on disk', () => {
         { state: 'damaged', message: 'the record was changed on disk' },
       ]);
       expect(journal.list()).toHaveLength(1);
-      expect(await journal.record(intent('k2'), recent)).toMatchObject({ duplicate: { situation: 'damaged' } });
+      expect(await journal.record(intent('k2'), recent)).toMatchObject({
+        duplicate: { situation: 'damaged' },
+      });
     });
   });
 
@@ -88,7 +90,9 @@ describe('a journal that was changed on disk', () => {
     change("UPDATE intents SET key = 'k9'");
     await opened(async (journal) => {
       expect(journal.find('k1', baseUrl)).toBeUndefined();
-      expect(await journal.record(intent('k2'), recent)).toMatchObject({ duplicate: { situation: 'damaged' } });
+      expect(await journal.record(intent('k2'), recent)).toMatchObject({
+        duplicate: { situation: 'damaged' },
+      });
       await journal.forget('k9', baseUrl);
       expect(await journal.record(intent('k3'), recent)).toEqual({ mayBeSent: false });
     });

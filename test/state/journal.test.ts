@@ -92,7 +92,9 @@ describe('the journal', () => {
     test('does not expire: a week later it is in doubt as it was', async () => {
       await elsewhere('k1');
       now += 7 * 24 * hour;
-      expect(await journal.record(intent('k2'), recent())).toMatchObject({ duplicate: { situation: 'in_doubt' } });
+      expect(await journal.record(intent('k2'), recent())).toMatchObject({
+        duplicate: { situation: 'in_doubt' },
+      });
     });
 
     test('was made and never reported where its process ended in between', async () => {
@@ -125,7 +127,9 @@ describe('the journal', () => {
       await journal.respond('k1', baseUrl, 'order-1');
       await journal.report(journal.run.all());
       now -= 48 * hour;
-      expect(await journal.record(intent('k2'), recent())).toMatchObject({ duplicate: { situation: 'repeated' } });
+      expect(await journal.record(intent('k2'), recent())).toMatchObject({
+        duplicate: { situation: 'repeated' },
+      });
     });
 
     // For leases, see test/team.
@@ -155,7 +159,9 @@ describe('the journal', () => {
       const script = `${opens} await journal.record(${JSON.stringify(intent('k1'))}); process.kill(process.pid, 'SIGKILL');`;
       spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], { env });
       await beginAnew();
-      expect(await journal.record(intent('k2'), recent())).toMatchObject({ duplicate: { situation: 'in_doubt' } });
+      expect(await journal.record(intent('k2'), recent())).toMatchObject({
+        duplicate: { situation: 'in_doubt' },
+      });
     });
 
     test.each([
@@ -199,7 +205,9 @@ describe('the journal', () => {
     await journal.respond('k1', baseUrl, 'order-1');
     const made = { situation: 'made', record: { key: 'k1', order_id: 'order-1' } };
     expect(await journal.record(chosen)).toMatchObject({ duplicate: made });
-    expect(await journal.record({ ...intent('k1', 1), keyOrigin: 'chosen' })).toMatchObject({ duplicate: made });
+    expect(await journal.record({ ...intent('k1', 1), keyOrigin: 'chosen' })).toMatchObject({
+      duplicate: made,
+    });
     expect(journal.get('k1', baseUrl)).toMatchObject({ state: 'responded', order_id: 'order-1' });
     // Sent with another API key, it may belong to another account.
     const other = { ...chosen, account: 'another', keyMasked: 'another' };

@@ -134,7 +134,9 @@ describe.skipIf(!hasPostgres)("a machine's copy of the database", () => {
     damage(fileOf('a'));
     const again = await open('a');
     const rule = { repeatedSince: now() - 600_000 };
-    expect(await again.record(intent('k3', 100), rule)).toMatchObject({ duplicate: { situation: 'repeated' } });
+    expect(await again.record(intent('k3', 100), rule)).toMatchObject({
+      duplicate: { situation: 'repeated' },
+    });
     expect(await again.record(intent('k4', 400), rule)).toEqual({ mayBeSent: false });
     await again.refuse('k4', baseUrl, { code: 'no', message: 'no' });
     await expectWhole(again, 'k1', 'k2', 'k4');

@@ -5,7 +5,7 @@ export interface Drift extends FactChange {
   /** `POST /orders/{}` */
   readonly operation: string;
   readonly part: 'operation' | 'parameter' | 'body' | 'response';
-  /** `products[].url`; empty for the whole. */
+  /** Path such as `products[].url`; empty for the whole value. */
   readonly field: string;
   /** Observed behavior only; not in the service's specification. */
   readonly observed: boolean;
@@ -22,8 +22,8 @@ export const isBreaking = ({ change }: Pick<FactChange, 'change'>): boolean =>
   change === 'removed' || change === 'tightened';
 
 /**
- * Compares two OpenAPI documents, worst changes first. Runs in bounded time for any input. Pure.
- * @returns the problem in words if the document is not OpenAPI or too large to compare.
+ * Compares two OpenAPI documents and sorts the worst changes first. Runs in bounded time for any input. Pure.
+ * @returns the problem in words if the document is not OpenAPI or is too large to compare.
  */
 export function compareDocuments(contract: JsonObject, service: unknown): Comparison {
   if (!isObject(service) || !isObject(own(service, 'paths')))
@@ -149,7 +149,7 @@ interface DescribedOperation {
   readonly response: ReadonlyMap<string, Facts>;
   /** Success status. */
   readonly status: string | undefined;
-  /** Declares its own servers, so it belongs to a different service. */
+  /** The operation declares its own servers, so it belongs to a different service. */
   readonly isElsewhere: boolean;
   readonly observed: boolean;
 }
@@ -206,7 +206,7 @@ function withRoot(fields: ReadonlyMap<string, Facts>, required: boolean): Readon
   return root ? new Map(fields).set('', { ...root, required }) : fields;
 }
 
-/** Keys query parameters by name and path parameters by position, since the latter's names do not matter. */
+/** Keys query parameters by name, and path parameters by position because their names do not matter. */
 function parametersOf(
   document: JsonObject,
   path: string,
@@ -251,14 +251,14 @@ function jsonIn(described: unknown): unknown {
   return own(found?.[1], 'schema');
 }
 
-/** Most statements processed per document; the contract itself has about 6,000. */
+/** Maximum number of statements processed per document. The contract itself has about 6,000. */
 const maxStatements = 200_000;
-/** Characters that cost as much as a statement. */
+/** Number of characters that cost as much as one statement. */
 const charactersEach = 100;
 
 /**
- * Caps the work spent on a document: with references, a few lines can expand to millions of fields. Discard a
- * comparison that exhausts it.
+ * Caps the work spent on a document, because references let a few lines expand to millions of fields. Discard a
+ * comparison that exhausts the budget.
  */
 export class Budget {
   #left = maxStatements;
@@ -304,7 +304,7 @@ function unescaped(part: string): string {
   try {
     return decodeURIComponent(plain);
   } catch {
-    // Keep a percent sign that is not a valid escape.
+    // Keep a text whose percent sign does not start a valid escape.
     return plain;
   }
 }
@@ -340,7 +340,7 @@ interface Walk {
 const maxDepth = 40;
 
 /**
- * Flattens a schema into fields keyed by path: `products[].url`, and the empty path for the value itself. Stops at
+ * Flattens a schema into fields keyed by path, such as `products[].url`. The empty path is the value itself. Stops at
  * circular references. Pure except for the budget.
  */
 export function fieldsOf(document: JsonObject, schema: unknown, budget: Budget): Map<string, Facts> {
@@ -469,7 +469,7 @@ function textIn(schema: unknown, key: string): string | undefined {
 }
 
 /**
- * Combines the facts of alternative schemas. Bounds and format survive only if there is a single non-null alternative.
+ * Combines the facts of alternative schemas. Keeps bounds and format only if there is a single non-null alternative.
  */
 function united(facts: readonly Facts[], required: boolean): Facts {
   const types = new Set(facts.flatMap((one) => [...one.types]));
@@ -483,15 +483,16 @@ function united(facts: readonly Facts[], required: boolean): Facts {
   return { types, required, values, ...(!values && known.length > 0 && { known }), bounds: {}, observed };
 }
 
-/** A field present in several variants may be any of them. */
+/** If several variants have the field, its value may match any of them. */
 function merge(fields: Map<string, Facts>, path: string, facts: Facts): void {
   const before = fields.get(path);
   fields.set(path, before ? united([before, facts], before.required && facts.required) : facts);
 }
 
 /**
- * From the viewpoint of a client written against the contract. `tightened`: it may send less, or rely on less, than the
- * contract says; `loosened`: more; `changed`: neither is known.
+ * Changes from the viewpoint of a client written against the contract. `tightened`: the client may send less, or rely
+ * on less, than the contract says. `loosened`: it may send or rely on more. `changed`: whether less or more is not
+ * known.
  */
 export const changeClasses = ['removed', 'tightened', 'changed', 'loosened', 'added'] as const;
 type ChangeClass = (typeof changeClasses)[number];
@@ -583,7 +584,9 @@ function compareBound(
   return [{ change, aspect: name, contract: contract ?? null, service: service ?? null }];
 }
 
-/** Patterns cannot be compared. With the same format, a different pattern is just another spelling. */
+/**
+ * Patterns cannot be compared. If the format is the same, a different pattern only spells the same rule differently.
+ */
 function compareFormats(contract: Facts, service: Facts, sender: Sender): FactChange[] {
   const aspect = contract.format === service.format ? 'pattern' : 'format';
   if (aspect === 'pattern' && contract.format !== undefined) return [];

@@ -1,7 +1,7 @@
 import { limits } from '../limits.ts';
 import { operationTable } from '../operation.ts';
 
-/** Operations on the caller's account: money, usage, keys, sign-in, webhook URL; and the service description. */
+/** Operations on the caller's account (money, usage, keys, sign-in and webhook URL), and the service description. */
 export const accountHolderOperations = operationTable({
   'wallet.get': {
     method: 'GET',

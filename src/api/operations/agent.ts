@@ -13,7 +13,9 @@ const dataCall = {
   challengeCents: limits.agentDataCallCents,
 } as const;
 
-/** Clients send the terms in the query without a body; a body with the same names is accepted too. */
+/**
+ * Clients send the terms in the query without a body. A body that has the terms under the same names is accepted too.
+ */
 const terms = { optional: true, joinsQuery: true, observed: true } as const;
 
 const productQuery = {

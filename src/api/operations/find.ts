@@ -4,13 +4,16 @@ import { operations } from './index.ts';
 /** Whether a method only reads (RFC 9110, 9.2.1). */
 export const isRead = (method: string): boolean => /^(?:GET|HEAD|OPTIONS)$/.test(method);
 
-/** Whether every server and gateway reads the path the same way: plain segments between single slashes. */
+/**
+ * Whether every server and gateway reads the path the same way, because it has only plain segments between single
+ * slashes.
+ */
 export const isPlainPath = (path: string): boolean => /^(?:\/[\w~-]+)+$/.test(path);
 
 /**
- * Finds the operation for an uppercase method and a path without query. Writes must match their row literally, with
- * plain segments as parameters, since a gateway may read any other spelling as a different path. Fixed paths take
- * precedence over parameters.
+ * Finds the operation for an uppercase method and a path without query. The path of a write must match its row
+ * literally and have plain segments as parameters, since a gateway may read any other spelling as a different path.
+ * Fixed paths take precedence over parameters.
  */
 export function findOperation(method: string, path: string): Operation | undefined {
   const all: readonly Operation[] = Object.values(operations);

@@ -16,7 +16,7 @@ export const cents = z.int();
 /** Cents that may exceed the safe integer range. */
 export const manyCents = z.number().meta({ type: 'integer' });
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-/** An id of the service, whose format is opaque. */
+/** An id issued by the service. Its format is opaque. */
 export const id = z.string();
 export const url = z.string();
 /** Suggested follow-up commands, ready to type; empty if none is obvious. */

@@ -7,8 +7,8 @@ import * as policy from './policy.ts';
 import * as setup from './setup.ts';
 
 /**
- * Every record of errand's own that commands print, by name. Command definitions refer to shapes by name so that
- * loading a definition loads no shape.
+ * All of errand's own records that commands print, by name. Command definitions refer to shapes by name so that loading
+ * a definition loads no shape.
  */
 export const ownShapes = { ...bulk, ...error, ...events, ...order, ...policy, ...setup };
 

@@ -3,13 +3,13 @@ import type { SchemaName } from '../schemas/index.ts';
 import type { OwnShapeName } from './index.ts';
 
 /**
- * Kind of a printed record: one of errand's own, a shape of the service, or an operation's response; for list
- * operations, one record of the list.
+ * Kind of a printed record: one of errand's own records, a shape of the service, or an operation's response. For list
+ * operations, it means one record of the list.
  */
 export type RecordName = OwnShapeName | SchemaName | OperationName;
 
 interface When {
-  /** When this form applies, if a command has several; phrased to follow the record's name. */
+  /** When this form applies, if the command has several forms. Phrased to follow the record's name. */
   readonly when?: string;
 }
 
@@ -19,9 +19,9 @@ export type Printed = When &
     | { readonly record: RecordName }
     /** An array; with `-o ndjson`, one record per line. */
     | { readonly list: RecordName | readonly RecordName[] }
-    /** `-o ndjson` only: a stream, one event per line. */
+    /** A stream with one event per line, for `-o ndjson` only. */
     | { readonly events: OwnShapeName }
-    /** Never JSON, whatever `-o` says; described in words, such as `a CSV`. */
+    /** Output that is never JSON, whatever `-o` says. Described in words, such as `a CSV`. */
     | { readonly text: string }
     | { readonly nothing: true }
   );
@@ -29,7 +29,7 @@ export type Printed = When &
 /** A command as typed, without `errand`, and its output. */
 export interface PrintingCommand {
   readonly path: string;
-  /** Other ways to type it: an alias, or the bare noun if this is its default command. */
+  /** Other ways to type the command: an alias, or the bare noun if this is the noun's default command. */
   readonly aliases: readonly string[];
   readonly output: Printed | readonly Printed[];
 }

@@ -107,7 +107,7 @@ function ndjsonText(forms: readonly Printed[]): string {
   if (forms.every((form) => 'nothing' in form)) return 'With -o ndjson nothing either.';
   if (forms.every((form) => 'text' in form || 'nothing' in form)) return '-o does not change it.';
   if (forms.every((form) => 'events' in form)) return '-o json is refused.';
-  // The text already names its lines.
+  // The text of a stream already describes its lines.
   if (forms.some((form) => 'events' in form)) return '';
   return forms.some((form) => 'list' in form)
     ? 'With -o ndjson each record is a line of its own, without the array.'

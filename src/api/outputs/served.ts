@@ -6,8 +6,8 @@ import type { SchemaName } from '../schemas/index.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Schema of a service shape as errand prints it. The service may grow, so only fields essential to every response are
- * required, any other may be null, and enums list known values only. Pure.
+ * Schema of a service shape as errand prints it. The service may add fields and values, so only fields essential to
+ * every response are required, any other field may be null, and enums list only the known values. Pure.
  */
 export function servedSchema(name: SchemaName): Json {
   const required = essentials(name);
@@ -23,7 +23,7 @@ function essentials(name: SchemaName): readonly string[] {
   return first.filter((field) => others.every((list) => list.includes(field)));
 }
 
-/** @param certain fields that are always present and not null. */
+/** @param certain names the fields that are always present and not null. */
 function opened(given: unknown, certain: readonly string[] = []): Json {
   const { 'x-observed': _, required: _required, pattern, enum: values, ...node }: Json = Object(given);
   const { properties, items, anyOf, oneOf, additionalProperties, ...rest } = node;
@@ -71,7 +71,7 @@ function orNull(schema: Json): Json {
   return isPlain ? { ...schema, type: [type, 'null'] } : { anyOf: [schema, { type: 'null' }] };
 }
 
-/** Rewrites type lists as `anyOf`: strict validators accept no type list except one type plus null. Pure. */
+/** Rewrites type lists as `anyOf`, because strict validators accept no type list except one type plus null. Pure. */
 export function withPlainTypes(given: Json): Json {
   const { type, ...rest } = given;
   const inner = Object.fromEntries(Object.entries(rest).map(([name, one]) => [name, plainIn(one)]));

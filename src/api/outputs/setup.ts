@@ -108,8 +108,8 @@ export const ScenarioCheck = own({
 export const SandboxFaults = own({ faults: z.array(text), seed: z.number().int() });
 
 /**
- * Effect of a trigger: the new status of an order or return, or the wallet's amount credited or debited and its new
- * balance.
+ * Effect of a trigger: the new status of an order or return, or the amount credited to or debited from the wallet and
+ * the new balance.
  */
 export const TriggeredEvent = own({
   event: z.enum(Object.keys(sandboxTriggers)),
@@ -215,5 +215,5 @@ export const ContractDrift = own({
   service: z.union([text, z.number(), flag]).nullable(),
 });
 
-/** A command's output, described in words. Aliases refer to it too: `order.ls`. */
+/** A command's output, described in words. Aliases such as `order.ls` refer to it too. */
 export const PublishedOutput = own({ name: text, aliases: z.array(text), prints: text });

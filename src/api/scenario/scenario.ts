@@ -12,7 +12,7 @@ import {
   scenarioReturnStates,
 } from './words.ts';
 
-/** Size limits; a scenario is read and played as a whole. */
+/** Size limits, needed because a scenario is read and played as a whole. */
 const limits = { few: 50, many: 2_000, text: 20_000 };
 
 const list = <S extends z.ZodType>(of: S) => z.array(of).max(limits.many).default([]);
@@ -59,13 +59,18 @@ const upload = {
 
 type Kind = 'order' | 'return' | 'batch' | 'account' | 'any';
 
-/** Kind of record each step creates, to be named with `as`. Unknown in advance for requests and triggers. */
+/**
+ * Kind of record that each step creates and `as` names. For requests and triggers, the kind is not known in advance.
+ */
 const madeBy = { order: 'order', cancel: 'order', return: 'return', upload: 'batch' } as const;
 
-/** Most known names listed in an unknown-name error. */
+/** Maximum known names listed in an unknown-name error. */
 const maxListed = 10;
 
-/** Rejects duplicate ids and references to names not defined by that point, since neither could be played. */
+/**
+ * Rejects duplicate ids and references to names not defined by that point, since a scenario with either cannot be
+ * played.
+ */
 function checkReferences(scenario: Scenario, context: z.core.$RefinementCtx): void {
   const { keys, accounts, orders, returns, batches, steps, expect } = scenario;
   const report = (path: (string | number)[], message: string): void =>
@@ -137,8 +142,8 @@ function checkReferences(scenario: Scenario, context: z.core.$RefinementCtx): vo
 const triggers = Object.keys(sandboxTriggers) as [keyof typeof sandboxTriggers];
 
 /**
- * Expected response values: an object lists required fields, a list applies to each of its rows, anything else must be
- * equal.
+ * Expected response values. An object lists required fields, a list must match element by element, and any other value
+ * must be equal.
  */
 const expected = z
   .strictObject({
@@ -233,7 +238,7 @@ function belongs(
   }
 }
 
-/** Further wallet credit or debit; cents. */
+/** Further wallet credit or debit, in cents. */
 const amount = z.int('write whole cents: 1999 for $19.99').min(-1e12).max(1e12);
 
 const ScenarioKey = z.strictObject({

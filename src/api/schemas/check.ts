@@ -64,7 +64,7 @@ function lostKey(body: unknown, top: string): ValidationIssue | undefined {
   return undefined;
 }
 
-/** A node of a body. Its path is built only if it has a problem. */
+/** A node of a body. Its path is built only if the node has a problem. */
 interface Part {
   readonly value: unknown;
   readonly key: string | number;

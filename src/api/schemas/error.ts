@@ -4,7 +4,7 @@ import { onDemand } from './fields.ts';
 
 const codes = Object.keys(errorCodes);
 
-/** Error body. The document lists the codes; parsing leaves `code` open so that new ones pass through. */
+/** Error body. The OpenAPI document lists the codes, but parsing leaves `code` open so that new codes pass through. */
 export const ErrorResponse = onDemand(() =>
   z.strictObject({
     code: z.string().meta({ enum: codes }),

@@ -18,8 +18,8 @@ export function onDemand<T>(make: () => T): () => T {
 }
 
 /**
- * Marks something observed on the wire but absent from the specification, so it may drift. This is the only flag for
- * it.
+ * Marks something that was observed on the wire but is absent from the specification, and so may drift. No other flag
+ * marks this.
  */
 export const observed = <S extends z.ZodType>(schema: S): S => schema.meta({ observed: true });
 

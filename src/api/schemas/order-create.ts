@@ -96,7 +96,7 @@ export const Webhooks = observedOnDemand(() =>
   z.strictObject(Object.fromEntries(webhookEventNames.map((name) => [name, hookAddresses().nullish()]))),
 );
 
-/** Single-value fields are rows of `plainOrderFields`; this adds the rest. */
+/** Single-value fields are rows of `plainOrderFields`; this shape adds the other fields. */
 export const OrderCreate = onDemand(() =>
   z
     .strictObject({

@@ -13,10 +13,10 @@ const count = z.int().min(0);
 /** A product page, looked up once for all rows that reference it. */
 const PlannedProduct = z.strictObject({
   url: text,
-  /** Destination of the lookup; null if the rows have several. */
+  /** Destination of the lookup; null if the rows have several destinations. */
   country: text.nullable(),
   domain: text.nullable(),
-  /** The service's name for it; null if unknown to the service. */
+  /** The service's name for the retailer; null if the service does not know it. */
   retailer: text.nullable(),
   orderable: z.boolean().nullable(),
   unsupported_reason: text.nullable(),
@@ -40,9 +40,9 @@ const PlannedRow = z.strictObject({
   order: z.looseObject({}),
   /** Hosts and names, as policies refer to them. */
   retailers: z.array(text),
-  /** Total of all pieces, cents; null if any lacks a price in US dollars. */
+  /** Total price of the row's products, cents; null if any of them lacks a price in US dollars. */
   price_cents: cents.nullable(),
-  /** Ceiling minus that price, cents; negative if the ceiling is too low. */
+  /** Ceiling minus `price_cents`, cents; negative if the ceiling is too low. */
   room_cents: cents.nullable(),
   /** Earlier orders, and preceding rows, with the same product and address. */
   twins: z.array(text),
@@ -80,8 +80,8 @@ export const planTotal = z.strictObject({
 });
 
 /**
- * Written by `bulk plan`, executed by `bulk apply`. Comes from another machine, so everything in it is untrusted until
- * checked.
+ * A plan, written by `bulk plan` and executed by `bulk apply`. It may come from another machine, so everything in it is
+ * untrusted until checked.
  */
 export const PlanFile = z.strictObject({
   sha256: hex,
@@ -95,11 +95,11 @@ export const PlanFile = z.strictObject({
   profile: text,
   is_rehearsal: z.boolean(),
   file: z.strictObject({ name: text, sha256: hex, rows: count, left_out: count }),
-  /** Parse settings, to read the file again identically: keys and rows depend on them. */
+  /** Settings for parsing the file again identically, because keys and rows depend on them. */
   made_from: z.strictObject({
     /** Absolute path; null for piped input. */
     path: text.nullable(),
-    /** Meaning of each heading, including a saved map. */
+    /** Meaning of each heading, including the entries of a saved map. */
     map: z.record(text, text),
     /** Export preset that matches the file's headings; absent in plans without one. */
     preset: text.optional(),
@@ -117,7 +117,7 @@ export const PlanFile = z.strictObject({
   orders: count,
   ceilings_cents: cents,
   fee_cents: cents.min(0),
-  /** Maximum still to be spent: ceilings and fees, as the service estimates them, of rows not yet placed. */
+  /** Maximum still to be spent on rows not yet placed: their ceilings and fees, as the service estimates them. */
   most_cents: cents,
   wallet: z.strictObject({
     before_cents: cents.nullable(),

@@ -128,7 +128,7 @@ const detailFields = onDemand(() => ({
 
 const failure = { code: text, message: text };
 
-/** Legacy product details record (v1); which fields come depends on retailer and status. */
+/** Legacy product details record (v1). Which fields it has depends on retailer and status. */
 export const LegacyProductDetails = onDemand(() =>
   z.looseObject({
     status: z.enum(payloadStatuses),
@@ -154,7 +154,10 @@ export const ProductDetailsPayload = onDemand(() =>
   }),
 );
 
-/** Body form of the agent data calls' terms. The table's query has the same terms, plus required flags and rules. */
+/**
+ * Terms of the agent data calls in the form of a body. The operation table lists the same terms for the query, with
+ * required flags and rules.
+ */
 export const AgentSearchRequest = observedOnDemand(() =>
   z.strictObject({
     q: z.string().min(1).nullish(),

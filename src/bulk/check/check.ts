@@ -17,7 +17,7 @@ export interface Tally {
   rows: number;
   invalid: number;
   issues: number;
-  /** First invalid rows that may have swallowed others through a stray quote. */
+  /** First invalid rows that may have swallowed the rows below them through a stray quote. */
   readonly holding: number[];
   /** Sum of the ceilings of valid rows paid from the wallet, cents. */
   ceilings: number;
@@ -58,9 +58,10 @@ export interface Part {
 }
 
 /**
- * Validates a file locally, reporting every issue of every row. Streams: nothing is retained.
- * @param tally updated while reading. @param part limits the valid rows to a shard, each with its key, which depends on
- * the number of equal rows before it in the whole file. @throws UsageError for the file as a whole.
+ * Validates a file locally and reports every issue of every row. Streams the rows and retains nothing.
+ * @param tally is updated while the file is read. @param part limits the valid rows to a shard and adds each row's key,
+ * which depends on the number of equal rows before it in the whole file. @throws UsageError for a problem with the file
+ * as a whole.
  */
 export async function* checkFile(
   chunks: AsyncIterable<Uint8Array>,
@@ -145,7 +146,7 @@ function parseShard(text: string): Shard {
 export const shardOf = (text: string | undefined): Shard | undefined =>
   text === undefined ? undefined : parseShard(text);
 
-/** Whether a row belongs to a shard. Depends only on its key, not on its position or neighbors. Pure. */
+/** Whether a row belongs to a shard. Depends only on the row's key, not on its position or neighbors. Pure. */
 export function isInShard({ part, of }: Shard, key: string): boolean {
   const hash = createHash('sha256').update(key).digest();
   return (hash.readUIntBE(0, 6) % of) + 1 === part;

@@ -39,7 +39,9 @@ export interface Scope {
 /** Maximum skipped rows named when a file is uploaded without them. */
 const maxLeftOut = 10;
 
-/** One validation pass over a file: streams its issues; the totals are valid once `issues()` is drained. */
+/**
+ * One validation pass over a file. It streams the file's issues, and its totals are valid once `issues()` is drained.
+ */
 export class FileCheck {
   readonly tally = emptyTally();
   /** Rows refused by the service. */
@@ -113,13 +115,13 @@ export class FileCheck {
     return issues;
   }
 
-  /** Feeds the preview in a separate pass, since the service pass is skipped. */
+  /** Feeds the warnings in a separate pass, since a local check skips the service's pass. */
   async #show(): Promise<void> {
     const { warnings } = this.#scope;
     if (warnings) for await (const batch of this.#batches()) warnings.add(batch, this.tally.ownKeys > 0);
   }
 
-  /** Rows for the service to check, saved to spare storage as they pass if there is any. */
+  /** Rows for the service to check. If there is spare storage, the rows are saved to it as they pass. */
   async #keeping(): Promise<AsyncGenerator<Batch>> {
     const { spare } = this.#scope;
     if (!spare) return this.#batches();
@@ -156,7 +158,10 @@ export class FileCheck {
     ];
   }
 
-  /** Issues with the file as a whole, once its rows are checked: whether the wallet covers their total cost. */
+  /**
+   * Issues with the file as a whole, such as a wallet that cannot cover the total cost. Valid once the rows are
+   * checked.
+   */
   wholeIssues(): Output<'BulkIssue'>[] {
     return isShort(this.spend) ? [{ row: null, column: '', value: '', message: spendLine(this.spend) }] : [];
   }
@@ -195,7 +200,9 @@ export class FileCheck {
     return fingerprint.digest();
   }
 
-  /** Saved rows, usable only if none was refused: a row's key depends on the number of equal rows before it. */
+  /**
+   * Saved rows, usable only if no row was refused, because a row's key depends on the number of equal rows before it.
+   */
   get #whole(): SavedRows | undefined {
     return this.#isRefused ? undefined : this.#saved;
   }
@@ -216,7 +223,7 @@ export class SavedRows {
   readonly #size: number;
   readonly #fingerprint = new Fingerprint();
 
-  /** @param size rows of a batch. */
+  /** @param size number of rows per batch. */
   constructor(spare: Spare, size: number) {
     this.#spare = spare;
     this.#size = size;
@@ -236,7 +243,7 @@ export class SavedRows {
     return this.#fingerprint.digest();
   }
 
-  /** @param size rows per batch. @throws StorageError if the stored rows are corrupted. */
+  /** @param size number of rows per batch. @throws StorageError if the stored rows are corrupted. */
   batches(size: number): AsyncGenerator<Batch> {
     return size === this.#size ? this.#read() : batchesAgain(this.#read(), size);
   }

@@ -29,7 +29,7 @@ export class IssueGroups {
   /** Number of errors outside the kept groups. */
   #others = 0;
 
-  /** Groups by exact message and column; saves normalizing each message. */
+  /** Groups by exact message and column, which avoids normalizing every message. */
   readonly #known = new Map<string, Map<string, IssueGroup>>();
 
   add(issues: readonly ShownIssue[]): void {
@@ -77,7 +77,7 @@ export class IssueGroups {
       yield { row: `${countText(this.#others)} more`, message: 'other errors; --errors FILE writes all' };
   }
 
-  /** Formats at most `most` groups as lines. */
+  /** Formats at most `limit` groups as lines. */
   lines(limit: number): string[] {
     const groups = this.#sorted();
     const left = groups.slice(limit).reduce((sum, { count }) => sum + count, this.#others);
@@ -138,7 +138,7 @@ export async function* savingIssues(
   const lines = new PassThrough();
   if (excel) lines.write(byteOrderMark);
   const saved = saveFile(path, lines, { force });
-  // Mark as handled: it may reject before it is awaited.
+  // Mark as handled, because the promise may reject before it is awaited.
   saved.catch(() => {});
   let cells: string[][] = [headings];
   const flush = async (): Promise<void> => {

@@ -9,9 +9,9 @@ const minRows = 4;
 const minFactor = 5;
 /** An outlier must also lie this many median deviations away: 5 standard deviations of a normal distribution. */
 const minDeviations = 5 * 1.4826;
-/** With more outliers than this, their amounts count as usual too. */
+/** If there are more outliers than this, their amounts count as usual too. */
 const max = { rows: 3, share: 0.02 };
-/** Most rows named in a message. */
+/** Maximum number of rows named in a message. */
 const maxNamed = 3;
 
 interface AmountRow {

@@ -2,7 +2,7 @@ import { countText } from '../../format/counts.ts';
 
 export const rowsText = (count: number): string => (count === 1 ? '1 row' : `${countText(count)} rows`);
 
-/** Number of rows with something in common, and the first of them. */
+/** Number of rows that have something in common, and the first of these rows. */
 export interface RowSample {
   count: number;
   readonly first: number[];
@@ -13,7 +13,7 @@ const maxListed = 3;
 
 export const noRows = (): RowSample => ({ count: 0, first: [] });
 
-/** Counts a row, and lists it among the first ones unless it is listed already. */
+/** Counts a row, and lists it among the first rows unless it is listed already. */
 export function addRow(sample: RowSample, row: number): void {
   sample.count += 1;
   if (sample.first.length < maxListed && !sample.first.includes(row)) sample.first.push(row);

@@ -18,7 +18,7 @@ export interface Checked {
   readonly rows: number;
   /** Numbers of the refused rows. */
   readonly refused: readonly number[];
-  /** Cents, including the service's fees. */
+  /** Estimated cost, cents, including the service's fees. */
   readonly estimate: number;
   /** Available cents. */
   readonly wallet: number;
@@ -29,7 +29,9 @@ export interface Checked {
 /** Maximum concurrent requests. */
 const maxInFlight = 4;
 
-/** Has the service check batches without placing anything. @throws ErrandError for a response without its sums. */
+/**
+ * Asks the service to check batches without placing anything. @throws ErrandError for a response that lacks the sums.
+ */
 export async function* checkAtService(
   context: Context,
   name: string,
@@ -42,7 +44,7 @@ export async function* checkAtService(
   });
 }
 
-/** Has the service check one batch. @throws ErrandError. */
+/** Asks the service to check one batch. @throws ErrandError. */
 export async function checkBatch(client: Client, name: string, batch: Batch): Promise<Checked> {
   const { rows, numbers } = batch;
   const body = { filename: name, rows: rows.map((row) => ({ ...row })) };

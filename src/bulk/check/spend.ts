@@ -29,7 +29,7 @@ export function spendLine({ estimate, wallet, byInvoice }: Spend): string {
 export const isShort = ({ estimate, wallet, byInvoice }: Spend): boolean =>
   !byInvoice && wallet !== undefined && estimate > wallet;
 
-/** Error if the wallet cannot cover the cost; suggests funding it in the embedded sandbox. */
+/** Error for a wallet that cannot cover the cost. Suggests funding the wallet in the embedded sandbox. */
 export function shortOf(context: Context, spend: Spend): ErrandError {
   const missing = spend.estimate - (spend.wallet ?? 0);
   const fund =

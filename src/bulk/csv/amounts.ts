@@ -22,9 +22,9 @@ export type Decimal = '.' | ',';
 
 /**
  * Parses a price cell.
- * @param unit of a bare whole number; undefined if not known yet: the number is then read as cents, and the file is
- * refused as a whole at the end (`PriceTally`).
- * @param decimal undefined if not specified; ambiguous amounts are then refused.
+ * @param unit tells what a bare whole number counts. If it is undefined because the unit is not known yet, the number
+ * is read as cents, and the whole file is refused at the end (`PriceTally`).
+ * @param decimal undefined if not specified, in which case ambiguous amounts are refused.
  */
 export function readPrice(cell: string, unit: AmountUnit | undefined, decimal?: Decimal): ReadPrice {
   const given = cell.trim();
@@ -63,7 +63,7 @@ export function readPrice(cell: string, unit: AmountUnit | undefined, decimal?: 
 /** Maximum length of an amount, characters. */
 const maxLength = 60;
 const decimalComma = /^[^\d.,]{0,10}\d{1,12}(?:[.'’ \u00a0\u202f]\d{3}){0,4},\d{1,2}[^\d.,]{0,10}$/u;
-/** `1.250`: 1250 if the point separates thousands. */
+/** `1.250`, which is 1250 if the point separates thousands. */
 const thousandPoint = /^[1-9]\d{0,2}\.\d{3}$/;
 /** How a spreadsheet writes a whole number in a decimal column. */
 const wholeWithZero = /^\d{1,15}\.0$/;
@@ -124,7 +124,7 @@ const currencyHeadings = new Set([
 /** Whether a column holds the currency of the row's prices. */
 export const namesCurrency = (heading: string): boolean => currencyHeadings.has(plainHeading(heading));
 
-/** Why a row in this currency is refused; undefined for the service's own, or none. */
+/** Why a row in this currency is refused; undefined for the service's own currency or an empty cell. */
 export function currencyProblem(cell: string): string | undefined {
   const currency = cell.trim();
   const isService =
@@ -136,7 +136,7 @@ export function currencyProblem(cell: string): string | undefined {
 
 /**
  * Refuses a file with ambiguous prices, whose bare whole numbers may be dollars or cents.
- * @param invalid number of rows refused under either reading.
+ * @param invalid number of rows refused whichever reading applies.
  * @throws UsageError, once per file, with both readings and their totals.
  */
 export function checkOneReading(

@@ -33,8 +33,8 @@ import { withUnitSetting } from './unit-setting.ts';
 
 /**
  * Asks the user what a file leaves open: which headings are the missing columns, and whether prices are dollars or
- * cents. Prints the flags that would answer next time and saves the map on request. Anything left open is refused by
- * the reader. @throws ErrandError interrupted.
+ * cents. Prints the flags that give the same answers next time, and saves the map on request. The reader refuses a file
+ * if anything is left open. @throws ErrandError interrupted.
  */
 export async function askReading(context: Context, source: Source, given: Reading): Promise<Reading> {
   const sample = await sampleOf(source, given.options);
@@ -126,8 +126,8 @@ const meanings: Readonly<Record<MappedColumn, string>> = {
 const optional: readonly string[] = optionalColumns;
 
 /**
- * Asks which headings are the columns the file lacks. @returns undefined if none is missing, or there are too few
- * headings.
+ * Asks which headings stand for the columns that the file lacks. @returns undefined if no column is missing, or if
+ * there are too few headings.
  * @throws ErrandError interrupted.
  */
 async function askColumns(
@@ -171,7 +171,8 @@ async function askPreset(context: Context, { headings }: FileSample, { map }: He
 }
 
 /**
- * Columns to ask about, in order-field order: required ones without a heading, and optional ones a heading resembles.
+ * Columns to ask about, in the order of the order fields: required columns without a heading, and optional columns that
+ * a heading resembles.
  */
 function columnsToAsk(sample: FileSample, given: HeadingMap): MappedColumn[] {
   const { headings } = sample;
@@ -199,7 +200,7 @@ function ownHeadings(column: MappedColumn, sample: FileSample, given: HeadingMap
   return Object.fromEntries(alike.map(foldedHeading).map((heading) => [heading, ownName(heading)]));
 }
 
-/** Whether a heading can still be chosen: no map or preset assigns it. */
+/** Whether a heading can still be chosen because no map or preset assigns it. */
 function freeIn({ headings }: FileSample, given: HeadingMap): (index: number) => boolean {
   const { names } = nameHeadings(headings, given);
   return (index) => {
@@ -266,7 +267,7 @@ const addedTo = (given: ColumnMap, chosen: ColumnMap): ColumnMap =>
   Object.fromEntries(Object.entries(chosen).filter(([heading]) => !Object.hasOwn(given, heading)));
 
 /**
- * Asks whether bare whole numbers are dollars or cents, if the file does not tell, showing both readings of the first
+ * Asks whether bare whole numbers are dollars or cents, if the file does not tell. Shows both readings of the first
  * number and of the sum. @returns undefined if nothing is ambiguous. @throws ErrandError interrupted.
  */
 async function askUnit(
@@ -313,8 +314,8 @@ interface FileSample {
 }
 
 /**
- * Reads a file up to its first non-empty row. @returns undefined if there is none. @throws UsageError naming the file
- * and the line.
+ * Reads a file up to its first non-empty row. @returns undefined if there is no such row. @throws UsageError naming the
+ * file and the line.
  */
 export async function sampleOf(source: Source, options: RowsOptions): Promise<FileSample | undefined> {
   const isHeading = (text: string): boolean => isKnownHeading(text, options) || looksLikeHeading(text);
@@ -330,9 +331,9 @@ export async function sampleOf(source: Source, options: RowsOptions): Promise<Fi
 }
 
 /**
- * Fast path for nearly every file, using csv-parse's sync build: `readTable` would be a second streaming parser in the
- * process, which would slow down the first. @returns undefined if the row below the headings is empty, or no further
- * record proves it complete.
+ * Fast path for nearly every file, using csv-parse's sync build. `readTable` would add a second streaming parser to the
+ * process, which would slow down the first. @returns undefined if the row below the headings is empty, or if no further
+ * record proves that this row is complete.
  */
 async function ofFirstRow(
   source: Source,

@@ -37,7 +37,7 @@ export const ownName = (heading: string): string =>
 /** Canonical form of a heading in maps: invisible characters removed, whitespace collapsed. */
 export const foldedHeading = (heading: string): string => visible(heading).replace(/\s+/g, ' ').trim();
 
-/** Map entry for a heading; a kept column gets the name as the file writes it. */
+/** Map entry for a heading. A heading kept as a custom column gets its name as the file writes it. */
 export function entryOf(map: ColumnMap, heading: string): string | undefined {
   const key = Object.hasOwn(map, heading) ? heading : foldedHeading(heading);
   if (!Object.hasOwn(map, key)) return undefined;
@@ -48,7 +48,10 @@ export function entryOf(map: ColumnMap, heading: string): string | undefined {
 export const isCustomHeading = (map: ColumnMap, heading: string): boolean =>
   Object.hasOwn(map, heading) && map[heading] === ownName(heading);
 
-/** Normalizes a file's headings. Drops trailing empty ones, since spreadsheets write columns that were once used. */
+/**
+ * Normalizes a file's headings. Drops trailing empty headings, since spreadsheets also write columns that are no longer
+ * used.
+ */
 export function readHeadings(
   cells: readonly string[],
   { isAsBefore = false }: HeadingMap,
@@ -60,7 +63,7 @@ export function readHeadings(
 /** Headings resolved to columns; custom columns keep their names. */
 interface NamedHeadings {
   readonly names: readonly string[];
-  /** Indexes of fallback phone numbers, for rows whose own is empty. */
+  /** Indexes of fallback phone columns, for rows whose own phone number is empty. */
   readonly phoneIndexes: readonly number[];
 }
 
@@ -73,8 +76,8 @@ export function columnOf(heading: string): string | undefined {
 }
 
 /**
- * Columns that express the same data in two ways. If one is mapped, a heading that means the other becomes a custom
- * column.
+ * Columns that express the same data in two ways. If a column of one way is mapped, headings for the other way become
+ * custom columns.
  */
 const sameAs: Readonly<Record<string, readonly string[]>> = {
   name: ['first_name', 'last_name'],
@@ -94,7 +97,8 @@ export function nameHeadings(headings: readonly string[], { map, preset }: Headi
     const others = sameAs[column] ?? [];
     if (mapped.has(column) || others.some((other) => mapped.has(other) || presetColumns.has(other)))
       return true;
-    // A column's exact name next to an export's is intentional, so the conflict is refused.
+    // A heading that is exactly a column's name is intentional, even next to an export's heading, so the conflict is
+    // refused.
     return presetColumns.has(column) && heading !== column;
   };
   return {
@@ -189,16 +193,16 @@ export interface TablePlan extends ColumnPlan {
   readonly orderIndexes: readonly number[];
   /** Indexes of the name and address columns, including every phone number. */
   readonly addressIndexes: readonly number[];
-  /** Index of the order number in an export, shared by an order's lines; -1 if none. */
+  /** Index of an export's order number column; all lines of an order share the number. -1 if there is none. */
   readonly orderNumberIndex: number;
-  /** Indexes of fallback phone numbers, for rows whose own is empty. */
+  /** Indexes of fallback phone columns, for rows whose own phone number is empty. */
   readonly phoneIndexes: readonly number[];
   /** Index of the column without a heading; -1 if none. */
   readonly unheadedIndex: number;
   readonly rivals: readonly Rival[];
   /**
-   * Columns in which an export marks a customer's order as cancelled, and the values that do; with no values listed,
-   * any text does.
+   * Columns in which an export marks a customer's order as cancelled, and the values that mean so. If no values are
+   * listed, any text does.
    */
   readonly calledOff: readonly { readonly index: number; readonly states: readonly string[] }[];
 }
@@ -218,7 +222,7 @@ export function missingColumns({ columns }: ColumnPlan, preset: MapPreset | unde
 
 /**
  * Resolves a file's columns after mapping its headings.
- * @param written the headings including invisible characters.
+ * @param written holds the headings with their invisible characters.
  * @throws UsageError listing every problem with the headings, since each would affect every row.
  */
 export function planTable(
@@ -235,7 +239,7 @@ export function planTable(
   const priceIndex = plan.columns.get('max_price') ?? -1;
   const present = new Set(headings.flatMap((heading) => [heading, foldedHeading(heading)]));
   const missing = missingColumns(plan, preset);
-  // The export's own map accounts for its headings.
+  // If the file looks like an export, that export's map covers its headings.
   const isExport = missing.length > 0 && preset === undefined && presetLike(headings) !== undefined;
   const alike = isExport ? [] : unusedHeadings(plan, headingMap);
   const doubled = new Set([
@@ -330,7 +334,7 @@ function alikeHeadings({ passthrough }: ColumnPlan, { map, isAsBefore }: Heading
     });
 }
 
-/** Headings whose data would be lost silently: the order would lack it, have quantity one or ship to the US. */
+/** Headings whose data would be lost silently, because the order would lack it, have quantity one or ship to the US. */
 function unusedHeadings(plan: ColumnPlan, headingMap: HeadingMap): UnusedHeadings[] {
   const alike = alikeHeadings(plan, headingMap);
   return optionalColumns
@@ -343,8 +347,8 @@ function unusedHeadings(plan: ColumnPlan, headingMap: HeadingMap): UnusedHeading
 }
 
 /**
- * An optional column of the file, and another heading that resembles it. Data under the other is lost if the column
- * itself is empty.
+ * An optional column of the file, and another heading that resembles it. If the column is empty, the data under that
+ * heading is lost.
  */
 interface Rival {
   readonly column: string;

@@ -1,4 +1,4 @@
-/** A column that can be assigned a heading. */
+/** A column that a heading can be assigned to. */
 export type MappedColumn =
   | 'product_url'
   | 'max_price'
@@ -14,7 +14,7 @@ export type MappedColumn =
   | 'country'
   | 'quantity';
 
-/** Optional columns: a file without one is still valid, so its loss would go unnoticed. */
+/** Optional columns. A file without one of them is still valid, so the loss of its data would go unnoticed. */
 export const optionalColumns = ['quantity', 'address_line2', 'state', 'country'] as const;
 type OptionalColumn = (typeof optionalColumns)[number];
 
@@ -171,7 +171,8 @@ const others =
 const receiving =
   'ship shipto shipping delivery deliver deliverto recipient consignee dest to customer lieferung consegna spedizione livraison entrega';
 /**
- * Words allowed next to those of a state. Any other word means another kind of state: `Approval State`, `Sales Region`.
+ * Words allowed next to the words for a state. Any other word means another kind of state, as in `Approval State` or
+ * `Sales Region`.
  */
 const ofAddress = `${receiving} address destination county code kurzel name two 2 letter letters abbreviation abbrev abbr territory iso us usa sigla stato di de of`;
 
@@ -260,8 +261,8 @@ export function likenessOf(column: MappedColumn, heading: string): number {
 }
 
 /**
- * Optional column a custom heading could be mistaken for; undefined if none. Stricter than the suggestions in the
- * dialog, since a match here rejects the file.
+ * Optional column that a custom heading could be mistaken for; undefined if there is none. Stricter than the
+ * suggestions in the dialog, since a match here rejects the file.
  */
 export function mistakenFor(heading: string): OptionalColumn | undefined {
   const likely = optionalColumns.filter((column) => likenessOf(column, heading) > 0);

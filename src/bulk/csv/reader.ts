@@ -8,7 +8,7 @@ export interface TableOptions {
   readonly encoding?: Encoding | undefined;
   /** One character; detected if omitted. */
   readonly delimiter?: string | undefined;
-  /** Whether a text is a known heading; titles may then precede the headings. */
+  /** Whether a text is a known heading. If given, titles may precede the headings. */
   readonly isHeading?: ((text: string) => boolean) | undefined;
 }
 
@@ -23,7 +23,7 @@ interface TablePart {
   readonly rows: readonly (readonly string[])[];
   /** Line of the file on which the first row begins. */
   readonly firstLine: number;
-  /** Multi-line rows: number of line breaks in their cells, by index in `rows`. */
+  /** Number of line breaks in the cells of each multi-line row, by index in `rows`. */
   readonly breaks: ReadonlyMap<number, number>;
 }
 
@@ -114,7 +114,7 @@ export const breaksIn = (cells: readonly string[]): number => {
   return count;
 };
 
-/** @param at number of lines above the headings, and the row being parsed. */
+/** @param at holds the number of lines above the headings, and the row being parsed. */
 function refused(
   error: Error,
   name: string,
@@ -155,11 +155,11 @@ interface DetectedHeader {
   readonly delimiter: string;
   /** Rows above the headings, as a spreadsheet counts them. */
   readonly rows: number;
-  /** Lines above the headings. */
+  /** Lines above the header row. */
   readonly lines: number;
 }
 
-/** Known facts about a table before it is parsed. */
+/** Facts known about a table before it is parsed. */
 interface Expected {
   readonly delimiter?: string | undefined;
   /** Whether a text is a known heading. If omitted, the first non-comment line is the header row. */
@@ -227,7 +227,7 @@ function rowsWithin(head: Buffer, isWhole: boolean): Row[] {
     const byte = head[at];
     const isBreak = byte === lineFeed || (byte === carriageReturn && head[at + 1] !== lineFeed);
     if (byte === quote && isQuoted) [isQuoted, closed] = [false, at];
-    // A doubled quote is an escaped one: the cell stays open.
+    // A doubled quote is an escaped quote, so the cell stays open.
     else if (byte === quote) isQuoted = closed === at - 1 || opensCell(head, start, at);
     else if (isBreak && isQuoted) lines += 1;
     // A carriage return at the end of the buffer may be half of a CRLF.

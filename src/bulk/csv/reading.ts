@@ -11,14 +11,14 @@ export interface Reading {
 }
 
 /**
- * Resolves how to parse a file from the flags, and asks the user on a TTY about what they leave open.
+ * Resolves how to parse a file from the flags. On a TTY, asks the user about whatever the flags leave open.
  * @throws UsageError; ErrandError interrupted.
  */
 export async function readReading(context: Context, source: Source, flags: TableFlags): Promise<Reading> {
   if (!context.interactive.yes || source.isPipe)
     return { options: await readOptions(context, source, flags), flags };
   const hasMap = flags.map !== undefined || flags.own !== undefined || flags.useMap !== undefined;
-  // The map to save may only result from the dialog.
+  // Save no map yet, because only the dialog can produce it.
   const now = hasMap ? flags : { ...flags, saveMap: undefined };
   const options = await readOptions(context, source, now);
   const { askReading } = await import('./ask-mapping.ts');

@@ -5,12 +5,12 @@ import { hiddenIn, visible } from './decode.ts';
 import type { TablePlan } from './headings.ts';
 
 /**
- * `'08701` and `="08701"`: markers that keep a spreadsheet from reading a value as a number; some programs write them
- * to the file.
+ * Markers, as in `'08701` and `="08701"`, that keep a spreadsheet from reading a value as a number. Some programs write
+ * them to the file.
  */
 const markedNumber = /^'(?=[\d+($])|^="(?=[\d+($-]+"$)/;
 
-/** Cells read differently from what they say, reported once per file. */
+/** Cells that are read differently from what they say. They are reported once per file. */
 export interface Readings {
   /** Countries given by name, keyed by code: the first name seen and the number of rows. */
   readonly countries: Map<string, { readonly name: string; count: number }>;
@@ -20,7 +20,7 @@ export interface Readings {
   readonly sameAddress: RowSample;
   /** Rows that take the phone number from another column: row count by heading. */
   readonly phones: Map<string, number>;
-  /** Headings with an ignored invisible character: the visible heading, and that character. */
+  /** Headings in which an invisible character was ignored. Maps the visible heading to that character. */
   readonly hidden: Map<string, string>;
 }
 
@@ -41,7 +41,7 @@ export function noteHidden({ hidden }: Readings, headings: readonly string[]): v
   }
 }
 
-/** Normalizes cells from the formats of shops and spreadsheets to the service's. */
+/** Converts cells from the formats of shops and spreadsheets to the service's formats. */
 export function asTaken(
   plan: TablePlan,
   cells: readonly string[],
@@ -84,8 +84,8 @@ function withPhone(
 }
 
 /**
- * Fills in the address and state of continuation lines: an export gives them only on an order's first line. Leaves a
- * line unchanged if it has its own address, or another order number than the line above.
+ * Fills in the address and state of continuation lines, because an export gives these only on an order's first line.
+ * Leaves a line unchanged if it has its own address, or a different order number from the line above.
  */
 export function addressOfOrder({ sameAddress }: Readings) {
   let above: { readonly order: string; readonly cells: readonly string[] } | undefined;
@@ -109,7 +109,7 @@ export function addressOfOrder({ sameAddress }: Readings) {
   };
 }
 
-/** Issues for customer orders that the export marks as cancelled or unpaid: nothing must be bought for them. */
+/** Issues for customer orders that the export marks as cancelled or unpaid, since nothing must be bought for them. */
 export function calledOffIssues(
   { calledOff, headings }: TablePlan,
   cells: readonly string[],
@@ -153,7 +153,7 @@ function codesByName(): ReadonlyMap<string, string> {
     .flatMap((one) => letters.map((other) => one + other))
     .flatMap((code): (readonly [name: string, code: string])[] => {
       const name = names.of(code);
-      // A deprecated code shares its name with its replacement; skip it.
+      // Skip a deprecated code, which shares its name with its replacement.
       return name === undefined || new Intl.Locale(`und-${code}`).region !== code
         ? []
         : [[lettersOf(name), code]];
@@ -161,7 +161,7 @@ function codesByName(): ReadonlyMap<string, string> {
   return new Map([...known, ...Object.entries(otherNames)]);
 }
 
-/** Whether a row orders nothing: exports continue an order on extra lines, or add a summary line. */
+/** Whether a row orders nothing, because exports continue an order on extra lines or add a summary line. */
 export function isContinuation({ orderIndexes }: TablePlan, cells: readonly string[]): boolean {
   return orderIndexes.every((index) => (cells[index] ?? '').trim() === '');
 }

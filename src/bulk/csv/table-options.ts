@@ -48,7 +48,7 @@ export const tableOptions = {
   },
 } as const;
 
-/** Option for notifying others once a batch completes. */
+/** Option that has the service notify the user once a batch completes. */
 export const notifyOnComplete = {
   kind: 'flag',
   description: 'have the service tell you when the last row is placed or has failed',
@@ -56,7 +56,7 @@ export const notifyOnComplete = {
 
 /** CSV parse options as given by flags. */
 export interface TableFlags {
-  /** Export preset of a previously read file; a saved map of that name does not replace it. */
+  /** Export preset with which the file was read before. A saved map of that name does not replace it. */
   readonly preset?: string | undefined;
   /** Legacy mode for files uploaded before every heading had to be accounted for. */
   readonly isAsBefore?: boolean | undefined;
@@ -134,7 +134,7 @@ export function reportShadowed(context: Context, name: string): void {
     );
 }
 
-/** Loads a saved map, else the preset of that name. @throws UsageError listing all known maps. */
+/** Loads the saved map of a name, or else the preset of that name. @throws UsageError listing all known maps. */
 async function mapOf(context: Context, name: string | undefined): Promise<SavedMap> {
   if (name === undefined) return { map: {}, preset: undefined };
   const store = await context.store();

@@ -7,7 +7,7 @@ import type { TableFlags } from './table-options.ts';
 
 /**
  * Applies `config set amounts cents`. The setting is meant for columns of bare whole numbers, so it is ignored if the
- * first price has a sign or decimals; a flag takes precedence. Reads the file up to that price.
+ * first price has a sign or decimals. A flag takes precedence. Reads the file up to the first price.
  * @throws ErrandError interrupted.
  */
 export async function withUnitSetting(
@@ -17,7 +17,7 @@ export async function withUnitSetting(
   options: RowsOptions,
 ): Promise<RowsOptions> {
   const { amounts: setting } = context.settings;
-  // With `units`, amounts with a sign or decimals read the same.
+  // The setting `units` does not change what amounts with a sign or decimals mean.
   if (flag !== undefined || setting !== 'cents') return options;
   const open = { ...options, amounts: undefined };
   return (await beginsWhole(context, source, open)) ? { ...options, amounts: setting } : open;

@@ -26,8 +26,8 @@ export async function writePlan(path: string, bytes: Buffer, force: boolean): Pr
 }
 
 /**
- * Checks the plan's output path before the work starts. @throws UsageError naming the path. Overwriting `source` would
- * lose the orders, so it is refused even with `force`.
+ * Checks the plan's output path before the work starts. Overwriting `source` would lose the orders, so it is refused
+ * even with `force`. @throws UsageError naming the path.
  */
 export async function checkTarget(path: string, source: string, force: boolean): Promise<void> {
   if (path === '-')
@@ -54,7 +54,7 @@ export async function isSameFile(one: string, other: string): Promise<boolean> {
   return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
 }
 
-/** Default path of a plan: named after its source, and never replacing it. */
+/** Default path of a plan, which is named after its source but never replaces it. */
 export const defaultTarget = (source: string): string =>
   source === '-' ? 'orders.plan' : `${basename(source).replace(/\.(?:csv|tsv|txt)$/i, '')}.plan`;
 
@@ -98,7 +98,7 @@ const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} 
 
 const ceilingOf = (order: object): number => numberIn(order, 'max_price') ?? 0;
 
-/** Maximum that rows not sent before can take from the wallet, ceilings plus fees, in cents. Pure. */
+/** Maximum amount, in cents, that rows not sent before can take from the wallet: their ceilings plus fees. Pure. */
 export const maxSpendOf = (
   rows: readonly { readonly order: object; readonly placed: string | null }[],
   fee: number,
@@ -155,9 +155,9 @@ export const rowsNamed = (numbers: readonly number[]): string =>
   `${new Set(numbers).size === 1 ? 'row' : 'rows'} ${rangesText(numbers)}`;
 
 /**
- * Plan file format: one JSON object starting with a SHA-256 over the whole file, with the hash itself zeroed out. This
- * detects any changed byte, including number formatting and line breaks. Each row is on its own line with a checksum
- * that identifies altered rows.
+ * Plan file format. The file is one JSON object that starts with a SHA-256 over the whole file, computed with the hash
+ * itself zeroed out. This detects any changed byte, including number formatting and line breaks. Each row is on its own
+ * line with a checksum that identifies altered rows.
  */
 const begin = '{"sha256":"';
 const hashAt = begin.length;

@@ -116,7 +116,7 @@ export async function makePlan(
   const paid = ofWallet
     .filter((row) => row.placed !== null)
     .reduce((sum, { order }) => sum + order.max_price + fee, 0);
-  // Never below what the rows add up to, whatever the service estimates.
+  // The maximum is never below what the rows add up to, whatever the service estimates.
   const maxCents = Math.max(maxSpendOf(planned, fee), spend.estimate - paid);
   const draft: PlanDraft = {
     plan: 1,
@@ -219,7 +219,7 @@ function orderedRow(read: FileRow, keys: RowKeys): OrderedRow {
   return { number: read.number, key, cells, values: read.cells, order };
 }
 
-/** Queries for each product page, once, with all destination countries. */
+/** One query per product page, with all its destination countries. */
 function queriesOf(orders: readonly SpendingOrder[]): ProductQuery[] {
   const queries = new Map<string, Set<string>>();
   for (const { lines, country } of orders)
@@ -235,7 +235,7 @@ interface FoundLine {
   readonly product: PlanProduct | undefined;
 }
 
-/** null if any line lacks a price in US dollars. */
+/** Sum of the prices; null if any line lacks a price in US dollars. */
 function sumOf(found: readonly FoundLine[]): number | null {
   let sum = 0;
   for (const { line, product } of found) {
@@ -255,8 +255,8 @@ const retailersOf = (found: readonly FoundLine[]): string[] => [
 ];
 
 /**
- * Note about a row sent before with the same key but different content. @param sent its cells as journaled by the
- * earlier upload.
+ * Note about a row sent before with the same key but different content. @param sent the cells of the earlier row, as
+ * journaled by its upload.
  */
 function reusedKeyNotes(order: OrderedRow['order'], sent: UploadRow | undefined): string[] {
   const changes = sent === undefined ? [] : changesOf({ ...order }, orderOfCells(sent));
@@ -296,7 +296,7 @@ export const reviewKinds = {
   unknown_retailer: 'of an unknown retailer',
 } as const;
 
-/** Prefix of a row's note about this. */
+/** Prefix of a row's note about a reused key. */
 const reusedKeyPrefix = 'keeps the key';
 
 export type ReviewKind = keyof typeof reviewKinds;
@@ -309,7 +309,7 @@ interface ReviewItem {
 /** A row of a plan, as listed. Amounts in cents. */
 export type ShownRow = Output<'PlanRow'>;
 
-/** Lists every row of a plan with its findings; rules about the whole file are attached to none. Pure. */
+/** Lists every row of a plan with its findings. Findings about the whole file belong to no row. Pure. */
 export function shownRows({ rows, products, policy }: Plan): ShownRow[] {
   const known = new Map(products.map((product) => [product.url, product]));
   const findings = new Map<number, ReviewItem[]>();
@@ -435,7 +435,7 @@ interface Stale {
   readonly what: string;
 }
 
-/** Why a plan cannot be applied here and now, whatever its rows; undefined where it can. */
+/** Why a plan cannot be applied here and now, whatever its rows; undefined if it can. */
 export async function staleness(context: Context, { plan }: ReadPlan): Promise<Stale | undefined> {
   const now = context.clock.now();
   const made = Date.parse(plan.created_at);
@@ -465,8 +465,8 @@ export async function staleness(context: Context, { plan }: ReadPlan): Promise<S
 }
 
 /**
- * Checks that the plan is still valid here; rows sent before stand, however old the plan is. @throws ErrandError policy
- * naming the rows that an invalid plan would still place.
+ * Checks that the plan is still valid here. Rows sent before stand, however old the plan is. @throws ErrandError
+ * (policy) naming the rows that an invalid plan would still place.
  */
 export async function checkHolds(context: Context, read: ReadPlan, work: Work): Promise<void> {
   const stale = await staleness(context, read);

@@ -16,7 +16,7 @@ export interface Part {
 
 /**
  * Rows of a plan selected by `--only`, `--rows` and `--shard`; a shard may select none.
- * @throws UsageError naming the value that leaves none.
+ * @throws UsageError naming the value that leaves no rows.
  */
 export function chosenRows({ path, rows }: ReadPlan, { only, rows: ranges, shard }: Part): ReadPlan['rows'] {
   const numbers = ranges && chosenNumbers(path, rows, ranges);

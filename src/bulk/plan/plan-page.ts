@@ -105,7 +105,7 @@ function policySections({ policy }: Plan): PageSection[] {
   ];
 }
 
-/** Omits names and streets: an approver needs to know what, from whom and for how much. */
+/** Omits names and streets, because an approver only needs to know what is bought, from whom and for how much. */
 const rowTable = (rows: readonly ShownRow[]): Html =>
   pageTable(
     [

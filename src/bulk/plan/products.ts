@@ -122,7 +122,10 @@ function centsIn(record: unknown): number | undefined {
   return typeof price === 'number' && Number.isSafeInteger(price) && price >= 0 ? price : undefined;
 }
 
-/** undefined if the service answers that it does not know; rethrows if there is no answer, since a plan needs one. */
+/**
+ * Returns undefined if the service answers that it does not know. Rethrows the error if there is no answer, since a
+ * plan needs an answer.
+ */
 async function orUndefined(
   read: () => Promise<JsonObject>,
   report: (error: ErrandError) => void = () => {},

@@ -26,14 +26,14 @@ export interface ReadPlan {
   /** The path as given. */
   readonly path: string;
   readonly plan: Plan;
-  /** Its rows as sent, in the same order. */
+  /** The plan's rows as sent, in the plan's order. */
   readonly rows: readonly (SendableRow & { readonly planned: PlanRow })[];
 }
 
 /**
  * Reads a plan, possibly from another machine. Accepts it only if the bytes are unmodified and each row's order matches
- * its cells. @param where flags for suggested commands, each preceded by a space. @throws UsageError for a file that is
- * no plan; ErrandError policy for an altered one.
+ * its cells. @param where holds flags for suggested commands, each preceded by a space. @throws UsageError for a file
+ * that is not a plan; ErrandError (policy) for an altered plan.
  */
 export async function readPlan(path: string, where: string): Promise<ReadPlan> {
   const bytes = await readPlanFile(path);
@@ -208,7 +208,10 @@ export function planRefused({
 
 type Row = ReadPlan['rows'][number];
 
-/** Notes rows planned without a known price, or above their ceiling; only a note, since the ceiling protects them. */
+/**
+ * Warns about rows planned without a known price, or with a price above their ceiling. A warning is enough, since the
+ * ceiling protects them.
+ */
 export function notePrices(context: Context, { plan }: ReadPlan, rows: readonly Row[]): void {
   if (plan.priced_at === null) return;
   const unknown = rows.filter(({ planned }) => planned.price_cents === null);
@@ -233,8 +236,8 @@ function shortened(rows: readonly Row[]): string {
 }
 
 /**
- * Looks up current prices again, once per URL. @throws ErrandError policy naming rows whose price is unknown, or above
- * the planned price or the ceiling.
+ * Looks up current prices again, once per URL. @throws ErrandError (policy) naming rows whose price is unknown, or
+ * above the planned price or the ceiling.
  */
 export async function recheckPrices(context: Context, read: ReadPlan, rows: readonly Row[]): Promise<void> {
   const countries = new Map<string, Set<string>>();
@@ -279,8 +282,8 @@ export async function recheckPrices(context: Context, read: ReadPlan, rows: read
 }
 
 /**
- * Has the service validate the rest of a plan. @returns its cost. @throws ErrandError policy naming rows that the
- * service now refuses, or that the wallet no longer covers.
+ * Has the service validate the rest of a plan. @returns the cost of the rest. @throws ErrandError (policy) naming rows
+ * that the service now refuses, or that the wallet no longer covers.
  */
 export async function checkRest(context: Context, read: ReadPlan, { rest }: Work): Promise<Spend> {
   const spend: Spend = { estimate: 0, wallet: undefined, byInvoice: false };
@@ -302,7 +305,7 @@ export async function checkRest(context: Context, read: ReadPlan, { rest }: Work
       what: 'no longer holds: the service refuses rows of it by now',
     });
   const { most_cents, ceilings_cents, fee_cents, orders } = read.plan;
-  // Another machine does not know what was sent before, so it counts everything as left.
+  // Another machine does not know what was sent before, so it counts every row as still to be sent.
   const maxCents = Math.max(most_cents, ceilings_cents + fee_cents * orders);
   if (spend.estimate > maxCents)
     throw planRefused({

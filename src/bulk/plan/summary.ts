@@ -127,8 +127,8 @@ export function approvable({ sha256, file, orders, created_at, totals, ...plan }
 }
 
 /**
- * Requests approval of a plan, once for all of its parts. @returns the command that approves it; undefined if none is
- * needed any more, or a decision has been made. @throws ErrandError.
+ * Requests approval of a plan, once for all of its parts. @returns the command that approves it; undefined if no
+ * approval is needed any more, or a decision has been made. @throws ErrandError.
  */
 export async function askApproval(
   context: Context,

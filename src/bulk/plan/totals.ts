@@ -6,7 +6,7 @@ import { formatMoney } from '../../format/money.ts';
 /** Input of the totals. Amounts in cents. */
 export interface TotalledRow {
   readonly order: object;
-  /** Distinct sellers of its products: the retailer's name, else its host. */
+  /** Distinct sellers of the row's products, each by the retailer's name or else its host. */
   readonly sellers: readonly string[];
   readonly price_cents: number | null;
 }
@@ -17,12 +17,12 @@ interface Terms {
   readonly day: string;
 }
 
-/** A metadata key with more distinct values identifies single orders, so it is not grouped. */
+/** A metadata key with more distinct values than this identifies single orders, so orders are not grouped by it. */
 export const maxValues = 200;
 
 /**
  * Totals by retailer (name, else host; a mixed order counts in full for each), country, day and metadata key, largest
- * first. Pure. @param limit distinct values per key.
+ * first. Pure. @param limit maximum number of distinct values per key.
  */
 export function totalsOf(rows: readonly TotalledRow[], terms: Terms, limit = maxValues): PlanTotal[] {
   const groups = new Map<string, Map<string, PlanTotal>>();
@@ -51,7 +51,7 @@ function groupsOf({ order, sellers }: TotalledRow, day: string): (readonly [by: 
   ];
 }
 
-/** Distinct sellers of an order's products: the retailer's name, else its host. */
+/** Distinct sellers of an order's products, each by the retailer's name or else its host. */
 export function sellersOf(order: object, products: ReadonlyMap<string, PlanProduct>): string[] {
   const urls = objectsIn(order, 'products').map((line) => textIn(line, 'url') ?? '');
   return [...new Set(urls.map((url) => products.get(url)?.retailer ?? products.get(url)?.domain ?? url))];
@@ -61,8 +61,8 @@ export function sellersOf(order: object, products: ReadonlyMap<string, PlanProdu
 const maxReported = 5;
 
 /**
- * Formats `by retailer: shop.example 40 ($2,000.00), other.example 3 ($150.00), and 2 more`. @param group sorted,
- * largest first.
+ * Formats `by retailer: shop.example 40 ($2,000.00), other.example 3 ($150.00), and 2 more`. @param group lists the
+ * values, largest first.
  */
 export function totalsText(
   by: string,

@@ -51,7 +51,7 @@ export async function numbersOf(
   try {
     return (await context.uploads()).layoutOf(key)?.numbers;
   } catch (error) {
-    // It is still a twin, just without a row number.
+    // The order is still a duplicate, just without a row number.
     if (error instanceof StorageError) return undefined;
     throw error;
   }
@@ -72,7 +72,7 @@ const intentOf = ({
   payment: payment ?? undefined,
 });
 
-/** Describes an earlier record's order. @param row its number, if it is part of a batch. */
+/** Describes an earlier record's order. @param row the row's number, if the order is part of a batch. */
 export function nameOf(
   {
     operation,

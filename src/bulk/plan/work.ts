@@ -27,13 +27,13 @@ export interface SendableRow {
   readonly cells: UploadRow;
 }
 
-/** What of a plan was sent before, and what remains. */
+/** Which parts of a plan were sent before, and which remain. */
 export interface Work {
   /** All batches that contain a selected row. */
   readonly earlier: readonly EarlierBatch[];
   /** Resulted in a batch. */
   readonly done: readonly EarlierBatch[];
-  /** May have been sent; resent unchanged to find out. */
+  /** Batches that may have been sent; they are resent unchanged to find out. */
   readonly inDoubt: readonly (EarlierBatch & { readonly batch: SentBatch })[];
   /** Never sent. */
   readonly rest: readonly Batch[];
@@ -45,9 +45,9 @@ type Columns = Pick<Batch, 'headings' | 'fileHeadings'>;
 type SentBatch = Batch & { readonly filename: string; readonly notifies: boolean };
 
 /**
- * Splits the selected rows of a plan into what was sent before and what remains; a row in an earlier batch is never
- * sent in a new one. @param all rows of the plan; those in `selected` are to be placed. @throws ErrandError conflict if
- * a batch in doubt also contains unselected rows.
+ * Splits the selected rows of a plan into what was sent before and what remains. A row in an earlier batch is never
+ * sent in a new batch. @param all holds every row of the plan; the rows in `selected` are to be placed. @throws
+ * ErrandError (conflict) if a batch in doubt also contains unselected rows.
  */
 export function workOf(
   context: Context,
@@ -116,7 +116,7 @@ function asSent(
   };
 }
 
-/** Settling the batch would place rows that were not selected. */
+/** Error for a batch whose settling would also place unselected rows. */
 function otherRows(context: Context, batch: EarlierBatch, numbers: ReadonlyMap<string, number>): ErrandError {
   const rows = batch.keys.flatMap((key) => numbers.get(key) ?? []);
   return new ErrandError(
@@ -145,7 +145,7 @@ export function sentRows(
   return rows.filter(({ key }) => keys.has(key)).map(({ number }) => number);
 }
 
-/** Batches to send: those in doubt first, unchanged. */
+/** Batches to send. Batches in doubt come first, unchanged. */
 export async function* toSend(
   { inDoubt, rest }: Work,
   notifies: boolean,
@@ -218,7 +218,7 @@ export async function earlierBatches(
 export const placedText = ({ record: { key, order_id: id, state } }: EarlierBatch): string =>
   id === null ? `${key}, which ${state === 'forgotten' ? 'was given up' : 'is in doubt'}` : `batch ${id}`;
 
-/** How to recreate a plan without changing any row's key; no command if that cannot be guaranteed. */
+/** How to recreate a plan without changing any row's key. Has no command if that cannot be guaranteed. */
 export type Again = Pick<ErrorFacts, 'hint' | 'next'>;
 
 /** Flags of an upload that determine its rows, keys and batches, each preceded by a space. */

@@ -130,7 +130,7 @@ export function totalsOf(rows: readonly ReportRow[], group?: string): ReportGrou
 const isSame = (one: MoneySum, other: MoneySum): boolean =>
   one.payer === other.payer && one.currency === other.currency;
 
-/** Sum of rows without any amount. */
+/** Sum for rows that have no amounts. */
 const nothing: MoneySum = {
   ...{ payer: 'wallet', currency: 'USD' },
   ...{ held: 0, charged: 0, fee: 0, refunded: 0, credited: 0, net: 0 },

@@ -15,7 +15,7 @@ interface Window {
 
 /** Tolerated clock skew between the service's machines, ms. */
 const earlierMs = 60_000;
-/** Upper bound on how long after a completed batch's last update its last order was created, ms. */
+/** Maximum time from a completed batch's last update to the creation of its last order, ms. */
 const laterMs = 3600_000;
 /** Maximum Date value, ms since the epoch. */
 const latestMs = 8.64e15;
@@ -25,8 +25,8 @@ const maxOutsideWindow = 20_000;
 const maxById = 20;
 
 /**
- * Reads orders of batches, and other given ones, from paged lists, and extracts what a report needs. @param others ids
- * of orders not created by these batches. @returns the orders found, by id. @throws ErrandError.
+ * Reads the orders of batches, and other given orders, from paged lists, and extracts what a report needs. @param
+ * others lists the ids of orders not created by these batches. @returns the orders found, by id. @throws ErrandError.
  */
 export async function readOrders(
   context: Context,

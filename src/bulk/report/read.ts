@@ -20,8 +20,8 @@ export interface Report {
 }
 
 /**
- * Reads the outcome of batches row by row; a row and its retries count as one.
- * @param read batches just fetched, by id. @throws ErrandError.
+ * Reads the outcome of batches row by row. A row and its retries count as one row.
+ * @param read holds batches just fetched, by id. @throws ErrandError.
  */
 export async function readReport(
   context: Context,
@@ -60,7 +60,7 @@ const isOrdered = ({ orderId }: BatchRow): boolean => orderId !== undefined;
 const byAge = (one: Batch, other: Batch): number => madeAt(one) - madeAt(other);
 const madeAt = (batch: Batch): number => Date.parse(textIn(batch, 'created_at') ?? '') || 0;
 
-/** Sorts each file's rows by number; rows without one keep their order. */
+/** Sorts each file's rows by number; rows without a number keep their order. */
 function inFileOrder(
   rows: readonly ReportRow[],
   uploadOf: (batchId: string) => string | undefined,

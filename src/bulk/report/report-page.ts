@@ -19,7 +19,7 @@ interface ReportPage {
   readonly groups: readonly ReportGroup[];
   /** Base URL of the service. */
   readonly service: string;
-  /** Current time, ms since the epoch. */
+  /** When the list was shown, ms since the epoch. */
   readonly now: number;
 }
 
@@ -89,8 +89,8 @@ function groupSections(by: string, groups: readonly ReportGroup[]): PageSection[
 }
 
 /**
- * Omits names and streets: a reader needs to know what, with which outcome and for how much. Drops columns that are
- * empty throughout.
+ * Omits names and streets, because a reader only needs to know what was ordered, with which outcome and for how much.
+ * Drops columns that are empty throughout.
  */
 function rowSection(rows: readonly ReportRow[]): PageSection {
   const own = tellingColumns(rows);

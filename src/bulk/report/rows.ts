@@ -36,12 +36,12 @@ import {
 import { codeOfReason, rowState } from '../upload/columns.ts';
 import { findJournaledRows, type UploadedRows } from '../upload/uploaded-rows.ts';
 
-/** One attempt to order a row: a row of a batch. */
+/** One attempt to order a file's row, made as a row of a batch. */
 export interface Attempt extends FileRow {
   readonly batch: Batch;
   readonly row: BatchRow;
   readonly rowStatus: RowState;
-  /** Its own order, or the already existing one its batch names. */
+  /** The attempt's own order, or the already existing order that its batch names. */
   readonly orderId: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface Attempt extends FileRow {
 export interface ReportRow {
   readonly number: number | undefined;
   readonly own: OwnCells;
-  /** Whether this machine uploaded it. */
+  /** Whether this machine uploaded the row. */
   readonly isFromHere: boolean;
   /** Attempts made; the latest one decides the outcome. */
   readonly attempts: number;
@@ -82,7 +82,7 @@ export function attemptOf(batch: Batch, row: BatchRow, file: FileRow): Attempt {
 /**
  * Chains the attempts at each row, in batch creation order. A retry belongs to the row with the same number within its
  * upload, or else to the row its idempotency key was derived from. Pure.
- * @param uploadOf the named upload a batch belongs to, if any.
+ * @param uploadOf returns the named upload that a batch belongs to, if any.
  */
 export function chainsOf(
   attempts: Iterable<Attempt>,
@@ -108,7 +108,7 @@ export function chainsOf(
 
 /**
  * Builds the rows of a report. Each order counts once, even if several rows refer to it. Pure.
- * @param orders as far as they could be read, by id.
+ * @param orders holds the orders by id, as far as they could be read.
  */
 export function reportRows(
   chains: readonly (readonly Attempt[])[],
@@ -174,7 +174,7 @@ function productOf(
 /** The cells of an uploaded row under its file's headings. */
 interface OwnCells {
   readonly headings: readonly string[];
-  /** Column each was sent as: an order column, `metadata.KEY`, or itself. */
+  /** Column that each heading was sent as: an order column, `metadata.KEY`, or the heading itself. */
   readonly names: readonly string[];
   readonly cells: readonly string[];
 }
@@ -192,9 +192,9 @@ interface FileRow {
 type FileRowOf = (row: BatchRow) => FileRow;
 
 /**
- * Restores a batch's rows with their file's columns in order: from the upload if made on this machine, else from what
- * the service echoes. Prices are in cents, with a heading that says so.
- * @param savedLayout layout of the rows in their file, which may be stored longer than what was sent.
+ * Restores a batch's rows with their file's columns in order. Takes them from the upload if it was made on this
+ * machine, or else from what the service echoes. Prices are in cents, with a heading that says so.
+ * @param savedLayout the layout of the rows in their file, which may be stored longer than the rows that were sent.
  */
 export async function fileRowsOf(
   context: Context,
@@ -300,7 +300,7 @@ export interface OrderFacts {
   readonly isComplete: boolean;
   readonly quoted: { readonly cents: number; readonly currency: string } | undefined;
   readonly tracking: readonly string[];
-  /** `max_price_exceeded`; empty if the order has not failed. */
+  /** Code such as `max_price_exceeded`; empty if the order has not failed. */
   readonly errorType: string;
   /** In words: the failure reason, or what was relaxed. */
   readonly reason: string;

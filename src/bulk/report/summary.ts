@@ -107,7 +107,7 @@ const maxOwn = 2;
 
 /**
  * Report columns for a TTY: each row's outcome, what the user identifies it by, and its cost.
- * @param rowOf the row a record was made from.
+ * @param rowOf returns the row that a record was made from.
  */
 export function reportScreen(
   rows: readonly ReportRow[],
@@ -190,7 +190,7 @@ export function tellingColumns(rows: readonly ReportRow[]): string[] {
   return differ.slice(0, maxOwn);
 }
 
-/** Whether a heading suggests personal data, which pages omit because they are passed on. */
+/** Whether a heading suggests personal data, which pages omit because pages are passed on to others. */
 const isAboutPeople = (heading: string): boolean =>
   /name|nome|mail|phone|telef|tel\b|street|stra(?:ß|ss)e|address|adress|indirizzo|city|ort\b|zip|plz|post|billing|shipping|recipient|empf|customer|kund|cliente|company|firma|contact|product.?url/i.test(
     heading,
@@ -224,7 +224,7 @@ const orderStatusColumn: Column = { name: 'order status', path: 'order_status' }
 const errorTypeColumn: Column = { name: 'error type', path: 'error_type' };
 const errorColumn: Column = { name: 'error', path: 'error' };
 
-/** What the columns of rows depend on. */
+/** Facts that determine the columns of rows. */
 interface ShownRows {
   /** Headings of the files, in order. */
   readonly headings: readonly string[];
@@ -248,8 +248,8 @@ export const reportColumns = ({ headings, isNumbered }: ShownRows): readonly Col
 ];
 
 /**
- * Columns of `bulk results`, named as in the service's own results where those have them. For rows uploaded elsewhere,
- * they also start in the service's order.
+ * Columns of `bulk results`, named as in the service's own results if these have the same column. For rows uploaded
+ * elsewhere, the columns also start in the service's order.
  */
 export function resultColumns({
   headings,

@@ -59,7 +59,7 @@ export function stateOf(row: BatchRow, batch: Status): RowState {
   if (status === undefined || status === 'pending') return 'waiting';
   if (openOrder.has(order)) return 'under_way';
   if (order === undefined) return 'unknown';
-  // Default to placed: unless known to have failed, the row must not be ordered again.
+  // Default to placed, because a row must not be ordered again unless its order is known to have failed.
   return badOrder.has(order) ? 'failed' : 'placed';
 }
 
@@ -108,7 +108,7 @@ export function tallyOf(batches: Iterable<{ readonly status?: unknown; readonly 
   return { rows, ordered: rows - refused - waiting, refused, waiting, ...orders };
 }
 
-/** Order ids: the error of an already ordered row mentions its order. */
+/** Order ids. The error of an already ordered row mentions the id of its order. */
 const mentioned = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
 /** The existing order that already used a row's key. */
@@ -126,8 +126,8 @@ export const orderOfAttempt = (row: BatchRow, batch: Batch): string | undefined 
   row.orderId ?? earlierOrder(row, batch);
 
 /**
- * Filters the attempts at a row, in order, to the informative ones. An attempt that found the row already ordered adds
- * nothing, unless it is the first to mention that order. Pure.
+ * Keeps the informative attempts at a row, in order. An attempt that found the row already ordered adds nothing, unless
+ * it is the first to mention that order. Pure.
  */
 export function tellingAttempts<
   T extends { readonly row: BatchRow; readonly batch: Batch; readonly orderId: string | undefined },

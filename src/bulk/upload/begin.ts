@@ -13,7 +13,8 @@ export interface NamedUpload {
 }
 
 /**
- * Picks the name of an upload: the one its rows already have, else the given one, else the file's, numbered if taken.
+ * Picks the name of an upload: the name its rows already have, or else the given name, or else the file's name,
+ * numbered if taken.
  * @returns the name, and facts to print about it. @throws UsageError if another upload has the given name.
  */
 export async function uploadName(

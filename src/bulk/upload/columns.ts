@@ -28,13 +28,13 @@ export const batchColumns: readonly Column<Shape<'BulkBatchResponse'>>[] = [
   { name: 'created', path: 'created_at', kind: 'time', weight: 4 },
 ];
 
-/** Whether a batch includes rows to count; there are none left if a later batch retried them all. */
+/** Whether a batch includes rows to count. No rows are left if later batches retried all of them. */
 const hasRows = (batch: Unchecked<Shape<'BulkBatchResponse'>>): boolean =>
   rowsOf(batch).length > 0 || (Array.isArray(batch.rows) && batch.row_count === 0);
 
 /**
- * Batch columns with counts from the rows, if included: a row that was already ordered counts as ordered, as everywhere
- * else.
+ * Batch columns with counts taken from the rows, if the batch includes them. A row that was already ordered counts as
+ * ordered, as everywhere else.
  */
 export const countedColumns = batchColumns.map((column): Column<Shape<'BulkBatchResponse'>> => {
   const { name } = column;
@@ -49,7 +49,7 @@ export const countedColumns = batchColumns.map((column): Column<Shape<'BulkBatch
 
 /**
  * Batch columns for a TTY. A finished batch with refused rows counts as bad. A completed batch has made its orders, but
- * does not tell how they ended.
+ * does not tell how the orders ended.
  */
 export const batchScreen: readonly Column<Shape<'BulkBatchResponse'>>[] = [
   ...countedColumns.slice(0, 1),
@@ -68,7 +68,7 @@ function batchState(batch: Unchecked<Shape<'BulkBatchResponse'>>): ShownState {
   const { status, failed_count: without, row_count: rows } = batch;
   const text = plainText(status);
   const isOver = status === 'completed' || status === 'failed';
-  // Only a batch that includes its rows tells which were refused and how the other rows' orders ended.
+  // Only a batch that includes its rows tells which rows were refused and how the other rows' orders ended.
   const known = rowsOf(batch);
   if (hasRows(batch) && rows === 0) return { text: 'tried again', mood: 'past' };
   if (known.length > 0 && isOver) {
@@ -85,7 +85,7 @@ function batchState(batch: Unchecked<Shape<'BulkBatchResponse'>>): ShownState {
     : { text, mood: 'past' };
 }
 
-/** Listed batches lack their rows, so a row that was already ordered counts as one that made no order. */
+/** Listed batches lack their rows, so a row that was already ordered counts as a row that made no order. */
 const listNames: Readonly<Record<string, string | undefined>> = {
   ordered: 'new orders',
   refused: 'not placed',
@@ -121,7 +121,7 @@ export function rowState(row: BatchRow, batch: { readonly status?: unknown }): S
   return isCancelled ? { text: spoken(row.orderStatus ?? ''), mood: 'bad' } : rowStates[state];
 }
 
-/** Batch columns for a TTY, with one state per row. @param numberOf as below. */
+/** Batch columns for a TTY, with one state per row. @param numberOf as in `batchDetailColumns`. */
 export const batchDetailScreen = (
   numberOf: ((index: number) => number | undefined) | undefined,
   reasons: Reasons,
@@ -168,7 +168,7 @@ const rowNumberIn = (row: Unchecked<Shape<'BulkRowResult'>>): number | undefined
   return index === undefined ? undefined : index + 1;
 };
 
-/** Columns of a batch with its rows. @param numberOf a row's number in its file, if known on this machine. */
+/** Columns of a batch with its rows. @param numberOf returns a row's number in its file, if known on this machine. */
 export const batchDetailColumns = (
   numberOf: ((index: number) => number | undefined) | undefined,
   reasons: Reasons,
@@ -208,7 +208,7 @@ export type Reasons = ReadonlyMap<string, Reason>;
 /** Maximum failed orders searched. */
 const maxOrders = 20_000;
 
-/** Fetches failure reasons that the batch does not give; unreadable ones stay unknown. */
+/** Fetches failure reasons that the batch does not give. Reasons that cannot be read stay unknown. */
 export async function readReasons(context: Context, batches: Iterable<Batch>): Promise<Reasons> {
   const pending = new Set<string>();
   const since: string[] = [];
@@ -257,7 +257,7 @@ export function reasonOf(
 ): string {
   const reported = plainText(error);
   const reason = reasons.get(plainText(id));
-  // For an already existing order, its own failure reason tells more than that it exists.
+  // The failure reason of an already existing order tells more than the fact that the order exists.
   if (reported !== '' && !(reason && reported.startsWith('already_exists'))) return reported;
   if (reason === undefined && plainText(status).startsWith('cancelled')) return plainText(status);
   return reason === undefined ? '' : [reason.code, reason.message].filter((part) => part !== '').join(': ');

@@ -47,7 +47,7 @@ const pace = { minMs: 500, maxMs: 5000 };
 
 const openStates: ReadonlySet<RowState> = new Set(['waiting', 'under_way']);
 
-/** Whether every row is settled, including rows the service has not recorded yet. */
+/** Whether every row is settled. Rows that the service has yet to record count as unsettled. */
 function isDone(batch: Batch): boolean {
   const rows = rowsOf(batch);
   const count = numberIn(batch, 'row_count') ?? Number.POSITIVE_INFINITY;
@@ -159,7 +159,10 @@ export function rowsProgress(batches: readonly Batch[]): WatchProgress {
   return { total, ended: rows - waiting - underWay, failed: refused + failed };
 }
 
-/** Command to resume following what is unfinished: uploads by name; short ids only if the command accepts them. */
+/**
+ * Command to resume following unfinished batches. It refers to uploads by name, and uses short ids only if the command
+ * accepts them.
+ */
 export async function goingOn(
   context: Context,
   { ids, words, uploads }: NamedBatches,
@@ -268,7 +271,7 @@ export function uploadSummary(
 
 /** Command to retry failed rows, for each upload or batch that has some. */
 export const retryLines = (context: Context, of: Pick<Concluded, 'batches' | 'named'>): string[] =>
-  // Settle uploads in doubt first: one may be a retry of these rows.
+  // Settle uploads in doubt first, because any of them may be a retry of these rows.
   of.named.uploads.some(isInDoubt)
     ? []
     : commandsFor(

@@ -17,7 +17,7 @@ export interface SentBefore {
   readonly madeId: string | null;
   /** Row index within its batch; undefined for a single order. */
   readonly place: number | undefined;
-  /** Cells of the row, or the order if it was a single one; undefined if identical to now. */
+  /** Cells of the row, or the order if the request was a single order; undefined if identical to the content now. */
   readonly content: Fields | undefined;
 }
 
@@ -58,8 +58,10 @@ function shown([field]: readonly string[], value: unknown): string {
 }
 
 /**
- * Finds rows that reuse the key of an earlier request with different content: the service will not order them again.
- * @param sent earlier requests with each row's key, by row number. @param rows of the file, read a second time.
+ * Finds rows that reuse the key of an earlier request with different content, because the service will not order them
+ * again.
+ * @param sent holds the earlier requests with each row's key, by row number. @param rows the rows of the file, read a
+ * second time.
  */
 export async function keptKeys(
   context: Context,
@@ -98,7 +100,7 @@ function differs(now: Fields, sent: SentBefore): boolean {
   return before !== undefined && differingFields('order.create', now, before).length > 0;
 }
 
-/** Returns a predicate for whether a request became an order; undefined if unknown. Reads each batch once. */
+/** Returns a function that tells whether a request became an order, or undefined if unknown. Reads each batch once. */
 async function ordersAmong(
   context: Context,
   all: readonly SentBefore[],

@@ -42,11 +42,11 @@ export interface KnownUpload extends Omit<SavedUpload, 'batches'> {
 export interface NamedBatches {
   /** Ids in creation order. */
   readonly ids: readonly string[];
-  /** Words that select all of them in a suggested command; names stay names. */
+  /** Words that select all these batches in a suggested command. Upload names stay names. */
   readonly words: readonly string[];
   /** The uploads among them. */
   readonly uploads: readonly KnownUpload[];
-  /** Filters batches to the rows that count, dropping those retried by a later batch of the same upload. */
+  /** Filters batches to the rows that count, dropping rows retried by a later batch of the same upload. */
   readonly counted: (batches: Iterable<Batch>) => Batch[];
 }
 
@@ -216,7 +216,8 @@ export const uploadNames = (uploads: readonly KnownUpload[]): ReadonlyMap<string
   );
 
 /**
- * Upload that a batch belongs to; undefined if it was not made on this machine, or has no name. @throws StorageError.
+ * The upload that a batch belongs to; undefined if the batch was not made on this machine, or belongs to no named
+ * upload. @throws StorageError.
  */
 export async function uploadOfBatch(
   context: Context,
@@ -230,7 +231,7 @@ export async function uploadOfBatch(
 /** Maximum batches fetched concurrently. */
 const maxInFlight = 4;
 
-/** Fetches batches in the order of `ids`. @param read batches just fetched, used as a cache. */
+/** Fetches batches in the order of `ids`. @param read holds batches just fetched, which serve as a cache. */
 export async function readBatches(
   context: Context,
   ids: readonly string[],

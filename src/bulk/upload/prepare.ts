@@ -36,9 +36,9 @@ export interface UploadGiven extends TableFlags, Omit<Consent, 'plan'> {
   readonly maxTotal?: number | undefined;
 }
 
-/** Deviations from a whole-file upload by a single process. */
+/** Ways an upload differs from one process uploading a whole file. */
 interface Special extends Pick<Scope, 'shard' | 'checkRows'> {
-  /** Whether several workers send it. */
+  /** Whether several workers send the upload. */
   readonly isShared?: boolean;
 }
 
@@ -46,7 +46,7 @@ interface Special extends Pick<Scope, 'shard' | 'checkRows'> {
 export interface PreparedUpload {
   readonly check: FileCheck;
   readonly upload: Upload;
-  /** Facts to print once it is sent. */
+  /** Facts to print once the upload is sent. */
   readonly facts: readonly string[];
   /** Row numbers already reported to the user. */
   readonly reportedRows: ReadonlySet<number>;
@@ -159,7 +159,7 @@ export const uploadOptions = {
   skipInvalid: { kind: 'flag', description: 'upload the valid rows of a file that has others too' },
 } as const;
 
-/** Option for the name to refer to an upload later. */
+/** Option for a name by which later commands refer to the upload. */
 export const nameOption = {
   name: {
     kind: 'text',
@@ -192,7 +192,10 @@ export const maxTotalOption = {
   },
 } as const;
 
-/** @param cents maximum total of the orders. @param maxTotal cents. @throws ErrandError if it is exceeded. */
+/**
+ * @param cents is the maximum total of the orders. @param maxTotal the limit, in cents. @throws ErrandError if the
+ * total exceeds the limit.
+ */
 export function checkTotal(cents: number, maxTotal: number | undefined): void {
   if (maxTotal === undefined || cents <= maxTotal) return;
   throw new ErrandError(

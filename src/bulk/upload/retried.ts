@@ -54,9 +54,9 @@ export const retriedOptions = {
 interface FailedRow {
   readonly batch: Batch;
   readonly row: BatchRow;
-  /** `max_price_exceeded: …`; empty if not requested or unknown. */
+  /** Reason such as `max_price_exceeded: …`; empty if not requested or unknown. */
   readonly reason: string;
-  /** Original row of the order, if another row created it and this one only found its key taken. */
+  /** Row that created the order, if it was another row and this row only found its key taken. */
   readonly madeIn?: MadeIn;
 }
 
@@ -109,8 +109,8 @@ async function failedIn(
 const maxBatches = 100;
 
 /**
- * Adds the origin of already existing orders, so that retrying such a row equals retrying the original one. Skips rows
- * whose origin this machine does not know, with a note. @throws ErrandError if none is left.
+ * Adds the origin of already existing orders, so that retrying such a row equals retrying the original row. Skips rows
+ * whose origin this machine does not know, with a note. @throws ErrandError if no row is left.
  */
 async function withOrigins(context: Context, failed: readonly FailedRow[]): Promise<FailedRow[]> {
   const met = new Set(failed.flatMap(({ row, batch }) => earlierOrder(row, batch) ?? []));
@@ -259,8 +259,8 @@ export function withReason(row: UploadRow, reason: string): UploadRow {
 }
 
 /**
- * Formats rows as CSV with their file's columns, plus any others they have; the price heading says that it is in cents.
- * Cells that a spreadsheet would execute are escaped, and unescaped when read back.
+ * Formats rows as CSV with their file's columns, plus any other columns they have. The price heading says that it is in
+ * cents. Cells that a spreadsheet would execute are escaped, and unescaped when read back.
  */
 async function csvOf(
   rows: readonly UploadRow[],

@@ -9,15 +9,15 @@ import { knownUpload } from './named.ts';
 interface Settled {
   /** Facts to print; empty if none was open. */
   readonly facts: readonly string[];
-  /** Whether one of them was ordered only now. */
+  /** Whether one of these batches was ordered only now. */
   readonly hasOrdered: boolean;
 }
 
 /**
- * Closes the journal's open records of a sent upload, whoever sent it: settles batches in doubt, and marks results as
+ * Closes the journal's open records of a sent upload, whoever sent it. Settles batches in doubt, and marks results as
  * reported, since the caller reports them.
- * @param reported ids of batches shown to the user; undefined if all are. @throws ErrandError: in_doubt if the service does
- * not tell.
+ * @param reported lists the ids of batches shown to the user; undefined if all are shown. @throws ErrandError
+ * (in_doubt) if the service does not tell what became of a batch.
  */
 export async function settleOpen(
   context: Context,

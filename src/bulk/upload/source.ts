@@ -25,14 +25,14 @@ export interface UploadSource {
   readonly notifies: boolean;
   /** Shard of the file, such as `3/8`; undefined for all of it. */
   readonly shard: string | undefined;
-  /** Whether several workers send it from a queue. */
+  /** Whether several workers send the upload from a queue. */
   readonly isShared: boolean;
 }
 
 /** Rows skipped by an upload. */
 export interface LeftOut {
   readonly count: number;
-  /** The first of them, numbered as in a spreadsheet, as far as known. */
+  /** The first skipped rows, as far as known, numbered as in a spreadsheet. */
   readonly first: readonly number[];
 }
 
@@ -90,7 +90,7 @@ export interface Source {
   /** Whether it is piped input, which a later command cannot reopen. */
   readonly isPipe: boolean;
   chunks(): AsyncIterable<Uint8Array>;
-  /** Opens spare storage for data derived from it; lives as long as the private copy. */
+  /** Opens spare storage for data derived from the table. The storage lives as long as the private copy. */
   readonly spare?: () => Promise<Spare>;
   close(): Promise<void>;
 }
@@ -136,7 +136,10 @@ async function find(context: Context, path: string): Promise<Found> {
   return { path, name: basename(path), isPipe: false, chunks: () => chunksOf(path, context.signal) };
 }
 
-/** Read size. The rows of a chunk live and die together; larger chunks keep more alive than the GC reclaims cheaply. */
+/**
+ * Number of bytes read at once. The rows of a chunk are freed together, and larger chunks keep more memory alive than
+ * the GC can reclaim cheaply.
+ */
 const chunkBytes = 64 * 1024;
 
 async function* chunksOf(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
@@ -221,7 +224,7 @@ export class PrivateBlocks {
     this.#path = path;
   }
 
-  /** @param path that must not exist yet. @throws NodeJS.ErrnoException if it cannot be written. */
+  /** @param path must not exist yet. @throws NodeJS.ErrnoException if it cannot be written. */
   static async open(path: string): Promise<PrivateBlocks> {
     const blocks = new PrivateBlocks(await open(path, 'wx+', 0o600), path);
     try {
@@ -240,7 +243,7 @@ export class PrivateBlocks {
     this.#size += block.length;
   }
 
-  /** Yields the blocks in the order added. @throws StorageError if one does not match its hash. */
+  /** Yields the blocks in the order added. @throws StorageError if a block does not match its hash. */
   async *read(): AsyncGenerator<Buffer> {
     for (const { at, length, hash } of this.#blocks) {
       const block = Buffer.allocUnsafe(length);

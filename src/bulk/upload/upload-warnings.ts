@@ -14,7 +14,7 @@ import { nameOf, numbersOf, ordering, withinMs } from '../plan/twins.ts';
 import type { Batch } from './batches.ts';
 import { keptKeys, keptLines, type SentBefore } from './kept-keys.ts';
 
-/** Most rows named in a message. */
+/** Maximum number of rows named in a message. */
 const maxNamed = 3;
 
 /** Collects what stands out in an upload's rows in a single pass, without querying the service. */
@@ -35,7 +35,7 @@ export class UploadWarnings {
   readonly #cellCodes = new Map<number, number>();
   #hasOwnKeys = false;
 
-  /** Rows may come in any order. @param hasOwnKeys whether any row has a key given in the file. */
+  /** Rows may come in any order. @param hasOwnKeys tells whether any row has a key given in the file. */
   add({ rows, numbers }: Pick<Batch, 'rows' | 'numbers'>, hasOwnKeys: boolean): void {
     this.#hasOwnKeys = hasOwnKeys;
     for (const [index, row] of rows.entries()) {
@@ -80,7 +80,10 @@ export class UploadWarnings {
     ];
   }
 
-  /** Skipped for a single retailer, whose total is the file's, and if there are too many hosts to form groups. */
+  /**
+   * Totals by retailer. Empty if there is a single retailer, whose total is the file's, or if there are too many hosts
+   * to form groups.
+   */
   #totalLines(): string[] {
     if (this.#totals.size < 2 || this.#totals.size > maxValues) return [];
     const groups = [...this.#totals].map(([value, { orders, cents }]) => ({
@@ -128,14 +131,14 @@ export class UploadWarnings {
         ...retained,
       ];
     } catch (error) {
-      // Ignore: the upload itself will fail on this, with its own message.
+      // Ignore the error, because the upload itself will fail on it with its own message.
       if (error instanceof StorageError) return [];
       throw error;
     }
   }
 }
 
-/** The topmost rows with their values. */
+/** The first rows by number, with their values. */
 const firstOf = <T>(rows: ReadonlyMap<number, T>): (readonly [number, T])[] =>
   [...rows].sort(([one], [other]) => one - other).slice(0, maxNamed);
 
@@ -150,7 +153,7 @@ interface EarlierOrder {
   readonly key: string;
   /** Row index within its batch. */
   readonly rowIndex: number;
-  /** Hashes of product and address, shared with its twins. */
+  /** Hashes of product and address, shared with the order's duplicates. */
   readonly codes: readonly number[];
   /** Cells of a row, or a single order. */
   readonly content: Readonly<Record<string, unknown>>;
@@ -166,13 +169,13 @@ interface EarlierDuplicate {
 
 /** View of the rows to send. */
 interface Rows {
-  /** Number of the row with a key; such a row was sent before and is not ordered again. */
+  /** Number of the row that has the key of an earlier request, and so is not ordered again. */
   rowOfKey(key: string): number | undefined;
   /** Numbers of rows with this product and address. */
   rowsOf(code: number): readonly number[];
   /**
-   * Hash of a row's cells; undefined if no row has a key given in the file, since only such a key can outlive its
-   * content.
+   * Hash of a row's cells; undefined if no row has a key given in the file, since only such a key can stay while the
+   * content changes.
    */
   cellsOf(row: number): number | undefined;
   readonly hasOwnKeys: boolean;
@@ -187,7 +190,9 @@ interface Earlier {
   nameOf(twin: EarlierDuplicate): Promise<string>;
 }
 
-/** Scans this machine's earlier orders once. A row sent before is never reported as a twin. @throws StorageError. */
+/**
+ * Scans this machine's earlier orders once. A row sent before is never reported as a duplicate. @throws StorageError.
+ */
 async function earlierRows(context: Context, rows: Rows): Promise<Earlier> {
   const duplicates = new Map<number, EarlierDuplicate>();
   const sent = new Map<number, SentBefore[]>();
@@ -232,7 +237,7 @@ function sentBefore(
   };
 }
 
-/** This machine's orders for the current account, newest first. @param sinceMs epoch. */
+/** This machine's orders for the current account, newest first. @param sinceMs start, ms since the epoch. */
 async function* ordersSince(context: Context, sinceMs: number): AsyncGenerator<JournalRecord> {
   const { baseUrl } = context.settings;
   if (!journalExists(context.settings)) return;
@@ -288,7 +293,7 @@ class CellReader {
     return (column) => {
       const [heading, ...others] = this.#headings.get(column) ?? [];
       if (heading === undefined) return '';
-      // If a row has several, the first wins.
+      // If a row has several of these headings, the first wins.
       const own =
         others.length === 0
           ? heading
@@ -327,7 +332,7 @@ function codeOf(text: string): number {
   return 2 ** 21 * (other >>> 0) + (one >>> 11);
 }
 
-/** Canonical product URL and host, cached for the last URL: consecutive rows often order the same product. */
+/** Canonical product URL and host, cached for the last URL because consecutive rows often order the same product. */
 let last = { url: '', product: '', host: '' };
 
 function productAt(url: string): typeof last {
@@ -338,7 +343,7 @@ function productAt(url: string): typeof last {
 /** Distinct hosts of product URLs. */
 const hostsOf = (urls: readonly string[]): string[] => [...new Set(urls.map((url) => productAt(url).host))];
 
-/** Hashes of product and address; orders that share one are twins, barring a rare collision. */
+/** Hashes of product and address. Orders that share a hash are duplicates, barring a rare collision. */
 function duplicateCodes(urls: readonly string[], part: Parameters<typeof placeText>[0]): number[] {
   const rowIndex = placeText(part);
   const codes = urls.map((url) => codeOf(`${productAt(url).product} ${rowIndex}`));

@@ -21,7 +21,7 @@ import { resumeStep } from './named.ts';
 export interface Uploaded {
   readonly id: string;
   readonly rows: number;
-  /** Whether an earlier upload had created it. */
+  /** Whether an earlier upload had created the batch. */
   readonly existed: boolean;
 }
 
@@ -60,14 +60,15 @@ interface Sending extends Consent {
   /** Total rows of all batches. */
   readonly rows: number;
   readonly proposed: readonly ProposedOrder[];
-  /** Upload the batches belong to: one that begins with them, or an existing one. */
+  /** The upload that the batches belong to: a new upload that begins with them, or an existing upload. */
   readonly of: NamedUpload | Pick<SavedUpload, 'serial' | 'name'> | undefined;
   readonly batches: AsyncIterable<Batch & Pick<BatchIntent, 'notifies'>>;
 }
 
 /**
  * Uploads the valid rows of a checked file in batches, each journaled before it is sent.
- * @throws ErrandError: what stopped it. Batches uploaded by then stand, and the same command resumes from there.
+ * @throws ErrandError naming what stopped the upload. Batches uploaded by then stand, and the same command resumes from
+ * there.
  */
 export async function uploadFile(context: Context, check: FileCheck, upload: Upload): Promise<Sent> {
   const { name, namedUpload, batchSize, notifies, ...consent } = upload;
@@ -155,8 +156,8 @@ export async function reserveUpload(
 }
 
 /**
- * Error for a partial upload: not done, but not safe to treat as undone either.
- * @param upload to resume with the suggested command; undefined if it had not begun.
+ * Error for a partial upload, which is not done but is not safe to treat as undone either.
+ * @param upload the upload that the suggested command resumes; undefined if it had not begun.
  */
 export function cutShort(context: Context, error: unknown, upload?: Pick<SavedUpload, 'name'>): unknown {
   const { signal, unreported } = context;

@@ -87,8 +87,8 @@ export interface MadeIn {
 
 /**
  * The row to resend. If no order came of it, its key is kept, so a later upload of the whole file does not place it
- * twice. If its order failed, a new key derived from the batch and row that created it makes exactly one new order,
- * from whichever upload it is retried.
+ * twice. If its order failed, the row gets a new key, derived from the batch and row that created that order. The new
+ * key makes exactly one new order, whichever upload the row is retried from.
  */
 export function rowAgain(
   { id }: Batch,
@@ -120,7 +120,7 @@ interface Met {
 
 /**
  * Warnings about rows whose key belongs to an order with different content. Best effort: returns none if reading fails.
- * @param reported row numbers already reported.
+ * @param reported lists the row numbers already reported.
  */
 export async function reusedKeyWarnings(
   context: Context,

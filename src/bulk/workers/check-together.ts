@@ -10,7 +10,7 @@ const pauseMs = 100;
 const atOnce = 10;
 
 /**
- * The reader's side of a shared check: distributes batches for all workers to validate with the service. @throws
+ * The reader's side of a shared check. Distributes batches, which all workers validate with the service. @throws
  * ErrandError.
  */
 export async function* checkTogether(
@@ -55,7 +55,10 @@ export async function* checkTogether(
   }
 }
 
-/** Validates batches that another worker has read. @param waits whether more may come. @throws ErrandError. */
+/**
+ * Validates batches that another worker has read. @param waits tells whether more batches may still come. @throws
+ * ErrandError.
+ */
 export async function helpChecking(team: Team, waits: () => Promise<boolean>): Promise<void> {
   const { queue, job, context } = team;
   const check = async (chunk: Chunk): Promise<void> => {

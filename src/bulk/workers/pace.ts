@@ -10,7 +10,7 @@ export class SharedPace implements RateLimiter {
   readonly #clock: Timer;
   /** Turns taken but not used yet. */
   readonly #ready: number[] = [];
-  /** Lets one caller of this process wait at a time, to spare the database. */
+  /** Lets only one caller in this process wait for a turn at a time, to spare the database. */
   readonly #inTurn = new InTurn();
   #failure: Error | undefined;
 
@@ -19,7 +19,7 @@ export class SharedPace implements RateLimiter {
     this.#clock = clock;
   }
 
-  /** Error that ended the turns: the database is unavailable. */
+  /** Error that ended the turns because the database is unavailable. */
   get failure(): Error | undefined {
     return this.#failure;
   }
@@ -48,7 +48,7 @@ export class SharedPace implements RateLimiter {
     }
   }
 
-  /** Records a failure to lower the budget; the next refusal lowers it. */
+  /** Lowers the budget. A failure is only recorded, because the next refusal lowers it. */
   async refused(turn: number, requestedMs: number | undefined): Promise<void> {
     try {
       await this.#budget.cut(turn, requestedMs);
@@ -64,7 +64,7 @@ export class SharedPace implements RateLimiter {
   #next(signal: AbortSignal): Promise<number> {
     const known = this.#failure;
     return this.#inTurn.run(async () => {
-      // If the caller ahead failed while this one queued, fail at once: it has waited just as long.
+      // If the caller ahead failed while this one queued, fail at once, because this caller has waited just as long.
       if (this.#failure && this.#failure !== known) throw this.#failure;
       return this.#wait(signal);
     });
@@ -84,5 +84,5 @@ export class SharedPace implements RateLimiter {
   }
 }
 
-/** Wake up periodically: any process may lift a pause or raise the budget in the database; ms. */
+/** Maximum sleep between checks, ms. Any process may meanwhile lift a pause or raise the budget in the database. */
 const maxSleepMs = 5_000;

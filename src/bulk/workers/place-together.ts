@@ -16,8 +16,9 @@ import { workOf } from './terms.ts';
 const workersText = (count: number): string => (count === 1 ? '1 worker' : `${count} workers`);
 
 /**
- * Places the rest of a shared upload together with the other workers, journaling each batch before it is sent, and
- * waits until the last is placed by any of them. @throws ErrandError: what stopped this worker; the others continue.
+ * Places the rest of a shared upload together with the other workers, journaling each batch before it is sent. Waits
+ * until every batch is placed, by whichever worker. @throws ErrandError naming what stopped this worker; the other
+ * workers continue.
  */
 export async function placeTogether(
   team: Team,
@@ -37,14 +38,14 @@ export async function placeTogether(
   const place = async (chunk: Chunk): Promise<void> => {
     const batch = batchIn(chunk.body);
     const { id, existed } = await uploadBatch(context, { ...batch, filename: file, notifies, serial });
-    // Update the journal first: once the queue marks a batch done, nobody looks at it again.
+    // Update the journal first, because nobody looks at a batch again once the queue marks it done.
     await patiently(async () => (await context.journal()).bringIn(), context.signal);
     await queue.done(job, chunk, { id, existed });
   };
   const recordOf = async (key: string) => (await context.journal()).find(key, context.settings.baseUrl.value);
   /** Keys of batches still leased by another worker. */
   const taken = new Set<string>();
-  /** A worker without heartbeats may still be sending: its lease on the record expires later. */
+  /** A worker without heartbeats may still be sending, because its lease on the record expires later. */
   const isTaken = async ({ body }: Chunk, error: ErrandError): Promise<boolean> => {
     if (error.category !== 'conflict') return false;
     const key = textIn(body, 'key') ?? '';
@@ -102,7 +103,7 @@ export async function placeTogether(
 const pauseMs = 500;
 
 /**
- * Waits while workers anywhere still place the named shared uploads, so that all their batches can be followed.
+ * Waits while any worker still places batches of the named shared uploads, so that all batches can be followed.
  * @param words upload names and batch ids from the command line. @returns the remaining wait in ms; undefined if
  * unlimited. @throws StorageError.
  */

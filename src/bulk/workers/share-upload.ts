@@ -47,7 +47,7 @@ export interface SharedSent {
   readonly sent: Sent;
   readonly facts: readonly string[];
   readonly reportedRows: ReadonlySet<number>;
-  /** Whether a previously sent batch was ordered only now. */
+  /** Whether a batch sent earlier was not ordered until now. */
   readonly hasOrdered: boolean;
 }
 
@@ -60,10 +60,10 @@ type Placed = Omit<SharedSent, 'sent' | 'hasOrdered'> & {
 const atOnce = 5;
 
 /**
- * Uploads a file as one of several workers: the first one reads it, and all of them validate its rows with the service
- * and place them.
- * @param source undefined if other workers have the file. @throws ErrandError: what stopped this worker; the others
- * continue.
+ * Uploads a file as one of several workers. The first worker reads the file; all workers validate its rows with the
+ * service and place them.
+ * @param source undefined if other workers have the file. @throws ErrandError naming what stopped this worker; the
+ * other workers continue.
  */
 export async function distributeUpload(
   context: Context,
@@ -97,7 +97,7 @@ export async function distributeUpload(
     }
   } finally {
     await queue.leave();
-    // Watching takes further turns and reopens the connection.
+    // Watching later takes further turns, which reopens the connection.
     budget.close();
   }
 }
@@ -109,7 +109,7 @@ async function settled({ context }: Team, placed: Placed): Promise<SharedSent> {
   return { ...placed, facts: [...placed.facts, ...facts], hasOrdered };
 }
 
-/** Reads the file, has all workers validate it, opens the queue and works on it. */
+/** Reads the file, has all workers validate it, opens the queue and processes its batches. */
 async function readAndPlace(team: Team, source: Source, given: SharedGiven): Promise<Placed> {
   const { context, queue, job } = team;
   let prepared: PreparedUpload | undefined;
@@ -150,7 +150,7 @@ async function* chunksOf(size: number, prepared: PreparedUpload | undefined) {
     yield some.map((batch) => ({ place: batchIndex++, body: serializeBatch(batch) }));
 }
 
-/** Helps the reading worker. @returns the campaign once it can be worked on; undefined if the reader has died. */
+/** Helps the reading worker. @returns the job once it can be worked on; undefined if the reader has died. */
 async function untilRead(team: Team, hasFile: boolean): Promise<Job | undefined> {
   const { context, queue } = team;
   const { name, readerHost } = team.job;
@@ -214,8 +214,9 @@ async function proposedBy({ context, queue, job }: Team) {
 }
 
 /**
- * All batches of the upload, whichever worker sent them. @param isOver whether it was complete before this worker
- * joined.
+ * All batches of the upload, whichever worker sent them. @param isOver tells whether the upload was complete before
+ * this
+ * worker joined.
  */
 async function placedBatches({ queue, job }: Team, isOver: boolean): Promise<Uploaded[]> {
   const placed = await queue.placed(job);
@@ -242,7 +243,7 @@ function namedUploadOf({ name, facts }: Job): NamedUpload {
 interface Coming {
   readonly owner: JobOwner;
   readonly keyMasked: string;
-  /** undefined to derive it from the file. */
+  /** undefined to derive the name from the file. */
   readonly name: string | undefined;
   /** undefined if this worker has no file and takes the rows from the database. */
   readonly file: { readonly name: string; readonly sha256: string } | undefined;
@@ -250,8 +251,8 @@ interface Coming {
 }
 
 /**
- * Joins the current campaign of a name. Either this worker becomes its reader, or another one is or was.
- * @throws ErrandError if the campaign differs from this worker's options.
+ * Joins the current job of an upload name. This worker becomes the job's reader unless another worker is or was.
+ * @throws ErrandError if the job differs from this worker's options.
  */
 async function enter(queue: JobQueue, { owner, keyMasked, name, file, flags }: Coming): Promise<Job> {
   const requested = name ?? nameOfFile(file?.name ?? '');
@@ -270,7 +271,7 @@ async function enter(queue: JobQueue, { owner, keyMasked, name, file, flags }: C
   }
 }
 
-/** Why a campaign cannot proceed: its reader was refused. */
+/** Error for a job that cannot proceed because its reader was refused. */
 function rejectionError({ name, facts }: Job): ErrandError {
   const category = textIn(facts, 'category') ?? '';
   const message = textIn(facts, 'message') ?? 'it was refused';

@@ -8,7 +8,7 @@ import type { SharedPace } from './pace.ts';
 const maxInFlight = 4;
 /** Polling interval for work released by others, ms. */
 const pauseMs = 200;
-/** How long a chunk is set aside that cannot be processed now, ms. */
+/** How long to set aside a chunk that cannot be processed now, ms. */
 const asideMs = 1_500;
 /** Consecutive chunks rate-limited by the service before a worker gives up. */
 const maxRefused = 12;
@@ -33,9 +33,10 @@ export class Team {
   }
 
   /**
-   * Processes chunks of a kind concurrently and yields each result.
-   * @param waits whether more may come; asked when no chunk is available.
-   * @param isTaken whether a chunk failed because another worker still holds it; it is then set aside for a later try.
+   * Processes chunks of one kind concurrently and yields each result.
+   * @param waits tells whether more chunks may still arrive; asked when no chunk is available.
+   * @param isTaken tells whether a chunk failed because another worker still holds it. The chunk is then set aside and
+   * retried later.
    */
   async *work<R>(
     kind: ChunkKind,

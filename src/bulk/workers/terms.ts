@@ -69,7 +69,7 @@ export const workOf = ({ terms }: Pick<Job, 'terms'>) => ({
 });
 
 /**
- * Checks that a worker's options match the terms the upload began with; options not given default to those.
+ * Checks that a worker's options match the terms the upload began with. Options not given default to these terms.
  * @param file of this worker; undefined if it has none.
  * @throws ErrandError conflict naming the difference and both values.
  */

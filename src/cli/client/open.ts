@@ -24,8 +24,8 @@ interface Opened {
 }
 
 /**
- * Opens the client of a run, to the network or the embedded sandbox, with the configured key.
- * @param wrote called after each write the service has performed, except for minting the local key.
+ * Opens a run's client, for the network or the embedded sandbox, with the configured key.
+ * @param wrote is called after each write that the service has performed, except for minting the local key.
  */
 export async function openClient(context: Context, preview: Preview, wrote: () => void): Promise<Opened> {
   const { settings } = context;

@@ -135,14 +135,14 @@ function step(root: Tree, node: Tree | undefined, given: readonly string[], word
   return { node: fallback, given: [word] };
 }
 
-/** The whole command tree, without options and arguments, below a word that takes the name of any command. */
+/** Places the whole command tree, without options and arguments, below a word that takes the name of any command. */
 const mirror = (root: Tree, { name, text, options = [], children = [], isDotted }: Tree): Tree => ({
   name,
   text,
   options,
   ...(isDotted && { isDotted }),
   children: [
-    // A command that only prints pages has no output schema.
+    // Omit commands that only print pages, because they have no output schema.
     ...(root.children ?? []).filter((one) => !isDotted || !one.mirrors).map(bare),
     ...children.map(bare),
   ],

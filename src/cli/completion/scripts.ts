@@ -30,10 +30,10 @@ const scripts: Readonly<Record<Shell, Script>> = {
   },
 };
 
-/** Folder of the scripts the shells load; the build locates it relative to the built program. */
+/** Folder of the completion scripts that shells load; the build locates it relative to the built program. */
 const folder = new URL('../../../completions/', import.meta.url);
 
-/** The script before and after the program name. */
+/** Returns the parts of the script before and after the program name. */
 function template(shell: Shell): { readonly before: string; readonly after: string } {
   const { file, byName } = scripts[shell];
   const text = readFileSync(new URL(file, folder), 'utf8');
@@ -42,8 +42,8 @@ function template(shell: Shell): { readonly before: string; readonly after: stri
 }
 
 /**
- * Completion script of `errand`. It lists no commands but asks the program on each TAB, so it changes only with that
- * protocol. It calls the program that printed it, since a script cannot call an alias.
+ * Completion script of `errand`. The script lists no commands but asks the program on each TAB, so it changes only when
+ * that protocol does. It calls the program that printed it, since a script cannot call an alias.
  * @param program path of this program
  */
 export function completionScript(shell: Shell, program: string): string {
@@ -51,7 +51,7 @@ export function completionScript(shell: Shell, program: string): string {
   return before + scripts[shell].byPath(program) + after;
 }
 
-/** Whether a text is this version's script, whichever program it calls. */
+/** Whether a text is the script of this version, regardless of the program it calls. */
 export function isCurrentScript(shell: Shell, text: string): boolean {
   const { before, after } = template(shell);
   return text.length > before.length + after.length && text.startsWith(before) && text.endsWith(after);

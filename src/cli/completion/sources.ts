@@ -17,19 +17,19 @@ export interface Known {
   readonly stateDir: string;
 }
 
-/** Maximum newest records offered; more than anyone picks from. */
+/** Maximum number of records offered, newest first; more than anyone picks from. */
 const limit = 100;
 
 interface Sought {
   /** Prefix of the ids. */
   readonly prefix: string;
-  /** Maximum number of newest records; -1 for all. */
+  /** Maximum number of records, newest first; -1 for all. */
   readonly limit: number;
 }
 
 type Source<K extends Known = Known> = (known: K, sought: Sought) => Promise<readonly Candidate[]>;
 
-/** Operations that create records of a kind. */
+/** Operations that create records, by kind of record. */
 const makers: Readonly<Partial<Record<Kind, readonly string[]>>> = {
   orders: ['order.create', 'agent.order.create', 'legacy.retry'],
   batches: ['bulk.create'],
@@ -110,7 +110,7 @@ interface KnownToAll extends Known {
 
 const sources: Readonly<Record<SourceName, Source<KnownToAll>>> = {
   ...recordSources,
-  // Offer uploads wherever a batch is expected: their names are shorter to type.
+  // Offer uploads wherever a batch is expected, because their names are shorter to type.
   batches: async (known, sought) => [
     ...(await ifAny(uploads, known, sought)),
     ...(await recordSources.batches(known, sought)),

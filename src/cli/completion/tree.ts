@@ -7,7 +7,7 @@ export interface Hint {
   readonly commas?: true;
   /** Source of values known on this machine. */
   readonly from?: SourceName;
-  /** A file, completed by the shell; if there are `values` or `from`, only when none of them matches. */
+  /** Whether the shell completes a file name; with `values` or `from`, only if no candidate matches. */
   readonly files?: true;
 }
 
@@ -42,9 +42,9 @@ export interface Tree {
   /** Child that runs if none is named. */
   readonly fallback?: string;
   readonly arguments?: readonly TreeArgument[];
-  /** Words after it refer to the whole command tree, as for `help`. */
+  /** Whether the words after this command may name any command, as for `help`. */
   readonly mirrors?: true;
-  /** Accepts a command as a single word: `order.list`. */
+  /** Whether it accepts a command as a single word, such as `order.list`. */
   readonly isDotted?: true;
 }
 
@@ -59,7 +59,7 @@ export function hintOf({ names = [], completes = [], offers }: Completable): Hin
   };
 }
 
-/** Hint for an option's value: its own values if it lists any. */
+/** Hint for an option's value, made from the option's own values if it lists any. */
 export function optionHint(option: Option): Hint {
   if (option.kind === 'choice') return { values: candidates(option.values) };
   if (option.kind === 'list')

@@ -10,7 +10,7 @@ export interface HelpStyle {
   /** Width in columns. */
   readonly width: number;
   readonly paint: Paint;
-  /** Rewrites a command line as it is typed on this terminal. */
+  /** Rewrites a command line the way the user types it on this terminal. */
   readonly asTyped: (text: string) => string;
 }
 
@@ -18,7 +18,7 @@ export interface HelpStyle {
 const widest = 120;
 /** Longest term that widens the term column; a longer one gets its own line. */
 const maxTermLength = 30;
-/** A text with less width than this moves below its term. */
+/** Minimum width of a text beside its term; with less room, the text moves below the term. */
 const narrowest = 24;
 
 /** Formats a help page for a TTY. */
@@ -45,7 +45,7 @@ export function layOutTopic(given: HelpSection, style: HelpStyle): string {
   return asText([[style.paint.strong(topic.title)], ...parts]);
 }
 
-/** Rewrites its command lines as they are typed on this terminal. */
+/** Rewrites a section's command lines the way the user types them on this terminal. */
 const typedSection = (section: HelpSection, { asTyped }: HelpStyle): HelpSection => ({
   ...section,
   parts: section.parts.map((part): HelpPart => {

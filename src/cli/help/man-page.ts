@@ -25,7 +25,7 @@ export const escaped = (text: string): string =>
     )
     // Allow line breaks between the parts of a value.
     .replace(/(?<=\S)\[(?=,)/g, '\\:[')
-    // A dot at the start of a line begins a request.
+    // Escape a dot at the start of a line, which would begin a request.
     .replace(/^\./gm, '\\&.');
 
 const bold = (text: string): string => `\\fB${escaped(text)}\\fR`;
@@ -57,7 +57,7 @@ interface Title extends ManReference {
 
 const heading = ({ name, section, version, summary }: Title): string[] => [
   `.TH "${escaped(name.toUpperCase())}" ${section} "" "errand ${escaped(version)}" "errand"`,
-  // No hyphenation or justification: options and commands are copied from here.
+  // Disable hyphenation and justification, because users copy options and commands from the page.
   '.nh',
   '.ad l',
   '.SH NAME',
@@ -118,7 +118,7 @@ export const topicPage = (name: string, topic: HelpTopic, version: string): stri
     reference(errand),
   ]);
 
-/** Sections placed separately. */
+/** Titles of the sections that are placed separately. */
 const apart = new Set(['Examples', 'Exit codes', 'See also', 'More']);
 
 const lines = (all: readonly string[]): string => `${all.filter((line) => line !== '').join('\n')}\n`;
@@ -137,7 +137,8 @@ const section = ({ title, parts }: HelpSection): string[] =>
     : [`.SH ${escaped(title.toUpperCase())}`, ...withoutFirstBreak(parts.flatMap(partLines))];
 
 /**
- * Groups sections under one heading, with no subheading for the section of the same name. @param last closing sentence.
+ * Groups sections under one heading; a section with the same name gets no subheading. @param last is the closing
+ * sentence.
  */
 function group(title: string, sections: readonly HelpSection[], last = ''): string[] {
   if (sections.length === 0 && last === '') return [];

@@ -15,13 +15,13 @@ export type HelpPart =
 export interface HelpSection {
   readonly title: string;
   readonly parts: readonly HelpPart[];
-  /** Aligns its texts with those of the other aligned sections. */
+  /** Whether its texts start in the same column as those of the other aligned sections. */
   readonly isAligned?: boolean;
 }
 
 /** Help of a command or noun, for both the TTY and the man page. */
 export interface HelpPage {
-  /** As it is typed: `errand order create`. */
+  /** The name as typed, such as `errand order create`. */
   readonly name: string;
   readonly usage: string;
   readonly summary: string;

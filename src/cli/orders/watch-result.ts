@@ -29,7 +29,7 @@ interface ResultOptions {
   readonly until: Until;
   readonly intervalMs?: number;
   readonly allowMissing?: boolean;
-  /** Whether the ids are all open orders, of which there may be none. */
+  /** Whether the ids are those of all open orders, so that there may be none. */
   readonly isOpen?: boolean;
 }
 
@@ -59,7 +59,7 @@ export async function watchResult(
   return finalState(context, ids, following);
 }
 
-/** Order wording for a watch. */
+/** Wording of a watch that follows orders. */
 const watched: WatchLabels = { one: 'order', several: 'orders', badly: 'failed' };
 
 function followingOf(context: Context, ids: readonly string[], options: WatchOptions): Following<WatchEvent> {
@@ -88,7 +88,7 @@ function changeLines(context: Context, following: Following<WatchEvent>): Stream
   return { kind: 'stream', chunks: chunks(), exitCode: () => code };
 }
 
-/** Final state of the orders; until then, a live table on a TTY. */
+/** Returns the final state of the orders, showing a live table on a TTY until then. */
 async function finalState(
   context: Context,
   ids: readonly string[],
@@ -108,7 +108,7 @@ async function finalState(
   } finally {
     await view.done('broken off');
   }
-  // Input order, as in the live table.
+  // Keep the sequence of the input, as the live table does.
   const rows = [...new Set(ids)].flatMap((id) => orders.get(id) ?? []);
   const [only] = rows;
   if (ids.length === 1 && only !== undefined) return { kind: 'record', record: only, ...orderView, exitCode };
@@ -123,7 +123,7 @@ async function finalState(
 
 interface WatchView {
   show(event: WatchEvent, orders: ReadonlyMap<string, OrderRecord>): Promise<void>;
-  /** `settled` if the orders are printed next; otherwise the last view stays. */
+  /** Pass `settled` if the orders are printed next; otherwise the last view stays on screen. */
   done(outcome: 'settled' | 'broken off'): Promise<void>;
 }
 
@@ -205,7 +205,7 @@ function changeLine(event: Extract<WatchEvent, { type: 'change' }>, now: number)
   return safeText([...parts, ...(reason ? [reason] : [])].join('  '));
 }
 
-/** Initial room for common values, to keep the columns from moving. */
+/** Initial column widths that fit common values, so that the columns do not move. */
 const rooms: Readonly<Record<string, number>> = {
   state: '● in transit'.length,
   total: '$10.00'.length,
@@ -215,7 +215,7 @@ const rooms: Readonly<Record<string, number>> = {
 /** The parts of the context a live table needs. */
 type Drawing = Pick<Context, 'io' | 'serviceClock' | 'output'>;
 
-/** Orders in the list columns, whose widths never shrink. */
+/** Table of orders with the columns of a list; column widths never shrink. */
 export class LiveTable {
   readonly #context: Drawing;
   readonly #ids: readonly string[];
@@ -244,7 +244,7 @@ export class LiveTable {
     return new LiveTable(context, ids, tableLines, await paintFor(context.io.stdout.color), titleOf);
   }
 
-  /** A header and one line per order that fits on the terminal; the rest is only counted. */
+  /** Formats a header and one line per order. Orders that do not fit on the terminal are only counted. */
   async lines(orders: ReadonlyMap<string, OrderRecord>): Promise<string[]> {
     const { io, serviceClock, output } = this.#context;
     const room = Math.max(2, (io.stdout.rows?.() || 24) - 4);

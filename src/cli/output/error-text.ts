@@ -19,7 +19,7 @@ export function errorLines(report: ErrorReport, paint: Paint): string[] {
   ];
 }
 
-/** A user's interruption is not an error: shows the current state and how to resume. */
+/** Lines for an interruption by the user, which is not an error; they show the current state and how to resume. */
 const stoppedLines = ({ message, hint, next }: ErrorReport, paint: Paint): string[] => [
   safeText(message),
   ...(hint === null ? [] : [paint.faint(safeText(hint))]),
@@ -72,7 +72,7 @@ function linesOf(code: string | null, details: unknown): string[] {
   return plainLines(details);
 }
 
-/** The message names only the first row that violates a rule; lists all of them. */
+/** Lists every row that violates a rule, since the message names only the first one. */
 function policyLines({ rows }: Readonly<Record<string, unknown>>): string[] {
   const named = (Array.isArray(rows) ? rows : []).filter(isRecord).filter(({ row }) => row !== null);
   return named.length < 2
@@ -108,7 +108,7 @@ function fundLines({
   ];
 }
 
-/** Rails explained by the specification; others are shown verbatim. */
+/** Payment rails that the specification explains; any other rail is shown verbatim. */
 const rails: Readonly<Record<string, string>> = {
   your_retailer_account:
     'order with your own account at the retailer (--account); the wallet then pays the fee only',
@@ -129,7 +129,7 @@ function plainLines(details: unknown): string[] {
   if (Array.isArray(details)) return details.map((entry) => fault(entry) ?? plain(entry));
   if (!isRecord(details)) return [plain(details)];
   return Object.entries(details).flatMap(([key, value]) => {
-    // The message names what was made.
+    // Skip `made`, because the message already names what was made.
     if (value === null || value === undefined || key === 'made') return [];
     if (Array.isArray(value) && value.some(isRecord))
       return value.map((entry) => fault(entry) ?? `${key}: ${plain(entry)}`);

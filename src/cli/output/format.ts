@@ -7,8 +7,10 @@ export const isWrittenAsSent = ({ format, fields, query }: OutputOptions): boole
   format === 'ndjson' && fields === undefined && query === undefined;
 
 /**
- * Streams a list, and stops its source when the reader closes. If the source fails, stdout stays well-formed: empty if
- * there were no records, else all records so far plus the end of the list; the exit code tells that it is incomplete.
+ * Streams a list, and stops its source when the reader closes. If the source fails, stdout stays well-formed: it is
+ * empty
+ * if there were no records, and otherwise it holds all records so far and the end of the list. The exit code tells that
+ * the list is incomplete.
  * @returns the number of records.
  */
 export async function printRows(

@@ -9,8 +9,9 @@ const mayHide = new RegExp(`[${invisibleBmp}\\ud82f\\ud834\\udb40-\\udb43]`);
 const hidden = new RegExp(`[${invisibleBmp}]|${invisiblePairs}`, 'g');
 
 /**
- * Serializes to JSON, escaping as `\uXXXX` what a terminal would interpret or hide (JSON already escapes C0). Same
- * document, safe to display.
+ * Serializes to JSON, escaping as `\uXXXX` what a terminal would interpret or hide (JSON already escapes C0). The
+ * result
+ * is the same document, but safe to display.
  */
 export const toJson = (value: unknown): string => escapeHidden(spell(value));
 
@@ -24,7 +25,7 @@ const escaped = (found: string): string =>
     (_, index) => `\\u${found.charCodeAt(index).toString(16).padStart(4, '0')}`,
   ).join('');
 
-/** A single array, byte-identical to `JSON.stringify(all, null, 2)` but written record by record. */
+/** Prints a single array, byte-identical to `JSON.stringify(all, null, 2)` but written record by record. */
 export function jsonFormat(project: (row: unknown) => unknown): Format {
   return {
     row: (value, index) => (index === 0 ? '[\n' : ',\n') + element(project(value)),

@@ -7,15 +7,16 @@ import { noteLines } from './notice.ts';
 const maxNamed = 40;
 
 /**
- * Checks `--fields` against the first record: a path that neither it nor the contract has is an error for a read-only
- * command, and a note for one that has already written. @throws UsageError before anything is printed.
+ * Checks `--fields` against the first record. A path found neither there nor in the contract is an error for a
+ * read-only
+ * command, but only a note for a command that has already written. @throws UsageError before anything is printed.
  */
 export async function withKnownFields<R extends RecordResult | ListResult>(
   result: R,
   { fields, knownFields }: OutputOptions,
   io: Io,
 ): Promise<R> {
-  // Without columns the records are events of several shapes.
+  // Skip the check without columns, because the records are then events of several shapes.
   if (!fields || !knownFields || result.columns.length === 0) return result;
   const check = (record: Row | undefined): Promise<void> =>
     checkFields(result, record, fields, knownFields, io);
@@ -58,8 +59,9 @@ async function checkFields(
 }
 
 /**
- * Whether a record has a field at a path. With `isOpen`, also if another record may have it: below a null, or in the
- * elements of a list.
+ * Whether a record has a field at a path. With `isOpen`, the result is also true where another record may have the
+ * field,
+ * namely below a null or in the elements of a list.
  */
 function mayHave(record: Row | undefined, path: string, isOpen: boolean): boolean {
   let value: unknown = record;

@@ -8,8 +8,8 @@ type IdColumn = Pick<Column, 'name' | 'value'> & {
 
 /**
  * Notes on what a table omitted and how to see it: a single unwrapped line for hidden columns, and one for a truncated
- * id, since the next command needs it in full.
- * @param id column of the id; with its own `value`, it does not show the id itself.
+ * id, since the next command needs the whole id.
+ * @param id column of the id; if the column has its own `value`, it does not show the id itself.
  * @param width terminal width in columns; undefined without a TTY.
  */
 export function leftOut(

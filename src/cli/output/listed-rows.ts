@@ -10,7 +10,7 @@ import {
   type Row,
 } from '../../format/result.ts';
 
-/** Rows that arrive together in a longer list. */
+/** Number of rows that arrive together if a list is long. */
 const rowsOfPage = 100;
 
 /** Maximum label length; more would not help to identify a row. */
@@ -34,7 +34,7 @@ export class RowCounter {
     this.#labels = labelColumns(result.screen ?? result.columns);
   }
 
-  /** undefined if the rows have no references, or had to be named to get the list. */
+  /** undefined if the rows have no references, or if the user had to name them to get the list. */
   static of(result: ListResult, options: CellOptions): RowCounter | undefined {
     const kind = result.columns.find(({ path }) => path === idPath(result))?.names;
     return result.isByName || !kind ? undefined : new RowCounter(kind, result, options);

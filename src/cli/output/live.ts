@@ -6,8 +6,9 @@ import { mayDraw, openArea } from './writer.ts';
 
 export interface Live {
   /**
-   * Replaces the previously drawn lines, with the footer below. Lines wider than the terminal are cut; if there are too
-   * many, the last ones are summarized in one line. The footer is always visible.
+   * Replaces the previously drawn lines and draws the footer below them. Lines wider than the terminal are cut; if
+   * there
+   * are too many, the last ones are summarized in one line. The footer is always visible.
    */
   draw(lines: readonly string[], footer?: string): void;
   /** Leaves the last lines in place and restores the cursor. Always call it. */
@@ -63,11 +64,11 @@ export async function createLive({ stdout }: Pick<Io, 'stdout'>): Promise<Live> 
 
 const up = (rows: number): string => (rows > 0 ? `\u001b[${rows}A\r` : '\r');
 
-/** Rows that lines of these widths occupy now; a terminal narrowed since then has wrapped them. */
+/** Counts the rows that lines of these widths occupy now, since a terminal narrowed after drawing has wrapped them. */
 const rowsOf = (widths: readonly number[], columns: number): number =>
   widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
 
-/** At most `most` lines, the last counting those omitted. */
+/** Returns at most `limit` lines; if some are omitted, the last line counts them. */
 function fold(lines: readonly string[], limit: number): readonly string[] {
   const room = Math.max(1, limit);
   if (lines.length <= room) return lines;

@@ -73,7 +73,8 @@ const hanging = 2;
 /** Minimum terminal width for folding sentences. */
 const narrowest = 20;
 /**
- * Private-use placeholders for a space, and for a break opportunity between brackets, in unbreakable text; they never
+ * Private-use placeholders in unbreakable text: one for a space, one for a break opportunity between brackets. They
+ * never
  * occur in our own text.
  */
 const [space, seam] = ['\ue000', '\ue001'];
@@ -111,8 +112,8 @@ function foldLine(line: string, width: number, command: string): string[] {
 }
 
 /**
- * Whether a line must not be folded: a suggested command, or several columns. A label with a value folds beneath the
- * value.
+ * Whether a line must not be folded, because it is a suggested command or has several columns. A labelled value may be
+ * folded, with continuation lines beneath the value.
  */
 const isWhole = (plain: string): boolean =>
   plain.startsWith('try: ') || (/\S {2}/.test(plain) && labelOf(plain.trimStart()) === 0);
@@ -143,7 +144,7 @@ function masked(text: string, command: string): string {
   return text.slice(0, at).replace(/`[^`]{1,400}`/g, unbreakable) + unbreakable(text.slice(at));
 }
 
-/** Start of a command that extends to the end of the line: after a colon or a dollar sign. */
+/** Index where a command begins that extends to the end of the line; it follows a colon or a dollar sign. */
 function startOfCommand(text: string, command: string): number {
   const plainBefore = /(?::|\$)$/;
   for (let at = text.indexOf(`${command} `); at >= 0; at = text.indexOf(`${command} `, at + 1))

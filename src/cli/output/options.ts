@@ -7,8 +7,8 @@ interface Chosen {
 }
 
 /**
- * Resolves how a run presents its result. @param serviceClock the service's time, ms since the epoch. @param
- * defaultFormat the command's own. @throws UsageError for an unparsable query.
+ * Resolves how a run presents its result. @param serviceClock tells the service's time, ms since the epoch. @param
+ * defaultFormat is the command's own default. @throws UsageError for an unparsable query.
  */
 export async function outputOptions(
   globals: Readonly<Record<string, unknown>>,

@@ -36,7 +36,7 @@ function openBar(terminal: OutputStream, total: number | undefined, drawing: Omi
       }),
     fps: 10,
     linewrap: true,
-    // Output in between erases the bar.
+    // Redraw even an unchanged bar, because output in between erases it.
     forceRedraw: true,
     clearOnComplete: true,
     // The program handles interruption itself and then closes the bar.
@@ -117,7 +117,10 @@ class BarLine extends Writable {
     this.#terminal = terminal;
   }
 
-  /** Lines already fit; with the real width, the library would cut them within a color code. */
+  /**
+   * A width beyond any terminal's. Lines already fit, and with the real width the library would cut them within a color
+   * code.
+   */
   get columns(): number {
     return 10_000;
   }

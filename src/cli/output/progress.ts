@@ -57,7 +57,7 @@ function plainProgress(io: Io, options: ProgressOptions): Progress {
   };
 }
 
-/** Loads the bar library while the work begins; earlier states are shown once it is loaded. */
+/** Loads the bar library while the work begins; progress made meanwhile is shown once the library is loaded. */
 function barProgress(io: Io, options: ProgressOptions): Progress {
   const startedAt = options.now();
   let latest: State = { done: 0, note: '', isWaiting: false };

@@ -8,8 +8,8 @@ import { inferColumns, projection } from './select.ts';
 export type Query = (value: unknown) => unknown;
 
 /**
- * Compiles a JMESPath expression to a function of plain JSON.
- * @throws UsageError naming `--query` for a syntax error; when applied, OutputError for an evaluation error.
+ * Compiles a JMESPath expression to a function of plain JSON. The function throws OutputError for an evaluation error.
+ * @throws UsageError naming `--query` for a syntax error.
  */
 export function compileQuery(expression: string): Query {
   const shown = JSON.stringify(expression);
@@ -37,7 +37,7 @@ function attempt<T>(work: () => T, failed: (error: unknown) => Error): T {
   }
 }
 
-/** Copy with prototype-less objects, since the library reads inherited fields too. */
+/** Copies a value into prototype-less objects, since the library reads inherited fields too. */
 function bare(value: unknown): JSONValue {
   if (Array.isArray(value)) return value.map(bare);
   if (typeof value === 'object' && value !== null) {

@@ -14,8 +14,8 @@ const maxDepth = 4;
 /**
  * Formats a record as lines of name and value. A nested list of records becomes an indented table, a nested object an
  * indented view. Values are shown in full, wrapped at word boundaries to the terminal width.
- * @param hidden receives the names of columns a nested table has no room for. @param showEmpty whether columns without
- * a value get a line, as for explicitly requested ones.
+ * @param hidden receives the names of columns for which a nested table has no room. @param showEmpty tells whether
+ * columns without a value get a line, as explicitly requested columns do.
  */
 export async function recordLines(
   record: unknown,
@@ -62,7 +62,7 @@ const isEmpty = (value: unknown): boolean =>
   value === '' ||
   (isRecord(value) && Object.keys(value).length === 0);
 
-/** Whether a value is shown below its name: an object, or a list with one in it. */
+/** Whether a value is shown below its name because it is an object, or a list that contains one. */
 function opens(value: unknown, depth: number): value is object {
   if (depth >= maxDepth || isEmpty(value)) return false;
   return Array.isArray(value) ? value.some(isRecord) : isRecord(value);

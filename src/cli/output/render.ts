@@ -117,7 +117,7 @@ async function numbered(result: ListResult, io: Io, options: OutputOptions, titl
   return { rows: counter.count(result.rows), numbers: [counter.column], tell: report };
 }
 
-/** Looks up product titles, if a record lacks its own for these columns. */
+/** Looks up product titles if a record has no titles of its own for these columns. */
 async function titlesFor(
   columns: readonly Column[],
   record: RecordResult['record'],

@@ -18,8 +18,7 @@ export function selectColumns(
 }
 
 /**
- * Adds the derived state, which otherwise only the TTY columns have, under its heading `state`, so that `--fields` can
- * select it.
+ * Adds a column `state`, so that `--fields` can select the derived state, which otherwise only the TTY columns have.
  */
 export function withStates<R extends RecordResult | ListResult>(result: R): R {
   const { columns, screen = [] } = result;

@@ -19,11 +19,11 @@ const gap = 2;
 
 /** Minimum useful width; below this, the least important column is dropped instead. */
 const minTextWidth = 12;
-/** Fits a status's symbol and first word. */
+/** Minimum width of a status; fits its symbol and first word. */
 const minStatusWidth = 16;
-/** Fits a few words per line. */
+/** Minimum width of prose; fits a few words per line. */
 const minProseWidth = 20;
-/** Weight that keeps a status to the last: a row without it may look successful. */
+/** Weight that makes a status the last column to be dropped, because a row without its status may look successful. */
 const statusFirst = 1000;
 /** Columns with less weight, such as an age, are dropped before a status is wrapped. */
 const minWeightBeforeStatus = 5;
@@ -53,7 +53,7 @@ export interface Layout {
 
 /** Space requirements derived from a column's texts. */
 interface Need {
-  /** In place of the column's own `least`. */
+  /** Minimum width that replaces the column's own `minWidth`. */
   readonly minWidth?: number | undefined;
   /** Whether it is empty in every row. */
   readonly isEmpty?: boolean;
@@ -69,12 +69,12 @@ interface Candidate extends Omit<PlacedColumn, 'width'> {
 }
 
 /**
- * Fits columns into the terminal: drops the lowest weights first (the last of equals), restores those that still fit,
- * then narrows the widest texts. Empty columns are dropped first; extra columns appear only if nothing else has to give
- * way.
+ * Fits columns into the terminal. Drops the columns with the lowest weights first (of equal ones, the last), restores
+ * dropped columns that still fit, then narrows the widest texts. Empty columns are dropped before all others; extra
+ * columns appear only if no other column has to give way.
  * @param natural width of each column's widest text, including its header.
  * @param limit terminal width in columns; undefined for a pipe, where everything is shown in full.
- * @param needs of each column, if its texts determine any.
+ * @param needs space requirements of each column, if its texts determine any.
  */
 export function layOut(
   columns: readonly Column[],
@@ -118,7 +118,7 @@ export function layOut(
 }
 
 /**
- * Fills the room a wide dropped column leaves with narrower ones, most important first, without taking any from a
+ * Fills the width freed by a dropped wide column with narrower columns, most important first, without narrowing a
  * status.
  */
 function withThoseThatFit(
@@ -177,7 +177,7 @@ function narrow(columns: readonly Candidate[], limit: number): void {
   }
 }
 
-/** The only remaining column must fit, whatever its kind. */
+/** Narrows the only remaining column to the terminal, because it must fit whatever its kind. */
 function onlyOne(shown: readonly Candidate[], limit: number): Partial<PlacedColumn> {
   const [only] = shown;
   return only && shown.length === 1 && only.width > limit ? { width: limit, cuts: true } : {};
@@ -253,7 +253,7 @@ class Table {
     readonly ids: ShortIds,
   ) {}
 
-  /** Final layout; a column that was empty in the first rows may have text later. */
+  /** Final layout. Its hidden columns include those that were empty in the first rows but had text later. */
   get layout(): Layout {
     return { ...this.placed, hidden: [...this.placed.hidden, ...this.#missed] };
   }
@@ -379,8 +379,9 @@ interface BatchOptions {
 }
 
 /**
- * Batches rows: first up to `size`, or those that arrive within `waitMs` of the first, then one at a time. Lets a table
- * compute widths from several rows without much delay.
+ * Batches rows. The first batch has up to `size` rows, or those that arrive within `waitMs` of the first row; later
+ * rows
+ * come one at a time. This lets a table compute widths from several rows without much delay.
  */
 export async function* headFirst<T>(
   rows: Iterable<T> | AsyncIterable<T>,
@@ -409,7 +410,7 @@ export async function* headFirst<T>(
       coming = undefined;
       if (!step.done) head.push(step.value);
     }
-    // Mark as handled: the row that missed the first batch may still reject while nobody awaits it.
+    // Mark the promise as handled, because the row that missed the first batch may still reject while nobody awaits it.
     coming?.catch(() => {});
     if (head.length > 0) yield head;
     while (coming || !ended) {
@@ -423,7 +424,7 @@ export async function* headFirst<T>(
   }
 }
 
-/** Stops a source early; a busy one stops later, without being awaited. */
+/** Stops a source early; a source that is busy stops later, without being awaited. */
 async function stop(iterator: Iterator<unknown> | AsyncIterator<unknown>, busy: boolean): Promise<void> {
   const stopped = Promise.resolve(iterator.return?.());
   if (busy) stopped.catch(() => {});
@@ -489,7 +490,8 @@ const borderless = {
 /**
  * Draws a page, one line per row, without borders or trailing spaces. cli-table3 measures wide, combining and emoji
  * characters by an older Unicode version than terminals, and truncates accordingly. Such texts are therefore measured
- * here and substituted for placeholders of their width. cli-table3 takes quadratic time in the number of rows.
+ * here, and placeholders of the same width replace them for the drawing. cli-table3 takes quadratic time in the number
+ * of rows.
  */
 export async function drawRows(
   rows: readonly (readonly Cell[])[],

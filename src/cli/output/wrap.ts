@@ -35,7 +35,7 @@ function withValues(parts: readonly string[], width: number): string[] {
   return whole;
 }
 
-/** Folds a command line with backslash continuations, so that a shell reads it as one. */
+/** Folds a command line with backslash continuations, so that a shell still reads a single command. */
 export function foldCommand(command: string, width: number): string[] {
   if (command.length <= width) return [command];
   const lines: string[] = [];

@@ -50,7 +50,7 @@ export class Writer {
     this.#signal = signal;
   }
 
-  /** @param before prefix for the first text written; omitted if none is. */
+  /** @param before is a prefix for the first text written; if no text is written, neither is the prefix. */
   beginWith(before: string): void {
     this.#before = before;
   }
@@ -66,7 +66,7 @@ export class Writer {
   }
 
   /**
-   * @param scrub applied when the text is sent; skipped for all-ASCII chunks, which most are.
+   * @param scrub is applied when the text is sent, except to all-ASCII chunks, which most are.
    * @throws OutputError if an earlier write failed for a reason other than a closed reader; the abort reason.
    */
   write(text: string, scrub?: Scrub): Promise<void> | undefined {
@@ -90,7 +90,7 @@ export class Writer {
     if (!this.#closed) await this.#send(bytes);
   }
 
-  /** Resolves once everything is written. @throws OutputError if it could not be; the abort reason. */
+  /** Resolves once everything is written. @throws OutputError if something could not be written; the abort reason. */
   async flush(): Promise<void> {
     await this.#push();
     this.#check();
@@ -175,7 +175,10 @@ export class Writer {
 
 const writers = new WeakMap<Writable, Writer>();
 
-/** The only writer per stream, so that its state, such as a closed reader, carries over to later results. */
+/**
+ * Returns the one writer of a stream, so that the writer's state, such as a closed reader, carries over to later
+ * results.
+ */
 export function writerOf(stream: Writable): Writer {
   const known = writers.get(stream);
   if (known) return known;
@@ -210,5 +213,5 @@ export function makeRoom(endsLine: boolean): void {
   isLineOpen = !endsLine;
 }
 
-/** Whether an area may be drawn: the cursor stands at the start of a line. */
+/** Whether an area may be drawn, which requires the cursor to be at the start of a line. */
 export const mayDraw = (): boolean => !isLineOpen;

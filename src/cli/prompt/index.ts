@@ -131,7 +131,7 @@ export async function askSecret(
 
 type On = NonNullable<Parameters<typeof input>[1]>;
 
-/** Ignores keys pressed before the question was readable: a stray Enter or `y` could spend money. */
+/** Ignores keys pressed before the question was readable, because a stray Enter or `y` could spend money. */
 async function answeredAfresh<T>(context: Context, ask: (on: On) => Promise<T>): Promise<T> {
   if (await discardTyped(context.io.stdin.stream, context.signal)) throw interrupted();
   return answered(context, ask);
@@ -166,8 +166,8 @@ const quietMs = 30;
 const controlC = '\u0003';
 
 /**
- * Discards pending input before a prompt appears, so that it cannot answer it.
- * @returns whether it contained Ctrl-C, which raw mode delivers as a character.
+ * Discards pending input before a prompt appears, so that this input cannot answer the prompt.
+ * @returns whether the input contained Ctrl-C, which raw mode delivers as a character.
  */
 async function discardTyped(stdin: Readable, signal: AbortSignal): Promise<boolean> {
   if (!(stdin instanceof ReadStream) || signal.aborted) return false;

@@ -142,9 +142,10 @@ const retailerColumns: readonly Column<Shape<'PublicRetailer'>>[] = [
 ];
 
 /**
- * Confirms an unlisted retailer, which may be a typo that leaves the account unused: asks a user, warns a script. The
- * service accepts any name, since it orders from unlisted stores too.
- * @param done what is cancelled if the user declines: `stored`. @throws UsageError if the user declines.
+ * Confirms an unlisted retailer, which may be a typo that leaves the account unused. Asks a user, but only warns a
+ * script. The service accepts any name, since it orders from unlisted stores too.
+ * @param done names the action that is cancelled if the user declines, such as `stored`. @throws UsageError if the user
+ * declines.
  */
 export async function agreeToRetailer(
   context: Context,
@@ -188,7 +189,7 @@ function namesOf(row: JsonObject): string[] {
 
 type ListedRetailer = JsonObject & { readonly retailer: string };
 
-/** Retailers the service lists; with `all`, also stores it has seen. Empty if it cannot be queried. */
+/** Retailers the service lists; with `all`, also stores it has seen. Empty if the service cannot be queried. */
 async function listRetailers(context: Context, include?: readonly ['all']): Promise<ListedRetailer[]> {
   // --curl performs no reads.
   if (context.previewsReads) return [];
@@ -202,7 +203,7 @@ async function listRetailers(context: Context, include?: readonly ['all']): Prom
     }
     return found;
   } catch (error) {
-    // Best effort: any real problem will surface when the account is stored.
+    // Ignore an error of the service, because any real problem will surface when the account is stored.
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
     return [];
   }

@@ -12,7 +12,7 @@ import {
   unlistedOption,
 } from './fields.ts';
 
-/** Clearable values: each field, and the value that clears it. */
+/** Fields that can be cleared, each with the value that clears it. */
 const clearable = {
   password: ['password', ''],
   'two-factor': ['totp_secret', ''],

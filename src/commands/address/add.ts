@@ -47,7 +47,7 @@ export const add = defineCommand({
     await store.addAddress(name, address, { asDefault, replace: isReplaced });
     return { kind: 'record', record: { name, ...address }, columns: addressColumns, id: 'name' };
 
-    /** Whether the user agreed to replace the address of that name. @throws UsageError if not. */
+    /** Whether the user agreed to replace the existing address of that name. @throws UsageError if not. */
     async function isAgreed(): Promise<boolean> {
       if (!store.isTaken(name)) return false;
       if (!context.interactive.yes) throw addressTaken(name);

@@ -27,8 +27,8 @@ interface Request extends GivenBody {
 }
 
 /**
- * Sends a request for an operation where one intent creates one record: journals, confirms and settles it like the
- * operation's own command. @throws UsageError for an invalid body; conflict for a repeated request.
+ * Sends a request for an operation where one intent creates one record. Journals, confirms and settles the request as
+ * the operation's own command does. @throws UsageError for an invalid body; conflict for a repeated request.
  */
 export async function sendByHand(context: Context, request: Request): Promise<MadeRecord> {
   const name = nameOf(request.target.operation);

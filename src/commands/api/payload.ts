@@ -24,7 +24,7 @@ export const sendsSomething = ({ rawField = [], field = [], bodyFrom }: Given): 
   rawField.length > 0 || field.length > 0 || bodyFrom !== undefined;
 
 /**
- * Sends fields as a JSON body; as query parameters for a read, or when `--input` gives the body.
+ * Sends fields as a JSON body, or as query parameters for a read or when `--input` gives the body.
  * @throws UsageError naming the flag.
  */
 export async function readPayload(context: Context, method: string, given: Given): Promise<Payload> {

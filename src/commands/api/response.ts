@@ -82,13 +82,13 @@ function isText(bytes: Uint8Array): boolean {
   }
 }
 
-/** The service applied the request; only displaying the response is refused. */
+/** The service applied the request, but the response cannot be displayed as requested. */
 const notAsRequested = (message: string): ErrandError =>
   new ErrandError('usage', message, { outcome: 'applied', retryable: false });
 
 /**
- * Fetches every page of a list as one stream, holding at most two pages in memory. Known paths are paged as their table
- * row says; for any other, follows `next_page`.
+ * Fetches every page of a list as one stream, holding at most two pages in memory. Pages a known path as its row in the
+ * table says; follows `next_page` for any other path.
  * @throws UsageError for a write; ErrandError if the response is not a list.
  */
 export async function everyRow(

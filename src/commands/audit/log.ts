@@ -60,7 +60,7 @@ export const log = defineCommand({
 
 type LogRow = Output<'AuditRecord'>;
 
-/** Returns the last `most` rows without buffering all of them. */
+/** Returns the last `limit` rows without buffering all of them. */
 function latest(rows: Iterable<LogRow>, limit: number): LogRow[] {
   let recent: LogRow[] = [];
   for (const row of rows) {
@@ -70,7 +70,7 @@ function latest(rows: Iterable<LogRow>, limit: number): LogRow[] {
   return recent.slice(-limit);
 }
 
-/** One word for how a record's action ended, or the reason for it. */
+/** One word for how a record's action ended; failing that, the reason given in the record. */
 function outcomeOf({ detail }: Unchecked<LogRow>): unknown {
   const { code, outcome, status, change, reason } = Object(detail);
   return code ?? outcome ?? status ?? change ?? reason;

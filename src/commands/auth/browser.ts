@@ -8,7 +8,7 @@ const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   linux: ['xdg-open'],
 };
 
-/** How long an opener may take to report failure, ms; one still running by then has become the browser. */
+/** How long an opener may take to report failure, ms. An opener still running by then has become the browser. */
 const failureTimeoutMs = 1000;
 
 /** Opens a page in the user's browser, without a shell. @returns whether it opened, as far as the opener reports. */

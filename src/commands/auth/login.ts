@@ -92,7 +92,11 @@ const waiting: ReadonlySet<string | undefined> = new Set(['authorization_pending
 const defaultIntervalSeconds = limits.deviceIntervalSeconds;
 /** Longest polling interval accepted from the service, seconds; longer values are ignored. */
 const maxIntervalSeconds = 600;
-/** Default lifetime of a code if the service names none (RFC 8628 leaves it open), and the maximum, seconds. */
+/**
+ * Default and maximum lifetime of a code, seconds. The default applies if the service names no lifetime (RFC 8628
+ * leaves
+ * it open).
+ */
 const defaultLifeSeconds = 900;
 const maxLifeSeconds = 24 * 3600;
 
@@ -126,7 +130,7 @@ async function untilApproved(
 }
 
 /**
- * A transient failure: the code stays pending, so polling continues. A success status with a malformed body is not
+ * A transient failure leaves the code pending, so polling continues. A success status with a malformed body is not
  * transient.
  */
 const isTransient = ({ category, facts: { status } }: ErrandError): boolean =>

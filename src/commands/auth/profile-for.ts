@@ -7,7 +7,7 @@ import type { Context } from '../../run/context.ts';
 /**
  * Returns the active profile for storing a key. Refuses if another service is selected, because its key would later be
  * sent to the profile's service.
- * @param then command that stores the key for the selected service. @throws UsageError.
+ * @param then is the command that stores the key for the selected service. @throws UsageError.
  */
 export function profileFor({ settings }: Context, saved: Profile | undefined, then: NextStep): Profile {
   const { profile, baseUrl } = settings;
@@ -34,7 +34,7 @@ export const replaceOption = {
 } as const;
 
 /**
- * Asks before replacing a stored client token. @param before the profile's current token, if any.
+ * Asks before replacing a stored client token. @param before is the profile's current token, if any.
  * @throws UsageError if nobody agrees; nothing is stored then.
  */
 export async function agreeToReplace(

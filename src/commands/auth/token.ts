@@ -66,7 +66,7 @@ export const token = defineCommand({
       return [];
     }
 
-    /** Binds the token to the service named by the environment; it is never sent elsewhere. */
+    /** Binds the token to the service named by the environment; the token is never sent elsewhere. */
     function legacyAddress(): { legacy_base_url?: string } {
       const { value, from } = context.settings.legacyBaseUrl;
       return from === 'environment' ? { legacy_base_url: value } : {};

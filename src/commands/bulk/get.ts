@@ -65,7 +65,7 @@ async function record(context: Context, batch: Batch): Promise<Result> {
 }
 
 /**
- * Hints at the command that lists the placed orders: a placed row does not say whether its order is under way,
+ * Hints at the command that lists the placed orders, because a placed row does not say whether its order is under way,
  * delivered or lost.
  */
 function orderHints(context: Context, batch: Batch): string[] {

@@ -59,7 +59,7 @@ export async function distributeFile(
   }
 }
 
-/** Arguments that name everything sent, for a command to type. */
+/** Arguments that name everything sent, for use in a suggested command. */
 const wordsOf = ({ name, batches }: Sent): readonly string[] =>
   name === undefined ? batches.map(({ id }) => id) : [name];
 

@@ -87,7 +87,7 @@ const moved = (context: Context, { name }: KnownUpload, source: UploadSource, pr
     next: [again(context, source.path ?? '-', source, 'to upload it as it is now')],
   });
 
-/** Command that uploads a file with the same options. */
+/** Suggests the command that uploads a file again with the same options. */
 const again = (context: Context, file: string, source: UploadSource, when: string): NextStep => ({
   command: `errand bulk upload ${shellWord(file)}${tableFlags(source.table)}${uploadFlags(source)}${whereFlags(context)}`,
   when,

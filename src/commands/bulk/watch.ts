@@ -119,7 +119,7 @@ const withTheirRows = (
     };
   });
 
-/** Counts finished rows across all batches. Appears once every batch has been read and the total is known. */
+/** Counts finished rows across all batches. The count appears once every batch has been read and the total is known. */
 class PlacingProgress {
   readonly #context: Context;
   readonly #named: NamedBatches;

@@ -27,7 +27,7 @@ const preferenceColumns: readonly Column[] = [
   { name: 'what it does', path: 'description', weight: 8, isProse: true },
 ];
 
-/** Shows `not set` on a TTY, which hides a column that is empty in every row. */
+/** Shows `not set` on a TTY, which would otherwise hide a column that is empty in every row. */
 const preferenceScreen: readonly Column[] = preferenceColumns.map((column) =>
   column.path === 'value' ? { ...column, value: ({ value }) => value ?? 'not set' } : column,
 );

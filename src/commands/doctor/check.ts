@@ -1,7 +1,7 @@
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 
-/** `info` is neutral; `skipped` could not be checked because of another finding. */
+/** `info` is neutral; `skipped` means that another finding made the check impossible. */
 type Status = 'ok' | 'trouble' | 'skipped' | 'info';
 
 export interface Finding {
@@ -11,7 +11,7 @@ export interface Finding {
   readonly remedy?: string | undefined;
 }
 
-/** The service's description of itself: one request, shared by several checks. */
+/** Result of requesting the service's description once, shared by several checks. */
 export type Probe =
   | {
       readonly reached: true;

@@ -36,7 +36,7 @@ const checks: readonly Check[] = [
   terminal,
 ];
 
-/** Rows print as they arrive, so widths are reserved: the widest row may come last. */
+/** Rows print as they arrive, so reserve widths, because the widest row may come last. */
 const columns: readonly Column[] = [
   { name: 'check', path: 'check', weight: 9, room: 'configuration'.length },
   { name: 'status', path: 'status', kind: 'status', weight: 8, room: '✖ trouble'.length },

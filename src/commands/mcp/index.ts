@@ -3,7 +3,7 @@ import { type ToolName, toolNames } from '../../integrations/mcp/names.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 
-// Safe cast: an object literal has no keys but its own.
+// The cast is safe because an object literal has no keys but its own.
 const toolWords = Object.keys(toolNames) as ToolName[];
 
 export const command = defineRootCommand({

@@ -41,7 +41,7 @@ export const show = defineCommand({
   },
 });
 
-/** Shows the published policy even if this machine's file differs, which blocks ordering. */
+/** Shows the published policy even if this machine's file differs. Such a difference blocks ordering. */
 async function policyToShow(context: Context): Promise<Policy | undefined> {
   try {
     return await loadPolicy(context);

@@ -219,7 +219,7 @@ async function chooseItems(context: Context, orderId: string): Promise<ChosenIte
   return items;
 }
 
-/** Asks for the quantity; defaults to the same as --item without a number. */
+/** Asks for the quantity; the default is that of --item without a number. */
 async function askQuantity(context: Context, { name, bought }: ChosenItem): Promise<number> {
   const { min } = limits.quantity;
   if (bought === min) return min;

@@ -132,7 +132,7 @@ async function open(client: Client, url: string): Promise<AsyncIterable<Uint8Arr
 const isRefused = (error: unknown): error is ErrandError =>
   error instanceof ErrandError && error.facts.status === errorCodes.forbidden.status;
 
-/** Replaces the default hint, which would blame the key: here the link is invalid. */
+/** Replaces the default hint, which would blame the key although the link is invalid. */
 function refusedAgain(error: unknown): never {
   if (!isRefused(error)) throw error;
   const message = 'the link of a label is refused, though it has just been made anew';
@@ -149,7 +149,7 @@ function makeFolder(dir: string): void {
 }
 
 interface LabelFile {
-  /** As the caller requested it. */
+  /** The return's id, as the caller requested it. */
   readonly returnId: string;
   /** Zero-based, among the labels of its return. */
   readonly index: number;
@@ -203,7 +203,7 @@ function freeName(name: string, taken: Map<string, number>): string {
 const reserved = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
 const maxNameBytes = 80;
 const unfit = /[^\p{L}\p{N}._ -]/gu;
-/** Replaced separately, because some of these count as letters. */
+/** Invisible characters, replaced separately because some of them count as letters. */
 const invisible = new RegExp(`[${invisibleBmp}${invisibleAstral}]`, 'gu');
 
 /**
@@ -219,7 +219,7 @@ export function safeFileName(given: string, fallback = 'label'): string {
   return shortened(reserved.test(name) ? `_${name}` : name);
 }
 
-/** Joins a folder and a file name. @throws Error if the path would leave the folder: the last line of defense. */
+/** Joins a folder and a file name. @throws Error if the path would leave the folder, as the last line of defense. */
 export function pathInside(folder: string, name: string): string {
   const path = resolve(folder, name);
   if (dirname(path) !== resolve(folder)) throw new Error(`${JSON.stringify(name)} would leave the folder`);

@@ -53,8 +53,8 @@ type FollowEvent =
   | ({ readonly type: 'summary' } & WatchSummary);
 
 /**
- * Follows returns until each reaches the awaited status, is denied, or the deadline passes. Yields one `change` per
- * return with a new status; a network interruption is a `gap`, not an end.
+ * Follows returns until each reaches the awaited status or is denied, or until the deadline passes. Yields one `change`
+ * per return with a new status. A network interruption yields a `gap` and does not end the watch.
  * @throws ErrandError not_found for an unknown id, or any failure that polling cannot recover from.
  */
 async function* followReturns(
@@ -121,7 +121,7 @@ interface FollowView {
   /** Whether the view itself shows each change. */
   readonly isLive: boolean;
   show(returns: ReadonlyMap<string, ReturnRecord>): Promise<void>;
-  /** `settled` if the returns are printed next; otherwise the last view stays on screen. */
+  /** Pass `settled` if the returns are printed next; otherwise the last view stays on screen. */
   done(outcome: 'settled' | 'broken off'): void;
 }
 
@@ -222,7 +222,7 @@ export const watch = defineCommand({
   },
 });
 
-/** Polling pace: a return takes longer than an order. */
+/** Default polling pace; slow, because a return takes longer than an order. */
 const defaultPace = { minMs: 1_000, maxMs: 60_000 };
 
 /** Prints one plain line per change: time, return, status, credited amount. */
@@ -244,7 +244,7 @@ const changeLine = ({ clock }: Context, { id, status, order_id }: ReturnRecord):
     [new Date(clock.now()).toISOString(), id, plainText(status), `order ${plainText(order_id)}`].join('  '),
   );
 
-/** Final state of the returns; on a TTY, a live table until then. */
+/** Returns the final state of the returns, showing a live table on a TTY until then. */
 async function finalState(
   context: Context,
   ids: readonly string[],

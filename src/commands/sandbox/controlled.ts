@@ -24,10 +24,11 @@ export interface Controlled {
 }
 
 /**
- * Connects to the sandbox selected by base URL, profile and environment. First checks that it is one: any other service
- * receives no request that could change it, and one not on loopback receives none at all.
- * @param mayMakeOne creates the embedded sandbox if it was never used. @throws UsageError naming the service and where
- * it was set.
+ * Connects to the sandbox selected by base URL, profile and environment. First checks that it is a sandbox, so that no
+ * other service receives a request that could change it. A service that is not on loopback receives no request at all.
+ * @param mayMakeOne allows creating the embedded sandbox if it was never used. @throws UsageError naming the service
+ * and
+ * where it was set.
  */
 export async function controlled(
   context: Context,
@@ -72,7 +73,11 @@ export async function checkSandbox(context: Context, verb: string): Promise<void
   if (context.settings.baseUrl.value !== embeddedUrl) await askState(context, verb);
 }
 
-/** Reads the sandbox's state, or why it withholds that from this machine. @throws UsageError if it is not a sandbox. */
+/**
+ * Reads the sandbox's state, or why the sandbox withholds its state from this machine. @throws UsageError if the
+ * service
+ * is not a sandbox.
+ */
 async function askState(
   context: Context,
   verb: string,
@@ -94,7 +99,7 @@ async function askState(
   throw notSandbox(context, verb, `it responds to GET ${controlPath} as no sandbox does`);
 }
 
-/** Headers that prove to the sandbox that this user runs it, on systems that cannot tell. */
+/** Headers that prove to the sandbox that this user runs it, for systems that cannot tell who calls. */
 function ownHeaders({ settings: { baseUrl, folders } }: Context): Record<string, string> {
   const token = tokenFor(folders.state, baseUrl.value);
   return token === undefined ? {} : { [controlTokenHeader]: token };

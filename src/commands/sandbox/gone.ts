@@ -24,7 +24,7 @@ export async function noteGone(context: Context, { since, until, why, dataFile }
   if (!journalExists(context.settings)) return [];
   const journal = await context.journal();
   const sandbox = await import('../../sandbox-door.ts');
-  // A sandbox served on the embedded one's data takes that one back, too.
+  // A sandbox served on the embedded sandbox's data takes the embedded one back, too.
   const services = new Set([
     baseUrl.value,
     ...(dataFile === sandbox.fileOf(folders.state) ? [embeddedUrl] : []),

@@ -56,8 +56,8 @@ interface Keeper {
 }
 
 /**
- * The profile that may store the key: one with the base URL the key is minted at. @throws UsageError if --store names
- * another.
+ * Returns the profile that may store the key, which must have the base URL the key is minted at. @throws UsageError if
+ * --store is given and the profile has another base URL.
  */
 async function profileFor(context: Context, isRequested: boolean): Promise<Keeper | undefined> {
   const { profile, baseUrl } = context.settings;

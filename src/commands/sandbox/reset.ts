@@ -45,7 +45,7 @@ export const reset = defineCommand({
     const store = await context.store();
     const mayComeBack = served ? served.state.snapshots.length > 0 : sandbox.hasSnapshots(folders.state);
     await store.retireKeysAt(baseUrl.value, mayComeBack);
-    // A sandbox served on the embedded one's data empties that one, too.
+    // A sandbox served on the embedded sandbox's data empties the embedded one, too.
     if (served?.state.kept_in === sandbox.fileOf(folders.state))
       await store.retireKeysAt(embeddedUrl, mayComeBack);
     const keys = mayComeBack

@@ -50,7 +50,7 @@ export async function readScenario(
   return checked(name, value, lineOf);
 }
 
-/** Reads the scenario of `--scenario`, if given. @throws UsageError, as `readScenario`. */
+/** Reads the scenario of `--scenario`, if given. @throws UsageError as `readScenario` does. */
 export async function scenarioNamed(
   context: Parameters<typeof readScenario>[0],
   given: string | undefined,

@@ -14,7 +14,7 @@ import type { Context } from '../../run/context.ts';
 import { faultList, rehearsalOptions, walletCents } from './rehearsal-options.ts';
 import { scenarioNamed, scenarioOption } from './scenario-file.ts';
 
-/** Options for who may reach a served sandbox, and whom it may call. */
+/** Options that set who may reach a served sandbox, and whom the sandbox may call. */
 const reachOptions = {
   allowExternalWebhooks: {
     kind: 'flag',
@@ -45,8 +45,9 @@ interface ReachFlags {
 }
 
 /**
- * Converts the flags to sandbox options. If remote machines can reach it, they must not be able to make it call this
- * one.
+ * Converts the flags to sandbox options. Remote machines that can reach the sandbox must not be able to make it call
+ * this
+ * machine.
  * @throws UsageError naming the flag.
  */
 function reachOf({
@@ -76,13 +77,13 @@ function hostName(flag: string, given: string): string {
 
 const methodWidth = 'DELETE'.length;
 const gap = '  ';
-/** Minimum width of a target, to tell it from others; with less room, a terminal omits other columns. */
+/** Minimum width at which targets can be told apart; with less room, a terminal omits other columns. */
 const minTargetWidth = 24;
 
 /**
  * Prints one stderr line per request to the served sandbox: time, status, time to the first byte, method, target (cut
- * in the middle), effect or reason for refusal. Only on a TTY: a test that runs the sandbox reads its stderr for
- * failures.
+ * in the middle), effect or reason for refusal. Prints only on a TTY, because a test that runs the sandbox reads its
+ * stderr for failures.
  */
 export async function requestLines({
   io,
@@ -138,7 +139,7 @@ const readyRecord = (
   ...(hasScenario && { keys: keys.map(({ name, apiKey }) => ({ name, api_key: apiKey })) }),
 });
 
-/** The same for people: the address, and the scenario's keys or how to get one. */
+/** Formats the same for people: the address, and the scenario's keys or how to get a key. */
 const firstLines = ({ baseUrl, shopUrl, consoleUrl, keys }: Served): string => {
   const minting = `curl -sX POST ${baseUrl}/sandbox/keys`;
   const shown = keys.length > 0 ? keys.map(({ name, apiKey }) => `${apiKey}  ${name}`) : [minting];

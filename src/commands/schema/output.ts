@@ -76,7 +76,7 @@ const columns: readonly Column[] = [
   { name: 'prints', path: 'prints', weight: 8, isProse: true },
 ];
 
-/** The schema whose fields a table shows: that of one record in a list. */
+/** Returns the schema whose fields a table shows; for a list, the schema of one record. */
 const recordPart = (schema: JsonObject): JsonObject =>
   schema.type === 'array' ? { ...Object(schema.items), $defs: schema.$defs } : schema;
 

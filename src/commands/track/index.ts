@@ -65,8 +65,8 @@ const parcels: Column<Shape<'PublicTrackingResponse'>> = {
 };
 
 /**
- * Columns for a TTY: the order's overall state, then each parcel. @param fulfillment of the order, if known: public
- * tracking does not reveal that less was bought than requested
+ * Columns for a TTY: the order's overall state, then each parcel. @param fulfillment of the order, if known. Public
+ * tracking alone does not reveal that less was bought than requested.
  */
 export const trackScreen = (fulfillment: unknown): readonly Column<Shape<'PublicTrackingResponse'>>[] => [
   ...orderFacts.filter(({ name }) => name !== 'status').slice(0, 1),
@@ -95,7 +95,7 @@ const stateOfTracked = (
   fulfillment?: unknown,
 ): ShownState => orderState({ status, items, parcels, fulfillment });
 
-/** Columns for a flat table row with a single parcel; the last column holds all of them. */
+/** Columns for a flat table row, which describes only the first parcel; the last column holds all parcels. */
 const flatColumns: readonly Column<Shape<'PublicTrackingResponse'>>[] = [
   ...orderFacts,
   { name: 'carrier', path: 'shipments.0.carrier', weight: 7 },

@@ -163,14 +163,14 @@ function eventFilter(events: readonly string[] | undefined): ListenOptions['want
   return (event) => event !== null && names.includes(event);
 }
 
-/** Longest event name in the specification. */
+/** Width of the longest event name in the specification. */
 const nameWidth = 'request_succeeded'.length;
 const idWidth = 4;
 const orderWidth = 8;
 const stateWidth = '● in progress'.length;
 const arrow = '  →  ';
 const beforeWidth = stateWidth + arrow.length;
-/** Longest state of a single parcel; if it does not fit, a terminal omits the earlier state. */
+/** Width of the longest state of a single parcel; with less room, a terminal omits the earlier state. */
 const minStateWidth = '✖ cancelled by retailer'.length;
 /** Maximum text length; anything longer helps nobody. */
 const maxTextLength = 300;
@@ -321,7 +321,10 @@ function listenResult(
   }
 }
 
-/** Yields all records. An interruption follows the summary and names the command that lists the stored events. */
+/**
+ * Yields all records. After an interruption, throws once the summary is out, naming the command that lists the stored
+ * events.
+ */
 async function* untilStopped(
   context: Context,
   records: AsyncGenerator<ListenRecord>,
@@ -385,13 +388,13 @@ class Shown {
     this.#log = log;
   }
 
-  /** Notes that an event went to the output. With --query, nothing is written until all events are in. */
+  /** Records that an event went to the output. With --query, nothing is written until all events are in. */
   async handedOut(id: number): Promise<void> {
     if (this.#context.output.query !== undefined) this.#held.push(id);
     else await this.#noteOnceOut([id]);
   }
 
-  /** Everything handed out has been written. */
+  /** Call it when everything handed out has been written. */
   allOut(): Promise<void> {
     return this.#noteOnceOut(this.#held.splice(0));
   }

@@ -3,7 +3,7 @@ import { maskAddress } from '../../integrations/webhooks/listener.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 
-/** Scope of a registration: the service keeps one per account, and a separate one for test mode. */
+/** Scope of a registration. The service keeps one registration per account, and a separate one for test mode. */
 export const registrationScope = (context: Context): string =>
   JSON.stringify([
     context.settings.baseUrl.value,
@@ -13,8 +13,8 @@ export const registrationScope = (context: Context): string =>
 
 /**
  * Registers a listener's address for as long as it listens.
- * @returns a function that restores the earlier address, as far as errand knows it: the service does not return it.
- * Never throws.
+ * @returns a function that restores the earlier address if errand knows it, since the service does not return that
+ * address. Never throws.
  */
 export async function registerWhileListening(context: Context, url: string): Promise<() => Promise<void>> {
   const client = await context.lastingClient();

@@ -77,7 +77,8 @@ async function sendAgain(context: Context, id: number, target: ForwardTarget, un
 }
 
 /**
- * Confirms an event against its order before sending it, because anyone who knows the listener's address can post one.
+ * Confirms an event against its order before sending it, because anyone who knows the listener's address can post an
+ * event.
  */
 async function confirm(
   context: Context,

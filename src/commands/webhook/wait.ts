@@ -118,8 +118,8 @@ interface Hearing {
 }
 
 /**
- * Checks that a listener runs on this machine and that a known address leads to it for these events: the registered
- * one, or one of the order's own.
+ * Checks that a listener runs on this machine and that a known address leads to it for these events. The registered
+ * address and those of the order itself are known.
  */
 async function hearingOf(context: Context, orderId: string, names: readonly string[]): Promise<Hearing> {
   const { value: baseUrl } = context.settings.baseUrl;

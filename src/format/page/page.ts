@@ -55,7 +55,7 @@ export function pageText({ title, about, sections }: Page): string {
       (text) => html`<p class="note">${inert(text)}</p>
 `,
     );
-  // The style is trusted, and the policy's hash covers exactly these bytes.
+  // The style is trusted, and the hash in the content security policy covers exactly these bytes.
   const head = `<!doctype html>
 <html lang="en">
 <head>
@@ -104,7 +104,7 @@ const maxBars = 60;
 /**
  * Draws horizontal bars with label and value as wrapping text, readable on phones too. Bars are inline SVG in the
  * page's colors. @param title for screen readers.
- * @param isByTime keep the last bars instead of the first when there are too many.
+ * @param isByTime keeps the last bars instead of the first ones when there are too many.
  */
 export function barChart(title: string, bars: readonly Bar[], { isByTime = false } = {}): Html {
   const drawn = isByTime ? bars.slice(-maxBars) : bars.slice(0, maxBars);

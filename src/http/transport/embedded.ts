@@ -10,7 +10,7 @@ import {
 type Chunk = string | Uint8Array;
 type Body = Chunk | AsyncIterable<Chunk> | Iterable<Chunk> | null;
 
-/** Structural type of the sandbox's handler; this module does not depend on the sandbox. */
+/** Structural type of the sandbox's handler, so that this module does not depend on the sandbox. */
 export type EmbeddedHandler = (request: {
   readonly method: string;
   readonly target: string;
@@ -31,7 +31,9 @@ interface EmbeddedOptions {
   readonly close?: () => Promise<void>;
 }
 
-/** Transport to an in-process service: calls its handler without opening a socket. Times out like the network. */
+/**
+ * Transport to an in-process service. Calls its handler without opening a socket. Times out like the network transport.
+ */
 export function embeddedTransport(
   handle: EmbeddedHandler,
   { headersMs = defaultTimeouts.headersMs, close = async () => {} }: EmbeddedOptions = {},

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { networkFailure } from '../response.ts';
 import { TransportFailure, type WireHeaders } from './transport.ts';
 
-/** A request as passed to a carrier. Times in ms. */
+/** A request as passed to a wire transport. Times in ms. */
 export interface Sending {
   readonly origin: string;
   readonly path: string;
@@ -14,7 +14,7 @@ export interface Sending {
   readonly bodyTimeout: number;
 }
 
-/** Carries requests over its own connections: a dispatcher of undici, or Node's HTTP. */
+/** Carries requests over its own connections. Implemented by undici's dispatchers and by Node's own HTTP. */
 export interface WireTransport {
   dispatch(sending: Sending, exchange: Exchange): unknown;
   destroy(): Promise<unknown>;
@@ -29,8 +29,8 @@ export interface RawResponse {
 }
 
 /**
- * One request on one connection, as its carrier reports it. The carrier calls `onRequestStart` right before writing to
- * an established connection, so until then nothing was sent; no need to guess from error codes.
+ * One request on one connection, as its transport reports it. The transport calls `onRequestStart` right before writing
+ * to an established connection. Until that call nothing was sent, so there is no need to guess from error codes.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly response: Promise<RawResponse>;
@@ -68,7 +68,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
         done(error);
       },
     });
-    // Readers still see the failure; without a reader it must not crash the process.
+    // Readers still see the failure. If there is no reader, the failure must not crash the process.
     body.on('error', () => {});
     this.#body = body;
     this.#resolve({ status, headers, body });
@@ -83,7 +83,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#end();
       this.#body.push(null);
     } else {
-      // An invalid status, such as 099, instead of a response.
+      // A response with an invalid status, such as 099, is not HTTP.
       this.fail(new TransportFailure('unknown', 'the response is not HTTP'));
     }
   }

@@ -12,8 +12,8 @@ import {
 export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
- * Sends with a function like `fetch`. Its failures are opaque, so each may have reached the service. Times out like the
- * network.
+ * Sends with a function like `fetch`. Its failures are opaque, so after any of them the request may have reached the
+ * service. Times out like the network transport.
  */
 export function fetchTransport(fetch: FetchLike, headersMs = defaultTimeouts.headersMs): Transport {
   return {
@@ -41,7 +41,7 @@ export function fetchTransport(fetch: FetchLike, headersMs = defaultTimeouts.hea
           discard: () => discard(response),
         };
       } catch (error) {
-        // Nobody reads a late response.
+        // Discards a late response, because nobody reads it.
         responding.then(discard, () => {});
         throw error;
       }

@@ -23,7 +23,7 @@ import {
 /** Maximum size of all response headers, bytes. */
 const maxHeaderSize = 64 * 1024;
 
-/** Requests after which loading undici pays off; it has higher throughput. */
+/** Number of requests after which it pays to load undici, which has higher throughput. */
 const defaultPlain = 8;
 
 export interface NetworkOptions {
@@ -38,7 +38,7 @@ export class NetworkTransport implements Transport {
   readonly #timeouts: Timeouts;
   readonly #proxies: ProxySettings;
   readonly #carriers = new Map<string, Promise<WireTransport>>();
-  /** Sockets still connecting; they would keep the process alive after all callers gave up. */
+  /** Sockets that are still connecting. They would keep the process alive after all callers gave up. */
   readonly #connecting = new Set<Socket>();
   readonly #egressGuard = new EgressGuard();
   #plainLeft: number;
@@ -75,7 +75,7 @@ export class NetworkTransport implements Transport {
 
   async close(): Promise<void> {
     for (const socket of this.#connecting) socket.destroy();
-    // A carrier that failed to start has nothing to close.
+    // A transport that failed to start has nothing to close.
     await Promise.allSettled(
       [...this.#carriers.values()].map(async (transport) => (await transport).destroy()),
     );
@@ -141,7 +141,7 @@ export class NetworkTransport implements Transport {
 /** Value of `accept-encoding`; no other coding is decoded. */
 const acceptedCodings = 'gzip, br';
 
-/** Loaded only for an encoded response; small ones are not encoded. */
+/** Decoders are loaded only for an encoded response. Small responses are not encoded. */
 const decoders: Readonly<Record<string, () => Promise<Transform>>> = {
   gzip: async () => (await import('node:zlib')).createGunzip(),
   'x-gzip': async () => (await import('node:zlib')).createGunzip(),
@@ -149,9 +149,10 @@ const decoders: Readonly<Record<string, () => Promise<Transform>>> = {
 };
 
 /**
- * Decodes the body's content coding chunk by chunk, so memory stays flat however much it expands.
- * @param isEmpty skips decoding a body that cannot exist (HEAD, 204), whatever the headers say.
- * @throws TransportFailure for a coding that was not requested; nested codings make decompression bombs.
+ * Decodes the body's content coding chunk by chunk, so that memory use stays flat however much the body expands.
+ * @param isEmpty tells that the response cannot have a body (HEAD, 204), so nothing is decoded whatever the headers
+ * say.
+ * @throws TransportFailure for a coding that was not requested, and for nested codings, which make decompression bombs.
  */
 async function decodedBody(body: Readable, headers: WireHeaders, isEmpty: boolean): Promise<Readable> {
   const coding = (headerText(headers, 'content-encoding') ?? '').trim().toLowerCase();
@@ -167,7 +168,7 @@ async function decodedBody(body: Readable, headers: WireHeaders, isEmpty: boolea
       },
     );
   }
-  // The decoder emits the same error, so its reader sees it.
+  // The decoder emits the same error, so the decoder's reader sees it.
   return pipeline(body, await decoder(), () => {});
 }
 
@@ -175,7 +176,8 @@ async function decodedBody(body: Readable, headers: WireHeaders, isEmpty: boolea
 async function* chunks(body: Readable): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body) yield chunk;
-    // undici releases the connection one turn later; a request made before that would open another.
+    // undici releases the connection one event-loop turn later. A request made before then would open another
+    // connection.
     await new Promise((resolve) => setImmediate(resolve));
   } catch (error) {
     throw isCoding(error) ? brokenCoding(error) : networkFailure(error, 'unknown');
@@ -211,9 +213,9 @@ const places: Readonly<Record<AddressKind, string>> = {
 export class EgressGuard {
   #reached: AddressKind = 'public';
 
-  /** Resolves addresses given by the user. */
+  /** Resolves host names given by the user. */
   readonly ownLookup: LookupFunction = localLookup;
-  /** Resolves addresses given by the service. */
+  /** Resolves host names given by the service. */
   readonly foreignLookup: LookupFunction = checkedLookup((address) => this.#denial(address));
 
   /** Records that the service was reached at an address. */
@@ -243,7 +245,7 @@ interface Connecting {
   readonly connectMs: number;
   /** Maximum size of all response headers, bytes. */
   readonly maxHeaderSize: number;
-  /** Called when a socket starts connecting, and when that ends, whatever the result. */
+  /** Called when a socket starts connecting; `ended` is called when that ends, whatever the result. */
   started(socket: Socket): void;
   ended(socket: Socket): void;
 }
@@ -271,8 +273,8 @@ export async function plainTransport(protocol: string, connecting: Connecting): 
 }
 
 /**
- * Gives a request its socket only once the connection, including TLS, is established: before `socket`, nothing can have
- * been sent.
+ * Gives a request its socket only once the connection, including TLS, is established. Nothing can have been sent before
+ * the `socket` event.
  */
 function connectFirst(agent: Agent, readyEvent: 'connect' | 'secureConnect', connecting: Connecting): void {
   const connect = agent.createConnection.bind(agent);
@@ -292,7 +294,8 @@ function connectFirst(agent: Agent, readyEvent: 'connect' | 'secureConnect', con
       () => socket.destroy(new TransportFailure('not_sent', 'connecting took too long')),
       connecting.connectMs,
     );
-    // A later error belongs to the socket's current request; without one, it must not crash the process.
+    // A later error belongs to the socket's current request. If there is no request, the error must not crash the
+    // process.
     socket
       .on('error', end)
       .on('close', () => end(new TransportFailure('not_sent', 'the connection was closed')))
@@ -302,13 +305,14 @@ function connectFirst(agent: Agent, readyEvent: 'connect' | 'secureConnect', con
 }
 
 /**
- * Does not reuse a connection that the service keeps for less than `idleMs`: a request sent just as the service closes
- * it would be in doubt.
+ * Does not reuse a connection that the service keeps for less than `idleMs`, because a request sent just as the service
+ * closes it would be in doubt.
  */
 function dropWhatEndsSooner(agent: Agent): void {
   const keepAlive = agent.keepSocketAlive.bind(agent);
   agent.keepSocketAlive = (socket) => {
-    // Node drops a connection kept for a second or less; otherwise it lowers the timeout to what the service announces.
+    // Node drops a connection that the service keeps for a second or less. For any other, Node lowers the timeout to
+    // what the service announces.
     const isReusable: unknown = keepAlive(socket);
     return isReusable === true && socket instanceof Socket && socket.timeout === idleMs;
   };
@@ -337,7 +341,7 @@ function carry(
   const within = (ms: number, message: string): void => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      // Paused by the reader: a slow reader does not mean a slow service.
+      // The reader has paused the response. A slow reader does not mean a slow service.
       if (response?.isPaused()) timer?.refresh();
       else request.destroy(new TransportFailure('unknown', message));
     }, ms);
@@ -350,7 +354,7 @@ function carry(
       response?.resume();
     },
   };
-  // No limit on the number of headers; their size is limited.
+  // The number of headers needs no limit, because their total size is limited.
   request.maxHeadersCount = 0;
   request
     .on('socket', () => {

@@ -5,23 +5,25 @@ import type { Transport } from './transport.ts';
 /** Rate limit shared by several processes. */
 export interface RateLimiter {
   /**
-   * Resolves when the next request may be sent. @returns an id for the turn.
-   * @throws TransportFailure if the pace has ended or is unavailable.
+   * Resolves when the next request may be sent.
+   * @returns an id for the turn.
+   * @throws TransportFailure if the rate limiter has ended or is unavailable.
    */
   turn(signal: AbortSignal): Promise<number>;
   /**
-   * Reports that the service rejected the turn's request for rate limiting. @param requestedMs wait the service requested.
+   * Reports that the service rejected the turn's request because of rate limiting.
+   * @param requestedMs wait that the service requested.
    */
   refused(turn: number, requestedMs: number | undefined): Promise<void>;
   end(): void;
 }
 
-/** Pace of a run; undefined if requests are not limited. */
+/** Rate limiter of a run; undefined if requests are not limited. */
 export interface RateLimiterSlot {
   current: RateLimiter | undefined;
 }
 
-/** Sends each request, and each retry, when its turn comes; immediately if no pace is set. */
+/** Sends each request, and each retry, when its turn comes. Sends immediately if there is no rate limiter. */
 export const pacedTransport = (transport: Transport, slot: RateLimiterSlot): Transport => ({
   async close() {
     slot.current?.end();

@@ -20,7 +20,7 @@ export async function proxyDispatcher(proxy: URL, { maxHeaderSize, timeouts }: O
     proxyTunnel: false,
     proxyTls: { timeout },
     requestTls: { timeout },
-    // The full undici adds this method to every dispatcher; its separate files do not.
+    // The full undici adds `connect` to every dispatcher, but undici's separate files do not.
     clientFactory: (origin, options) =>
       Object.assign(new Pool(origin, { ...options, headersTimeout }), { connect }),
     factory: (origin, options) => {

@@ -5,7 +5,7 @@ export interface WireRequest {
   /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
-  /** The address comes from the service, not the user: it may lead no further inward than the service. */
+  /** The address comes from the service, not the user, so it may lead no further inward than the service itself. */
   readonly isForeign?: boolean;
   /** Aborts the request and the reading of its response. */
   readonly signal: AbortSignal;
@@ -41,7 +41,7 @@ export const defaultTimeouts: Timeouts = { connectMs: 10_000, headersMs: 60_000,
 /** `not_sent`: no byte of the request can have reached the service. `unknown`: the service may have acted on it. */
 export type Sent = 'not_sent' | 'unknown';
 
-/** No response, or half of one. The message says what happened without naming the request. */
+/** The response is missing or incomplete. The message says what happened without naming the request. */
 export class TransportFailure extends Error {
   override readonly name = 'TransportFailure';
   readonly sent: Sent;

@@ -8,7 +8,7 @@ import { setV8Flag } from '../../platform/memory.ts';
  */
 export { Agent, connectorOf };
 
-/** Loads what a proxy needs in addition. */
+/** Loads the additional parts that a proxy needs. */
 export async function loadProxying() {
   const [connect, pool, proxyAgent] = await Promise.all([
     import('undici/lib/api/api-connect.js'),
@@ -18,5 +18,5 @@ export async function loadProxying() {
   return { connect: connect.default, Pool: pool.default, ProxyAgent: proxyAgent.default };
 }
 
-// Otherwise V8 recompiles undici's parser after one response, and the process waits 80 ms for that at exit.
+// Without this flag, V8 recompiles undici's parser after one response, and the process waits 80 ms for that at exit.
 setV8Flag('wasmBudget', 100_000_000);

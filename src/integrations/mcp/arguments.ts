@@ -12,7 +12,10 @@ export { z } from 'zod';
 /** Arguments of a tool: named fields and no others. */
 export type ToolArguments = z.ZodObject;
 
-/** Converts an operation's parameters to tool fields. @param names of those to include; all by default. */
+/**
+ * Converts an operation's parameters to tool fields.
+ * @param names lists the parameters to include; all by default.
+ */
 export function parametersOf(
   { pathParameters = {}, query = {} }: Operation,
   names: readonly string[] = [...Object.keys(pathParameters), ...Object.keys(query)],
@@ -58,7 +61,10 @@ const boundedNumber = <N extends z.ZodNumber>(number: N, { min, max }: Parameter
 /** JSON Schema of a tool's arguments, for clients. Pure. */
 export const argumentSchema = (shape: ToolArguments): JsonSchema => jsonSchemaOf(shape, true);
 
-/** Validates arguments, rejecting unknown fields. @throws UsageError naming each invalid one. */
+/**
+ * Validates arguments, rejecting unknown fields.
+ * @throws UsageError naming each invalid field.
+ */
 export function readArguments(tool: string, shape: ToolArguments, given: unknown): JsonObject {
   const checked = checkAgainst(shape, given ?? {}, 'body');
   if (checked.value) return checked.value;

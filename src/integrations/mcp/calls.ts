@@ -255,7 +255,7 @@ function failed(failure: unknown): CallToolResult {
 const isOurs = (category: ErrandError['category'], { status }: ErrandError['facts']): boolean =>
   status === undefined && (category === 'usage' || category === 'policy');
 
-/** Rewords hints in `failure` about running a command again: the tool is called again instead. */
+/** Rewords hints in `failure` that suggest running a command again, so that they suggest calling the tool again. */
 function inToolsWords(failure: unknown, typed: string, again: string): unknown {
   if (!(failure instanceof ErrandError)) return failure;
   const { next = [], hint } = failure.facts;

@@ -32,7 +32,7 @@ export async function serve(context: Context, { names, readsOnly, isLive }: Opti
   const { io, signal, version } = context;
   const wire = new Wire(io.stdin.stream, io.stdout.stream);
   let opened: Calls | undefined;
-  // Lazy import: the client is waiting for the first response, which needs no tools.
+  // Lazy import, because the client is waiting for the first response, which needs no tools.
   const calls = once(async () => {
     const [made, all] = await Promise.all([import('./calls.ts'), import('./tools/index.ts')]);
     const tools = all.tools.filter(

@@ -19,7 +19,7 @@ interface Bounds {
   readonly depth: number;
 }
 
-/** Widest first; the first that stays within `maxJsonLength` is used. The last always does. */
+/** Widest first. The first bounds that keep the result within `maxJsonLength` are used; the last bounds always do. */
 const bounds: readonly Bounds[] = [
   { text: 4000, entries: 100, depth: 12 },
   { text: 1000, entries: 50, depth: 12 },
@@ -59,7 +59,7 @@ class Fitting {
     this.#bounds = bounds;
   }
 
-  /** Undefined if the value does not match the schema. */
+  /** Reduces a value to its schema. Returns undefined if the value does not match. */
   of(schema: unknown, value: unknown, depth: number): unknown {
     if (depth > this.#bounds.depth) {
       this.isCut = true;
@@ -164,8 +164,8 @@ export function lenient(schema: unknown): JsonSchema {
 }
 
 /**
- * Encloses untrusted text between two unpredictable marker lines, so that it cannot pretend to end.
- * @param names fields with untrusted text.
+ * Encloses untrusted text between two unpredictable marker lines, so that the text cannot fake its own end.
+ * @param names lists the fields with untrusted text.
  */
 export function delimited(json: string, names: readonly string[]): string {
   const mark = randomBytes(8).toString('hex');

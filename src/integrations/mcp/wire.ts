@@ -4,7 +4,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { isObject } from '../../api/json.ts';
 import { once } from '../../platform/async.ts';
 
-/** How long pending requests are still answered after the client closes its end, ms. */
+/** How long pending requests are still answered after the client closes its input, ms. */
 const graceMs = 5_000;
 /** The protocol over two streams. Tracks pending requests and reports when a response has been sent. */
 export class Wire extends StdioServerTransport {
@@ -17,7 +17,7 @@ export class Wire extends StdioServerTransport {
   #end: () => void = () => {};
 
   constructor(input: Readable, output: Writable) {
-    // Line lengths are already limited; many lines may arrive at once.
+    // The buffer needs no limit, because `Lines` already limits line lengths and many lines may arrive at once.
     const read = new Readable({ read() {} });
     super(read, output, { maxBufferSize: Number.MAX_SAFE_INTEGER });
     this.#input = input;
@@ -54,7 +54,7 @@ export class Wire extends StdioServerTransport {
     const close = this.onclose;
     this.onclose = () => {
       this.#isClosed = true;
-      // A client that keeps its end open must not keep the process alive.
+      // A client that leaves its pipe open must not keep the process alive.
       this.#input.destroy();
       for (const id of [...this.#sent.keys()]) this.#settle(id, false);
       close?.();
@@ -114,7 +114,7 @@ interface LineError {
 
 const newline = 0x0a;
 
-/** Splits incoming bytes into lines that are messages. Reports each invalid line once and drops it. */
+/** Splits incoming bytes into lines with one message each. Reports each invalid line once and drops it. */
 class Lines {
   readonly #taken: (line: Buffer) => void;
   readonly #refused: (error: LineError) => void;
@@ -172,7 +172,7 @@ function errorIn(text: string): LineError | undefined {
   return { code: -32600, message: 'the line is JSON, and no message of JSON-RPC 2.0' };
 }
 
-/** Whether it is a request, a notification or a response. */
+/** Whether a value is a request, a notification or a response. */
 function isMessage(message: unknown): boolean {
   if (!isObject(message) || message.jsonrpc !== '2.0') return false;
   const { id, method, params, error } = message;

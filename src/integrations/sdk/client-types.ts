@@ -7,9 +7,11 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** Sent as a bearer token. Without it, only operations that need no key can be called. */
   readonly apiKey?: string | undefined;
-  /** Sends requests instead of the network: the global `fetch`, or a function like it. */
+  /**
+   * Function that sends the requests in place of errand's own network code: the global `fetch`, or a function like it.
+   */
   readonly transport?: FetchLike | undefined;
-  /** Timeout per call including retries, ms: 30,000 by default. Applies to each pause of a streamed response. */
+  /** Timeout of a call including its retries, ms; 30,000 by default. Applies to each pause of a streamed response. */
   readonly timeoutMs?: number | undefined;
   /** Retries after the first attempt: 3 by default, or 4 for an order; 0 for none. */
   readonly retries?: number | undefined;
@@ -37,7 +39,7 @@ export type CallInput<N extends CallName | StreamName> = N extends CallName
     ? StreamedOperations[N]['input']
     : never;
 
-/** The input is optional if none of it is required. */
+/** Arguments of a call. The input may be omitted if none of its parts is required. */
 export type CallArguments<N extends CallName | StreamName> =
   Record<never, never> extends CallInput<N>
     ? [input?: CallInput<N>, options?: CallOptions]
@@ -86,8 +88,8 @@ export interface Client extends AsyncDisposable {
   /** Calls an operation that returns CSV of any length, without buffering it. */
   stream<N extends StreamName>(name: N, ...input: CallArguments<N>): Promise<StreamedResponse>;
   /**
-   * Iterates over all pages of a list, prefetching the next one meanwhile. Leaving the loop stops that. Drops rows that
-   * a page repeats because new records shifted the list.
+   * Iterates over all pages of a list and prefetches the next page. Leaving the loop stops the prefetching. Drops rows
+   * that a page repeats because new records shifted the list.
    */
   pages<N extends ListName>(name: N, ...input: ListArguments<N>): AsyncGenerator<ListPage<RowOf<N>>>;
   /**

@@ -95,7 +95,10 @@ export function createClient(options: ClientOptions): Client {
   return client;
 }
 
-/** In a command, a process signal keeps its own category; a program may abort with any reason. */
+/**
+ * Restores the plain in-doubt category. A command keeps the category of the signal that ended it, but a program may
+ * abort with any reason.
+ */
 function rethrow(error: unknown): never {
   throw error instanceof InDoubtError && error.category !== 'in_doubt'
     ? new InDoubtError(error.message, { ...error.facts, cause: error })
@@ -158,7 +161,7 @@ const inputParts = ['path', 'query', 'body'] as const;
 const operationNames = Object.keys(operations) as (keyof typeof operations)[];
 const isList = (name: CallName): name is ListName => 'rows' in operations[name].response;
 
-/** Signal for any number of concurrent calls: Node warns from the eleventh listener on. */
+/** Signal that any number of concurrent calls may share. Node warns from the eleventh listener on. */
 function sharedSignal(given: AbortSignal | undefined, closing: AbortSignal): AbortSignal {
   const signal = AbortSignal.any(given ? [given, closing] : [closing]);
   setMaxListeners(0, signal);

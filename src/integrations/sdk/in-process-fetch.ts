@@ -18,7 +18,7 @@ const bodyless: ReadonlySet<number> = new Set([101, 103, 204, 205, 304]);
 /**
  * Creates a `fetch` that calls a single service through a function, with standard semantics for requests, redirects,
  * aborts and responses. Also accepts a bare path as URL. Faults surface as in Node's own fetch.
- * @param origin of the service; any other rejects with a TypeError.
+ * @param origin of the service. A request to any other origin rejects with a TypeError.
  */
 export function fetchThrough(origin: string, send: Send): Fetch {
   return async (input, init) => {
@@ -80,7 +80,7 @@ async function follow(exchange: Exchange): Promise<Response> {
     if (count === maxRedirects)
       throw new TypeError('fetch failed', { cause: new Error('redirect count exceeded') });
     url = checkedUrl(origin, new URL(String(location), url).href);
-    // As all browsers do (Fetch standard, HTTP-redirect fetch, step 12).
+    // Redirects change the method as in all browsers (Fetch standard, HTTP-redirect fetch, step 12).
     const isGetNow =
       response.status === 303
         ? method !== 'GET' && method !== 'HEAD'
@@ -106,7 +106,7 @@ function failure(message: string, code: string, reason: string): TypeError {
   return new TypeError(message, { cause: Object.assign(new Error(reason), { code }) });
 }
 
-/** The service continues its work after an abort, as a remote one would. */
+/** The service continues its work after an abort, as a remote service would. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason);

@@ -43,17 +43,20 @@ export interface UnsettledOrder {
 /** Journal of a service's orders: each order is written before it is sent, and survives a crash. */
 export interface OrderJournal extends AsyncDisposable {
   readonly folder: string;
-  /** Orders left behind by ended processes, oldest first: place each again with its key, or call `resumeOrder`. */
+  /**
+   * Orders left behind by ended processes, oldest first. Settle each by placing it again with its key, or by calling
+   * `resumeOrder`.
+   */
   unsettled(): readonly UnsettledOrder[];
   /** Closes the file. Call it only when no order is being placed. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the journal in a folder, in the command line's format: `errand order journal list` shows it if
+ * Opens the journal in a folder, in the command line's format. `errand order journal list` shows it if
  * `ERRAND_STATE_DIR` names the folder. Any number of processes may share it.
- * @throws UsageError for an invalid option; StorageError if it cannot be read and written; ErrandError `policy` for an
- * unusable policy.
+ * @throws UsageError for an invalid option; StorageError if the journal cannot be read and written; ErrandError
+ * `policy` for an unusable policy.
  */
 export async function openJournal(options: JournalOptions): Promise<OrderJournal> {
   checkOptions('openJournal', options, rules);

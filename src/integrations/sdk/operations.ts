@@ -42,9 +42,12 @@ export interface OperationDescription {
   readonly response:
     | { readonly type: 'json'; readonly status: number; readonly schema: SchemaName }
     | { readonly type: 'csv' | 'none'; readonly status: number };
-  /** Error codes it may return, besides those of `auth` and validation. */
+  /** Error codes that the operation may return, besides those of `auth` and validation. */
   readonly errors: readonly string[];
-  /** When it is retried after a failure: always, with the same key, or never once it may have been sent. */
+  /**
+   * When it is retried after a failure: `safe` always, `idempotency_key` only with the same key, `never` not once it
+   * may have been sent.
+   */
   readonly retry: 'safe' | 'idempotency_key' | 'never';
   /** Whether it can move money. */
   readonly movesMoney?: true;

@@ -40,15 +40,16 @@ export interface PlaceOptions {
 }
 
 /**
- * Places exactly one order per key, however many calls and processes try: the intent is journaled and fsynced before
+ * Places exactly one order per key, however many calls and processes try. The intent is journaled and fsynced before
  * anything is sent, and is settled when the promise resolves. The same key with the same order returns the existing
- * order. Waits for a concurrent call that is placing it.
- * @throws UsageError for an invalid order, or one without a key: nothing was sent.
- * @throws PolicyError if the policy refuses the order or requires a person's approval: nothing was sent.
- * @throws InDoubtError if it may have been placed without confirmation, also after an abort: call it again with the
- * same key, or `resumeOrder`.
- * @throws ErrandError `conflict` if the key belongs to another order, service or account; `interrupted`; whatever the
- * service refuses (ServiceError and its subclasses); StorageError if the journal cannot be written: nothing was sent.
+ * order. Waits for a concurrent call that is placing the order.
+ * @throws UsageError for an invalid order, or one without a key. Nothing was sent.
+ * @throws PolicyError if the policy refuses the order or requires a person's approval. Nothing was sent.
+ * @throws InDoubtError if the order may have been placed without confirmation, also after an abort. Call again with the
+ * same key, or call `resumeOrder`.
+ * @throws ErrandError `conflict` if the key belongs to another order, service or account; `interrupted` after an abort;
+ * ServiceError and its subclasses if the service refuses the order; StorageError if the journal cannot be written, in
+ * which case nothing was sent.
  */
 export async function placeOrder(
   client: Client,
@@ -68,8 +69,8 @@ export async function placeOrder(
 }
 
 /**
- * Settles a journaled order by its key alone, for those that `unsettled()` lists after a crash: resends the same order
- * with the same key, or reads it if it is known to be placed.
+ * Settles a journaled order by its key alone. Meant for orders that `unsettled()` lists after a crash. Resends the same
+ * order with the same key, or reads the order if it is known to be placed.
  * @throws as `placeOrder`; ErrandError `not_found` if the journal has no such key at this service.
  */
 export async function resumeOrder(
@@ -95,7 +96,10 @@ export async function resumeOrder(
 /** How long to wait for another process that is placing the same order, ms. */
 const waitTimeoutMs = 60_000;
 const pollEveryMs = 50;
-/** Attempts in a race for a new key: one caller wins, and the next attempt finds its result or waits for it. */
+/**
+ * Maximum attempts in a race for a new key. One caller wins; a loser's next attempt finds the winner's result or waits
+ * for it.
+ */
 const maxTries = 3;
 
 interface Of extends JournalParts {
@@ -205,8 +209,8 @@ function checkNowhereElse(journal: Journal, key: string, baseUrl: string): void 
 }
 
 /**
- * Handles an order placed with another API key: if this account can read it, it is the same order.
- * @throws ErrandError conflict if it cannot: placing it for another account would be a second order.
+ * Handles an order placed with another API key. If this account can read the order, it is the same order.
+ * @throws ErrandError conflict if it cannot, because placing the order for another account would create a second one.
  */
 async function placedWithOtherKey(
   context: OrderContext,
@@ -232,7 +236,7 @@ async function placedWithOtherKey(
   }
 }
 
-/** If the write fails, the program still knows the order; the journal just lists it once more. */
+/** If the write fails, the program still knows the order. The journal just lists the order once more. */
 async function report(journal: Journal, key: string, baseUrl: string, madeId: string): Promise<void> {
   try {
     await journal.report([{ key, baseUrl, operation: 'order.create', madeId }]);
@@ -244,8 +248,8 @@ async function report(journal: Journal, key: string, baseUrl: string, madeId: st
 const running = new Map<string, Promise<void>>();
 
 /**
- * Runs work of the same name sequentially, in call order: the journal distinguishes processes, but not calls within
- * one.
+ * Runs work of the same name sequentially, in call order, because the journal distinguishes processes but not the calls
+ * within a process.
  */
 async function oneAtATime<T>(name: string, work: () => Promise<T>): Promise<T> {
   const before = running.get(name);

@@ -59,7 +59,7 @@ export function placingSettings({
   readonly baseUrl: string;
   readonly database: OrderSettings['database'];
 }): OrderSettings {
-  // Suggested commands must reach the same service, so they include this as a flag.
+  // Suggested commands must reach the same service, so they include its base URL as a flag.
   const service = { value: baseUrl, from: 'flag', name: 'baseUrl' } as const;
   return {
     profile: { value: program, from: 'default', name: 'program' },

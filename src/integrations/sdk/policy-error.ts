@@ -1,14 +1,14 @@
 import { ErrandError, type ErrorFacts } from '../../platform/errors.ts';
 import type { Verdict } from '../../spending/policy/policy.ts';
 
-/** The policy blocks the order: nothing was sent. */
+/** The policy blocked the order, so nothing was sent. */
 export class PolicyError extends ErrandError {
   override readonly name = 'PolicyError';
-  /** Every rule checked, with its result. */
+  /** Every rule that was checked, with its result. */
   readonly verdict: Verdict;
   /**
-   * Id of the requested approval, if a person may still approve: `facts.next` has the command. Once approved, the same
-   * call with the same key succeeds. No program can approve.
+   * Id of the requested approval, if a person may still approve the order; `facts.next` has the command. Once it is
+   * approved, the same call with the same key succeeds. No program can approve.
    */
   readonly approval: string | undefined;
 

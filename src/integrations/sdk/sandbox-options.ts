@@ -12,7 +12,7 @@ interface ReadOptions {
   readonly port: number | undefined;
   readonly seed: number | undefined;
   readonly speed: number;
-  /** Current time, ms since the epoch. */
+  /** When the list was shown, ms since the epoch. */
   readonly now: () => number;
   readonly faults: readonly Fault[];
 }
@@ -99,7 +99,11 @@ const targets: Readonly<Record<string, string>> = {
   code: 'a device, the code that it shows,',
 };
 
-/** Builds the body of a trigger. @param what its id, its options, or both. @throws UsageError. */
+/**
+ * Builds the body of a trigger.
+ * @param what holds the target's id, the options, or both.
+ * @throws UsageError.
+ */
 export function triggerBody(event: string, what: readonly unknown[]): object {
   const call = `sandbox.trigger(${shown(event)})`;
   const known = Object.hasOwn(sandboxTriggers, event) ? sandboxTriggers[event as SandboxTrigger] : undefined;
@@ -135,7 +139,7 @@ export function triggerBody(event: string, what: readonly unknown[]): object {
   };
 }
 
-/** As for the commands: the request is well-formed, so a 400 concerns the target's state. */
+/** As in the commands, the request is well-formed, so a 400 concerns the target's state. */
 const categories: Readonly<Record<number, ErrorCategory>> = { 400: 'conflict', 404: 'not_found' };
 
 /** Reads a trigger's result. @throws ErrandError if the sandbox refuses it. */

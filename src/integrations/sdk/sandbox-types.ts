@@ -27,18 +27,19 @@ export type SandboxFault =
 
 /** Options for starting a sandbox; all are optional. */
 export interface SandboxOptions {
-  /** Port on 127.0.0.1. 0, the default, picks a free one; `false` opens none, so only `fetch` responds. */
+  /** Port on 127.0.0.1. The default, 0, picks a free port. `false` opens no port, so only `fetch` responds. */
   readonly port?: number | false | undefined;
   /**
-   * An integer from 0 to 2,147,483,647: the same seed gives the same ids, prices, outcomes and faults. Random by
+   * An integer from 0 to 2,147,483,647. The same seed gives the same ids, prices, outcomes and faults. Random by
    * default.
    */
   readonly seed?: number | undefined;
   /** Divides every delay in an order's life: 1 (the default) to 1000. */
   readonly speed?: number | undefined;
   /**
-   * `'real'` (the default): the machine's time. `'frozen'`: stopped at the start time; a `Date`: stopped at that date;
-   * only `advance` moves either. `{ now }`, such as `Date` itself: called for each reading, ms since the epoch.
+   * `'real'` (the default) follows the machine's time. `'frozen'` stands still at the start time, and a `Date` at that
+   * date, until `advance` moves it. `{ now }`, such as `Date` itself, is called for each reading and returns ms since
+   * the epoch.
    */
   readonly clock?: 'real' | 'frozen' | Date | { now(): number } | undefined;
   /** What fails, and how often; determined by the seed. */
@@ -49,13 +50,13 @@ export interface SandboxOptions {
 export interface Sandbox {
   /** Base URL without a trailing slash; with `port: false`, only `fetch` can reach it. */
   readonly baseUrl: string;
-  /** Base URL of its test products: `${shopUrl}/test-out-of-stock`. */
+  /** Base URL of the sandbox's test products, such as `${shopUrl}/test-out-of-stock`. */
   readonly shopUrl: string;
-  /** A test key with a full wallet. Unlike others it never expires, however far the clock moves. */
+  /** A test key with a full wallet. Unlike other keys, it never expires, however far the clock moves. */
   readonly apiKey: string;
   /**
    * Body of an order that succeeds, at most 5,000 cents. Each access returns a new `idempotency_key` and therefore a
-   * separate order: keep one to send the same order twice.
+   * separate order. To send the same order twice, reuse one body.
    */
   readonly exampleOrder: OrderCreate & { readonly idempotency_key: string };
   /**
@@ -75,8 +76,9 @@ export interface Sandbox {
   /** Saves the current state and time in memory until the sandbox closes. */
   snapshot(): Promise<SandboxSnapshot>;
   /**
-   * Restores a saved state and its time, any number of times. Resends webhooks that were queued then. Keeps the log of
-   * `requests`. @throws UsageError for a snapshot of another sandbox.
+   * Restores a saved state and its time, any number of times. Resends webhooks that were queued when the state was
+   * saved. Keeps the log of `requests`.
+   * @throws UsageError for a snapshot of another sandbox.
    */
   restore(snapshot: SandboxSnapshot): Promise<void>;
   /**
@@ -89,9 +91,9 @@ export interface Sandbox {
     event: Event,
     ...what: TriggerArguments<Event>
   ): Promise<SandboxTriggered>;
-  /** Completed requests, the latest 1,000, newest last; excludes pages for people. */
+  /** The latest 1,000 completed requests, newest last. Excludes requests for pages made for people. */
   requests(): SandboxRequest[];
-  /** Webhook deliveries, sent or pending, the latest 1,000, newest last. */
+  /** The latest 1,000 webhook deliveries, sent or pending, newest last. */
   deliveries(): SandboxDelivery[];
   /** Closes the sandbox: discards its data and releases all handles. Idempotent. */
   close(): Promise<void>;
@@ -101,7 +103,7 @@ export interface Sandbox {
 
 /** A saved state, for `restore` on the sandbox that saved it. */
 export interface SandboxSnapshot {
-  /** Sandbox time, ms since the epoch. */
+  /** Sandbox time of the snapshot, ms since the epoch. */
   readonly takenAt: number;
 }
 
@@ -126,7 +128,7 @@ export interface SandboxTriggered {
 
 /** A completed request, without secrets: keys in its path and values of unknown query parameters appear as `…`. */
 export interface SandboxRequest {
-  /** Sandbox time, ms since the epoch. */
+  /** Sandbox time of the snapshot, ms since the epoch. */
   readonly at: number;
   readonly method: string;
   readonly path: string;
@@ -136,7 +138,7 @@ export interface SandboxRequest {
   readonly status: number | null;
   /** Time until the response began, real ms. */
   readonly tookMs: number;
-  /** Kind of fault applied to it. */
+  /** Kind of fault applied to the request; null if none. */
   readonly fault: string | null;
 }
 
@@ -155,7 +157,9 @@ export interface SandboxDelivery {
   /** When it was delivered or given up, or is next due. */
   readonly at: number;
   readonly attempts: number;
-  /** Result of the last attempt. `error` is null if it was delivered; `status` is null without a response. */
+  /**
+   * Result of the last attempt. `error` is null if the attempt succeeded; `status` is null if there was no response.
+   */
   readonly last: {
     readonly status: number | null;
     readonly error: string | null;

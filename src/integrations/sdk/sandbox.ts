@@ -34,8 +34,9 @@ export type {
 const maxAdvanceDays = 3650;
 
 /**
- * Starts the entire service in this process, in memory. Does not keep the process alive; an unclosed sandbox ends with
- * it. @throws UsageError for an invalid option, or a port in use.
+ * Starts the entire service in this process, in memory. Does not keep the process alive; a sandbox that is not closed
+ * ends with the process.
+ * @throws UsageError for an invalid option, or a port in use.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { port, ...read } = readOptions(options);

@@ -29,7 +29,7 @@ export function asThrown(failure: unknown, of: FailedCall): unknown {
       denial.verdict,
       approvalIn(facts),
     );
-  // Whatever ended the call: programs check for this class to learn whether they paid.
+  // Use this class whatever ended the call, because programs check for it to learn whether they paid.
   if (facts.outcome === 'unknown') return new InDoubtError(reported.message, { ...facts, cause: reported });
   // An error with its own class says more than its suggested commands.
   return reported.constructor === ErrandError

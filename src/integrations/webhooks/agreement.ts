@@ -4,7 +4,7 @@ import { listIn, textIn } from '../../api/json.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 const failed: readonly string[] = failedOrderStatuses;
-/** Includes cancelled by its owner, which is possible only while an order is pending. */
+/** Includes an order cancelled by its owner, because that is possible only while the order is pending. */
 const neverPlaced: readonly string[] = [
   'pending',
   'in_progress',
@@ -18,8 +18,8 @@ const hasFailed = (order: Json): boolean => failed.includes(statusOf(order));
 const hasTracking = (order: Json): boolean => listIn(order, 'tracking_numbers').length > 0;
 
 /**
- * What must be true of an order to confirm an event. An event may be older than the order's state: a placed order may
- * later be cancelled by the retailer. Event names that imply no outcome only prompt a reread.
+ * What must be true of an order to confirm an event. An event may be older than the order's state, because the retailer
+ * may later cancel a placed order. Event names that imply no outcome only prompt a reread.
  */
 const confirmations: Readonly<Record<string, (order: Json) => boolean>> = {
   request_succeeded: wasPlaced,
@@ -40,5 +40,5 @@ export function confirms(event: string | null, order: Json): boolean {
 export const disagreement = (event: string | null, order: Json): string =>
   `the service's order is ${statusOf(order) || 'without a status'}, which does not confirm ${event}`;
 
-/** Delays before rereading an order, ms: the service may send an event before reads show the change. */
+/** Delays before rereading an order, ms. Needed because the service may send an event before reads show the change. */
 export const rereadWaitsMs: readonly number[] = [250, 500, 1000];

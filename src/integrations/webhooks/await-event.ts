@@ -23,28 +23,28 @@ interface Awaited {
   readonly names: readonly string[];
   /** Description of what is awaited. */
   readonly what: string;
-  /** Rereads the order, until aborted; without it, events are accepted as received. */
+  /** Rereads the order until aborted. If unset, events are accepted as received. */
   readonly reread: ((signal: AbortSignal) => Promise<Json>) | undefined;
   readonly outlookOf: (order: Json) => Outlook;
   /** Whether the service may not know the order yet. */
   readonly allowMissing: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** In ms; unlimited if unset. */
+  /** How long to wait, ms; unlimited if unset. */
   readonly timeoutMs: number | undefined;
   readonly note: (line: string) => void;
-  /** Whether any listener on this machine may receive it. */
+  /** Whether any listener on this machine may receive the event. */
   readonly isHeard: () => Promise<boolean>;
-  /** Called once, if no such event is there yet and one may still come. */
+  /** Called once, if the awaited event has not arrived yet but still may. */
   readonly waiting: () => Promise<void>;
 }
 
 /**
- * Waits until the log holds an event of an order, under one of the names, that the reread order confirms. Reads the
- * order at the start and after every other event for it, and stops once no matching event can come.
- * @returns the newest such event; undefined if the deadline passes first. @throws ErrandError ended_badly if the order
- * has ended and none can come; not_found for an unknown order, unless it may be missing; any read error that waiting
- * cannot fix.
+ * Waits until the log holds an event that has one of the names and is confirmed by rereading its order. Reads the order
+ * at the start and after each of its other events, and stops once no matching event can come.
+ * @returns the newest such event; undefined if the deadline passes first.
+ * @throws ErrandError ended_badly if the order has ended and no such event can come; not_found for an unknown order,
+ * unless `allowMissing` is set; any read error that waiting cannot fix.
  */
 export function awaitEvent(awaited: Awaited): Promise<StoredEvent | undefined> {
   const { clock, signal, timeoutMs } = awaited;
@@ -66,7 +66,7 @@ class Search {
   /** Number of awaited events when the order was last asked to confirm them. */
   #confirmedFor = 0;
   #isWaiting = false;
-  /** Since when no more events can be sent, ms of the clock. */
+  /** Time since which no more events can be sent, ms of the clock. */
   #overSince: number | undefined;
 
   constructor(awaited: Awaited, deadline: Deadline) {
@@ -104,7 +104,8 @@ class Search {
   }
 
   /**
-   * Ends the wait if the order has ended without the awaited event. @param receivedCount how many awaited events have arrived.
+   * Ends the wait if the order has ended without the awaited event.
+   * @param receivedCount tells how many awaited events have arrived.
    */
   async #check(receivedCount: number): Promise<void> {
     const { clock, names, isHeard } = this.#awaited;
@@ -182,8 +183,8 @@ const unknownOrder = (cause: ErrandError): ErrandError =>
   });
 
 /**
- * Whether an event of an order can still be sent: `yes`; `sent`: it was sent earlier and may be in transit; `never`: it
- * was not sent and never will be.
+ * Whether an event of an order can still be sent. `yes`: it can. `sent`: it was sent earlier and may be in transit.
+ * `never`: it was not sent and never will be.
  */
 type StillComes = 'yes' | 'sent' | 'never';
 
@@ -200,8 +201,8 @@ const failures: readonly string[] = ['request_failed', 'order_failed'];
 const neverPlaced: readonly string[] = ['order_failed', 'cancelled'];
 
 /**
- * Whether an event can still come, given the order's state. An open order may send any; for a placed one, a case may be
- * opened long after it ended. Pure.
+ * Whether an event can still come, given the order's state. An open order may send any event. For a placed order, a
+ * case may be opened long after the order ended. Pure.
  */
 function stillComes(event: string, { status, hasEnded }: Outlook): StillComes {
   if (!hasEnded) return 'yes';

@@ -21,7 +21,7 @@ export interface RunInput {
   readonly body: string;
 }
 
-/** Time limit for a command, ms, so that those queued behind it get to run. */
+/** Time limit for a command, ms, so that commands queued behind it get to run. */
 const maxMs = 5 * 60_000;
 /** Grace period between SIGTERM and SIGKILL, ms. */
 const graceMs = 2_000;
@@ -81,13 +81,13 @@ function endOf(
     child.on('error', (error) => done(null, error.message));
     const ended = (code: number | null, name: NodeJS.Signals | null): void =>
       done(code, name === null ? null : `ended by ${name}`);
-    // `close` comes after all output is reported; leftover children may hold the pipes open indefinitely.
+    // `close` comes after all output is reported, but leftover children may hold the pipes open indefinitely.
     child.on('close', ended);
     child.on('exit', (code, name) => {
       for (const pipe of [child.stdout, child.stderr]) if (pipe instanceof Socket) pipe.unref();
       lastOutput = setTimeout(ended, outputMs, code, name);
     });
-    // A command need not read its stdin.
+    // A command need not read its stdin, so an error in writing to it is ignored.
     child.stdin?.on('error', () => {});
     child.stdin?.end(body);
   });

@@ -27,7 +27,7 @@ export interface Delivery {
 
 /** Timeout of one attempt including its response, ms. */
 const attemptMs = 10_000;
-/** Maximum response bytes to accept; nobody reads them. */
+/** Maximum response bytes to accept. The limit is low because nobody reads them. */
 const responseBytes = 64 * 1024;
 
 /**
@@ -141,8 +141,8 @@ export function whyForbidden(address: string, name: string, allowPrivate: boolea
 }
 
 /**
- * DNS lookup restricted to addresses that a name may resolve to. A literal address from the user skips the lookup, and
- * so is not refused (security: "unless named by the user").
+ * DNS lookup restricted to addresses that a name may resolve to. A literal address from the user skips the lookup and
+ * is therefore allowed (security: "unless named by the user").
  */
 export const guardedLookup = (allowPrivate: boolean): LookupFunction =>
   checkedLookup((address, name) => {

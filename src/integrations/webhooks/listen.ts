@@ -9,7 +9,7 @@ import { maskAddress, openListener, type Received, type SaveResult } from './lis
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** An event as shown. With rereading, `body` comes from the service if `verified`. */
+/** An event as shown. If events are reread and `verified` is true, `body` comes from the service. */
 export type ShownEvent = Output<'ReceivedEvent'>;
 
 export type ListenRecord = Output<'ListenRecord'>;
@@ -34,7 +34,10 @@ export interface ListenOptions {
   readonly forMs?: number | undefined;
   /** Called once the address is known (to register it, for example); resolves to a cleanup function. */
   readonly begin?: ((url: string) => Promise<() => Promise<void>>) | undefined;
-  /** Called when an event has been output, before forwarding; records it as shown once it is written. */
+  /**
+   * Called after an event has been output and before it is forwarded. Records the event as shown once the output is
+   * written.
+   */
   readonly shown: (id: number) => Promise<void>;
   readonly wants: (event: string | null) => boolean;
   /** Rereads an order. @throws Error if it cannot be read. */
@@ -46,10 +49,10 @@ export interface ListenOptions {
 }
 
 /**
- * Receives webhooks until `max` were shown, `forMs` have passed, or the signal aborts. Each is persisted before it is
- * acknowledged, shown in order of arrival, then forwarded and executed, one at a time. Events an earlier listener
- * persisted but did not show come first. Always ends with a `summary`. @throws UsageError if the port or host is
- * unavailable; whatever `begin` throws.
+ * Receives webhooks until `max` were shown, `forMs` have passed, or the signal aborts. Persists each event before
+ * acknowledging it, shows events in order of arrival, then forwards them and runs the command for them, one event at a
+ * time. Begins with events that an earlier listener persisted but did not show. Always ends with a `summary`.
+ * @throws UsageError if the port or host is unavailable; whatever `begin` throws.
  */
 export async function* listen(options: ListenOptions): AsyncGenerator<ListenRecord> {
   const session = new Session(options);
@@ -85,7 +88,7 @@ const outside = (url: string, { publicUrl, secret }: ListenOptions): string =>
   publicUrl === undefined ? url : `${trimSlashes(publicUrl)}/${secret}`;
 
 /**
- * Passes records from several producers to one consumer, one at a time: each producer waits until its record is
+ * Passes records from several producers to one consumer, one at a time. Each producer waits until its record is
  * consumed.
  */
 class Feed<T> {
@@ -93,7 +96,7 @@ class Feed<T> {
   #wake: (() => void) | undefined;
   #ended = false;
 
-  /** Resolves when the consumer requests the next record, or when the feed has ended and drops this one. */
+  /** Resolves when the consumer requests the next record, or when the feed has ended and drops the given record. */
   put(record: T): Promise<void> {
     if (this.#ended) return Promise.resolve();
     return new Promise((done) => {
@@ -181,7 +184,7 @@ class Session {
   }
 
   async shown(id: number): Promise<void> {
-    // The reader of the records waits for this, so anything reported here comes after its record.
+    // The reader of the records waits for this call, so an error reported here comes after the event's record.
     await this.#options.shown(id).catch((error) => void this.#fail(error));
   }
 
@@ -213,7 +216,7 @@ class Session {
     this.#ending.abort();
   }
 
-  /** Waits for events being shown or acted on; those not yet started remain pending. */
+  /** Waits for events that are being shown or acted on. Events not yet started remain pending. */
   async settle(): Promise<void> {
     await this.#keeping.idle();
     await this.#showing;
@@ -297,7 +300,9 @@ class Session {
     return order;
   }
 
-  /** Reads each event only when its turn comes: there may be many, and they may wait long. */
+  /**
+   * Reads each event from the log only when its turn comes, because many events may be waiting, and for a long time.
+   */
   async #act(id: number, reread: ShownEvent['body'] | undefined): Promise<void> {
     const { log, forward, exec } = this.#options;
     try {
@@ -319,7 +324,7 @@ class Session {
     }
   }
 
-  /** An event interrupted by the end stays pending, and shows up in `webhook events --failed`. */
+  /** An event interrupted by the end of the session stays pending, and shows up in `webhook events --failed`. */
   async #fail(error: unknown): Promise<void> {
     this.#counts.failed += 1;
     if (!this.#ending.signal.aborted) await this.feed.put({ type: 'gap', message: messageOf(error) });

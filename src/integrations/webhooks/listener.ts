@@ -41,7 +41,7 @@ interface ListenerOptions {
   readonly port: number;
   readonly secret: string;
   readonly limits?: Partial<ListenerLimits> | undefined;
-  /** Persists a delivery before it resolves. If it rejects, the sender gets a 503 and retries. */
+  /** Persists a delivery before the promise resolves. If the promise rejects, the sender gets a 503 and retries. */
   save(received: Received): Promise<SaveResult>;
 }
 
@@ -53,8 +53,9 @@ interface Listener {
 }
 
 /**
- * Receives webhooks, responding 2xx only after persisting one; 404 for another path or method, 400 for anything but a
- * JSON object, 413, 408 and 503 beyond the limits. @throws UsageError if the port or host is unavailable.
+ * Receives webhooks. Responds 2xx only after persisting a delivery, 404 to another path or method, 400 to anything but
+ * a JSON object, and 413, 408 or 503 beyond the limits.
+ * @throws UsageError if the port or host is unavailable.
  */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const limits = { ...defaultLimits, ...options.limits };
@@ -104,7 +105,7 @@ async function trySave(save: () => Promise<SaveResult>): Promise<SaveResult> {
   try {
     return await save();
   } catch {
-    // `keep` has reported the error; the sender only needs to know to retry.
+    // `save` has reported the error. The sender only needs to know that it should retry.
     return 'busy';
   }
 }
@@ -126,7 +127,7 @@ async function bodyOf(request: IncomingMessage, limit: number): Promise<Buffer |
   return Buffer.concat(chunks);
 }
 
-/** Headers that may be stored; excludes any with credentials. */
+/** Headers that may be stored; excludes headers with credentials. */
 const storedHeaders = /^(?:content-type|user-agent|date|x-request-id|x-webhook-[a-z-]+)$/;
 
 const safeHeaders = (request: IncomingMessage): Record<string, string> =>
@@ -187,13 +188,13 @@ function closed(server: Server): Promise<void> {
 
 type Facts = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body'>;
 
-/** Deeper than any record of the service; displaying a body recurses. */
+/** Maximum nesting, deeper than any record of the service. Limited because displaying a body recurses. */
 const maxDepth = 64;
 const maxNameLength = 200;
 
 /**
  * Parses a delivery, whose body must be a JSON object in UTF-8 with any content.
- * @param event value of the header with the event's name.
+ * @param event is the value of the header that names the event.
  * @returns undefined for anything else.
  */
 export function readArrival(bytes: Uint8Array, event: string | undefined): Facts | undefined {
@@ -267,8 +268,8 @@ const synonyms: Readonly<Record<string, string>> = webhookEventSynonyms;
 export const eventNames: readonly string[] = [...Object.keys(webhookEvents), ...Object.keys(synonyms)];
 
 /**
- * Names under which the requested events may arrive: a current name includes its older one; an older name stands only
- * for itself.
+ * Names under which the requested events may arrive. A current name also covers its older name, but an older name
+ * covers only itself.
  */
 export const sameEvents = (requested: readonly string[]): readonly string[] => [
   ...new Set(
@@ -276,7 +277,7 @@ export const sameEvents = (requested: readonly string[]): readonly string[] => [
   ),
 ];
 
-/** Warnings about requested old names: a service that uses the current names never sends them. */
+/** Warnings about requested old names, which a service that uses the current names never sends. */
 export const olderNames = (requested: readonly string[]): string[] =>
   requested.flatMap((name) => {
     const present = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
@@ -290,7 +291,9 @@ const wellFormed = /^[A-Za-z0-9_-]{16,200}$/;
 /** Generates an unguessable path: 192 random bits. */
 export const makeSecret = (): string => randomBytes(24).toString('base64url');
 
-/** Reads the secret from a file, so that an address outlives its listener; creates the file if missing. */
+/**
+ * Reads the secret from a file, so that the webhook address outlives its listener. Creates the file if it is missing.
+ */
 export function secretOf(file: string, report: Warn): string {
   try {
     const secret = makeSecret();

@@ -78,7 +78,8 @@ export class LocalFallback {
   }
 
   /**
-   * Explains a failure to record an intent. @param row as it may be in the database; undefined if it cannot be there.
+   * Explains a failure to record an intent.
+   * @param row is the row that may have reached the database; undefined if none can have.
    */
   notRecorded(failure: unknown, row: IntentRow | undefined): unknown {
     if (!isUnsettled(failure) || !row) return failure;
@@ -106,8 +107,8 @@ export class LocalFallback {
   }
 
   /**
-   * @throws ErrandError conflict if this machine's own journal has open records, which the database does not know of;
-   * StorageError.
+   * @throws ErrandError conflict if this machine's own journal has open records, because the database does not know of
+   * them; StorageError.
    */
   async checkOwnJournal(): Promise<void> {
     const open = await this.openInOwn();
@@ -140,7 +141,7 @@ export class LocalFallback {
         `warning: the service has made two of ${key}: ${result.known}, which the journal knows, and ${result.madeId}`,
       );
     } else if (result === 'unknown') {
-      // Keep the file: it is the only trace of the order.
+      // Keep the file, because it is the only trace of the order.
       this.#warn(
         `warning: the database has no record of ${key}, which ${one.file} tells of: it may have been brought back to an earlier state`,
       );

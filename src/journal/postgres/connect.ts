@@ -11,8 +11,8 @@ const connectMs = 5000;
 /** Response timeout, ms: longer than any lock wait. */
 const responseMs = 20_000;
 /**
- * Grace period for a pending statement after an abort, ms; longer for a commit, whose outcome would otherwise be
- * unknown.
+ * Grace period for a pending statement after an abort, ms. A commit gets a longer one, because its outcome would
+ * otherwise be unknown.
  */
 const readGraceMs = 300;
 const writeGraceMs = 1500;
@@ -25,13 +25,16 @@ const idleConnectionS = 10;
 
 export type DatabaseRow = Readonly<Record<string, unknown>>;
 
-/** Creates a client with a single connection, opened on first use. The only lazy import of the driver. */
+/**
+ * Creates a client with a single connection, opened on first use. Only this function imports the driver, and it does so
+ * lazily.
+ */
 export async function connect({ url }: DatabaseAddress): Promise<Sql> {
   const { default: postgres } = await import('postgres');
   return postgres(url, {
     max: 1,
     connect_timeout: connectMs / 1000,
-    // A server has few connections, and a command may wait for days.
+    // A server has few connections, so a command that waits for days must not hold one.
     idle_timeout: idleConnectionS,
     max_lifetime: null,
     backoff: false,
@@ -68,7 +71,7 @@ interface Loss extends ErrorOptions {
   readonly mayHaveArrived?: boolean;
 }
 
-/** The database did not respond: a statement may have run, unless the connection was never made. */
+/** The database did not respond. A statement may have run, unless the connection was never made. */
 export class ConnectionLost extends StorageError {
   /** Whether the server expects to accept connections again soon. */
   readonly isTransient: boolean;
@@ -102,7 +105,10 @@ export class UnsettledCommit extends ConnectionLost {
   }
 }
 
-/** Same, for a commit the database has but this machine's copy does not. @param cause why the copy failed. */
+/**
+ * The error for a commit that the database has and this machine's copy lacks. @param cause why the copy was not
+ * written.
+ */
 export function uncopied(shown: string, cause: unknown): StorageError {
   const { message, category, facts } = toError(cause);
   return new StorageError(
@@ -122,10 +128,10 @@ export class Connection {
   readonly #signal: AbortSignal | undefined;
   #sql: Sql | undefined;
   #hasResponded = false;
-  /** Aborted, and the statement did not respond even within its grace period. */
+  /** True once the signal has aborted and a statement got no response within its grace period. */
   #isGivenUp = false;
 
-  /** @param signal on abort, a pending statement gets a short grace period. */
+  /** @param signal its abort leaves a pending statement a short grace period. */
   constructor(address: DatabaseAddress, signal?: AbortSignal) {
     this.address = address;
     this.#signal = signal;
@@ -133,7 +139,7 @@ export class Connection {
 
   /**
    * @param sql trusted statements; embed values with `jsonText` or `literal`.
-   * @param writes whether the statement may take effect even if its response is lost.
+   * @param writes tells whether the statement may take effect even if its response is lost.
    * @returns the rows of all statements. @throws ConnectionLost; StatementError; StorageError if a retry cannot help;
    * the signal's abort reason if the statement only reads.
    */
@@ -169,7 +175,7 @@ export class Connection {
         throw cause;
       }
       const error = cause instanceof ErrandError ? cause : this.#explained(cause);
-      // The state of a failed connection is unknown: the next call reconnects.
+      // The state of a failed connection is unknown, so the next call reconnects.
       if (error instanceof ConnectionLost) this.drop();
       throw error;
     } finally {
@@ -189,7 +195,7 @@ export class Connection {
     used?.end({ timeout: 0 }).catch(() => {});
   }
 
-  /** A hint for a dropped handshake: a server without TLS closes a connection that starts with it. */
+  /** A hint for a dropped handshake. A server without TLS closes a connection that starts with a TLS handshake. */
   #withoutTls(code: string): string {
     const wantsTls = /[?&]sslmode=(?:require|verify-full)/.test(this.address.url);
     const isCut = networkWords[code] === networkWords.ECONNRESET;
@@ -202,7 +208,7 @@ export class Connection {
     const { shown } = this.address;
     if (!(cause instanceof Error)) return new StorageError(`the database ${shown} failed`, { cause });
     const code = 'code' in cause ? String(cause.code) : '';
-    // EPIPE has the format of a PostgreSQL code.
+    // EPIPE looks like a PostgreSQL code, but it is a network error.
     if (!/^[0-9A-Z]{5}$/.test(code) || code in networkWords) {
       const mayHaveArrived = !unconnected.has(code);
       const why = `${whyLost(code, cause.message)}${this.#withoutTls(code)}`;
@@ -229,8 +235,8 @@ const refusals: Readonly<Record<string, string>> = {
 };
 
 /**
- * The server is shutting down, starting, out of connections, or closed one; lock and statement timeouts end up here
- * too.
+ * The server is shutting down, starting or out of connections, or it closed this connection. Lock and statement
+ * timeouts count too.
  */
 const lost = new Set(['57P01', '57P02', '57P03', '53300', '25P03', '55P03', '57014']);
 
@@ -284,22 +290,25 @@ export const jsonText = (value: unknown): string => `${literal(JSON.stringify(va
 /** A new id for a lease or a turn. */
 export const newId = (): string => randomUUID();
 
-/** No attempt starts after this long, ms. The second always does: possibly only the connection died. */
+/**
+ * No attempt starts after this long, ms, except the second. That one is always made, because perhaps only the
+ * connection died.
+ */
 const retryBudgetMs = 6_000;
 const backoff = { firstMs: 100, maxMs: 3_000, jitter: 0.5 };
 
-/** A connection for idempotent statements: retries when the connection is lost. Serializes concurrent callers. */
+/** A connection for idempotent statements that retries when the connection is lost. Serializes concurrent callers. */
 export class RetryingConnection {
   readonly #connection: Connection;
   readonly #signal: AbortSignal;
   readonly #inTurn = new InTurn();
   /**
-   * Last failure and its time. Until the database responds again, each statement is tried once, or not at all after the
-   * abort.
+   * The last failure and its time. Until the database responds again, each statement is tried only once, and not at all
+   * after an abort.
    */
   #lost: { readonly error: ConnectionLost; readonly at: number } | undefined;
 
-  /** @param signal stops retries, and soon aborts the statement in progress. */
+  /** @param signal its abort stops retries and, soon after, the statement in progress. */
   constructor(address: DatabaseAddress, signal: AbortSignal) {
     this.#connection = new Connection(address, signal);
     this.#signal = signal;
@@ -320,7 +329,7 @@ export class RetryingConnection {
   }
 
   async #execute(sql: string, requestedAt: number): Promise<readonly DatabaseRow[]> {
-    // A call queued behind the one that failed has waited just as long.
+    // A call queued behind the failed call has waited just as long, so it fails too.
     if (this.#lost && (this.#lost.at >= requestedAt || this.#signal.aborted)) throw this.#lost.error;
     try {
       const ask = () => this.#connection.ask(sql);

@@ -20,7 +20,7 @@ interface Head {
   readonly version: number;
   /** Ms since the epoch. */
   readonly time: number;
-  /** Whether the audit chain continues from the end of the copy's. */
+  /** Whether the database's audit chain contains the last record of the copy's chain. */
   readonly follows: boolean;
 }
 
@@ -33,8 +33,8 @@ export interface Pulled {
 }
 
 /**
- * Creates the tables for which database a copy mirrors and how far, and for the leases of this machine's processes: a
- * dead pid shows before the lease expires.
+ * Creates two tables of a copy. `copy` says which database it mirrors, and up to which change. `own_processes` holds
+ * the leases and pids of this machine's processes, because a dead pid shows before its lease expires.
  */
 export const createCopy =
   "CREATE TABLE own_processes (id TEXT PRIMARY KEY, place TEXT NOT NULL, pid INTEGER NOT NULL, started TEXT NOT NULL, at INTEGER NOT NULL) STRICT; CREATE TABLE copy (id INTEGER PRIMARY KEY CHECK (id = 1), of TEXT NOT NULL, seq INTEGER NOT NULL) STRICT; INSERT INTO copy VALUES (1, '', 0)";
@@ -93,7 +93,8 @@ export function applyChange(copy: CopyStatements, { table, rows, removed }: Chan
 /** SQL for triggers that record the rows this process touches. They are temporary, so each process has its own. */
 export const watchSql = ({ tables }: Mirror): string =>
   [
-    // No unique key: an upsert that fires a trigger would turn its OR IGNORE into a failure. Rows may repeat.
+    // Has no unique key, so rows may repeat. With one, an upsert that fires the trigger would fail on a repeated row,
+    // because it overrides the trigger's OR IGNORE.
     'CREATE TEMP TABLE IF NOT EXISTS touched (name TEXT NOT NULL, key TEXT NOT NULL)',
     ...tables.flatMap(({ name, key }) =>
       [
@@ -158,8 +159,8 @@ export interface ChainEnd {
 }
 
 /**
- * Reads a table group: its head and all changes since a sequence number. @param end must match the database's audit
- * chain.
+ * Reads a table group's head and all its changes since a sequence number. @param end is the copy's newest audit record.
+ * The head says whether the database has the same record.
  */
 export const pullSql = ({ name, tables }: Mirror, since: number, end?: ChainEnd): string =>
   [
@@ -180,7 +181,7 @@ const followsSql = (end: ChainEnd | undefined): string =>
     ? 'true'
     : `coalesce((SELECT hash FROM errand.audit WHERE number = ${end.number}) = ${literal(end.hash)}, false)`;
 
-/** Locks a group: blocks other writers until the transaction ends. */
+/** Locks a table group, which blocks other writers until the transaction ends. */
 export const lockSql = ({ name }: Mirror): string =>
   `BEGIN; SELECT 1 AS locked FROM errand.heads WHERE name = '${name}' FOR UPDATE`;
 
@@ -225,7 +226,10 @@ function upsertSql({ table, rows }: Change, seq: number): string {
     .join(', ')}`;
 }
 
-/** A row inserted again later gets a higher number than its removal; copies apply removals first. */
+/**
+ * A row inserted again later gets a higher number than its removal. Copies apply removals before rows, so such a row
+ * survives.
+ */
 function removeSql(mirror: Mirror, { table, removed }: Change, seq: number): string {
   const keys = `json_array_elements_text(${jsonText(removed)})`;
   const own = `(${table.key.map((name) => `"${name}"`).join(', ')})`;

@@ -34,7 +34,7 @@ export class DatabaseCopy extends Database {
     this.leases = new Leases(this, options.clock);
   }
 
-  /** Rebuilds a copy of another schema version from scratch: the database holds the data. */
+  /** Rebuilds a copy of another schema version from scratch, because the database holds the data. */
   override prepare(): void {
     this.configure();
     this.execute('PRAGMA synchronous = NORMAL');
@@ -78,7 +78,7 @@ export class DatabaseCopy extends Database {
     if (seq < head.purged) return this.reload();
     if (of !== head.id || seq !== head.seq)
       await super.transaction(() => {
-        // Another process may have advanced it from the same sequence number in the meantime.
+        // Meanwhile, another process may have advanced the copy from the same sequence number.
         if (this.seq() >= pulled.since && this.seq() <= head.seq)
           applyPulled(this, this.options.mirror, pulled);
       });
@@ -116,7 +116,7 @@ export class DatabaseCopy extends Database {
     this.migrate();
   }
 
-  /** The error for a database that went back in time: data only this machine has must not be dropped silently. */
+  /** The error for a database that went back in time. Data that only this machine has must not be dropped silently. */
   #wentBack(what: string): StorageError {
     return new StorageError(
       `the database ${this.options.remote.shown} ${what} since this machine last used it`,
@@ -133,12 +133,12 @@ export class DatabaseCopy extends Database {
 const leaseMarginMs = 30_000;
 /** Default for the longest request a lease must cover, ms. */
 const maxRequestMs = 120_000;
-/** Upper bound of it, ms: a lost machine's records stay locked that long. */
+/** Upper bound of the longest request, ms. The records of a lost machine stay locked that long. */
 const requestCapMs = 600_000;
 /** Retention of expired leases, ms. */
 const retentionMs = 24 * 3600 * 1000;
 
-/** Identifies the pid namespace: containers may share a state folder but have their own pids. */
+/** Identifies the pid namespace, because containers may share a state folder but have their own pids. */
 function pidNamespace(): string {
   try {
     return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;
@@ -153,15 +153,15 @@ interface Copy {
   run(sql: string, ...values: (string | number)[]): unknown;
 }
 
-/** A point in time on both clocks: the monotonic one may stop while a machine sleeps; the wall clock does not. */
+/** A point in time on both clocks. While a machine sleeps, its monotonic clock may stop, but its wall clock runs on. */
 interface Moment {
   readonly monotonic: number;
   readonly now: number;
 }
 
 /**
- * This process's lease, and what is known of others'. Time is the database's: the last time read plus the awake time
- * since. It lags by a round trip and by any sleep, and is never ahead.
+ * This process's lease, and what is known about the leases of other processes. Uses the database's time, which is the
+ * last time read plus the time awake since then. It may lag by a round trip and by any sleep, but is never ahead.
  */
 class Leases implements LeaseRegistry {
   readonly id = `${leasePrefix}${newId()}`;
@@ -228,7 +228,8 @@ class Leases implements LeaseRegistry {
   /** Renews the lease from now. Call within a transaction. @param turn unique id of this transaction. */
   renew(turn: string): void {
     const time = this.#time();
-    // Count sleep too: otherwise a machine that slept since reading the time would write a lease already expired.
+    // Count time asleep too. Otherwise a machine that slept after reading the time would write a lease that has already
+    // expired.
     const from = this.#read ? this.#read.time + this.#passedMs(this.#read) : time;
     const lasts = this.#requestMs + leaseMarginMs;
     this.#copy.run(
@@ -239,7 +240,7 @@ class Leases implements LeaseRegistry {
     this.#renewalStart = this.#moment();
   }
 
-  /** Confirms the last renewal once committed; it counts from when the renewal began. */
+  /** Confirms the last renewal after its commit. The lease counts from the start of that renewal. */
   confirm(): void {
     this.#renewed = this.#renewalStart;
   }

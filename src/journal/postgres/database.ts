@@ -11,18 +11,18 @@ import { ContradictedError, OvertakenError } from './remote.ts';
 
 /** How long the last pull counts as fresh, ms. */
 const freshMs = 3000;
-/** Maximum attempts under the lock, if each one conflicts. */
+/** Maximum number of attempts under the lock if every attempt conflicts. */
 const maxAttempts = 3;
 
 /**
- * A PostgreSQL database shared by several machines. Each has a copy in SQLite, on which reads and transaction work run.
- * The changes are committed to PostgreSQL only if nobody else wrote in between, and then applied to the copy. So a
- * commit always follows from the current state, and a copy may be lost at any time. A transaction costs one round trip;
- * three after a conflict.
+ * A PostgreSQL database shared by several machines. Each machine keeps a copy in SQLite, on which it runs reads and
+ * transactions. Changes are committed to PostgreSQL only if nobody else wrote in between, and then applied to the copy.
+ * So a commit always follows from the current state, and a copy may be lost at any time. A transaction costs one round
+ * trip, or three after a conflict.
  */
 export class SharedDatabase extends DatabaseCopy {
   #unregisterLeases = (): void => {};
-  /** Serializes calls: there is one connection. */
+  /** Serializes calls, because there is only one connection. */
   readonly #inTurn = new InTurn();
   #hasLease = false;
 
@@ -103,7 +103,10 @@ export class SharedDatabase extends DatabaseCopy {
     return this.#finish(work, turn, pulled, needsReload, attempt);
   }
 
-  /** Completes work started under the lock. @param needsReload the copy is not trusted: pull everything. */
+  /**
+   * Completes work started under the lock. @param needsReload tells whether to pull everything because the copy is not
+   * trusted.
+   */
   async #finish<T>(
     work: () => T,
     turn: string,
@@ -119,7 +122,7 @@ export class SharedDatabase extends DatabaseCopy {
       let seq = this.seq();
       let tried = await this.#try(work, turn);
       if (isDamage(tried)) {
-        // Only the copy may be damaged.
+        // Perhaps only the copy is damaged, so replace it and try again.
         await this.reload();
         seq = this.seq();
         tried = await this.#try(work, turn);
@@ -134,7 +137,7 @@ export class SharedDatabase extends DatabaseCopy {
       }
       return await this.#taken(seq, tried);
     } catch (error) {
-      // The server drops a lock held idle for too long, and another process may write then.
+      // The server drops a lock that is held idle for too long. Another process may then write.
       if (!(error instanceof ContradictedError || error instanceof OvertakenError)) throw error;
       isContradicted = error instanceof ContradictedError;
       if (attempt === maxAttempts || (isContradicted && needsReload))
@@ -145,7 +148,9 @@ export class SharedDatabase extends DatabaseCopy {
     return this.#locked(work, turn, isContradicted, attempt + 1);
   }
 
-  /** A commit got no response: takes the lock and checks whether it was done. @throws UnsettledCommit. */
+  /**
+   * After a commit got no response, takes the lock and checks whether the commit took effect. @throws UnsettledCommit.
+   */
   async #resolved<T>(work: () => T, turn: string, tried: Tried<T>, cause: ConnectionLost): Promise<T> {
     let pulled: Pulled;
     try {
@@ -157,7 +162,7 @@ export class SharedDatabase extends DatabaseCopy {
       if (!cause.mayHaveArrived) throw cause;
       throw new UnsettledCommit(this.options.remote.shown, cause.why, { cause: error });
     }
-    // Writing an upload twice is idempotent, so its outcome does not matter.
+    // For uploads, the outcome of the commit does not matter, because writing an upload twice is idempotent.
     const isJournal = this.options.mirror.name === 'journal';
     const own = isJournal ? this.get('SELECT turn FROM leases WHERE id = ?', this.lease) : undefined;
     if (own?.turn !== turn) return this.#finish(work, turn, pulled);
@@ -205,8 +210,8 @@ export class SharedDatabase extends DatabaseCopy {
 
   /**
    * Applies a commit to the copy, unless another process already advanced it.
-   * @throws StorageError `isUnsettled`: without its copy this process cannot record the outcome, so it must not send
-   * anything.
+   * @throws StorageError `isUnsettled` if the copy cannot be written. Without its copy this process cannot record the
+   * outcome, so it must not send anything.
    */
   async #taken<T>(seq: number, tried: Tried<T>): Promise<T> {
     this.leases.confirm();

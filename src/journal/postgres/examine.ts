@@ -16,7 +16,7 @@ export interface DatabaseFacts {
   readonly isEncrypted: boolean;
   /** The server is read-only. */
   readonly isStandby: boolean;
-  /** Durability settings that are off: a power cut may lose commits. */
+  /** Durability settings that are off, so that a power cut may lose commits. */
   readonly off: readonly string[];
   /** Whether the role may use the schema, or create it if missing. */
   readonly mayUse: boolean;
@@ -27,7 +27,10 @@ export interface DatabaseFacts {
   readonly atWork: { readonly processes: number; readonly machines: number };
 }
 
-/** @param signal aborts it quickly. @throws StorageError if the database is unreachable; the signal's abort reason. */
+/**
+ * @param signal aborts the examination quickly. @throws StorageError if the database is unreachable; the signal's abort
+ * reason.
+ */
 export async function examineDatabase(
   address: DatabaseAddress,
   clock: Pick<Clock, 'now' | 'monotonic'>,

@@ -34,7 +34,7 @@ export interface Moved {
 export interface MoveOptions extends OpenOptions {
   readonly now: () => number;
   readonly origin: () => AuditOrigin;
-  /** Dry run: only reports what would be moved. */
+  /** Only reports what would be moved (a dry run). */
   readonly isPreview: boolean;
 }
 
@@ -48,14 +48,15 @@ interface Side {
 
 interface Judged {
   readonly row: IntentRow;
-  /** Reason it stays; undefined if it can be moved. */
+  /** Why the record stays here; undefined if it can be moved. */
   readonly why: string | undefined;
 }
 
 /**
  * Moves the local journal's in-doubt and unreported records to a shared database, with their reservations, approvals,
- * quotes and grants, in one transaction; then closes them here. If killed halfway, running it again completes the move.
- * @throws ErrandError conflict if a live process owns one of them; StorageError.
+ * quotes and grants, in one transaction. Then closes the records here. If killed halfway, running the move again
+ * completes it.
+ * @throws ErrandError conflict if a live process owns one of the records; StorageError.
  */
 export async function moveJournal(folder: string, sharing: Sharing, options: MoveOptions): Promise<Moved> {
   const { now, origin, isPreview, ...opening } = options;
@@ -127,7 +128,8 @@ function judged(rows: readonly IntentRow[], own: Side, shared: Side): Judged[] {
 
 function reasonToStay(row: IntentRow, own: Side, { table }: Side): string | undefined {
   if (!isIntact(row)) return 'it is damaged: look for its order, then forget it';
-  // Moving adds it to the shared audit chain, and that entry is what permits sending it.
+  // Moving a record adds it to the shared audit chain, and that entry permits sending it. So the chain here must prove
+  // the record.
   if (row.order_id === null && policyOf(row, own) === undefined)
     return 'the audit chain here does not have it as it stands: look for its order, then forget it';
   const owner = ownerOf(row);
@@ -142,8 +144,8 @@ function reasonToStay(row: IntentRow, own: Side, { table }: Side): string | unde
 }
 
 /**
- * Writes a record to the shared database. Call within a transaction of it. Anything left there by an interrupted move
- * is kept.
+ * Writes a record to the shared database, and keeps anything that an interrupted move left there. Call within a
+ * transaction of the shared database.
  */
 function enter(row: IntentRow, own: Side, shared: Side, shown: string): void {
   const [key, baseUrl] = [String(row.key), String(row.base_url)];
@@ -169,10 +171,13 @@ function enter(row: IntentRow, own: Side, shared: Side, shown: string): void {
 
 const hasEnded = ({ state }: IntentRow): boolean => state === 'refused' || state === 'forgotten';
 
-/** Whether a record knows more than the database: an order, or a separate attempt that may have placed one. */
+/**
+ * Whether a local record knows more than the database's record: it has an order, or it is a separate attempt that may
+ * have placed one.
+ */
 function knowsMore(row: IntentRow, there: IntentRow): boolean {
   if (there.order_id !== null) return false;
-  // Same creation time: an earlier move brought this attempt, and the database has its end.
+  // If the creation times match, an earlier move brought this attempt, and the database knows how it ended.
   return row.order_id !== null || (hasEnded(there) && there.created_at !== row.created_at);
 }
 
@@ -182,7 +187,10 @@ function policyOf(row: IntentRow, { audit }: Side): string | null | undefined {
   return typeof proof === 'string' ? undefined : (proof.policy ?? null);
 }
 
-/** The chain entry is marked as a repeat, so that the move itself proves nothing about the record. */
+/**
+ * Appends the moved record to the shared audit chain. The entry is marked as a repeat, so that the move itself proves
+ * nothing about the record.
+ */
 function noteArrival(
   row: IntentRow,
   policy: string | null,
@@ -198,7 +206,7 @@ function noteArrival(
   if (row.order_id !== null) audit.append(stepEntry('responded', row, String(row.order_id)));
 }
 
-/** @param isNewer whether a reservation released there may be spent after all. */
+/** @param isNewer tells whether money that the shared database has released may be spent after all. */
 function bringReservation(reservation: Reservation, own: Side, shared: Side, isNewer: boolean): void {
   const there = reservationIn(shared, reservation);
   if (there?.state === 'held') {
@@ -216,7 +224,7 @@ function bringReservation(reservation: Reservation, own: Side, shared: Side, isN
   if (approval) shared.database.run(writeApproval, ...approvalRow(approval));
 }
 
-/** Reservations that cover a record, in this machine's journal. */
+/** This machine's reservations that cover a record. */
 function reservationsOf({ key, base_url, account }: IntentRow, { database }: Side): Reservation[] {
   const sql = `${storedReservations} WHERE base_url = ? AND account = ? AND state <> 'released'`;
   return database.all(sql, base_url, account).flatMap((stored) => {
@@ -246,8 +254,8 @@ function insert(
 }
 
 /**
- * Closes a record here: the database is now responsible for it. Call within a transaction of the local journal. Money
- * it holds counts as spent here.
+ * Closes a record here, because the shared database is now responsible for it. Its reserved money counts as spent here.
+ * Call within a transaction of the local journal.
  */
 function leave(row: IntentRow, { table, audit }: Side, shown: string, now: number): void {
   const there = table.find(String(row.key), String(row.base_url));

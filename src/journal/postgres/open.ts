@@ -16,8 +16,8 @@ import { createLeases, journalMirror, type Mirror, uploadsMirror } from './table
 
 /**
  * Opens a table group of a shared database and updates this machine's copy.
- * @param file of the copy. @param migrations of the same tables in SQLite. @throws StorageError if the database cannot
- * be used.
+ * @param file is the copy's path. @param migrations create the same tables in SQLite. @throws StorageError if the
+ * database cannot be used.
  */
 export async function openShared(
   file: string,
@@ -60,7 +60,7 @@ async function opened(file: string, options: SharedOptions): Promise<SharedDatab
   }
 }
 
-/** Whether the copy of the journal passes verification for open and recent records. */
+/** Whether the open and recent records in the copy of the journal pass verification. */
 function vouches(database: Database): boolean {
   const table = new IntentTable(database);
   try {

@@ -21,7 +21,7 @@ export const ownDamagedAdvice = {
   ],
 } as const;
 
-/** Adds that advice to a damage error of the local journal. */
+/** Adds `ownDamagedAdvice` to an error about a damaged local journal. */
 export const ownFailure = (error: unknown): unknown =>
   error instanceof DamagedError
     ? new DamagedError(error.message, { ...error.facts, ...ownDamagedAdvice, cause: error })

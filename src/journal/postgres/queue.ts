@@ -12,15 +12,16 @@ import {
   RetryingConnection,
 } from './connect.ts';
 
-/** Retention of campaigns, days; and the advisory lock for creating them. */
+/** How many days jobs are kept, and the advisory lock for creating a job. */
 const [retentionDays, beginLock] = [100, 7_264_911_064];
 
 const isLive = (worker: string): string =>
   `EXISTS (SELECT 1 FROM errand.workers WHERE id = ${worker} AND until > clock_timestamp())`;
 
 /**
- * The work queue of campaigns, in a database shared by all workers: chunks, who has them, and their results. A worker
- * keeps its chunks as long as its heartbeats continue, by the database's clock; then others take them.
+ * The work queue of upload jobs, in a database shared by all workers. It holds the chunks, which worker has each chunk,
+ * and the results. A worker keeps its chunks while its heartbeats continue, by the database's clock. After that, other
+ * workers take them.
  */
 export class JobQueue {
   readonly worker = newId();
@@ -34,8 +35,9 @@ export class JobQueue {
   }
 
   /**
-   * Joins the campaign of a name; with `begin`, becomes its reader if the file has no live reader and was not read yet.
-   * @returns the campaign, and an unfinished one of the same name under another account or service.
+   * Joins the job of a name. With `begin`, this worker becomes the job's reader if the file has no live reader and was
+   * not read yet.
+   * @returns the job, and an unfinished job of the same name under another account or service.
    */
   async enter(
     { baseUrl, account }: JobOwner,
@@ -70,19 +72,19 @@ export class JobQueue {
     return { own: found.find(isOwn), elsewhere: found.find((one) => !isOwn(one)) };
   }
 
-  /** Undefined if it no longer exists. */
+  /** Reads a job; undefined if it no longer exists. */
   async read({ id }: Pick<Job, 'id'>): Promise<Job | undefined> {
     const [row] = await this.#connection.ask(`${this.#campaigns} WHERE id = ${id}`);
     return row && jobOf(row);
   }
 
-  /** Starts this worker's heartbeats for a campaign. */
+  /** Starts this worker's heartbeats for a job. */
   async work({ id }: Pick<Job, 'id'>): Promise<void> {
     await this.#connection.ask(this.#heartbeat.next(id));
     this.#heartbeat.begin();
   }
 
-  /** Queues chunks for the service to check; only the current reader may. */
+  /** Queues chunks for the service to check. Only the current reader may do so. */
   async addChecks({ id }: Pick<Job, 'id'>, chunks: readonly Omit<Chunk, 'kind'>[]): Promise<void> {
     await this.#connection.ask(
       `${insertChunks(id, 'check', chunks)}
@@ -98,7 +100,7 @@ export class JobQueue {
     );
   }
 
-  /** Results of the next checked chunks. @param known places already read. */
+  /** Results of the next checked chunks. @param known lists the places already read. */
   async checked({ id }: Pick<Job, 'id'>, known: readonly number[]): Promise<DoneChunk[]> {
     const rows = await this.#connection.ask(
       `SELECT place, body, result FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'check'
@@ -110,7 +112,7 @@ export class JobQueue {
   }
 
   /**
-   * Queues all orders of the file and opens the campaign to all workers, in one transaction.
+   * Queues all orders of the file and opens the job to all workers, in one transaction.
    * @throws StorageError if another worker has become the reader meanwhile.
    */
   async open(
@@ -139,7 +141,7 @@ export class JobQueue {
     }
   }
 
-  /** Marks the campaign as refused: the file cannot be uploaded as it is, and waiting workers see why. */
+  /** Marks the job as refused because the file cannot be uploaded as it is. Waiting workers then see why. */
   async refuse({ id }: Pick<Job, 'id'>, facts: JsonObject): Promise<void> {
     await this.#connection.ask(
       `UPDATE errand.campaigns SET state = 'refused', facts = ${jsonText(readable(facts))}, reader = NULL
@@ -147,13 +149,16 @@ export class JobQueue {
     );
   }
 
-  /** Takes the next free chunk; undefined if none is available now. @param inHand places this worker already has. */
+  /**
+   * Takes the next free chunk; undefined if none is available now. @param inHand lists the places of the chunks this
+   * worker already has.
+   */
   async take(
     { id }: Pick<Job, 'id'>,
     kind: ChunkKind,
     inHand: readonly number[],
   ): Promise<Chunk | undefined> {
-    // MATERIALIZED: otherwise the planner may evaluate it per row and take every chunk.
+    // Without MATERIALIZED, the planner may evaluate the subquery for each row and take every chunk.
     const [row] = await this.#connection.ask(
       `WITH next AS MATERIALIZED (
          SELECT place FROM errand.campaign_chunks AS chunk
@@ -235,7 +240,7 @@ export class JobQueue {
     return found.map(({ count, result }) => ({ rows: Number(count), result: objectOf(result) }));
   }
 
-  /** Once everything is done, drops the rows: the journal has them. */
+  /** Once everything is done, drops the rows, because the journal has them. */
   async finish({ id }: Pick<Job, 'id'>): Promise<void> {
     await this.#connection.ask(
       `UPDATE errand.campaigns SET state = 'done' WHERE id = ${id} AND state = 'open' AND NOT EXISTS
@@ -244,7 +249,9 @@ export class JobQueue {
     );
   }
 
-  /** Releases this worker's chunks immediately. Never fails: they would be released when its lease expires. */
+  /**
+   * Releases this worker's chunks immediately. Never fails, because they are released anyway when its lease expires.
+   */
   async leave(): Promise<void> {
     await this.#heartbeat.end(
       `UPDATE errand.campaign_chunks SET worker = NULL WHERE worker = '${this.worker}' AND result IS NULL;
@@ -260,7 +267,9 @@ export class JobQueue {
   }
 }
 
-/** Stores rows unchanged, including NUL: PostgreSQL accepts any JSON, but cannot look inside one with a NUL. */
+/**
+ * Stores rows unchanged, including NUL characters. PostgreSQL stores JSON that contains NUL, but cannot look inside it.
+ */
 const insertChunks = (id: number, kind: ChunkKind, chunks: readonly Omit<Chunk, 'kind'>[]): string => {
   const given = chunks.map(
     ({ place, body }) => `(${place}::bigint, ${countOf(body)}::bigint, ${jsonText(body)})`,
@@ -269,7 +278,7 @@ const insertChunks = (id: number, kind: ChunkKind, chunks: readonly Omit<Chunk, 
     SELECT ${id}, '${kind}', place, count, body FROM (VALUES ${given.join(', ')}) AS given (place, count, body)`;
 };
 
-/** Replaces lone surrogates and NUL in service text: PostgreSQL cannot read JSON that contains them. */
+/** Replaces lone surrogates and NUL in service text, because PostgreSQL cannot read JSON that contains them. */
 const readable = (value: JsonObject): JsonObject =>
   JSON.parse(JSON.stringify(value), (_, one: unknown) =>
     typeof one === 'string' ? one.toWellFormed().replaceAll('\0', '\ufffd') : one,
@@ -279,12 +288,12 @@ const countOf = ({ rows }: JsonObject): number => (Array.isArray(rows) ? rows.le
 
 const placesSql = (places: readonly number[]): string => `ARRAY[${places.join(', ')}]::bigint[]`;
 
-/** Lease of a worker without a heartbeat, and the heartbeat interval, ms. */
+/** How long a worker's lease lasts without a heartbeat, and the heartbeat interval, ms. */
 const [leaseMs, heartbeatIntervalMs] = [20_000, 4_000];
 /** Maximum wait for the database when a worker leaves, ms. */
 const farewellMs = 1000;
 
-/** Worker heartbeats, on a dedicated connection so they never queue: a silent worker loses its chunks. */
+/** Worker heartbeats, sent on a dedicated connection so that they never queue. A silent worker loses its chunks. */
 class Heartbeat {
   readonly #address: DatabaseAddress;
   readonly #worker: string;
@@ -300,7 +309,7 @@ class Heartbeat {
     this.#connection = new Connection(address);
   }
 
-  /** SQL of a heartbeat, for the caller to run. @param job the worker's campaign from now on. */
+  /** SQL of a heartbeat, for the caller to run. @param job the job this worker is on from now on. */
   next(job?: number): string {
     this.#hasCome = true;
     this.#job = job;
@@ -314,7 +323,9 @@ class Heartbeat {
     this.#timer ??= setInterval(() => this.#give(), heartbeatIntervalMs).unref();
   }
 
-  /** Stops the heartbeats. @param farewell SQL to run, if the database answers soon. Never fails. */
+  /**
+   * Stops the heartbeats. Never fails. @param farewell SQL that is run, but not waited for longer than `farewellMs`.
+   */
   async end(farewell: string): Promise<void> {
     clearInterval(this.#timer);
     if (this.#hasCome) {
@@ -328,7 +339,7 @@ class Heartbeat {
     this.#connection.drop();
   }
 
-  /** Sends one heartbeat at a time; a connection that never answered the last one is replaced. */
+  /** Sends one heartbeat at a time. Replaces a connection that never answered the last heartbeat. */
   #give(): void {
     if (this.#pending) {
       this.#connection.drop();
@@ -342,10 +353,10 @@ class Heartbeat {
   }
 }
 
-/** Ignored: the next heartbeat says the same. */
+/** Ignores the result, because the next heartbeat says the same. */
 const unheard = (): void => {};
 
-/** Owner of a set of campaigns: names are unique per service and account. */
+/** Owner of a set of jobs. Job names are unique per service and account. */
 export interface JobOwner {
   readonly baseUrl: string;
   readonly account: string;
@@ -420,9 +431,9 @@ const [minRate, maxRate] = [0.05, 1000];
 const cut = 0.85;
 /** Growth per second, as a fraction of the rate after the last cut. */
 const growth = 0.02;
-/** Pause if the service asks for one without a duration, and the longest pause honoured, ms. */
+/** Pause when the service asks for one without giving a duration, and the longest pause honoured, ms. */
 const [pauseMs, maxPauseMs] = [1_000, 600_000];
-/** Turns remembered, to count those taken within the last second. */
+/** How many turns are remembered, to count the turns taken within the last second. */
 const remembered = 200;
 /** A turn due this soon is taken immediately, ms. */
 const nearMs = 3;
@@ -431,8 +442,8 @@ const nearMs = 3;
 type Turn = { readonly at: number; readonly waitMs?: never } | { readonly waitMs: number };
 
 /**
- * Request rate shared by all workers that use one account at a service: a database row, paced by the database's clock.
- * Throttling (429) cuts the rate; it recovers slowly.
+ * Request rate shared by all workers that use one account at a service. It is a database row, paced by the database's
+ * clock. Throttling (429) cuts the rate, which then recovers slowly.
  */
 export class RequestBudget {
   readonly #connection: RetryingConnection;
@@ -446,8 +457,8 @@ export class RequestBudget {
   }
 
   /**
-   * Creates the budget if missing. Limits set by the workers of another campaign stay in force.
-   * @param requestedRate requests per second configured for the campaign; undefined if not set.
+   * Creates the budget if missing. Limits set by the workers of another job stay in force.
+   * @param requestedRate requests per second configured for the job; undefined if not set.
    */
   async begin({ id }: Pick<Job, 'id'>, requestedRate: number | undefined): Promise<void> {
     const limit = requestedRate ?? maxRate;
@@ -463,8 +474,8 @@ export class RequestBudget {
   }
 
   /**
-   * Takes a turn if one is due. @returns when it was taken, in seconds since the epoch by the database's clock;
-   * otherwise how long to wait.
+   * Takes a turn if one is due. @returns when the turn was taken, in seconds since the epoch by the database's clock,
+   * or else how long to wait.
    */
   async take(): Promise<Turn> {
     const now = 'extract(epoch FROM clock_timestamp())::float8';
@@ -483,8 +494,9 @@ export class RequestBudget {
   }
 
   /**
-   * The service throttled a request whose turn was at `at`: lowers the rate and pauses. Requests taken before the last
-   * cut do not cut again: they saw the same throttling. @param requestedMs undefined if the service gave no duration.
+   * Lowers the rate and pauses after the service throttled the request whose turn was at `at`. A request sent before
+   * the last cut does not cut the rate again, because it met the same throttling. @param requestedMs is undefined if
+   * the service gave no duration.
    */
   async cut(at: number, requestedMs: number | undefined): Promise<void> {
     const pause = Math.min(maxPauseMs, Math.max(requestedMs ?? pauseMs, 0));

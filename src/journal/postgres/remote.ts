@@ -17,12 +17,12 @@ import {
 import { migrate, schemaVersion } from './schema.ts';
 import type { Mirror } from './tables.ts';
 
-/** Another process has written since the state this commit is based on was read. */
+/** Another process has written since this commit's starting state was read. */
 export class OvertakenError extends Error {
   override readonly name = 'OvertakenError';
 }
 
-/** A commit conflicts with existing rows: the copy it is based on is wrong. */
+/** A commit conflicts with existing rows, so the copy it is based on is wrong. */
 export class ContradictedError extends Error {
   override readonly name = 'ContradictedError';
 }
@@ -43,7 +43,7 @@ export class Remote {
     return this.#connection.address.shown;
   }
 
-  /** Reads the changes since a sequence number; migrates an older schema. @throws StorageError. */
+  /** Reads the changes since a sequence number, and migrates an older schema. @throws StorageError. */
   async pull(since: number, end?: ChainEnd): Promise<Pulled> {
     const sql = pullSql(this.#mirror, since, end);
     const ask = async () =>
@@ -63,7 +63,7 @@ export class Remote {
     }
   }
 
-  /** Same, while locking the group in a new transaction. Waits for a restarting server. */
+  /** Same as `pull`, but locks the group in a new transaction. Waits for a restarting server. */
   lock(since: number, end?: ChainEnd): Promise<Pulled> {
     return this.#patiently(async () => {
       try {
@@ -81,7 +81,7 @@ export class Remote {
     });
   }
 
-  /** Same as `pull`, but waits for a restarting server: work is already in progress. */
+  /** Same as `pull`, but waits for a restarting server, because work is already in progress. */
   pullWithRetry(since: number, end?: ChainEnd): Promise<Pulled> {
     return this.#patiently(() => this.pull(since, end));
   }
@@ -91,7 +91,7 @@ export class Remote {
     await this.#execute(pushSql(this.#mirror, seq, changes, schemaVersion), true);
   }
 
-  /** Same under the lock, which the commit releases. */
+  /** Same as `push`, but under the lock, which the commit releases. */
   async pushLocked(seq: number, changes: readonly Change[]): Promise<void> {
     await this.#execute(`${pushSql(this.#mirror, seq, changes, schemaVersion)}; COMMIT`, true);
   }
@@ -101,7 +101,7 @@ export class Remote {
     if (this.#connection.isOpen) await this.#connection.ask('ROLLBACK', true).catch(() => {});
   }
 
-  /** Ends a lease early; if the database does not answer in time, the lease expires. */
+  /** Ends a lease early. If the database does not answer in time, the lease simply expires. */
   async endLease(lease: string): Promise<void> {
     if (!this.#connection.isOpen) return;
     const { name } = this.#mirror;
@@ -132,8 +132,8 @@ export class Remote {
   }
 
   /**
-   * Retries for 6 s, for a restarting server: a statement that never reached it was not run. After giving up, a server
-   * gets only one attempt per call for a minute.
+   * Retries for 6 s, because the server may be restarting and a statement that never reached it was not run. After
+   * giving up on a server, makes only one attempt per call for a minute.
    */
   async #patiently<T>(ask: () => Promise<T>): Promise<T> {
     const { clock = systemClock } = this.#waiting;
@@ -172,14 +172,14 @@ const farewellMs = 1000;
 
 const isTransient = (error: unknown): boolean => error instanceof ConnectionLost && error.isTransient;
 
-/** A record already exists, or does not continue the chain. */
+/** Codes for a record that already exists, or that does not continue the audit chain. */
 const contradictions = new Set(['23505', brokenChainCode]);
 
 /** How long to wait for a server that may be restarting, and how long to treat it as down afterwards, ms. */
 const retryBudgetMs = 6000;
 const restMs = 60_000;
 
-/** When each server was given up, by the monotonic clock. */
+/** When this process gave up on each server, by the monotonic clock. */
 const givenUp = new Map<string, number>();
 
 const isLost = (error: unknown): boolean => error instanceof ConnectionLost;

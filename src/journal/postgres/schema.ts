@@ -1,12 +1,12 @@
 import type { Connection } from './connect.ts';
 import { brokenChainCode } from './copy.ts';
 
-/** Advisory lock for creating or changing the schema: every version must use the same number. */
+/** Advisory lock for creating or changing the schema. Every version of errand must use the same number. */
 const schemaLock = 7_264_911_063;
 
 /**
- * Migrations of schema `errand`, in order, each run once. `seq` numbers the changes of a row's group: a reader that
- * knows all changes up to one requests those after it.
+ * Migrations of schema `errand`, in order, each run once. `seq` numbers the changes of a row's table group. A reader
+ * that knows all changes up to a number requests the changes after it.
  */
 const migrations: readonly string[] = [
   `CREATE TABLE errand.schema (version integer NOT NULL);
@@ -122,11 +122,11 @@ export async function migrate(connection: Connection): Promise<void> {
     const [there] = await connection.ask(
       "SELECT to_regnamespace('errand') IS NULL AS is_new, to_regclass('errand.schema') IS NOT NULL AS is_made",
     );
-    // If the schema exists, the role needs no right to create one.
+    // Create it only if it is missing, because the role may lack the right to create schemas.
     if (there?.is_new === true) await connection.ask('CREATE SCHEMA errand');
     const [row] = there?.is_made === true ? await connection.ask('SELECT version FROM errand.schema') : [];
     const steps = migrations.slice(Number(row?.version ?? 0));
-    // The next read rejects a newer schema.
+    // Does nothing for a newer schema, which the next read rejects.
     if (steps.length > 0)
       await connection.ask([...steps, `UPDATE errand.schema SET version = ${schemaVersion}`].join(';\n'));
     await connection.ask('COMMIT');

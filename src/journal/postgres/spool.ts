@@ -18,10 +18,13 @@ export interface MissedMade {
   readonly isReported: boolean;
 }
 
-/** An attempt that definitely had no effect: refused, or never sent. It closes the record only if that is unchanged. */
+/**
+ * An attempt that definitely had no effect, because it was refused or never sent. It closes the record only if the
+ * record is unchanged.
+ */
 export interface MissedEnd extends RejectionReason {
   readonly kind: 'ended';
-  /** Identify the attempt's record: its time (ISO 8601) and its owner. */
+  /** The record's time (ISO 8601) and owner, which identify the attempt. */
   readonly since: string;
   readonly pid: number;
   readonly started: string;
@@ -39,8 +42,8 @@ export interface PendingResult {
 const version = 1;
 
 /**
- * Results the shared database missed, until a command on this machine reaches it again: one private file each, fsynced
- * before anything relies on it. Importing an entry twice is harmless.
+ * Results that the shared database missed, kept until a command on this machine reaches it again. Each result is one
+ * private file, fsynced before anything relies on it. Importing an entry twice is harmless.
  */
 export class Spool {
   readonly #folder: string;
@@ -81,18 +84,18 @@ export class Spool {
     }
   }
 
-  /** Entries for this database, in import order. Warns about an invalid one and keeps it. */
+  /** Entries for this database, in import order. Warns about an invalid entry and leaves its file in place. */
   all(): readonly PendingResult[] {
     if (!existsSync(this.#folder)) return [];
     const names = readdirSync(this.#folder).filter((name) => namePattern.test(name));
     const pending = names.flatMap((name) => this.#read(join(this.#folder, name)));
-    // Successes first: they take precedence over failed attempts.
+    // Successes come first, because they take precedence over failed attempts.
     return pending.toSorted((one, other) => other.missed.kind.localeCompare(one.missed.kind));
   }
 
   /** Removes an entry the database now has. */
   remove({ file }: PendingResult): void {
-    // If it cannot be removed it is imported again, which changes nothing.
+    // A file that cannot be removed is imported again, which changes nothing.
     removeIfPossible(file);
   }
 
@@ -105,7 +108,7 @@ export class Spool {
       if (checksum !== checksumOf(entry)) throw new Error('it is not what was written');
       if (entry.version !== version) throw new Error('a newer errand has written it');
       if (entry.database !== this.#database) return [];
-      // Safe: the checksum has been verified.
+      // The cast is safe, because the checksum has been verified.
       const { version: _, database: _of, ...missed } = entry;
       return [{ missed: missed as unknown as Missed, file }];
     } catch (error) {
@@ -129,7 +132,7 @@ const namePattern = /^[0-9a-f]{32}-(?:made|ended)\.json$/;
 
 const checksumOf = (entry: Entry): string => sha256(`spool ${canonicalJson(entry)}`).slice(0, 32);
 
-/** A rename is durable only after its folder is fsynced; some systems cannot open a folder. */
+/** Makes a rename durable by fsyncing its folder. Some systems cannot open a folder. */
 function syncFolder(folder: string): void {
   let opened: number | undefined;
   try {

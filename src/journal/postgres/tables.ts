@@ -12,12 +12,12 @@ export interface MirroredTable {
 
 /** Tables guarded by one lock, read and changed together. */
 export interface Mirror {
-  /** Name of the row in `heads` that is its lock and counts its changes. */
+  /** Name of the group's row in `heads`, which is its lock and counts its changes. */
   readonly name: 'journal' | 'uploads';
   readonly tables: readonly MirroredTable[];
 }
 
-/** Active processes on any machine, each until a time by the database's clock, ms since the epoch. */
+/** Active processes on any machine. Each row is valid until a time by the database's clock, in ms since the epoch. */
 const leases: MirroredTable = {
   name: 'leases',
   key: ['id'],

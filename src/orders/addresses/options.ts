@@ -113,7 +113,7 @@ export function addressProblem(field: string, address: AddressFields): string | 
   return field === 'state' && isUs ? stateProblem(value.trim()) : undefined;
 }
 
-/** All such problems of the given fields. */
+/** All problems that `addressProblem` finds in the given fields. */
 export const addressProblems = (address: AddressFields): { field: string; message: string }[] =>
   Object.keys(address).flatMap((field) => {
     const message = addressProblem(field, address);

@@ -11,7 +11,7 @@ export async function promptShipTo(
 ): Promise<{ readonly address: AddressFields; readonly words: readonly string[] }> {
   const store = await context.store();
   const prompt = await context.prompt();
-  // The sandbox's example address is fictional: do not offer it when real money is spent.
+  // The sandbox's example address is fictional, so do not offer it when real money is spent.
   const names = store.addressNames().filter((name) => context.isRehearsal() || !store.isExample(name));
   const rows = names.map((name): Row & { name: string } => ({ ...store.address(name), name }));
   const columns = addressColumns.filter(({ name }) => name !== 'default');
@@ -62,7 +62,7 @@ const isNo = (text: string): boolean => /^(?:n|no)$/i.test(text);
 interface Question {
   readonly field: string;
   readonly message: string;
-  /** The field it complements; if that was given, this is not asked for. */
+  /** The field that this field complements. If that field was given, this one is not asked for. */
   readonly adds?: string;
   readonly default?: string;
 }
@@ -80,8 +80,8 @@ const questions: readonly Question[] = [
 ];
 
 /**
- * Fills fields not asked yet while one answer is checked. The country is asked before the postal code, whose format
- * depends on it.
+ * Stands in for the fields not asked for yet while an answer is checked. The country is asked for before the postal
+ * code, whose format depends on it.
  */
 const anyAddress: AddressFields = {
   first_name: '-',
@@ -97,7 +97,7 @@ const anyAddress: AddressFields = {
 export const lacksFields = (address: AddressFields): boolean =>
   questions.some(({ field, adds }) => adds === undefined && address[field] === undefined);
 
-/** Whether a field was given and can be checked: a postal code needs its country. */
+/** Whether a field was given and can be checked. A postal code cannot be checked without its country. */
 const isWrong = (given: AddressFields, field: string): boolean =>
   Object.hasOwn(given, field) && (field !== 'postal_code' || given.country !== undefined);
 
@@ -114,7 +114,7 @@ export async function askAddress(context: Context, given: AddressFields = {}): P
     ),
     ...addressProblems({ ...address, ...more }),
   ];
-  // Earlier fields were valid until this answer: a country can invalidate a postal code or a state.
+  // Earlier fields were valid before this answer. A country can invalidate a postal code or a state.
   const problemWith = (prompted: string, answer: string): string | undefined =>
     problems({ [prompted]: answer }).find(({ field }) => field === prompted || Object.hasOwn(address, field))
       ?.message;

@@ -6,8 +6,8 @@ import { readDocument } from '../../run/read-document.ts';
 import type { AddressFields } from './options.ts';
 
 /**
- * Resolves the shipping address: `--ship-to` takes a saved name, a file or `-`; field flags override it; without
- * either, the default address. Undefined if there is none.
+ * Resolves the shipping address. `--ship-to` takes a saved name, a file or `-`, and field flags override its fields.
+ * Without any of these, the default address is used. Undefined if there is no default address.
  * @throws UsageError if the named address does not exist.
  */
 export async function resolveAddress(
@@ -22,8 +22,8 @@ export async function resolveAddress(
 }
 
 /**
- * Looks up a saved address by name, or the default. Never treats a name as a file path: the caller may not be allowed
- * to read that file. @throws UsageError if there is none.
+ * Looks up a saved address by name, or the default address. Never treats a name as a file path, because the caller may
+ * not be allowed to read that file. @throws UsageError if there is none.
  */
 export async function savedAddress(
   context: Context,

@@ -8,7 +8,7 @@ import type { Story } from './story.ts';
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** One page, from the most asked details to the evidence. */
+/** One page, from the details people ask for most to the evidence. */
 export const storyColumns: readonly Column[] = [
   { name: 'order', path: 'id', kind: 'id' },
   { name: 'in short', path: 'summary', isProse: true },
@@ -152,7 +152,7 @@ export const storyColumns: readonly Column[] = [
   },
 ];
 
-/** Same for a terminal, with the order's display state if known. */
+/** Same as `storyColumns`, for a terminal, with the order's display state if known. */
 export const storyScreen = (state: ShownState | undefined): readonly Column[] =>
   state === undefined
     ? storyColumns
@@ -195,7 +195,7 @@ const sumsText = (money: Story['money']): string =>
 const hintsText = (why: Story['why']): string =>
   [...new Set(why.flatMap(({ hint }) => hint ?? []))].join(' ');
 
-/** One line each, so that commands are not truncated. */
+/** Puts each open point on its own line, so that commands are not truncated. */
 const openLines = (open: Story['open']): unknown =>
   Object.fromEntries(open.map(({ what, command }) => [what, command]));
 

@@ -22,7 +22,7 @@ export interface Explained {
 
 /**
  * Tells the full story of an order, found by its id, or by the idempotency key (or key prefix) of an intent on this
- * machine. For an order this machine never saw, only the service's part.
+ * machine. For an order this machine never saw, tells only the service's part.
  * @throws ErrandError not_found if neither the service nor this machine knows it; UsageError if the text is neither an
  * id nor a key.
  */
@@ -70,7 +70,10 @@ async function explainOrder(context: Context, id: string): Promise<Explained> {
   return order ? { story, state: stateOfOrder(order) } : { story };
 }
 
-/** Settles the order's reservation from what was read, as any read does; left as it is if that cannot be stored. */
+/**
+ * Settles the order's reservation from what was read, as any read does. If that cannot be stored, the reservation stays
+ * as it is.
+ */
 async function settled(context: Context, local: LocalPart, order: unknown): Promise<LocalPart> {
   const { reservation } = local;
   if (reservation?.state !== 'held' || order === undefined || context.previewsRequests) return local;

@@ -24,7 +24,7 @@ interface Sources extends LocalPart {
   readonly service: string;
   /** The service's fee per order, if known. */
   readonly feeCents: number | undefined;
-  /** Flags that make a command use the same service. */
+  /** Flags that make a suggested command use the same service. */
   readonly where: string;
 }
 
@@ -217,7 +217,7 @@ function ofReturn(one: unknown, add: Add): void {
     );
 }
 
-/** Describes money that should have been returned. */
+/** Describes money that should have come back to the payer. */
 const dueText = ({ what, cents, currency, note, payer }: MoneyDue): string => {
   const amount = cents === undefined ? `a ${what}` : `${formatMoney(cents, currency)}`;
   return `by rule ${amount} should have come back (${payer.replace('_', ' ')}): ${note}`;
@@ -290,7 +290,7 @@ const payers: Readonly<Record<MoneySum['payer'], string>> = {
   challenge: 'with a payment by challenge',
 };
 
-/** What the order holds and finally cost, by payer. */
+/** Describes the money an order holds and what the order finally cost, by payer. */
 function costs({ sums, isOpen, isComplete }: OrderMoney): string {
   const held = sums.filter((sum) => sum.held !== 0);
   const paid = sums.filter((sum) => sum.net > 0);
@@ -361,7 +361,7 @@ export function whyOf(order: unknown): Why[] {
     const url = isOneLine ? undefined : textIn(concession, 'url');
     return reason(textIn(concession, 'code'), url ? `${url}: ${text}` : text, undefined);
   });
-  // A part that repeats the order's message only says which part it is, if there are several.
+  // If a part only repeats the order's message, say just which part it is, and only if there are several parts.
   const parts = [...fields, ...lines].flatMap(({ name, text, why }) => {
     const isRepeated = whole.length > 0 && contains(message, text);
     if (isOneLine && (isRepeated || (why.code !== null && why.code === type))) return [];
@@ -379,7 +379,7 @@ const contains = (rendered: string | undefined, text: string): boolean =>
 const unique = (reasons: readonly Why[]): Why[] =>
   reasons.filter(({ message }, at) => reasons.findIndex((one) => one.message === message) === at);
 
-/** Advice by status, if no code has its own. */
+/** Advice by status, used if no code has its own advice. */
 const statusHints: Readonly<Record<string, { readonly message: string; readonly hint: string }>> = {
   cancelled: {
     message: 'it was cancelled before it was placed',

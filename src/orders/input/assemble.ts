@@ -45,7 +45,7 @@ interface Assembling {
   readonly base?: Fields;
   /** Price of the product picked by the user, cents. */
   readonly price?: number | undefined;
-  /** Whether to offer a product search; it needs an account's key. */
+  /** Whether to offer a product search, which needs an account's key. */
   readonly searches?: boolean;
 }
 
@@ -86,8 +86,8 @@ async function payloadFromFlags(flags: OrderFlags, file: Fields): Promise<Fields
 }
 
 /**
- * Shows the default address in an interactive session if none was given; with a live key the spending prompt shows it
- * too.
+ * Shows the default address in an interactive session if no address was given. With a live key, the spending prompt
+ * shows it too.
  */
 async function reportDefaultAddress(context: Context, address: AddressFields): Promise<void> {
   if (!context.interactive.yes || context.previewsRequests) return;
@@ -95,7 +95,10 @@ async function reportDefaultAddress(context: Context, address: AddressFields): P
   context.note(`ships to ${name}: ${addressLine(address)} (--ship-to names another)`);
 }
 
-/** Rejects a zero ceiling: it may be a lost amount, as with --max-price. Only --max-price-cents confirms it. */
+/**
+ * Rejects a ceiling of zero, because the amount may have been lost by mistake, as with --max-price. Only
+ * --max-price-cents confirms a zero.
+ */
 function checkCeiling({ name, value }: Document): void {
   if (value.max_price !== 0) return;
   throw new UsageError(`${name}: max_price is 0, and an order with that ceiling buys nothing`, {

@@ -35,7 +35,7 @@ export async function inUsersWords<T>(file: string | undefined, place: () => Pro
   }
 }
 
-/** The validation error itself, or the one wrapped by an error with the same message. */
+/** Returns the given error if it is a validation error, or the validation error it wraps under the same message. */
 function validationErrorIn(error: unknown): ValidationError | undefined {
   if (error instanceof ValidationError) return error;
   const { message, cause } = error instanceof Error ? error : {};

@@ -14,7 +14,7 @@ type Value<O extends Option> = NonNullable<Flags<{ readonly value: O }>['value']
 
 /** Context of a prompt. */
 export interface Asking {
-  /** Whether to offer a product search; it needs an account's key. */
+  /** Whether to offer a product search, which needs an account's key. */
   readonly searches: boolean;
   /** Price of the product picked, cents. */
   readonly price?: number | undefined;
@@ -121,7 +121,7 @@ export const orderFields = {
       },
     },
   ),
-  /** Its options form a separate group, one per part. */
+  /** The options of this field form a separate group, one for each part. */
   shipping_address: {
     options: {},
     flag: '--ship-to',

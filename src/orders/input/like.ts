@@ -13,9 +13,9 @@ import type { OrderFlags } from './fields.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Copies an earlier order as a new payload: everything its record holds of the request, without the key. Missing fields
- * are left to flags or prompts. `titleOf` returns titles from its receipt.
- * @param givesAddress whether flags set the address: never fall back to the default address here.
+ * Copies an earlier order as a new payload, with everything its record holds of the request except the key. Flags or
+ * prompts supply the missing fields. `titleOf` returns titles from the order's receipt.
+ * @param givesAddress tells whether flags set the address. The default address is never used here.
  * @throws UsageError naming the flag to give for anything the record holds only partly.
  */
 export async function readLike(
@@ -56,7 +56,10 @@ function titlesIn(order: Received<'order.get'>): TitleOf {
   return (url) => titles.get(url) || undefined;
 }
 
-/** @throws UsageError if the record does not identify every line: the rest would be a different order. */
+/**
+ * @throws UsageError if the record does not identify every line, because the remaining lines would be a different
+ * order.
+ */
 function productsOf(order: Received<'order.get'>): Fields[] | undefined {
   const items = listIn(order, 'items');
   if (items.length === 0) return undefined;
@@ -105,7 +108,7 @@ const isEmpty = (value: unknown): boolean =>
   value === '' ||
   (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** Formats a payload for a person who did not type it. @param titleOf known product titles. */
+/** Formats a payload for a person who did not type it. @param titleOf returns known product titles. */
 export function payloadLines(payload: Fields, titleOf: TitleOf = () => undefined): string[] {
   const { products, max_price: ceiling, shipping_address: address, ...rest } = payload;
   return [

@@ -83,8 +83,9 @@ const bareName =
   /^[^\p{L}\p{N}&?#%/]*(?<word>not[-_\s]?condition|condition|quantity|qty|variant)s?(?!\p{L})/iu;
 
 /**
- * Splits `URL[,part=value]…` into the URL and its parts. Other commas belong to the URL, unless the text after one
- * looks like an option: a misspelt constraint must not silently become part of the URL. @throws UsageError naming it.
+ * Splits `URL[,part=value]…` into the URL and its parts. Other commas belong to the URL. If the text after such a comma
+ * looks like an option, that is an error, because a misspelt constraint must not silently become part of the URL.
+ * @throws UsageError naming that text.
  */
 function splitParts(text: string): { url: string; parts: [PartName, string][] } {
   const starts: { name: PartName; index: number; valueAt: number }[] = [];
@@ -105,7 +106,7 @@ function splitParts(text: string): { url: string; parts: [PartName, string][] } 
   return { url: text.slice(0, starts[0]?.index).trim(), parts };
 }
 
-/** @throws UsageError if the text after a separator looks like an option, showing how to write it. */
+/** @throws UsageError showing how to write an option, if the text after a separator looks like one. */
 function checkSegment(
   whole: string,
   segment: string,
@@ -123,7 +124,7 @@ function checkSegment(
   if (word === undefined) return;
   const isNegated = /^[!~]|^-$/.test(signed?.signs?.trim() ?? '') || /[!~]|<>/.test(signed?.sign ?? '');
   const suggested = suggestedPart(word.toLowerCase(), isNegated);
-  // A URL has no bare spaces; a variant's value may have many.
+  // A URL contains no bare spaces, but a variant's value may contain many.
   const isOption = isComma && (signed !== undefined || !isInPart);
   if (!isOption && suggested === undefined) return;
   const rest = bare ? plain.slice(bare[0].length).replace(/^[^\p{L}\p{N}]+/u, '') : spaced?.value;

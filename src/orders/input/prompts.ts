@@ -10,7 +10,7 @@ import { parseProduct } from './product-flag.ts';
 
 /** Prompts for the fields every order needs. */
 
-/** Prompts for a product: a URL, or search words if an account can search. */
+/** Prompts for a product by its URL, or by search words if the account can search. */
 export async function promptProducts(context: Context, { searches }: Asking): Promise<Answer> {
   const prompt = await context.prompt();
   const { checkShape } = await import('../../api/schemas/check.ts');
@@ -53,7 +53,7 @@ async function rowProblem(
   }
 }
 
-/** The `--product` arguments for a URL; escapes commas that would be read as an option. */
+/** The `--product` arguments for a URL. Escapes commas that would otherwise start an option. */
 export function productWords(url: string): string[] {
   const isUnambiguous = refusedBy(parseProduct)(url) === undefined && parseProduct(url).url === url;
   return ['--product', isUnambiguous ? url : url.replaceAll(',', '%2C')];

@@ -76,7 +76,9 @@ interface FulfillmentFlags {
   readonly excludeMerchant?: readonly string[];
 }
 
-/** Relaxed concerns, one key each. @throws UsageError if a file names a concern the service does not know. */
+/**
+ * The concerns to relax, with one key for each. @throws UsageError if a file names a concern the service does not know.
+ */
 export function fulfillment(
   { bestEffort, excludeMerchant }: FulfillmentFlags,
   inFile: unknown,
@@ -87,7 +89,7 @@ export function fulfillment(
   return { ...file, ...relaxed, ...(excludeMerchant && { excluded_merchants: excludeMerchant }) };
 }
 
-/** Converts a file's array of relaxed concerns to one key each, as the service expects. */
+/** Converts a file's array of relaxed concerns to an object with one key for each, as the service expects. */
 function keyedFulfillment(value: unknown): Fields | undefined {
   if (value === undefined || value === null) return undefined;
   const fields = asFields(value);

@@ -2,8 +2,8 @@ import type { Shape } from '../../api/schemas/index.ts';
 import { UsageError } from '../../platform/errors.ts';
 
 /**
- * Rejects a flat margin with a fraction: the schema allows one for percentages, but this is in cents. @throws
- * UsageError.
+ * Rejects a flat margin with a fraction. The schema allows fractions for percentages, but a flat margin is in cents.
+ * @throws UsageError.
  */
 export function wholeCents(order: Shape<'OrderCreate'>, file: string | undefined): Shape<'OrderCreate'> {
   const { margin } = order.payment ?? {};

@@ -12,7 +12,7 @@ import { agreeOnPayment, notePaid, pay, requestPrice } from './pay.ts';
 export type DataCall = 'agent.search' | 'agent.product.search' | 'agent.product.get' | 'agent.product.offers';
 
 /**
- * Performs one paid read. It is paid once and never resent: a lost response costs its price.
+ * Performs one paid read. It is paid once and never resent, so a lost response costs the price of the read.
  * @throws ErrandError payment if it was not paid; in_doubt if there was no response to the payment.
  */
 export async function paidCall<N extends DataCall>(

@@ -21,8 +21,8 @@ export async function requestPrice<T>(
 }
 
 /**
- * Selects the challenge to pay for a body: payable, at the agreed price (cents), and confirmed by a person where
- * required. Pays nothing yet. @throws ErrandError payment, interrupted; UsageError.
+ * Selects the challenge to pay for a body. The challenge must be payable, at the agreed price (cents), and confirmed by
+ * a person where required. Pays nothing yet. @throws ErrandError payment, interrupted; UsageError.
  */
 export async function agreeOnPayment(
   context: Context,
@@ -128,18 +128,18 @@ const builtInMethod = 'sandbox';
 
 interface Offers {
   readonly challenges: readonly PaymentChallenge[];
-  /** Body as sent: a challenge may be bound to it. */
+  /** The exact body as sent, because a challenge may be bound to it. */
   readonly body: Uint8Array;
   /** Ms since the epoch. */
   readonly now: number;
 }
 
-/** At least one. */
+/** Requires at least one digit. */
 type Candidates = readonly [PaymentChallenge, ...PaymentChallenge[]];
 
 /**
- * Challenges that can be paid, the first of each method, in the service's order. Pure.
- * @throws ErrandError payment listing what is offered, if none can be paid.
+ * The first payable challenge of each method, in the service's order. Pure.
+ * @throws ErrandError payment listing what is offered, if no challenge can be paid.
  */
 function payable(
   { challenges, body, now }: Offers,
@@ -200,12 +200,12 @@ function challengeCents(challenge: Priced): number | undefined {
 }
 
 /**
- * Without the `u` flag, a case-insensitive pattern folds only ASCII letters: `toUpperCase` would accept `u\u017fd` as
- * USD.
+ * Without the `u` flag, a case-insensitive pattern folds only ASCII letters. `toUpperCase`, in contrast, would accept
+ * `u\u017fd` as USD.
  */
 const isDollars = ({ currency }: Priced): boolean => /^usd$/i.test(currency);
 
-/** Whether a challenge uses a unit other than cents: then `5100` is not $51.00. */
+/** Whether a challenge uses a unit other than cents, so that `5100` is not $51.00. */
 const hasOtherDecimals = ({ request }: Priced): boolean =>
   [request, Object(request.methodDetails)].some(
     ({ decimals }) => decimals !== undefined && decimals !== centDecimals,
@@ -221,14 +221,14 @@ export function priceText(challenge: Priced): string {
     : formatMoney(cents);
 }
 
-/** Escapes non-ASCII characters, so that look-alikes of USD show. */
+/** Escapes non-ASCII characters, so that look-alikes of USD become visible. */
 const asciiText = (text: string): string =>
   text.replace(/[^\u0020-\u007e]/gu, (letter) => `\\u{${letter.codePointAt(0)?.toString(16)}}`);
 
 /**
- * Rejects a price above the limit: the flag's amount, or else the contract's price (both cents).
- * @throws ErrandError payment. A price that cannot be compared passes only if no flag caps it; a person must then
- * confirm.
+ * Rejects a price above the limit, which is the flag's amount or else the contract's price (both cents).
+ * @throws ErrandError payment. A price that cannot be compared passes only if no flag sets a limit, and a person must
+ * then confirm it.
  */
 function checkPrice(
   challenge: Priced,
@@ -273,7 +273,8 @@ const payTimeoutMs = 10 * 60_000;
 const maxOutputBytes = 64 * 1024;
 
 /**
- * Runs a command to pay a challenge: it receives the challenge as one JSON object on stdin and prints the credential.
+ * Runs a command that pays a challenge. The command receives the challenge as one JSON object on stdin and prints the
+ * credential.
  * @returns the payment header. @throws ErrandError payment if the command declines, prints no credential or times out;
  * interrupted on Ctrl-C.
  */

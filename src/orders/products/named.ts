@@ -5,7 +5,7 @@ import { decoded } from '../../platform/net/urls.ts';
 import type { Context } from '../../run/context.ts';
 import type { Argument } from '../../run/option.ts';
 
-/** A product by its retailer's id. */
+/** A product identified by the retailer's own id for it. */
 interface ProductName {
   readonly productId: string;
   /** Undefined if unknown. */
@@ -21,8 +21,8 @@ export const productArgument = {
 } as const satisfies Argument;
 
 /**
- * Facts stored for a listed product, so that its row number and its title can be resolved. @param retailer of the whole
- * list.
+ * Facts stored for a listed product, so that its row number and its title can be resolved. @param retailer is the
+ * retailer of the whole list.
  */
 export const productFacts =
   (retailer?: string) =>
@@ -37,9 +37,9 @@ export const productFacts =
 const listingId = /^[A-Za-z0-9]+_sku_[A-Za-z0-9]+$/;
 
 /**
- * Resolves a product from a row of the last list, a page URL or the retailer's own id. Looks up the retailer of a URL
- * at the service if not given.
- * @throws UsageError for a URL without an id, or a listing id, which retailers do not know.
+ * Resolves a product from a row of the last list, a page URL or the retailer's own id. If no retailer is given for a
+ * URL, looks it up at the service.
+ * @throws UsageError for a URL without an id, or for a listing id, which retailers do not know.
  */
 export async function namedProduct(
   context: Context,

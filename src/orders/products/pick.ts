@@ -25,7 +25,7 @@ const pickColumns: readonly Column<Shape<'Sku'>>[] = [
 const offered = 20;
 const searchAgain = 'search for something else';
 
-/** Searches until the user picks a product. @param words first search; prompted for if missing. */
+/** Searches until the user picks a product. @param words of the first search; prompted for if missing. */
 export async function searchAndPick(context: Context, words?: string): Promise<Picked> {
   const client = await context.client();
   const prompt = await context.prompt();
@@ -59,7 +59,8 @@ export async function pick(
   });
   if (chosen === searchAgain) return undefined;
   await saveTitles(context, [[chosen.url, textIn(chosen, 'title')]]);
-  // Show the URL: it is what gets ordered, whatever the title says. A narrow terminal may have truncated the retailer.
+  // Show the URL, because it is what gets ordered, whatever the title says. A narrow terminal may have truncated the
+  // retailer.
   context.note(`  ${[textIn(chosen, 'retailer'), chosen.url].filter(Boolean).join('  ')}`);
   const isComparable = chosen.currency_code === serviceCurrency;
   return { url: chosen.url, price: isComparable ? numberIn(chosen, 'price') : undefined };

@@ -93,7 +93,7 @@ export interface Freshness {
   readonly newerThan?: string | undefined;
 }
 
-/** Same, under wire names. @throws UsageError without a retailer, or if both ages are given. */
+/** Converts these options to wire names. @throws UsageError without a retailer, or if both ages are given. */
 export function freshnessFields({ retailer, maxAge, newerThan }: Freshness): {
   retailer: string;
   max_age?: number;

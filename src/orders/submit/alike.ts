@@ -100,7 +100,7 @@ async function readAlike(
 const sinceOf = ({ created_at: since }: JournalRecord): string =>
   new Date(Date.parse(since) || 0).toISOString();
 
-/** The first few orders created since the record with the same content. */
+/** The first few orders with the same content as the record, created since then. */
 async function ordersAlike(client: Client, record: JournalRecord): Promise<readonly Alike[]> {
   const order = await asOrder(record);
   return firstOf(

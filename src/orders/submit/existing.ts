@@ -57,8 +57,8 @@ interface Refused {
 }
 
 /**
- * Fetches the order that the service names instead of creating one. If an earlier attempt may have created it,
- * unexpected spelling does not make it a different order.
+ * Fetches the existing order that the service names instead of creating a new one. If an earlier attempt may have
+ * created that order, unexpected spelling does not make it a different order.
  * @throws ErrandError conflict with the differences, if a key chosen by the user belongs to another order; `rejected`
  * if the service names a different order.
  */

@@ -17,7 +17,7 @@ type Given = Pick<Intent, 'key' | 'keyOrigin' | 'body'>;
 /** An intent of a known operation, which determines its result type. */
 export type IntentOf<N extends JournaledOperation> = Intent & { readonly operation: N };
 
-/** Builds the intent to journal, for the key in use. */
+/** Builds the intent to journal, for the API key in use. */
 export async function intentOf<N extends JournaledOperation>(
   context: OrderContext,
   operation: N,
@@ -37,7 +37,7 @@ export async function intentOf<N extends JournaledOperation>(
 /** Operation of intents paid by challenge. */
 export const paidOperation = 'agent.order.create';
 
-/** Sender of an operation with the key in use; payment by challenge needs no key. */
+/** Who sends an operation with the API key in use. Payment by challenge needs no key. */
 export async function senderOf(
   context: OrderContext,
   operation: string,
@@ -90,7 +90,7 @@ export type KeyedBody = Body & { readonly idempotency_key: string };
 /** Result of an intent: an order, a batch or a return. */
 export interface Made<R = MadeRecord> {
   readonly order: R;
-  /** Whether an earlier attempt had created it. */
+  /** Whether an earlier attempt had created the result. */
   readonly existed: boolean;
 }
 
@@ -98,7 +98,7 @@ export type Placed = Made<OrderRecord>;
 
 /** How to place something. */
 export interface Placing extends Consent {
-  /** Create a new one even if the same was placed before. */
+  /** Whether to create a new order, batch or return even if the same one was placed before. */
   readonly isNew: boolean;
   /** Set for a request written by the user, with the command `api`. */
   readonly isByHand?: boolean | undefined;
@@ -110,7 +110,7 @@ export interface ResourceLabels {
   readonly many: string;
   /** As in `was placed`. */
   readonly made: string;
-  /** Name of its id in errors. */
+  /** Name of the resource's id in errors. */
   readonly id: string;
   readonly get: string;
   readonly list: string;
@@ -144,7 +144,7 @@ const labels: Readonly<Record<string, ResourceLabels>> = {
   },
 };
 
-/** The thing an operation makes; an order by default. */
+/** The labels of what an operation makes; an order's labels by default. */
 export const labelsOf = (operation: string): ResourceLabels =>
   (Object.hasOwn(labels, operation) ? labels[operation] : undefined) ?? order;
 

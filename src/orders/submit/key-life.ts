@@ -14,8 +14,8 @@ export const isKeyOld = ({ created_at: since }: Pick<JournalRecord, 'created_at'
   !(Date.parse(since) >= nowMs - keyLifetimeMs);
 
 /**
- * The error for a record too old to resend automatically, listing similar orders since then: a person decides.
- * @returns ErrandError conflict.
+ * The error for a record too old to resend automatically. It lists similar orders since then, so that a person can
+ * decide. @returns ErrandError conflict.
  */
 export async function tooOld(
   context: OrderContext,
@@ -50,8 +50,8 @@ function tooOldWith(context: OrderContext, record: JournalRecord, { text, alike,
 }
 
 /**
- * Blocks an old key if its order may already exist: an approval may have taken the key to another machine, which sent
- * it before the service forgot it. @throws ErrandError conflict.
+ * Blocks an old key if its order may already exist. An approval may have taken the key to another machine, which sent
+ * the order before the service forgot the key. @throws ErrandError conflict.
  */
 export async function checkKeyAge(
   context: OrderContext,

@@ -28,9 +28,9 @@ import { earlierOrder, readyToSend } from './submit.ts';
 type Options = PayOptions & Placing;
 
 /**
- * Places one order paid by challenge, per intent. The payment is journaled before paying, and the credential before
- * sending. The same order again settles the first one with its own payment, or counts as a repeated command, unless
- * `isNew` or a key is given.
+ * Places one order per intent, paid by challenge. The payment is journaled before it is made, and the credential before
+ * it is sent. Placing the same order again settles the first order with its own payment, or counts as a repeated
+ * command, unless `isNew` or a key is given.
  * @throws ErrandError: payment if nothing was bought, in_doubt if no response settles the payment.
  */
 export async function placePaidOrder(context: Context, order: Body, options: Options): Promise<Placed> {
@@ -58,7 +58,7 @@ export async function placePaidOrder(context: Context, order: Body, options: Opt
   if (earlier) return earlier;
   const { placed, rule } = await settleEarlier(context, intent, repeats, earlierOnes);
   if (placed) return placed;
-  // Reserve first: a service that requires no payment places the order on the price request.
+  // Reserve first, because a service that requires no payment places the order when asked for its price.
   const giveBackUnsent = await reserveAhead(context, [{ intent }], options);
   try {
     const priced = await requestPrice(unpaid);
@@ -110,7 +110,7 @@ async function payOnRecord(
     await saveCredential(context, intent, challenge, payment);
     return payment;
   } catch (error) {
-    // Nothing was sent, even if a wallet paid. Leave open what another machine may send.
+    // Nothing was sent, even if a wallet paid. Leave a record open if another machine may still send it.
     const isOpen = error instanceof ErrandError && error.category === 'in_doubt';
     if (error instanceof ErrandError && !isOpen) await endUnsent(context, intent, error);
     throw error;
@@ -132,8 +132,8 @@ async function saveCredential(
 }
 
 /**
- * The error when the database may or may not hold the credential: nothing was sent, and resuming sends it with this
- * payment if it was stored.
+ * The error when it is unknown whether the database has the credential. Nothing was sent. Resuming sends the order with
+ * this payment if the credential was stored.
  */
 const mayBeSaved = (
   context: Context,

@@ -14,9 +14,9 @@ import { repeatedText } from './repeated.ts';
 import { type Ended, type RepeatRule, twinRule } from './repeats.ts';
 
 /**
- * Idempotency key for a request that is only shown: reuses the key of an earlier record of the same intent, so that
- * sending the request creates no second order. Notes the record. Writes nothing; an unreadable journal does not block
- * the preview.
+ * Idempotency key for a request that is only shown. Reuses the key of an earlier record of the same intent, so that
+ * sending the request creates no second order, and mentions that record. Writes nothing. An unreadable journal does not
+ * block the preview.
  */
 export async function previewKey<N extends JournaledOperation>(
   context: OrderContext,
@@ -75,7 +75,7 @@ function whatIsKnown(
 interface SeenTwin {
   readonly twin: Twin;
   readonly now?: CurrentState | undefined;
-  /** Why its order's state is unknown. */
+  /** Why the state of the record's order is unknown. */
   readonly unread?: ErrandError | undefined;
 }
 

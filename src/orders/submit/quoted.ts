@@ -54,7 +54,7 @@ export async function placeQuoted(context: OrderContext, quote: Quote): Promise<
       return hasWaited ? { ...placed, existed: true } : placed;
     } catch (error) {
       if (!(error instanceof ErrandError) || error.category !== 'conflict') throw error;
-      // Another process was faster, possibly after a crash: wait for its result.
+      // Another process was faster, possibly after a crash, so wait for its result.
       const now = journal.find(quote.key, quote.baseUrl);
       if (isBeingSent(now) && deadline.leftMs === 0) throw beingPlaced(error);
       if (!now || (now.state === record?.state && !isBeingSent(now))) throw error;
@@ -108,7 +108,7 @@ export function checkOwn(
   );
 }
 
-/** Stores the result with the quote, best effort: the journal record has it too, until purged. */
+/** Stores the result with the quote. Best effort, because the journal record has the result too, until it is purged. */
 async function noteAnswer(context: OrderContext, quote: Quote, id: string): Promise<void> {
   try {
     await (await context.journal()).quotes.answer(quote, id);

@@ -32,8 +32,8 @@ export function declined(context: OrderContext, { operation, order_id: id }: Jou
 }
 
 /**
- * The conflict error for a repeated command. @param isByHand the command is `api`, which accepts `--new` for every
- * operation, and no key.
+ * The conflict error for a repeated command. @param isByHand tells whether the command is `api`, which accepts `--new`
+ * for every operation, but no key.
  */
 export function repeated(
   context: OrderContext,
@@ -49,7 +49,7 @@ export function repeated(
   });
 }
 
-/** The error when an earlier order's state is unknown: nothing is sent until it is known. */
+/** The error when an earlier order's state is unknown. Nothing is sent until the state is known. */
 export function stateUnknown(
   context: OrderContext,
   record: JournalRecord,
@@ -73,7 +73,7 @@ function factsOf(
 ): ErrorFacts {
   const { one, made, get, id: idName } = labelsOf(operation);
   const where = whereFlags(context);
-  // Name only this order: the command may retry several.
+  // Name only this order, because the command may retry several.
   const again =
     operation === 'legacy.retry' && !isByHand
       ? `${shellLine`errand legacy retry ${String(body.order_id)}`}${where}`
@@ -93,7 +93,10 @@ function factsOf(
   };
 }
 
-/** The error when another process is placing the same order right now: more likely impatience than a second intent. */
+/**
+ * The error when another process is placing the same order right now. The second command is more likely due to
+ * impatience than meant as a second order.
+ */
 export const beingPlaced = (context: OrderContext, { key, pid, operation }: JournalRecord): ErrandError =>
   new ErrandError(
     'conflict',

@@ -26,9 +26,9 @@ const patienceMs = 3_000;
 const pauseMs = 40;
 
 /**
- * Which earlier records of the same intent block it. `none`: none, a duplicate is intended. `owed`: unsettled or
- * unreported ones. `repeats`: also recently reported ones. `shown`: same, but shows the earlier result, as an
- * idempotency key would.
+ * Which earlier records of the same intent block it. `none`: no record does, because a duplicate is intended. `owed`:
+ * unsettled or unreported records do. `repeats`: recently reported records do too. `shown`: same as `repeats`, but
+ * shows the earlier result, as an idempotency key would.
  */
 export type RepeatRule = 'none' | 'owed' | 'repeats' | 'shown';
 
@@ -55,7 +55,9 @@ export function isRepeated(
   return state === 'reported' && after !== undefined && Date.parse(at ?? since) >= after;
 }
 
-/** Keys of orders this command found failed or cancelled, with the note to print if it orders again. */
+/**
+ * Keys of orders that this command found failed or cancelled, each with the note to print if the command orders again.
+ */
 export type Ended = Map<string, string>;
 
 /** How the steps of one command treat earlier records of the same intent. */
@@ -76,9 +78,8 @@ type Recorded<N extends JournaledOperation> =
   | { readonly placed?: never; readonly mayBeSent: boolean; readonly isOvertaken: boolean };
 
 /**
- * Records an intent and reserves its money, unless the same intent is already open: then settles or reports that one
- * instead.
- * @throws ErrandError policy if the policy refuses it; nothing is written then.
+ * Records an intent and reserves its money. If the same intent is already open, settles or reports that intent instead.
+ * @throws ErrandError policy if the policy refuses the intent; nothing is written then.
  * @throws ErrandError conflict for a repeated command, naming the order or the key under which it is being placed.
  */
 export async function recordOnce<N extends JournaledOperation>(
@@ -106,8 +107,8 @@ export async function recordOnce<N extends JournaledOperation>(
 }
 
 /**
- * Builds the policy gate. If the policy cannot decide, nothing is sent, but the error mentions an earlier record of the
- * same intent.
+ * Builds the policy gate. If the policy cannot decide, nothing is sent, and the error mentions any earlier record of
+ * the same intent.
  */
 async function gateOf(
   context: OrderContext,
@@ -132,7 +133,7 @@ async function gateOf(
 }
 
 /**
- * Settles what an earlier command left open before asking the policy, which must not block that. @throws as
+ * Before the policy is asked, settles what an earlier command left open. The policy must not block that. @throws as
  * `recordOnce`.
  */
 export async function settleOwed<N extends JournaledOperation>(
@@ -145,7 +146,7 @@ export async function settleOwed<N extends JournaledOperation>(
 }
 
 /**
- * Same as `recordOnce`, without recording the intent. @returns what was placed instead; otherwise the rule for records
+ * Same as `recordOnce`, but does not record the intent. @returns what was placed instead, or else the rule for records
  * that may still appear. @throws as `recordOnce`.
  */
 export const settleEarlier = <N extends JournaledOperation>(
@@ -188,7 +189,7 @@ async function pastTwins<N extends JournaledOperation>(
     const now = await readState(context, twin, isByHand);
     if (now?.hasEnded) {
       await passOver(context, twin, now);
-      // Only these keys: a replacement ordered by another process counts as a repeat.
+      // Skip only these keys, because a replacement ordered by another process counts as a repeat.
       ended.set(record.key, endedText(record, now));
     } else if (situation === 'unreported') {
       return { placed: await showUnreported(context, intent, record, now), rule: left };
@@ -212,7 +213,7 @@ async function readState(
     return await currentState(context, record);
   } catch (error) {
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
-    // Release it: it stays unreported, and the error must not say that it was placed.
+    // Release the record. It stays unreported, and the error must not say that its order was placed.
     if (situation === 'unreported') await letGo(context, [{ key: record.key, baseUrl: record.base_url }]);
     throw stateUnknown(context, record, error, isByHand);
   }
@@ -230,7 +231,7 @@ async function passOver(
   try {
     await (await context.journal()).report([{ key, baseUrl, operation, madeId: madeId ?? undefined }]);
   } catch (error) {
-    // The next command that finds it reports it again.
+    // The next command that finds the order reports it again.
     if (!(error instanceof ErrandError)) throw error;
   }
 }
@@ -250,7 +251,7 @@ async function known<T>(
   }
 }
 
-/** `unknown` if the journal is unreadable. */
+/** The earlier record of the same intent; `unknown` if the journal is unreadable. */
 async function earlierOf(
   context: OrderContext,
   intent: Intent,
@@ -319,7 +320,8 @@ async function madeByKey<N extends JournaledOperation>(
 }
 
 /**
- * The error for an intent that was not recorded: nothing was sent now, but an earlier command may have sent the same.
+ * The error for an intent that was not recorded. Nothing was sent now, but an earlier command may have sent the same
+ * intent.
  */
 function notRecorded(
   error: StorageError,

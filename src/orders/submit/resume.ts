@@ -31,17 +31,19 @@ import { isKeyOld, tooOld } from './key-life.ts';
 import { type Create, endUnsent, send } from './send.ts';
 
 interface ResumeOptions {
-  /** The account has a new API key since. */
+  /** Whether the account's API key has changed since the record was sent. */
   readonly keyChanged?: boolean;
-  /** The user has checked that no order resulted: resend even if the service may have forgotten the key. */
+  /**
+   * Whether to resend even if the service may have forgotten the key. The user has then checked that no order resulted.
+   */
   readonly resend?: boolean;
 }
 
 /**
- * Settles an intent in doubt: resends the same body with the same key to the same service. Fetches results already
- * known.
- * @throws ErrandError conflict if the record was refused, forgotten or damaged, is owned by a live process, was sent to
- * another service or with another API key, or its key may have expired at the service.
+ * Settles an intent in doubt by resending the same body with the same key to the same service. If the result is already
+ * known, only fetches it.
+ * @throws ErrandError conflict if the record was refused, forgotten or damaged, is owned by a live process, or was sent
+ * to another service or with another API key, or if its key may have expired at the service.
  */
 export async function resumeIntent(
   context: OrderContext,
@@ -69,7 +71,7 @@ export async function resumeIntent(
   return settle({ context, client, record: await proven(context, client, record), resend });
 }
 
-/** Same, for a record of a known operation. */
+/** Same as `resumeIntent`, for a record of a known operation. */
 export const resumeKnown = async <N extends JournaledOperation>(
   context: OrderContext,
   _operation: N,
@@ -92,8 +94,8 @@ async function settleOrder({ context, client, record, resend }: Settling): Promi
 }
 
 /**
- * Settling for other operations than `order.create`. Those looked up first are never resent blindly, so the key's age
- * does not matter.
+ * How to settle operations other than `order.create`. Operations that are looked up first are never resent blindly, so
+ * the key's age does not matter.
  */
 const settling: Readonly<Record<string, (settling: Settling) => Promise<Made>>> = {
   'agent.order.create': ({ context, client, record, resend }: Settling) =>
@@ -186,10 +188,10 @@ async function checkService(context: OrderContext, record: JournalRecord): Promi
 }
 
 /**
- * Checks that an in-doubt record may be resent: the audit chain must match it, and its money must be reserved if a
- * policy applied. A forged row never sends anything. @returns the record with the time since which its key may have
- * been sent.
- * @throws ErrandError conflict with what the service has of it.
+ * Checks that an in-doubt record may be resent. The audit chain must match the record, and its money must be reserved
+ * if a policy applied. A forged row never sends anything. @returns the record with the time since which its key may
+ * have been sent.
+ * @throws ErrandError conflict that says what the service has for the record.
  */
 async function proven(context: OrderContext, client: Client, record: JournalRecord): Promise<JournalRecord> {
   const proof = proofOf((await context.journal()).audit, record);
@@ -207,7 +209,7 @@ const reasons: Readonly<Record<Unproven, (key: string) => string>> = {
   unreserved: (key) => `a policy held when ${key} was recorded, and nothing is reserved for it`,
 };
 
-/** The error for a record that is not resent: a person checks, and reorders what is missing. */
+/** The error for a record that is not resent. A person has to check, and to reorder what is missing. */
 async function unproven(
   context: OrderContext,
   client: Client,
@@ -241,16 +243,17 @@ export const paidOrder =
     return { order, grant: readGrant(headers) };
   };
 
-/** Serializes an order and its key with a fixed field order: a payment may be bound to the exact bytes. */
+/** Serializes an order and its key with a fixed field order, because a payment may be bound to the exact bytes. */
 export function keyedBody(order: Body, key: string): KeyedBody {
   const body: KeyedBody = JSON.parse(canonicalJson({ ...order, idempotency_key: key }));
   return body;
 }
 
 /**
- * Settles an order that may have been paid: resends the same body with the same payment, and pays nothing again. If no
+ * Settles an order that may have been paid. Resends the same body with the same payment, and pays nothing again. If no
  * credential was stored, nothing can have been ordered, and the record is closed.
- * @param record claimed by this process. @throws ErrandError payment in that case; in_doubt; conflict if it is too old.
+ * @param record is owned by this process. @throws ErrandError payment if no credential was stored; in_doubt; conflict
+ * if the record is too old.
  */
 async function resumePaid(
   context: OrderContext,
@@ -281,7 +284,7 @@ async function resumePaid(
   throw nothing;
 }
 
-/** The error for a retry in doubt. Resending cannot settle it: check the newest orders. */
+/** The error for a retry in doubt. Resending cannot settle the retry, so the user has to check the newest orders. */
 export function retryInDoubt(
   context: OrderContext,
   { key, body }: Pick<JournalRecord, 'key' | 'body'>,

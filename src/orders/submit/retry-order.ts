@@ -15,8 +15,8 @@ import { endUnsent, heldCall, settleIntent } from './send.ts';
 import { readyToSend } from './submit.ts';
 
 /**
- * Retries a failed order as a new request (v1). v1 has no idempotency key, so it is sent once, and never again while in
- * doubt. The same retry again counts as a repeated command, unless `isNew`.
+ * Retries a failed order as a new request (v1). v1 has no idempotency key, so the request is sent once, and never again
+ * while in doubt. Running the same retry again counts as a repeated command, unless `isNew`.
  * @returns the order and the new request. @throws ErrandError in_doubt if no response settles it; conflict for a
  * repeated command, naming the new request.
  */
@@ -51,7 +51,7 @@ export async function retryOrder(
       await noteInDoubt(context, intent, error);
       throw retryInDoubt(context, { key, body }, error);
     }
-    // Safe: no other machine resends a retry.
+    // This is safe, because no other machine resends a retry.
     await endUnsent(context, intent, error);
     throw error;
   }

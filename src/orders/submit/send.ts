@@ -67,8 +67,8 @@ async function checkMade(
 }
 
 /**
- * Handles `already_exists`: the order from an earlier attempt. Fetches and compares it before journaling: a service may
- * name a different order, and the user would believe it is theirs.
+ * Handles `already_exists`, which names the order from an earlier attempt. Fetches and compares that order before
+ * journaling it, because a service may name a different order, and the user would believe it is theirs.
  */
 async function adoptExisting(
   context: OrderContext,
@@ -94,7 +94,10 @@ async function adoptExisting(
   }
 }
 
-/** Stores the grant in a refused repeat payment: it carries the key that reads the order bought earlier. */
+/**
+ * Stores the grant that comes with a refused repeat payment, because it carries the key that reads the order bought
+ * earlier.
+ */
 async function saveGrant(
   context: OrderContext,
   orderId: string,
@@ -109,8 +112,8 @@ async function saveGrant(
 type Held = Pick<Intent, 'key' | 'baseUrl'>;
 
 /**
- * Call options for a request: its deadline is the remaining lease on the record, after which another machine may take
- * it over. @throws ErrandError not_sent if the lease has expired or cannot be checked.
+ * Call options for a request. Its deadline is the remaining lease on the record, after which another machine may
+ * acquire the record. @throws ErrandError not_sent if the lease has expired or cannot be checked.
  */
 export const heldCall = async (context: OrderContext, { key, baseUrl }: Held): Promise<CallOptions> => ({
   maxMs: await (await context.journal()).hold(key, baseUrl),
@@ -119,7 +122,9 @@ export const heldCall = async (context: OrderContext, { key, baseUrl }: Held): P
 /** How often to renew the hold on a record while a person or a wallet takes time, ms. */
 const holdEveryMs = 30_000;
 
-/** Runs slow work before a request, renewing the hold so that no other machine takes the record over. */
+/**
+ * Runs slow work that precedes a request, and renews the hold meanwhile so that no other machine acquires the record.
+ */
 export async function whileHeld<T>(
   context: OrderContext,
   { key, baseUrl }: Held,
@@ -128,7 +133,7 @@ export async function whileHeld<T>(
   const journal = await context.journal();
   if (!journal.isShared) return work();
   const timer = setInterval(() => {
-    // Whether the hold was kept is checked after the work.
+    // Ignore a failed renewal, because the hold is checked after the work.
     journal.hold(key, baseUrl, true).catch(() => {});
   }, holdEveryMs);
   try {
@@ -141,8 +146,8 @@ export async function whileHeld<T>(
 type Settled = Pick<Intent, 'key' | 'baseUrl' | 'operation'>;
 
 /**
- * Records what the service made from an intent, and a paid order's grant. If that fails, the item still exists: its id
- * is reported, and the record stays in doubt, or follows later if the journal is shared.
+ * Records what the service made from an intent, and a paid order's grant. If recording fails, the result still exists,
+ * so its id is reported. The record then stays in doubt, or follows later if the journal is shared.
  * @throws MadeTwiceError if the journal has a different order for the same intent.
  */
 export async function settleIntent(
@@ -167,9 +172,9 @@ export async function settleIntent(
 }
 
 /**
- * Records that an intent had no effect. If a local journal is not writable, the refusal takes precedence, and the
- * record stays in doubt.
- * @returns the error to throw: the refusal, or in_doubt if another machine may still send the record.
+ * Records that an intent had no effect. If a local journal is not writable, the service's error response is still
+ * returned, and the record stays in doubt.
+ * @returns the error to throw: the error response, or in_doubt if another machine may still send the record.
  */
 export async function refuseIntent(
   context: OrderContext,
@@ -180,7 +185,10 @@ export async function refuseIntent(
   return recorded === 'booked' ? errorResponse : stillOpen(context, intent, errorResponse, recorded);
 }
 
-/** Same if no machine can send the record any more: the next command that reads it closes it. */
+/**
+ * Same as `refuseIntent`, for a record that no machine can send any more. If recording fails, the next command that
+ * reads the record closes it.
+ */
 export async function endUnsent(context: OrderContext, intent: Settled, reason: ErrandError): Promise<void> {
   await recordFailure(context, intent, reason);
 }
@@ -201,7 +209,7 @@ async function recordFailure(
     context.note(
       `no ${one} was ${made} with the key ${key}; the journal could not record that (${error.message})`,
     );
-    // Not recorded anywhere, so another machine may still send it.
+    // In a shared journal, another machine may still send the record, because the failure is recorded nowhere.
     return isShared ? 'follows' : 'booked';
   }
 }

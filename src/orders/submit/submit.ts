@@ -16,8 +16,8 @@ import { resumeKnown } from './resume.ts';
 import { send } from './send.ts';
 
 /**
- * Places one order per intent: journaled before it is sent, settled when the response arrives. The same order again
- * settles the first one, or counts as a repeated command, unless `isNew` or a key is given.
+ * Places one order per intent. The order is journaled before it is sent, and settled when the response arrives. Placing
+ * the same order again settles the first order, or counts as a repeated command, unless `isNew` or a key is given.
  * @throws ErrandError: in_doubt if no response settles it; conflict for a repeated command, naming the order.
  */
 export async function placeOrder(
@@ -60,8 +60,9 @@ export async function placeOrder(
 }
 
 /**
- * Settles and returns what a key chosen by the user has already produced, or may have.
- * @throws ErrandError conflict if the content differs, or it has been in doubt longer than a service keeps a key.
+ * Settles and returns what a key chosen by the user has already produced, or may have produced.
+ * @throws ErrandError conflict if the content differs, or if the record has been in doubt longer than a service keeps a
+ * key.
  */
 export async function earlierOrder(
   context: OrderContext,
@@ -95,8 +96,8 @@ const unsentIntent = (context: OrderContext, body: Body): Promise<IntentOf<'orde
   });
 
 /**
- * Checks a shared journal before the service is contacted: that it is reachable, and that this machine has no open
- * records elsewhere. A local journal is opened when first needed.
+ * Before the service is contacted, checks that a shared journal is reachable and that this machine has no open records
+ * elsewhere. A local journal is opened when first needed.
  * @throws StorageError if it is unreachable; ErrandError conflict if this machine's own journal has open records.
  * Nothing was sent.
  */

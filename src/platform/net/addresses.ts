@@ -58,13 +58,13 @@ const ipv6: typeof ipv4 = {
   ],
 };
 
-/** NAT64 maps every IPv4 address to IPv6; for mapped ones (`::ffff:…`) Node checks the IPv4 ranges itself. */
+/** NAT64 maps every IPv4 address to IPv6. For addresses mapped as `::ffff:…`, Node checks the IPv4 ranges itself. */
 const nat64 = ([network, prefix]: Range): Range => [`64:ff9b::${network}`, 96 + prefix];
 
 const kinds = ['loopback', 'forbidden', 'private'] as const;
 const lists = new Map<AddressKind, BlockList>();
 
-/** Built on first use: all lists take 3 ms, which would delay a read. */
+/** Built on first use, because building all lists takes 3 ms and would delay a read. */
 function listOf(kind: (typeof kinds)[number]): BlockList {
   const known = lists.get(kind);
   if (known) return known;
@@ -75,7 +75,7 @@ function listOf(kind: (typeof kinds)[number]): BlockList {
   return list;
 }
 
-/** Classifies an address as written by a socket or a resolver. Anything else is forbidden. Pure. */
+/** Classifies an address as written by a socket or a resolver. Any other text counts as forbidden. Pure. */
 export function addressKind(address: string): AddressKind {
   const [bare = ''] = address.split('%', 1);
   const version = isIP(bare);

@@ -4,15 +4,18 @@ import type { LookupFunction } from 'node:net';
 /** `localhost` and its subdomains, which always mean this machine (RFC 6761). */
 export const isLocalName = (host: string): boolean => /^(?:.*\.)?localhost\.?$/i.test(host);
 
-/** Whether a host, in a URL or for a listener, is the loopback interface, unreachable from other machines. */
+/** Whether a host, in a URL or for a listener, is the loopback interface, which other machines cannot reach. */
 export const isLoopback = (host: string): boolean =>
   isLocalName(host) || /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\])$/.test(host);
 
-/** Address to listen on for a host: the system's resolver might resolve a subdomain of `localhost` elsewhere. */
+/**
+ * Address to listen on for a host. A subdomain of `localhost` is not left to the system's resolver, which might resolve
+ * it elsewhere.
+ */
 export const listeningAddress = (host: string): string =>
   isLocalName(host) && !/^localhost\.?$/i.test(host) ? '127.0.0.1' : host;
 
-/** Fixed: the resolver may run on another machine. */
+/** These addresses are fixed, because the resolver may run on another machine. */
 const thisMachine: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },

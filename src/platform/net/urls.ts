@@ -1,4 +1,4 @@
-/** Normalizes a URL to compare products: without scheme and fragment, with sorted query parameters. */
+/** Normalizes a URL for comparing products. Drops the scheme and the fragment, and sorts the query parameters. */
 export function comparableUrl(text: string): string {
   if (!URL.canParse(text)) return text;
   const { host, pathname, searchParams } = new URL(text);
@@ -6,7 +6,7 @@ export function comparableUrl(text: string): string {
   return `${host}${trimSlashes(pathname)}?${searchParams}`;
 }
 
-/** The canonical form of a base URL, which identifies a service: without a trailing slash. */
+/** The canonical form of a base URL, without a trailing slash. It identifies a service. */
 export const plainBase = (url: URL): string => `${url.origin}${trimSlashes(url.pathname)}`;
 
 /** Parses an http or https URL with a host; undefined for any other text. */

@@ -1,13 +1,13 @@
 import { inspect } from 'node:util';
 import { redactor } from './redactor.ts';
 
-/** Depth limit: deeper causes are not useful, and a cause may be cyclic. */
+/** Limits the depth, because deeper causes are not useful and a cause may be cyclic. */
 const maxDepth = 8;
 
 /**
- * Redacts an error's cause. Foreign errors keep only name, message, stack, code and causes: libraries attach more, such
+ * Redacts an error's cause. Foreign errors keep only name, message, stack, code and causes. Libraries attach more, such
  * as a whole request with headers, which may contain secrets.
- * @param isOwn identifies errors that are already redacted.
+ * @param isOwn tells which errors are already redacted.
  */
 export function redactCause(cause: unknown, isOwn: (error: Error) => boolean, depth = 0): unknown {
   if (typeof cause === 'string') return redactor.text(cause);

@@ -8,12 +8,12 @@ const base64Texts = (text: string): string[] =>
     return shifted.toString('base64').slice(Math.ceil((offset * 8) / 6), end);
   });
 
-/** Length of a part that must be hidden: it would help to guess the rest of a secret. */
+/** Length of a part that must be hidden, because it would help to guess the rest of a secret. */
 const substringLength = 12;
-/** A shorter secret has no part worth hiding; a longer one is not a key, and its parts are ordinary text. */
+/** A shorter secret has no part worth hiding. A longer secret is not a key, and its parts are ordinary text. */
 const [minLength, maxLength] = [20, 256];
 
-/** All substrings that reveal part of a secret: of the secret in any case, and of its base64 forms. */
+/** All substrings that reveal part of a secret, taken from the secret in any case and from its base64 forms. */
 function substringsOf(secret: string): string[] {
   if (secret.length < minLength || secret.length > maxLength) return [];
   const cases = [secret, secret.toLowerCase(), secret.toUpperCase()];
@@ -32,7 +32,7 @@ const folded = (text: string): string =>
     .replaceAll('-', '+')
     .replaceAll('_', '/');
 
-/** Replaces everything covered by such substrings, in linear time. */
+/** Replaces everything that the given substrings cover, in linear time. */
 function withoutSubstrings(text: string, substrings: ReadonlySet<string>, instead: string): string {
   if (substrings.size === 0 || text.length < substringLength) return text;
   const { plain, startOf } = unescaped(text);
@@ -55,7 +55,7 @@ function withoutSubstrings(text: string, substrings: ReadonlySet<string>, instea
 const numbered =
   /%(?:25)*([0-9a-f]{2})|\\{1,8}u00([0-9a-f]{2})|&(?:amp;)*#(?:x0{0,4}([0-9a-f]{2})|0{0,4}(\d{2,3}));/gi;
 
-/** Decodes such escapes, and maps each character to its position in the original text. */
+/** Decodes escapes that match `numbered`, and maps each character to its position in the original text. */
 function unescaped(text: string): { readonly plain: string; readonly startOf: (at: number) => number } {
   if (!/[%\\&]/.test(text)) return { plain: text, startOf: (at) => at };
   const starts: number[] = [];
@@ -84,7 +84,7 @@ const minSecretLength = 3;
 
 /** One encoding of a secret. Compiling a pattern takes milliseconds, so it is built on demand. */
 interface Form {
-  /** The secret in a text without escapes and line breaks; undefined if there is no single such form. */
+  /** The form as it appears in a text without escapes and line breaks; undefined if there is no single such text. */
   readonly literal?: string;
   /** Base64 may contain line breaks; any other form may contain escapes. */
   readonly isBase64?: boolean;
@@ -161,7 +161,9 @@ function tolerant(character: string): string {
   return `(?:${[...escapes(character), ...(form === undefined ? [] : [form]), itself].join('|')})`;
 }
 
-/** Matches a run as a whole: trying each backslash escaped or not would take exponential time. */
+/**
+ * Matches a run of backslashes as a whole, because trying each one escaped and unescaped would take exponential time.
+ */
 const tolerantBackslashes = (count: number): string =>
   `(?:(?:${escapes('\\').join('|')}){${count}}|\\\\{${count},${8 * count}})`;
 
@@ -264,17 +266,17 @@ const maxSecretLength = 4096;
 
 /**
  * Creates a redactor without registered secrets. It finds each registered secret in every form: plain, URL-encoded,
- * escaped in JSON or HTML, base64 within a longer text; for a key, also every long part of it, in any case.
+ * escaped in JSON or HTML, or base64 within a longer text. For a key, it also finds every long part, in any case.
  */
 export function createRedactor(): Redactor {
   const remembered = new Set<string>();
   const parts = new Set<string>();
   let forms: readonly Form[] | undefined;
-  // Lazy: most runs check no text.
+  // Built lazily, because most runs check no text.
   const build = (): readonly Form[] => {
     parts.clear();
     for (const part of [...remembered].flatMap(substringsOf)) parts.add(part);
-    // Longest first: one secret may be a prefix of another.
+    // Longest first, because one secret may be a prefix of another.
     return [...remembered].sort((one, other) => other.length - one.length).flatMap(encodedForms);
   };
   const known = (text: string): string => {
@@ -319,7 +321,10 @@ export function createRedactor(): Redactor {
   };
 }
 
-/** Long-lived processes forget the least recently used secrets: with 10,000, one error would take 3 s. */
+/**
+ * Maximum number of secrets remembered. Long-lived processes forget the least recently used ones, because with 10,000
+ * secrets one error would take 3 s.
+ */
 const maxRemembered = 2_000;
 
 /** A secret with more words is ordinary text. */

@@ -8,16 +8,18 @@ export const invisibleBmp =
   '\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2028-\\u202e' +
   '\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb';
 
-/** Same, beyond the BMP; for expressions with the `u` flag. */
+/** Same as `invisibleBmp`, beyond the BMP, for expressions with the `u` flag. */
 export const invisibleAstral = '\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}';
 
-/** Same, as surrogate pairs; for expressions without the `u` flag, which are several times faster. */
+/**
+ * Same as `invisibleAstral`, as surrogate pairs. For expressions without the `u` flag, which are several times faster.
+ */
 export const invisiblePairs =
   '\\ud82f[\\udca0-\\udca3]|\\ud834[\\udd73-\\udd7a]|[\\udb40-\\udb43][\\udc00-\\udfff]';
 
 const plain = /^[\x20-\x7e]*$/;
 const pictograph = '\\p{Extended_Pictographic}(?:\\ufe0f|[\\u{1f3fb}-\\u{1f3ff}])?';
-/** An emoji sequence; its joiners are part of it. */
+/** An emoji sequence, including its joiners. */
 const joinedEmoji = `${pictograph}(?:\\u200d${pictograph})+`;
 const unsafe = new RegExp(
   `${joinedEmoji}|\\r\\n|[\\ufe00-\\ufe0f]{2,}|[\\x00-\\x1f${invisibleBmp}${invisibleAstral}\\ud800-\\udfff]`,
@@ -25,7 +27,7 @@ const unsafe = new RegExp(
 );
 
 /**
- * Sanitizes untrusted text for one line of a terminal: shows characters that a terminal would interpret or hide. A line
+ * Sanitizes untrusted text for one line of a terminal. Makes visible what a terminal would interpret or hide. A line
  * break becomes `⏎`, other C0 controls their picture (`␛`), anything else its code point (`<U+202E>`). Linear time;
  * reads at most `limit` UTF-16 units.
  */
@@ -34,7 +36,7 @@ export function safeText(text: string, limit = 10_000): string {
   return plain.test(short) ? short : short.replace(unsafe, show);
 }
 
-/** Same for multi-line text: keeps line breaks and tabs, truncates nothing. */
+/** Same as `safeText` for multi-line text, but keeps line breaks and tabs, and truncates nothing. */
 export function safeLines(text: string): string {
   return text.replace(unsafe, (found) => {
     if (found === '\r\n') return '\n';

@@ -7,7 +7,7 @@ interface Sent {
   readonly body?: Uint8Array | undefined;
 }
 
-/** Secrets that a request carries, unencoded: the response may echo them. Pure. */
+/** Secrets that a request carries, in unencoded form, because the response may echo them. Pure. */
 export function secretsSent({ url, headers, body }: Sent): string[] {
   return [
     ...Object.entries(headers)
@@ -39,7 +39,7 @@ function secretsOfUrl({ password, searchParams }: URL): string[] {
   return password === '' ? signed : [decoded(password), ...signed];
 }
 
-/** An upload may have a million characters; parse it only if one of these occurs in it. */
+/** An upload may have a million characters, so parse it only if one of these names occurs in it. */
 const names =
   /password|passphrase|secret|token|api[_-]?key|private[_-]?key|credential|device_code|cv[vc]|webhook/i;
 
@@ -49,7 +49,7 @@ function secretsOfBody(body: Uint8Array): string[] {
   try {
     return secretsOfValue(JSON.parse(text), '');
   } catch {
-    // Not JSON: a form, or the user's own format.
+    // The text is not JSON, but a form or the user's own format.
     return [...new URLSearchParams(text)]
       .filter(([name]) => secretField.test(name))
       .map(([, value]) => value);
@@ -67,7 +67,10 @@ function secretsOfValue(value: unknown, name: string): string[] {
   return Object.entries(value).flatMap(([key, inner]) => secretsOfValue(inner, isWebhook ? name : key));
 }
 
-/** Webhook events are unsigned: whoever knows the receiver's URL can send them, so its long segments are secret. */
+/**
+ * Webhook events are unsigned, and whoever knows the receiver's URL can send them. So the URL's long segments are
+ * secret.
+ */
 function secretsOfAddress(address: string): string[] {
   if (!URL.canParse(address)) return [];
   const url = new URL(address);

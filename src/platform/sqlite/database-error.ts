@@ -12,7 +12,7 @@ export type DatabaseProblem =
   | 'failing'
   | 'not_private';
 
-/** Advice for each problem. Never suggests another folder: in-doubt records exist only in this one. */
+/** Advice for each problem. Never suggests another folder, because in-doubt records exist only in this one. */
 export const remedies: Readonly<Record<DatabaseProblem, string>> = {
   busy: 'Wait for the other errand to end, then try again.',
   full: 'Free some space, then try again.',
@@ -73,7 +73,7 @@ const byExtendedResult: Readonly<Record<number, Known>> = {
   3850: unlockable,
 };
 
-/** SQLite's messages for those codes: the packaged driver omits the code when reading many rows. */
+/** Maps SQLite's messages to those result codes, because the packaged driver omits the code when reading many rows. */
 const resultByMessage: Readonly<Record<string, number>> = {
   'access permission denied': 3,
   'database is locked': 5,
@@ -88,7 +88,7 @@ const resultByMessage: Readonly<Record<string, number>> = {
   'file is not a database': 26,
 };
 
-/** System errors when a file or folder cannot be created or opened. */
+/** Problems by the system error raised when a file or folder cannot be created or opened. */
 const bySystemCode: Readonly<Record<string, Known>> = {
   ENOSPC: full,
   EDQUOT: full,

@@ -9,8 +9,8 @@ export type SqlValue = string | number | null;
 export type StoredRow = Readonly<Record<string, unknown>>;
 
 /**
- * How fresh a read of a shared database must be. `lately`: pull changes unless done moments ago. `now`: pull changes.
- * `anew`: pull everything.
+ * How fresh a read of a shared database must be. `lately`: pull changes unless they were pulled moments ago. `now`:
+ * pull changes. `anew`: pull everything.
  */
 export type Freshness = 'lately' | 'now' | 'anew';
 
@@ -21,35 +21,35 @@ export interface DatabaseOptions {
   /** Run in order, each once. */
   readonly migrations: readonly Migration[];
   readonly waiting?: Waiting;
-  /** Called before an empty database gets its first tables; throws if it must not be empty. */
+  /** Called before an empty database gets its first tables. Throws if the database must not be empty. */
   readonly beforeFirst?: () => void;
-  /** Called if the file was accessible to others and has been tightened. */
+  /** Called after tightening the permissions of a file that others could access. */
   readonly warn?: Warn;
-  /** Converts an error before it is thrown; by default a DatabaseError if the file is at fault. */
+  /** Converts an error before it is thrown. By default, an error caused by the file becomes a DatabaseError. */
   readonly explain?: (error: unknown) => unknown;
   /**
-   * How to treat a file that is readable but not writable. By default it is refused; otherwise a temporary copy is
-   * opened: `refuse` rejects writes to it, `scratch` accepts and then discards them.
+   * How to treat a file that is readable but not writable. By default, opening it fails. With either value, a temporary
+   * copy is opened instead: `refuse` rejects writes to the copy, `scratch` accepts and then discards them.
    */
   readonly unwritable?: 'refuse' | 'scratch';
 }
 
-/** Rejects asynchronous work at compile time: a promise would outlive the lock. */
+/** Rejects asynchronous work at compile time, because a promise would outlive the lock. */
 export type Synchronous<T> = [T] extends [never] ? [] : T extends PromiseLike<unknown> ? [never] : [];
 
 /** Maximum time a read waits while another process recovers the file, ms. Signals are not handled meanwhile. */
 const readWaitTimeoutMs = 200;
 
-/** How long a database is left alone after its file system refuses locks, ms. */
+/** How long a database is not tried again after its file system has refused locks, ms. */
 const restMs = 60_000;
 
 /**
- * A SQLite database shared by several processes: WAL, and every commit is fsynced before it resolves. Only waiting for
- * the lock is asynchronous; the work under the lock is synchronous and short.
+ * A SQLite database shared by several processes. It uses a WAL, and fsyncs every commit before the call resolves. Only
+ * waiting for the lock is asynchronous; the work under the lock is synchronous and short.
  */
 export class Database {
   readonly file: string;
-  /** The error that made this a copy of the file; undefined for the file itself. */
+  /** The error because of which a copy was opened; undefined if the file itself is open. */
   readonly unwritable: unknown;
   /** How to wait for the lock. */
   readonly waiting: Waiting;
@@ -81,7 +81,7 @@ export class Database {
     return this.#read(() => this.#statement(sql).all(...values)).filter(isRow);
   }
 
-  /** Runs a write; only within a transaction, as it does not wait for the lock. */
+  /** Runs a write. Call it only within a transaction, because it does not wait for the lock. */
   run(sql: string, ...values: SqlValue[]): { changes: number; lastId: number } {
     if (!this.#isInTransaction) throw new Error(`outside of a transaction: ${sql}`);
     const { changes, lastInsertRowid } = this.#guarded(() => this.#statement(sql).run(...values));
@@ -99,14 +99,17 @@ export class Database {
     await this.#waited(() => this.#sqlite.prepare(sql).run(...values));
   }
 
-  /** Runs work atomically and exclusively; durable once this resolves. @param work may run again after a rollback. */
+  /**
+   * Runs `work` atomically and exclusively. Its writes are durable once the call resolves. @param work may run again
+   * after a rollback.
+   */
   transaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
     return this.#waited(() => this.#attempt(work));
   }
 
   /**
-   * Same as `transaction`, for work derived only from the database and the time. It is not fsynced: after a power cut,
-   * running it again gives the same result.
+   * Same as `transaction`, for work derived only from the database and the time. The commit is not fsynced, because
+   * running the work again after a power cut gives the same result.
    */
   unsyncedTransaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
     return this.#waited(() => {
@@ -181,12 +184,15 @@ export class Database {
     this.#sqlite.exec(sql);
   }
 
-  /** Tries a transaction once, for setup before anything waits. */
+  /** Tries a transaction once, without waiting for the lock. */
   protected attempt<T>(work: () => T): T {
     return this.#attempt(work);
   }
 
-  /** With a WAL, EXCLUSIVE equals IMMEDIATE; otherwise it leaves nothing for the COMMIT to wait for. */
+  /**
+   * With a WAL, EXCLUSIVE equals IMMEDIATE. Without a WAL, EXCLUSIVE takes all locks now, so that the COMMIT never
+   * waits.
+   */
   #attempt<T>(work: () => T): T {
     if (this.#isInTransaction) throw new Error('a transaction within a transaction');
     this.#sqlite.exec('BEGIN EXCLUSIVE');
@@ -203,7 +209,7 @@ export class Database {
     }
   }
 
-  /** Ignores errors: a full disk may have rolled back already, and the first error is the one to report. */
+  /** Ignores errors, because a full disk may have rolled back already and the first error is the one to report. */
   #undo(sql: string): void {
     try {
       this.#sqlite.exec(sql);
@@ -220,7 +226,7 @@ export class Database {
     }
   }
 
-  /** Runs a read. An open WAL is never removed, so a read waits only for a process that recovers it. */
+  /** Runs a read. An open WAL is never removed, so a read waits only while another process recovers the WAL. */
   #read<T>(work: () => T): T {
     return this.#guarded(() => {
       try {
@@ -257,7 +263,7 @@ export class Database {
     return explained;
   }
 
-  /** Before SQLite gives up on locks it blocks for ten seconds, ignoring signals; do not repeat that. */
+  /** Rethrows a recent lock error, because another attempt would block for ten seconds, ignoring signals. */
   #checkRest(): void {
     if (this.#rest && this.#monotonic() < this.#rest.untilMs) throw this.#rest.error;
   }

@@ -19,7 +19,10 @@ const packaged = '@photostructure/sqlite';
 /** Node's own SQLite if available, else the packaged one with the same interface. */
 export const loadSqlite = (): typeof Constructor => nodeSqlite() ?? packagedSqlite();
 
-/** Opens a database read-only, as fast as possible: shell completion waits for it. @throws if it cannot be opened. */
+/**
+ * Opens a database read-only, as fast as possible, because shell completion waits for it. @throws if the file cannot be
+ * opened.
+ */
 export function openReader(file: string): Sqlite {
   // A FIFO would block the shell.
   if (!lstatSync(file).isFile()) throw new Error(`${file} is not a file`);
@@ -27,7 +30,7 @@ export function openReader(file: string): Sqlite {
   return new Database(file, { readOnly: true });
 }
 
-/** Uses `process.getBuiltinModule` (Node 22.3 and later): loading `node:module` takes half a millisecond. */
+/** Uses `process.getBuiltinModule` (Node 22.3 and later), because loading `node:module` takes half a millisecond. */
 function nodeSqlite(): typeof Constructor | undefined {
   const { emitWarning } = process;
   // Some versions print an experimental warning to stderr, which is of no use to errand's users.
@@ -65,7 +68,7 @@ function packagedSqlite(): typeof Constructor {
   }
 }
 
-/** Finds the package in the nearest `node_modules`, as Node does, which takes Node 3 ms. */
+/** Finds the package in the nearest `node_modules`. Node's own lookup does the same but takes 3 ms. */
 function packageFolder(): string {
   for (const place of places())
     for (let above = place; above !== dirname(above); above = dirname(above)) {

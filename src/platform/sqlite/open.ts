@@ -40,7 +40,7 @@ export async function openKind<D extends Database, O extends DatabaseOptions>(
     return await opened(Made, file, file, options);
   } catch (cause) {
     if (waiting?.signal?.aborted && cause === waiting.signal.reason) throw cause;
-    // It already explains why no new database may be created.
+    // This error already explains why no new database may be created.
     if (cause instanceof ErrandError) throw cause;
     const error = openError(file, cause);
     const explained = explain(error);
@@ -82,7 +82,7 @@ async function copied<D extends Database, O extends DatabaseOptions>(
     try {
       return await opened(Made, file, copy, options, why);
     } finally {
-      // Unlink it now: it exists only while open, however this process ends.
+      // Unlink the copy now, so that it disappears when it is closed, however this process ends.
       remove();
     }
   } catch {
@@ -108,7 +108,8 @@ function openError(file: string, cause: unknown): DatabaseError {
 /**
  * Copies a database that cannot be opened in place, for example on a read-only file system, where SQLite cannot create
  * its companion files. Includes the WAL, which holds the latest commits.
- * @returns the copy, in a temporary folder to be removed; for a missing file, the path for an empty one.
+ * @returns the path of the copy, in a temporary folder that the caller must remove. If the file is missing, nothing
+ * exists at that path yet.
  */
 function copyDatabase(file: string): { readonly copy: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'errand-read-'));
@@ -116,7 +117,7 @@ function copyDatabase(file: string): { readonly copy: string; remove(): void } {
     try {
       rmSync(folder, { recursive: true, force: true });
     } catch {
-      // Some systems cannot delete an open file; their temporary folder gets cleaned up.
+      // Some systems cannot delete an open file, but they clean up their temporary folder themselves.
     }
   };
   const copy = join(folder, 'copy.db');
@@ -133,8 +134,8 @@ function copyDatabase(file: string): { readonly copy: string; remove(): void } {
 }
 
 /**
- * Holds a read transaction, so that no other process checkpoints the WAL while it is copied. Without a WAL there is no
- * writer.
+ * Holds a read transaction, so that no other process checkpoints the WAL during the copy. If there is no WAL, no
+ * process is writing.
  */
 function pin(file: string): Sqlite | undefined {
   const Sqlite = loadSqlite();

@@ -22,7 +22,7 @@ export interface Account {
   readonly updatedAt: number;
 }
 
-/** Finds the caller's account by short id or UUID: orders may use either. */
+/** Finds the caller's account by short id or UUID, because orders may use either. */
 export function findAccount(store: Store, userId: string, id: string): Account | undefined {
   const row = store.get(
     'SELECT * FROM accounts WHERE user_id = ? AND (short_id = ? OR id = ?)',
@@ -60,7 +60,7 @@ export function accountOf(row: StoredRow): Account {
   };
 }
 
-/** The account as shown by the service: only whether a secret exists, never the secret. */
+/** The account as the service shows it. It tells whether a secret exists but never contains the secret. */
 export function shownAccount(store: Store, account: Account, now: number): Shape<'ManagedAccount'> {
   const holder = store.get(
     `SELECT id FROM orders WHERE account_id = ? AND status IN ('pending', 'in_progress') AND queue_start <= ? ORDER BY seq LIMIT 1`,
@@ -119,10 +119,10 @@ export function freeAt(store: Store, accountId: string, now: number): number {
   return Math.max(now, Number(row?.at ?? 0));
 }
 
-/** End time of an order that never ends by itself: it holds its account until something ends it. */
+/** End time of an order that never ends by itself and holds its account until something ends it. */
 const never = Date.parse('9990-01-01T00:00:00Z');
 
-/** Time at which an order's plan is done placing it, ms. */
+/** Time at which an order's plan finishes placing the order, ms. */
 export const placingEnds = (plan: OrderPlan): number =>
   plan.find(({ kind }) => kind === 'placed' || kind === 'failed')?.at ?? never;
 
@@ -139,7 +139,7 @@ export function advanceAccountQueue(store: Store, accountId: string, now: number
   for (const row of waiting) {
     const earlier = row.status === 'pending' ? Number(row.queue_start) - free : 0;
     if (earlier > 0) {
-      // Safe casts: these columns were written from a record and its plan.
+      // These casts are safe because the columns were written from a record and its plan.
       const record = JSON.parse(String(row.record)) as OrderRecord;
       const plan = moved(record, JSON.parse(String(row.plan)) as OrderPlan, earlier);
       store.run(

@@ -11,7 +11,7 @@ export interface CheckedRow {
   readonly shown: Shape<'BulkRowValidation'>;
   /** The row's order; null if invalid. */
   readonly body: OrderBody | null;
-  /** Maximum cost of the order to the wallet, cents; 0 if invalid. */
+  /** The most that the order can cost the wallet, cents; 0 if invalid. */
   readonly cents: number;
 }
 
@@ -70,7 +70,7 @@ export async function checkRows(
   return checked;
 }
 
-/** Column to which a refusal at creation applies. */
+/** The column at fault, by the error code with which creation would fail. */
 const columns: Partial<Record<ErrorResponse['code'], string>> = {
   unsupported_country: 'country',
   invalid_shipping_address: 'address_line1',

@@ -54,7 +54,7 @@ export const bulkHandlers = {
   }),
 } satisfies Partial<AllHandlers>;
 
-/** Maximum cost of all orders to the wallet, cents. */
+/** The most that all orders together can cost the wallet, cents. */
 const estimateOf = (rows: readonly CheckedRow[]): number => rows.reduce((sum, { cents }) => sum + cents, 0);
 
 const ownBatch = (service: Service, { caller, path }: Pick<Call<'bulk.get'>, 'caller' | 'path'>) =>
@@ -68,7 +68,9 @@ function batchOf({ store }: Service, userId: string, id: string) {
 
 const columns = ['index', 'status', 'order_id', 'order_status', 'error', 'recipient'] as const;
 
-/** A batch's rows as CSV: the documented columns, then the uploader's own in order of first appearance. */
+/**
+ * A batch's rows as CSV: first the documented columns, then the uploader's own columns in order of first appearance.
+ */
 function* resultsOf({ rows }: Shape<'BulkBatchResponse'>): Generator<string> {
   const custom = new Set<string>();
   for (const { passthrough } of rows) for (const heading of Object.keys(passthrough)) custom.add(heading);

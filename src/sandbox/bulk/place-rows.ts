@@ -21,8 +21,8 @@ const runs = new OneRun();
 
 /**
  * Places batch rows due by `now` (ms), each as an order created at its due time, so that its life cycle does not depend
- * on when it was processed. Stops after `budgetMs` of real time; the next call continues. If a run is in progress,
- * waits for it no longer than that.
+ * on when it was processed. Stops after `budgetMs` of real time; the next call continues. If another run is in
+ * progress, waits for it, but no longer than `budgetMs`.
  */
 export const placeRows = (service: Service, now: number, budgetMs: number): Promise<void> =>
   runs.join(
@@ -58,19 +58,19 @@ async function placeUntil(service: Service, now: number, end: number): Promise<v
 /** A row ready to be placed. */
 interface Prepared {
   readonly batch: number;
-  /** Current time, ms since the epoch. */
+  /** Time at which the row is due, ms since the epoch. */
   readonly due: number;
   /**
-   * Places the row within a transaction, unless it has been placed meanwhile. @returns false if it must wait for
-   * earlier orders.
+   * Places the row unless it has been placed meanwhile. Call within a transaction. @returns false if the row must wait
+   * for earlier orders.
    */
   readonly place: () => boolean;
 }
 
 /**
  * Places rows in order. If the wallet is short, first advances earlier orders to the row's due time, which may release
- * their reserved funds. Everything, ids included, is derived from the store, so no piece waits for an fsync.
- * @param preparedMs time spent preparing them.
+ * their reserved funds. Everything, ids included, is derived from the store, so no transaction waits for an fsync.
+ * @param preparedMs time spent preparing the rows.
  */
 async function placeInTurn(service: Service, rows: readonly Prepared[], preparedMs: number): Promise<void> {
   const { store, scheduler: pace } = service;
@@ -95,7 +95,7 @@ interface Placed {
   readonly workedMs: number;
 }
 
-/** Places as many rows as one piece allows. Call within a transaction. */
+/** Places as many rows as one chunk allows. Call within a transaction. */
 function placeSome(store: Store, chunk: Chunk, rows: readonly Prepared[]): Placed {
   const startedAt = realMs();
   let placed = 0;
@@ -138,7 +138,7 @@ async function placing(service: Service, row: StoredRow): Promise<Prepared> {
   const isShort = (error: unknown): boolean =>
     error instanceof ErrorResponse && error.code === 'insufficient_funds' && isAnythingDue(store, due);
   const orderer = { userId: String(row.user_id), email: row.email === null ? null : String(row.email) };
-  // Safe cast: this column was written from a validated body.
+  // This cast is safe because the column was written from a validated body.
   const body = JSON.parse(String(row.body)) as OrderBody;
   const save = await prepareOrder(service, orderer, body).catch((error: unknown) => () => {
     throw error;
@@ -159,16 +159,16 @@ async function placing(service: Service, row: StoredRow): Promise<Prepared> {
   };
 }
 
-/** Error text of a row; names the existing order, so that the sender can find it. */
+/** Error text of a row. If the order already exists, the text names it, so that the sender can find it. */
 const described = ({ code, message, details }: ErrorResponse): string =>
   code === 'already_exists' ? `${message} It is order ${details.identifier}.` : message;
 
 /**
- * Updates a batch after placing rows; after the last one it is complete and the uploader is notified. @param at when
- * the last placed row was due, ms.
+ * Updates a batch after placing rows. After its last row, the batch is complete and the uploader is notified. @param at
+ * time at which the last placed row was due, ms.
  */
 function finish(store: Store, batch: number, at: number): void {
-  // Search from the end: rows are placed in order, so an open row is found immediately.
+  // Search from the end. Rows are placed in order, so if any row is open, the last one is.
   const open = store.get(
     'SELECT 1 FROM batch_rows WHERE batch_seq = ? AND due IS NOT NULL ORDER BY place DESC LIMIT 1',
     batch,

@@ -122,7 +122,7 @@ const batchOfUser = (row: StoredRow): BatchOfUser => ({
   batch: batchOf(row),
 });
 
-/** All users' batches, newest first. Condition on the row `b`. */
+/** All users' batches, newest first. The SQL condition refers to a batch as `b`. */
 export const readBatches = (
   store: Store,
   { sql, values }: { readonly sql: string; readonly values: readonly (string | number)[] },
@@ -144,7 +144,10 @@ const states: Readonly<Record<Batch['rows'][number]['status'], string>> = {
   failed: 'r.error IS NOT NULL',
 };
 
-/** Rows of a batch, in order. @param after only rows after this index. @param status only rows in this state. */
+/**
+ * Rows of a batch, in order. @param after limits the result to rows after this index. @param status limits the result
+ * to rows in this state.
+ */
 export const readBatchRows = (
   store: Store,
   seq: number,

@@ -16,7 +16,7 @@ interface Failed {
 }
 
 /**
- * Rows of a batch that produced no order, or one that failed, and that no retry has placed. Excludes rows that are not
+ * Rows of a batch that produced no order or a failed order, and that no retry has placed. Excludes rows that are not
  * valid orders. @param limit maximum number of rows examined; all by default.
  */
 function failedRows(store: Store, { id, seq, user_id }: StoredRow, limit = -1): Failed[] {
@@ -32,7 +32,7 @@ function failedRows(store: Store, { id, seq, user_id }: StoredRow, limit = -1): 
       limit,
     )
     .map((row) => {
-      // Safe cast: this column was written from a validated body.
+      // This cast is safe because the column was written from a validated body.
       const order = JSON.parse(String(row.body)) as OrderBody;
       return { row, order, key: keyOf(String(id), row, order) };
     })
@@ -43,7 +43,7 @@ function failedRows(store: Store, { id, seq, user_id }: StoredRow, limit = -1): 
 const batchOf = (store: Store, id: string): StoredRow | undefined =>
   store.get('SELECT id, seq, user_id, filename FROM batches WHERE id = ?', id);
 
-/** How many of a batch's first `most` failed rows a retry would place. */
+/** How many of a batch's first `limit` failed rows a retry would place. */
 export const retryableCount = (store: Store, id: string, limit: number): number =>
   store.cached(`retryable of ${id}`, () => {
     const batch = batchOf(store, id);
@@ -53,8 +53,8 @@ export const retryableCount = (store: Store, id: string, limit: number): number 
 /**
  * Places the failed rows of any user's batch again, unchanged, in a new batch. Each row's key is derived from the row,
  * so that repeated retries place it only once.
- * @param newId id of the new batch; passing the same twice creates only one. @throws Refusal not_found, bad_request if
- * no row has failed, insufficient_funds.
+ * @param newId id of the new batch; passing the same id twice creates only one batch. @throws Refusal not_found;
+ * bad_request if no row has failed; insufficient_funds.
  */
 export function retryFailed(service: Service, id: string, newId: string, now: number): Promise<void> {
   const { store, idGenerator, config } = service;
@@ -96,8 +96,8 @@ function again({ row, order, key }: Failed, index: number, feeCents: number): Ch
 }
 
 /**
- * A row without an order keeps its own key, so an existing order with that key is not duplicated. The key of a failed
- * order is already used, so a new one is derived.
+ * A row without an order keeps its own key, so an existing order with that key is not duplicated. A row whose order
+ * failed gets a newly derived key, because its own key is already used.
  */
 const keyOf = (
   batchId: string,

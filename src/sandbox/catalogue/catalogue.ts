@@ -49,7 +49,7 @@ interface Product {
   readonly productId: string;
 }
 
-/** The generated listings of a seed. Each derives from its number alone; only searches need the index. */
+/** The generated listings of a seed. Each listing is derived from its number alone, so only searches need the index. */
 export class Catalogue {
   readonly #options: Required<OpenCatalogue>;
   #index: Sqlite | undefined;
@@ -58,7 +58,9 @@ export class Catalogue {
     this.#options = { images: 'https://pictures.example', own: new Map(), ...options };
   }
 
-  /** Searches orderable listings across retailers for all words; if none match, for any of them. */
+  /**
+   * Searches orderable listings of all retailers for all words. If no listing matches, searches for any of the words.
+   */
   search(search: Search): { results: Shape<'Sku'>[]; excludedByPrice: number | null; hint: string | null } {
     const { numbers, ...rest } = findEverywhere(this.#opened(), search);
     return { results: this.#listings(numbers).map((it) => this.#sku(it)), ...rest };
@@ -81,13 +83,13 @@ export class Catalogue {
     return listing && productDetails(listing, { timestamp, images: this.#options.images });
   }
 
-  /** Same, as the legacy product record (v1). */
+  /** Like `details`, but returns the legacy product record (v1). */
   legacyDetails(product: Product, timestamp: number): Shape<'LegacyProductDetails'> | undefined {
     const listing = this.listing(product);
     return listing && legacyRecord(listing, { timestamp, images: this.#options.images });
   }
 
-  /** Same, as the offers payload; traits say which retailers have no offers. */
+  /** Like `details`, but returns the offers payload. The traits tell which retailers have no offers. */
   offers(product: Product, timestamp: number): Shape<'ProductOffersPayload'> | undefined {
     const listing = this.listing(product);
     if (!listing) return undefined;
@@ -136,7 +138,7 @@ export class Catalogue {
     return retailers.map(({ retailer }) => retailer);
   }
 
-  /** @param includeObserved also include stores that were seen but are not curated. */
+  /** @param includeObserved adds stores that were seen but are not curated. */
   retailers({
     name,
     includeObserved,
@@ -233,9 +235,9 @@ type Check = Shape<'RetailerCheckResponse'>;
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Whether an order for this URL to this country would be refused, with the same code an order would get.
- * @param retailer the one that sells it, if known here.
- * @param country two letters, any case; without it shipping is not checked.
+ * Checks whether an order of this URL to this country would be rejected, and reports the code that the order would get.
+ * @param retailer the seller of the product, if known here.
+ * @param country two letters in any case. Without a country, shipping is not checked.
  */
 function checkUrl(
   url: string,
@@ -281,7 +283,7 @@ const details: Readonly<Record<UnsupportedReason, (domain: string, country?: str
     `${domain} sells to members only: order with your own account there.`,
 };
 
-/** Refusal simulated by the shop's own product; without a country shipping is not checked. */
+/** Reason for rejection simulated by one of the shop's own products. Without a country, shipping is not checked. */
 function rehearsedAgainst(
   url: string,
   country: string | undefined,
@@ -340,7 +342,7 @@ const version = 2;
 /** Maximum wait for another process building the same index, ms; a build takes about half of that. */
 const busyTimeoutMs = 400;
 
-/** Only what searches filter and sort by; listings are derived from their numbers. */
+/** Holds only what searches match, filter and sort by. Listings themselves are derived from their numbers. */
 const tables = `
   DROP TABLE IF EXISTS listings; DROP TABLE IF EXISTS words;
   CREATE TABLE listings (
@@ -350,8 +352,8 @@ const tables = `
     title, keywords, content = '', tokenize = 'porter unicode61 remove_diacritics 2');`;
 
 /**
- * Opens the index, building it if the file has none for this seed. Another process may do the same concurrently. If it
- * cannot be stored or the wait is too long, builds it in memory: it can be rebuilt at any time.
+ * Opens the index, building it if the file has none for this seed. Another process may do the same concurrently. If the
+ * index cannot be stored or the wait is too long, builds it in memory, because it can be rebuilt at any time.
  */
 function openIndex(
   database: (file: string) => Sqlite,
@@ -383,7 +385,7 @@ function opened(
   }
 }
 
-/** Sets the mark in the transaction that fills the tables, so that nobody sees them incomplete. */
+/** Sets the mark in the same transaction that fills the tables, so that nobody sees incomplete tables. */
 function build(index: Sqlite, seed: number, own: Iterable<Listing>): void {
   index.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
   const mark = hash(`${version} ${seed}`) | 1;
@@ -418,7 +420,10 @@ function fill(index: Sqlite, seed: number, mark: number, own: Iterable<Listing>)
 const keywordsOf = ({ sort, item, brand }: Listing): string =>
   `${sort.category} ${localized(item.name, 'US')} ${brand}`;
 
-/** Who can order it: 2 anyone in the US, 1 anyone elsewhere, 0 only with an account; -1 is never shown. */
+/**
+ * Who can order a listing: 2 means anyone in the US, 1 anyone elsewhere, 0 only users with an account; -1 is never
+ * shown.
+ */
 function reachOf({ seller, currency }: Listing): number {
   if (currency !== seller.currency) return -1;
   if (!seller.guestCheckout) return 0;

@@ -141,7 +141,7 @@ const measuresOf = (random: Random) => ({
   length: { amount: random.integer(60, 600) / 10, unit: 'cm' },
 });
 
-/** Additional fields of the large marketplace; `price` is the buy box's, absent if there is none. */
+/** Additional fields of the large marketplace. `price` is the buy box price, and is absent without a buy box. */
 function marketplaceDetails(listing: Listing): Partial<LegacyDetails> {
   const { cents, stars, reviews, sort, item, available } = listing;
   const random = Random.of(listing.seed, 'marketplace');
@@ -166,7 +166,10 @@ interface Codes {
   readonly epids_map: Record<string, string>;
 }
 
-/** Product codes of a listing's variant, from ranges reserved for shops' own use: never a real product's. */
+/**
+ * Product codes of a listing's variant. They come from ranges reserved for shops' own use, so they never match a real
+ * product.
+ */
 function codesOf({ number, variant, seller, productId }: Listing): Codes {
   const digits = String(number * 100 + variant);
   const epids = [

@@ -8,7 +8,7 @@ import { authors, brands, type Item, localized, type Option, type Sort, shopName
 /** A generated listing, opened at its first variant. Money is in cents of `currency`. */
 export interface Listing {
   readonly number: number;
-  /** Seed of everything else about it. */
+  /** Seed from which everything else about the listing is derived. */
   readonly seed: number;
   readonly sku: string;
   readonly seller: Retailer;
@@ -20,7 +20,7 @@ export interface Listing {
   readonly productId: string;
   readonly url: string;
   readonly title: string;
-  /** The shop of a handmade listing, the author of a book. */
+  /** For a handmade listing, its shop; for a book, its author. */
   readonly brand: string;
   readonly cents: number;
   readonly currency: string;
@@ -31,7 +31,7 @@ export interface Listing {
   readonly first: { readonly cents: number; readonly available: boolean };
   readonly shipCents: number;
   readonly giftOption: boolean;
-  /** Explicit facts of a scenario's own listing; generated for others. */
+  /** Explicit facts of a listing defined by a scenario. Facts of other listings are generated. */
   readonly own?: OwnFacts;
 }
 
@@ -54,12 +54,12 @@ interface OwnFacts {
   readonly riseCents: number;
   /** Maximum quantity per order. */
   readonly stock?: number;
-  /** Test product whose behaviour its orders follow, as set by the scenario. */
+  /** Test product whose behaviour orders of this listing follow, as set by the scenario. */
   readonly outcome?: string;
   readonly description?: string;
 }
 
-/** Each sort of goods with its sellers, repeated by weight, and the number after its last listing. */
+/** Each sort of goods with its sellers, each repeated by its weight, and the number after its last listing. */
 const shelves: { sort: Sort; sellers: readonly Retailer[]; end: number }[] = [];
 let end = 1;
 for (const sort of goods) {
@@ -83,7 +83,7 @@ const chances = { options: 0.5, soldOut: 0.03, gift: 0.8, foreignShop: 0.12, fre
 const shipPrices = [299, 399, 499, 599] as const;
 const endings = [99, 99, 95, 49, 0] as const;
 
-/** The listing of a number, deterministic per seed; undefined outside 1 to `listingCount`. */
+/** The listing with a given number, deterministic per seed; undefined outside 1 to `listingCount`. */
 export function listingAt(seed: number, number: number): Listing | undefined {
   const shelf = number >= 1 ? shelves.find(({ end }) => number < end) : undefined;
   if (!shelf) return undefined;
@@ -149,7 +149,7 @@ function titleOf(random: Random, { home, kind }: Retailer, sort: Sort, item: Ite
   return home === 'US' ? `${brand} ${trait} ${name}, ${size}` : `${brand} ${name}, ${trait}, ${size}`;
 }
 
-/** Favours low prices, with the usual price endings. */
+/** Draws a price, favouring low prices and the usual price endings. */
 function priceOf(random: Random, { cents: [minCents, maxCents] }: Item): number {
   const somewhere = minCents + (maxCents - minCents) * random.next() ** 1.5;
   return Math.max(minCents, Math.floor(somewhere / 100) * 100 + random.pick(endings));

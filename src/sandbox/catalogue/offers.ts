@@ -23,8 +23,8 @@ const worth: Readonly<Record<ProductCondition, readonly [number, number]>> = {
 const chances = { new: 0.5, pair: 0.08, fulfilled: 0.6, unrated: 0.1, international: 0.1 };
 
 /**
- * The offers for a listing: the retailer's first; on the large marketplace also third-party offers in various
- * conditions.
+ * The offers for a listing. The retailer's own offer comes first; on the large marketplace, third-party offers in
+ * various conditions follow.
  */
 export function offersOf(listing: Listing): Offer[] {
   const isMarketplace = listing.seller.kind === 'marketplace';
@@ -113,7 +113,7 @@ function shippingOptions(random: Random, { shipCents, item }: Listing): Offer['s
   ];
 }
 
-/** Requirements of an order line on the listing it refers to. */
+/** What an order line requires of the listing it refers to. */
 type LineTerms = Partial<
   Pick<Shape<'OrderCreate'>['products'][number], 'variant' | 'condition_in' | 'condition_not_in'>
 >;
@@ -151,8 +151,8 @@ export function lineFacts(listing: Listing, terms: LineTerms = {}): LineFacts {
 }
 
 /**
- * Selects the variant with all given choices; if there is none, returns the listing unchanged, whose options then
- * refuse them.
+ * Selects the variant with all given choices. If there is none, returns the listing unchanged, so that its options
+ * reject the choices.
  */
 function choose(listing: Listing, variant: readonly { label: string; value: string }[]): Listing {
   if (variant.length === 0) return listing;

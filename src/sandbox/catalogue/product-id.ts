@@ -8,13 +8,16 @@ export interface ListingRef {
   readonly variant: number;
 }
 
-/** Encodes and decodes product ids. Storefronts have none: their product id is the handle, shared by all variants. */
+/**
+ * Encodes and decodes product ids. Storefronts have no such form, because their product id is the handle that all
+ * variants share.
+ */
 type Form = { write(code: number): string; read(id: string): number | undefined };
 
 /** Size of the code range reserved for one listing's variants. */
 const variantsEach = 64;
 
-/** An odd factor and its inverse modulo 2^32: a reversible mapping that scatters consecutive numbers. */
+/** An odd factor and its inverse modulo 2^32. They map consecutive numbers reversibly to scattered ones. */
 const productSpread = { factor: 0x9e3779b1, inverse: 0x0e8b2f51 };
 const skuSpread = { factor: 0x85ebca6b, inverse: 0xa5cb9243 };
 

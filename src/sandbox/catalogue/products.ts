@@ -94,7 +94,7 @@ const defaultTtlMs = 24 * 3600 * 1000;
 /** Time it takes to read a retailer's page, ms; scaled by `speed`, like order timelines. */
 const readingMs = 1500;
 
-/** Oldest acceptable reading, ms since the epoch. Windows below the minimum are widened to it. */
+/** Time of the oldest acceptable reading, ms since the epoch. Windows below the minimum are widened to the minimum. */
 function oldestAllowed({ maxAge, newerThan }: Freshness, now: number): number {
   const minAgeMs = limits.maxAgeSeconds.min * 1000;
   if (maxAge != null) return now - Math.max(minAgeMs, maxAge * 1000);
@@ -108,8 +108,8 @@ interface Product {
 }
 
 /**
- * When the product was last read, ms since the epoch. Returns null while a reading is in progress, which only `async`
- * requests see; all others wait for it.
+ * When the product was last read, ms since the epoch. Returns null while a reading is in progress. Only `async`
+ * requests get null; all others wait for the reading.
  */
 async function readingOf(
   store: Store,

@@ -193,7 +193,7 @@ export interface Traits {
   readonly pages: boolean;
   /** Effect of `free_shipping` on a page of results. */
   readonly freeShipping: 'filters' | 'ignored' | 'refused';
-  /** Same on the agent surface. */
+  /** Effect of `free_shipping` on the agent surface. */
   readonly agentFreeShipping: 'filters' | 'ignored' | 'refused';
   /** Whether products can be requested with `async`. */
   readonly async: boolean;

@@ -47,8 +47,8 @@ function hintForNone(excludedByPrice: number | null, retailer: string | undefine
 const from = 'FROM words JOIN listings l ON l.number = words.rowid WHERE words MATCH ?';
 
 /**
- * Magic query: returns handmade listings priced in the shop's own currency, which no words match. Shares its name with
- * the test product of that outcome.
+ * Special query that returns handmade listings priced in the shop's own currency. No words match these listings. The
+ * query shares its name with the test product of that outcome.
  */
 const otherCurrency: TestSlug = 'test-other-currency';
 
@@ -87,7 +87,7 @@ const inOtherCurrency = (index: Sqlite, limit: number): Hits => ({
   hint: null,
 });
 
-/** Searches one retailer: listing numbers from the offset, plus one beyond the limit if there are more. */
+/** Searches one retailer. Returns listing numbers from the offset on, plus one beyond the limit if there are more. */
 export function findWithin(
   index: Sqlite,
   { retailer, query, offset, limit }: { retailer: string; query: string; offset: number; limit: number },
@@ -145,15 +145,15 @@ export interface RetailerSearch {
   readonly agent?: boolean;
 }
 
-/** Larger page numbers are clamped to this one, which is past any retailer's results and therefore empty. */
+/** Larger page numbers are clamped to this page, which lies past any retailer's results and is therefore empty. */
 const lastPage = 10_000;
 
 type Find = (window: { offset: number; limit: number }) => readonly Listing[];
 
 /**
- * One page of a retailer's own search, following the specification for its kind. Filters run after pagination, so a
- * page may be short or empty while `next_page` is non-null.
- * @param find returns the retailer's products from an offset, plus one beyond the limit if there are more.
+ * One page of a retailer's own search, following the specification for the retailer's kind. Filters run after
+ * pagination, so a page may be short or empty while `next_page` is non-null.
+ * @param find returns the retailer's products from an offset on, plus one beyond the limit if there are more.
  * @throws Refusal `bad_request` for parameters that a store domain does not accept.
  */
 export function retailerPage(

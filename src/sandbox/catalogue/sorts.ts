@@ -12,14 +12,14 @@ export type Category =
   | 'Household';
 
 export type Filled<T> = readonly [T, ...T[]];
-/** One text for all languages, or English, German, Italian. */
+/** Either one text for all languages, or one text each in English, German and Italian. */
 type Word = string | readonly [english: string, german: string, italian: string];
 
 export interface Item {
   readonly name: Word;
   /** Minimum and maximum price, cents. */
   readonly cents: readonly [number, number];
-  /** What a handmade listing delivers; physical if absent. */
+  /** What a handmade listing delivers; a physical item if absent. */
   readonly handsOver?: 'download' | 'both';
 }
 
@@ -38,7 +38,7 @@ export interface Sort {
   readonly sizes: Filled<Word>;
   /** A product's options, present on about half of the listings. */
   readonly options?: Filled<Option>;
-  /** Conditions in which other sellers offer it. */
+  /** Conditions in which other sellers offer these goods. */
   readonly usedAs: Conditions;
   readonly bullets: Filled<string>;
 }
@@ -106,9 +106,9 @@ export const authors: Filled<string> = [
 /** A shop on the handmade marketplace. */
 interface Shop {
   readonly name: string;
-  /** On vacation: nothing can be ordered. */
+  /** The shop is on vacation, so nothing can be ordered. */
   readonly isAway?: boolean;
-  /** Past year only; the average is null for an unrated shop. */
+  /** Reviews of the past year. The average is null for an unrated shop. */
   readonly reviews: { readonly average: number | null; readonly count: number };
 }
 

@@ -169,7 +169,7 @@ const rowsTable = (rows: Rows): Content =>
           }</td></tr>`,
       )}</tbody></table>`;
 
-/** Caps the count, which live pages run every second. */
+/** Caps the count, because live pages repeat it every second. */
 const maxCounted = 200;
 
 /** Renders a button that retries the failed rows of a batch; null if none can be retried. */

@@ -11,7 +11,10 @@ import { consolePage, faultsPath, keysPath, type Page, timePath } from './page.t
 import { copied, dateTime, duration } from './parts.ts';
 import { readRequests, requestsPath, requestsTable } from './requests.ts';
 
-/** Home page, which the `quickstart_url` of a minted key points to: what the sandbox is, and its recent activity. */
+/**
+ * Home page, to which the `quickstart_url` of a minted key points. It shows what the sandbox is and its recent
+ * activity.
+ */
 export const dashboardPage: Page<'console'> = async ({ service }) => {
   const { store, clock, config } = service;
   const now = clock.now();

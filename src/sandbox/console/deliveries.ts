@@ -72,12 +72,12 @@ export const deliveryFilters = ['id', 'state', 'event', 'class', 'user', 'failed
 type Name = (typeof deliveryFilters)[number];
 
 const state = `CASE WHEN d.delivered_at IS NOT NULL THEN 'delivered' WHEN d.given_up_at IS NOT NULL THEN 'given up' ELSE 'waiting' END`;
-/** Status class of the last response. An attempt without a response has none. */
+/** Status class of the last response, `not sent`, or `no response`. */
 const statusClass = `CASE WHEN d.attempts = 0 THEN 'not sent' WHEN d.last_status IS NULL THEN 'no response' ELSE (d.last_status / 100) || 'xx' END`;
 /** The last attempt failed. */
 const failed = 'd.attempts > 0 AND d.delivered_at IS NULL';
 
-/** The condition for each filter, on the row `d`. */
+/** The SQL condition behind each filter. It refers to a delivery as `d`. */
 const conditions: Conditions<Name> = {
   id: (value) => ({
     sql: `+d.seq IN (SELECT seq FROM deliveries WHERE ${startsWith('id')} UNION SELECT seq FROM deliveries WHERE ${startsWith('order_id')})`,
@@ -118,7 +118,7 @@ interface DeliveryCounts {
   readonly classes: readonly Choice[];
 }
 
-/** Counts deliveries by kind, each with the other filters applied. */
+/** Counts the deliveries behind each filter value, with the other filters applied. */
 export function countDeliveries(store: Store, filters: Filters<Name>): DeliveryCounts {
   const number = (sql: string, ...without: readonly Name[]): number => {
     const condition = conditionOf(conditions, filters, ...without);
@@ -227,7 +227,7 @@ export const deliveriesPath = sections.deliveries.path;
 type Back = 'console' | 'deliveries' | 'order' | 'delivery';
 
 interface Shown {
-  /** Current time, ms since the epoch. */
+  /** When the list was shown, ms since the epoch. */
   readonly now: number;
   readonly back: Back;
 }
@@ -348,7 +348,7 @@ function editable(body: string): string {
       (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`,
     );
   } catch {
-    // An earlier edit made it invalid JSON.
+    // An earlier edit made the body invalid JSON.
     return body;
   }
 }

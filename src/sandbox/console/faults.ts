@@ -14,7 +14,7 @@ const maxSeed = 2 ** 31 - 1;
 /** Every fault that can be selected. */
 const kinds = Object.keys(sandboxFaults).flatMap((written) => written.split(', '));
 
-/** Page of the faults injected between clients and the service: those active, and all that are available. */
+/** Page of the faults injected between clients and the service. Shows the active faults and all available ones. */
 export const faultsPage: Page<'consoleFaults'> = async ({ service: { config, control } }) => {
   const { faults, seed } = (await control()).faults();
   const body = html`<p class="lead">They fall on requests of programs, never on the console. The first that matches falls, and what changes a response comes on top.</p>
@@ -70,7 +70,7 @@ const seedForm = (seed: number): Content =>
   html`<p class="soft">Which request a fault falls on follows from it. With each change the draws begin anew.</p>
 <form method="post" action="${faultsPath}/seed" class="inline"><label>Seed<input name="seed" type="number" min="0" max="${maxSeed}" required value="${seed}" autocomplete="off"></label><button>Begin anew with it</button></form>`;
 
-/** Wraps a form handler: applies `change` to the active faults, then redirects to the page. */
+/** Returns a form handler that applies `change` to the active faults, then redirects to the page. */
 const changing =
   (change: (form: URLSearchParams, on: readonly string[], control: Control) => Promise<void>) =>
   async ({ service }: { readonly service: Service }, form: URLSearchParams) => {

@@ -23,8 +23,8 @@ export class Misfilled extends Error {
 
 /**
  * Wraps a console form handler. Accepts forms from our own pages only. Renders a refusal by the service as a page with
- * a link back, since the state may have changed after the form was rendered.
- * @param act throws Refusal, Invalid, Misfilled.
+ * a link back, because the state may have changed since the form was rendered.
+ * @param act handles the form; it may throw Refusal, Invalid or Misfilled.
  */
 export const formAction =
   <N extends PageName>(
@@ -72,7 +72,7 @@ export const seeOther = (location: string): SandboxResponse => ({
 
 /**
  * A hidden field with a unique token per form, so that resubmitting has no further effect.
- * @param isPersistent whether the token survives when the browser restores the page; used by forms that place an order.
+ * @param isPersistent keeps the token when the browser restores the page. Forms that place an order use it.
  */
 export const onceField = ({ isPersistent = false }: { readonly isPersistent?: boolean } = {}): Content =>
   html`<input type="hidden" name="once" value="${crypto.randomUUID()}" autocomplete="off"${isPersistent && html` data-kept`}>`;
@@ -108,7 +108,9 @@ export function readForm(request: SandboxRequest, largest = largestForm): URLSea
   return new URLSearchParams(Buffer.from(request.body).toString('utf8'));
 }
 
-/** Checks every origin header present: browsers differ in which they send, and non-browser clients send none. */
+/**
+ * Checks every origin header that is present, because browsers differ in which they send and other clients send none.
+ */
 function isOurs(request: SandboxRequest): boolean {
   const site = headerOf(request, 'sec-fetch-site') ?? 'none';
   if (site !== 'same-origin' && site !== 'none') return false;

@@ -68,7 +68,7 @@ ${copies && html`<script type="module">${new Html(script)}</script>`}</body></ht
       'content-security-policy': copies ? scriptPolicy : stillPolicy,
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'same-origin',
-      // A claim URL is a secret, and a code is shown only once.
+      // Keeps secret claim URLs out of referrers, and one-time codes out of caches.
       'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
       ...options.headers,
@@ -94,8 +94,8 @@ export const siteLinks: readonly Link[] = [
 const maxShownLength = 200;
 
 /**
- * Browser page for an unknown path or method. @param allowed methods that the path supports; empty if the path does not
- * exist.
+ * Browser page for an unknown path or method. @param allowed lists the methods that the path supports; empty if the
+ * path does not exist.
  */
 export function unknownPage(method: string, pathname: string, allowed: string): SandboxResponse {
   const path = html`<code>${pathname.slice(0, maxShownLength)}${pathname.length > maxShownLength && '…'}</code>`;

@@ -66,7 +66,7 @@ ${sameFromTerminal(config, 'same-mint', [
   },
 ])}`;
 
-/** The only page that shows a key: a form response, not reachable by URL. */
+/** The only page that shows a key. It is the response to a form, so no URL leads to it. */
 export const mintKeyPage = formAction<'consoleMint'>(
   () => ({ path: keysPath, text: 'Back to the keys' }),
   async ({ service, request }, form) => {

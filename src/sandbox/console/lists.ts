@@ -9,7 +9,7 @@ import type { SandboxResponse } from '../server/wire.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { consolePage, type SectionName, sections } from './page.ts';
 
-/** A window into a list: the rows below a row number, or the newest. */
+/** A window into a list: either the rows below a row number, or the newest rows. */
 export interface Part {
   readonly before: number;
   readonly limit: number;
@@ -35,7 +35,7 @@ interface Paged<Row> {
   /** The row's number in the store. */
   readonly numberOf: (row: Row) => number;
   readonly table: (rows: readonly Row[]) => Content;
-  /** Link labels; by default, the list starts with the newest rows. */
+  /** Link labels. The default labels suit a list that starts with the newest rows. */
   readonly words?: { readonly first: string; readonly next: string };
 }
 
@@ -228,7 +228,10 @@ export const userCondition = (column: string, value: string): Condition => ({
 export const orderFilters = ['id', 'status', 'user', 'retailer', 'failed'] as const;
 type Name = (typeof orderFilters)[number];
 
-/** The condition for each filter, on the row `o`. Each lets SQLite scan the narrow index and never reads a wide row. */
+/**
+ * The SQL condition behind each filter. It refers to an order as `o`. Every condition lets SQLite scan the narrow index
+ * and never read a wide row.
+ */
 const conditions: Conditions<Name> = {
   id: (value) => ({
     sql: `+o.seq IN (SELECT seq FROM orders WHERE ${startsWith('id')}
@@ -279,7 +282,7 @@ interface OrderCounts {
 
 const maxRetailers = 50;
 
-/** Counts orders by kind, each with the other filters applied. */
+/** Counts the orders behind each filter value, with the other filters applied. */
 export function countOrders({ store, config }: Service, filters: Filters<Name>): OrderCounts {
   const byStatus = counts(store, filters, 'failed');
   const failed = failedOrderStatuses.reduce((sum, status) => sum + (byStatus.get(status) ?? 0), 0);
@@ -334,7 +337,7 @@ function hostText(host: string, { shopUrl }: SandboxConfig): string {
 
 const maxOffered = 30;
 
-/** Emails of users, those with the most orders first. */
+/** Emails of users, starting with the users who have the most orders. */
 export const usersToOffer = (store: Store): string[] =>
   store
     .all(

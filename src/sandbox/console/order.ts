@@ -189,7 +189,10 @@ function orderMoney(store: Store, { record, userId, reserved }: StoredOrder): Co
 /** Ledger kinds that return money to the wallet or to the payer. */
 const back: readonly LedgerKind[] = ['refund', 'credit', 'payout'];
 
-/** Total row: the amount kept. Excludes payments by challenge and their payouts, as paying in is not a cost. */
+/**
+ * Total row with the amount that was kept. Excludes payments by challenge and their payouts, because paying in is not a
+ * cost.
+ */
 function outcome(entries: readonly Entry[]): Content {
   const retained = -entries
     .filter(({ kind }) => kind !== 'payment' && kind !== 'payout')
@@ -350,7 +353,7 @@ function requests({ requests: log }: Service, orderId: string): FeedEntry[] {
   );
 }
 
-/** `+2.5 s`; in minutes from one minute on. */
+/** Formats a time since the start as `+2.5 s`, or in minutes from one minute on. */
 const sinceStart = (ms: number): string =>
   ms < 60_000 ? `+${(ms / 1000).toFixed(1)} s` : `+${Math.round(ms / 60_000).toLocaleString('en-US')} min`;
 
@@ -364,8 +367,8 @@ type OrderEvent = 'cancel' | OrderTrigger;
 const defaultError: ErrorType = 'checkout_failed';
 
 /**
- * Renders a button for each event possible now; a short note once the order has reached a final state, unless the page
- * says so already. @param now ms since the epoch.
+ * Renders a button for each event possible now. Once the order has reached a final state, renders a short note instead,
+ * unless the page already says so. @param now ms since the epoch.
  */
 async function orderActions(service: Service, order: StoredOrder, now: number): Promise<Content> {
   const { id, status } = order.record;

@@ -86,7 +86,7 @@ export const stateOf = ({
 }: OrderRecord): ShownState =>
   orderState({ status, items, parcels, fulfillment, errorType: result?.error_type });
 
-/** The amount paid, or the ceiling before that; a dash if the order failed. */
+/** The amount paid, or the ceiling if nothing has been paid yet; a dash if the order failed. */
 function price({ status, job_result: result, max_price }: OrderRecord): string {
   const paid = result?.success ? result.price_components : null;
   if (paid) return money(paid.total, paid.currency);

@@ -43,11 +43,11 @@ const consoleLinks: readonly Link[] = [
 ];
 
 interface ConsoleOptions extends Omit<PageOptions, 'links' | 'current'> {
-  /** The section it belongs to. */
+  /** The section that the page belongs to. */
   readonly section?: SectionName;
-  /** Whether it is the section's list page rather than a page below it. */
+  /** Whether the page is the section's list page rather than a page below that list. */
   readonly isList?: boolean;
-  /** Whether it is the console's home page. */
+  /** Whether the page is the console's home page. */
   readonly isDashboard?: boolean;
 }
 
@@ -62,7 +62,7 @@ export function consolePage(
   return htmlPage(title, body, { ...options, links: consoleLinks, ...(current && { current }) });
 }
 
-/** Page for something that does not exist, or no longer exists. @param what is missing, as a sentence. */
+/** Page for something that does not exist, or no longer exists. @param what a sentence that names what is missing. */
 export const notThere = (
   title: string,
   what: string,
@@ -74,13 +74,13 @@ export const notThere = (
     { status, section },
   );
 
-/** Its neighbours in the list; null at either end. */
+/** The neighbours of an entry in its list; null at either end. */
 interface Siblings {
   readonly newer: string | null;
   readonly older: string | null;
 }
 
-/** Renders links to the previous and next entry. @param what one entry is called. */
+/** Renders links to the previous and next entry. @param what the word for one entry. */
 export const siblingLinks = (what: string, { newer, older }: Siblings): Content =>
   (newer !== null || older !== null) &&
   html`<nav class="siblings" aria-label="Neighbours">${
@@ -107,8 +107,8 @@ export type Page<N extends PageName> = (
 ) => SandboxResponse | Promise<SandboxResponse>;
 
 /**
- * Restricts a console page to the user who runs the sandbox, on the same machine, and brings the state up to date
- * before rendering. The API requires a key; the console does not.
+ * Restricts a console page to the user who runs the sandbox, on the same machine, because the console requires no key,
+ * unlike the API. Runs due transitions before rendering.
  */
 export const forThisMachine =
   <N extends PageName>(page: Page<N>): Page<N> =>
@@ -126,8 +126,8 @@ export const forThisMachine =
   };
 
 /**
- * Redirects a browser that opened the printed URL to the page itself. Moves the code from the URL into a cookie, which
- * keeps it out of the address bar, history and referrer.
+ * Redirects a browser that opened the printed URL to the page itself. Moves the code from the URL into a cookie, to
+ * keep the code out of the address bar, history and referrer.
  */
 function admitted({ service, request, search }: AnyPageRequest): SandboxResponse | undefined {
   const [code] = request.method === 'GET' ? (readQuery(search)[codeParameter] ?? []) : [];

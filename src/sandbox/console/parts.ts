@@ -51,7 +51,7 @@ const parcelBadge = (status: TrackingStatus): Html =>
     mood: isLost(status) ? 'bad' : hasArrived(status) ? 'good' : 'waiting',
   });
 
-/** The quantity bought of a line item: `2`, `2 of 5`. */
+/** How many units of a line item were bought: `2`, `2 of 5`. */
 export const quantityOf = (item: OrderItem, shortfalls: readonly Shortfall[]): string =>
   quantityText(shortfallOf(item, shortfalls) ?? { bought: item.quantity });
 
@@ -99,7 +99,8 @@ const placeOf = ({ location, city, state, country }: Checkpoint): string =>
   location ?? [city, state, country].filter((part) => part !== null && part !== '').join(', ');
 
 /**
- * A text with a copy button; without JavaScript a click selects all of it. @param what the text is, as in “Copy what”.
+ * A text with a copy button. Without JavaScript, a click selects the whole text. @param what names the text on the
+ * button, after “Copy”.
  */
 export const copied = (what: string, text: string): Content =>
   html`<div class="copied"><pre tabindex="0">${text}</pre><button type="button" class="copy">Copy<span class="unseen"> ${what}</span></button></div>`;
@@ -111,7 +112,7 @@ export interface SameAs {
   readonly json?: string;
 }
 
-/** @param what the action is, for button labels: `the request`. */
+/** @param what names the action on button labels, for example `the request`. */
 export const sameAs = (what: string, { curl, errand, json }: SameAs): Content => {
   const forms = [
     ['errand', errand],
@@ -157,14 +158,17 @@ export const headersTable = (headers: LoggedSide['headers']): Content =>
     ([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`,
   )}</dl></details>`;
 
-/** Renders pretty-printed JSON with a copy button. @param what it is. */
+/** Renders pretty-printed JSON with a copy button. @param what names the JSON on the button. */
 export function jsonBlock(what: string, json: string): { readonly block: Content; readonly isCut: boolean } {
   const pretty = prettyJson(json);
   const shown = truncated(pretty);
   return { block: copied(`${what} as JSON`, shown), isCut: shown.length < pretty.length };
 }
 
-/** Renders the stored part of a body, with a note if any is missing. @param what it is, `the request’s body`. */
+/**
+ * Renders the stored part of a body, with a note if any is missing. @param what names the body, for example `the
+ * request’s body`.
+ */
 export function bodyBlock(what: string, { text, bytes, isCut }: LoggedBody): Content {
   if (bytes === 0) return html`<p class="soft">No body.</p>`;
   const size = bytes === null ? '' : `${bytes.toLocaleString('en-US')} bytes`;

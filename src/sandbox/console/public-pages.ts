@@ -18,7 +18,7 @@ import { dateTime, lineText, outsideLink, parcels, quantityOf, stateBadge } from
 
 const narrow = true;
 
-/** Page behind a `claim_url`: a human claims the sandbox, whose key keeps working. */
+/** Page behind a `claim_url`, on which a human claims the sandbox. The sandbox's key keeps working. */
 export const claimPage: Page<'claim'> = async (visit) => {
   const { service, request, path } = visit;
   const { store, clock } = service;
@@ -32,7 +32,7 @@ export const claimPage: Page<'claim'> = async (visit) => {
   if (!(form instanceof URLSearchParams)) return form;
   const email = emailIn(form);
   if (email === undefined) return claimForm('That is not an email address.');
-  // Lost a race against another claim.
+  // This claim lost a race against another one.
   if ((await claim(store, token, email, clock.now())) !== 'claimed') return claimPage(visit);
   return htmlPage(
     'Claimed',
@@ -41,7 +41,7 @@ export const claimPage: Page<'claim'> = async (visit) => {
   );
 };
 
-/** Shown to later visitors: a masked email that only its owner would recognise. */
+/** Shown to later visitors. The email is masked so that only its owner would recognise it. */
 const claimedBefore = (email: string): SandboxResponse =>
   htmlPage(
     'Claimed',

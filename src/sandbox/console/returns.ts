@@ -172,8 +172,8 @@ const verbs: Readonly<Record<ForcedReturn, string>> = {
 };
 
 /**
- * Renders an order's returns with their actions, and a form to request one; null if there are none and none can be
- * requested.
+ * Renders an order's returns with their actions, and a form to request a return; null if the order has no returns and
+ * none can be requested.
  */
 export function returnsOfOrder(service: Service, order: StoredOrder, now: number): Content {
   const found = returnsOf(service.store, order.seq);
@@ -201,9 +201,9 @@ const shownReturn = (service: Service, order: StoredOrder, found: StoredReturn, 
 
 interface Shown {
   readonly order: StoredOrder;
-  /** Current time, ms since the epoch. */
+  /** When the list was shown, ms since the epoch. */
   readonly now: number;
-  /** The page that the buttons are on and return to. */
+  /** The page that shows the buttons and to which they return. */
   readonly back: 'order' | 'return';
 }
 

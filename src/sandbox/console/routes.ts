@@ -75,7 +75,7 @@ export type PagePath<N extends PageName> = Readonly<Record<Parameters<PathFor<Ro
 
 const short = (id: unknown): string => (typeof id === 'string' ? id.slice(0, 8) : '');
 
-/** Describes the effect of console forms. For a missing one, the path says it already. */
+/** Describes the effect of console forms. A form is missing here if its path already describes its effect. */
 const pageDeeds: Partial<
   Readonly<Record<PageName, (path: Readonly<Record<string, string>>, location: string) => string>>
 > = {

@@ -30,7 +30,10 @@ interface Call {
   readonly hasKey?: boolean;
 }
 
-/** Renders a call to this sandbox as a curl command. The key is read from the environment; pages never show one. */
+/**
+ * Renders a call to this sandbox as a curl command. The command reads the key from the environment, because pages never
+ * show a key.
+ */
 export const curlCall = (config: SandboxConfig, { path, body, ...call }: Call): string =>
   sameRequest(config, {
     ...call,
@@ -111,8 +114,8 @@ const plainJson = (json: string): string =>
   );
 
 /**
- * The CLI command and HTTP call that control the sandbox. Neither needs a key: requests from the local machine are
- * trusted.
+ * The CLI command and HTTP call that control the sandbox. Neither needs a key, because requests from the local machine
+ * are trusted.
  */
 export const controlCall = <A extends ControlAction>(
   config: SandboxConfig,
@@ -145,8 +148,8 @@ export const triggerCall = (config: SandboxConfig, { event, id, fields = {}, opt
 });
 
 /**
- * Renders a delivery as a curl command to its receiver. The URL comes from an environment variable, as pages show only
- * its host and path.
+ * Renders a delivery as a curl command to its receiver. The command reads the URL from an environment variable, because
+ * pages show only its host and path.
  */
 export const receiverCall = ({
   event,

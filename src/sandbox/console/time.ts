@@ -126,7 +126,7 @@ const hourMs = 3_600_000;
 const units = { minutes: 60_000, hours: hourMs, days: 24 * hourMs } as const;
 type Unit = keyof typeof units;
 
-/** Longest step, ms: the furthest time a sandbox can reach. */
+/** Longest step, ms. It equals the furthest time that a sandbox can reach. */
 const maxStepMs = 1e15;
 
 /** Time budget for one page load, ms of real time. The next page has a button to continue. */
@@ -143,9 +143,9 @@ const sent = new WeakMap<Service, Map<string, Sent>>();
 const maxRemembered = 1000;
 
 /**
- * Advances the clock by `ms`, processes everything due on the way, and redirects to `path`. If it runs out of time,
- * redirects to a page with a button to continue. @param once idempotency key of the form; resubmitting it with a
- * different `step` is refused. @throws Refusal already_exists.
+ * Advances the clock by `ms`, processes everything due on the way, and redirects to `path`. If the time budget runs
+ * out, redirects to a page with a button to continue. @param once is the idempotency key of the form; resubmitting the
+ * form with a different `step` is refused. @throws Refusal already_exists.
  */
 export function advanceBy(
   service: Service,

@@ -33,7 +33,7 @@ interface ControlOptions {
 /** Bounds of the speed factor, same as for `--speed`. */
 export const speeds = { min: 1, max: 1000 } as const;
 
-/** Runs what changes the time or all of the state one after the other. */
+/** Runs operations that change the time or the whole state, one after the other. */
 export class SandboxControl implements Control {
   readonly #options: ControlOptions;
   readonly #snapshots: Snapshots;
@@ -207,7 +207,7 @@ interface Advancing {
   readonly signal: AbortSignal;
 }
 
-/** Time budget for placing rows of uploaded batches, ms of real time; more than they ever need. */
+/** Time budget for placing rows of uploaded batches, ms of real time; more than placing ever needs. */
 const placingBudgetMs = 10 * 60_000;
 
 /**
@@ -242,7 +242,7 @@ export async function advanceThrough(
   return { now: clock.now(), left };
 }
 
-/** Processes everything due now and waits until webhooks have been attempted. */
+/** Processes everything due now and waits until each due webhook has been attempted. */
 export async function settle({ service, outbox }: Advancing): Promise<void> {
   const now = service.clock.now();
   await placeRows(service, now, placingBudgetMs);

@@ -103,7 +103,7 @@ async function advanceSome(service: Due, kind: Kind, advanceRow: AdvanceRow, now
   const some = (advanceOne: (row: StoredRow) => void): Promise<boolean> =>
     store.unsyncedTransaction(() => {
       const startedAt = realMs();
-      // Read inside the transaction: another process may have processed some already.
+      // Read inside the transaction, because another process may have processed some records already.
       const due = store.all(
         `SELECT ${kind.columns} FROM ${kind.table} WHERE next_due <= ? ORDER BY next_due LIMIT ?`,
         now,
@@ -151,7 +151,7 @@ function advanceApart(
 const idOf = (store: Store, table: string, seq: number): string =>
   safeText(String(store.get(`SELECT id FROM ${table} WHERE seq = ?`, seq)?.id), 100);
 
-/** SQL for stuck records: due later than the next step of their plan. Served by an index. */
+/** SQL condition for stuck records, which are due later than the next step of their plan. An index serves it. */
 const isStuck = "next_due > json_extract(plan, '$[0].at')";
 
 const maxNamed = 20;
@@ -164,12 +164,15 @@ export const stuckIds = (store: Store): string[] =>
     )
     .map(({ id }) => String(id));
 
-/** Clock jump, ms: if the sandbox clock gains more than this on real time between reads, it was moved. */
+/**
+ * Threshold for a clock jump, ms. If the sandbox clock gains more than this on real time between reads, somebody moved
+ * it.
+ */
 const leapMs = 500;
 
 /**
- * Decides how long a read waits for due work. Backlog from normally passing time gets only a short wait. Work that a
- * clock jump made due is always finished before anyone sees the new time.
+ * Decides how long a read waits for due work. Work that became due as time passed normally gets only a short wait. Work
+ * that a clock jump made due is always finished before anyone sees the new time.
  */
 export class CatchUpBudget implements ReadBudget {
   readonly #store: Store;

@@ -12,17 +12,17 @@ export interface FaultSettings {
 }
 
 interface Drawing extends FaultSettings {
-  /** The stored setting that these were derived from. */
+  /** The stored setting from which these faults were derived. */
   readonly text: string | undefined;
   readonly draw: Draw;
   readonly isRefused: () => boolean;
-  /** Connections already drawn for and accepted. */
+  /** Connections that already had their draw and were accepted. */
   readonly letIn: WeakSet<object>;
 }
 
 /**
- * The active faults of a sandbox: those given at startup, until others are set. The last change applies to every
- * process on the store, and restarts the draws.
+ * The active faults of a sandbox, which are those given at startup until others are set. The last change applies to
+ * every process on the store, and restarts the draws.
  */
 export class SandboxFaults {
   readonly #store: Store;
@@ -45,7 +45,10 @@ export class SandboxFaults {
     return { faults: faults.map(({ text }) => text), seed };
   }
 
-  /** Replaces the active faults atomically across processes. @param change throws to reject the change. */
+  /**
+   * Replaces the active faults atomically across processes. @param change returns the new faults, or throws to reject
+   * the change.
+   */
   async change(change: (now: StoredFaults) => StoredFaults): Promise<void> {
     await this.#store.transaction(() => this.#runTime.setFaults(change(this.now), randomUUID()));
   }
@@ -54,7 +57,7 @@ export class SandboxFaults {
 
   /**
    * Whether to drop a connection. Draws once per connection until the faults change. @param connection defaults to a
-   * new one.
+   * new connection.
    */
   readonly isRefused = (connection: object = {}): boolean => {
     const { letIn, isRefused } = this.#current;
@@ -85,7 +88,7 @@ export class SandboxFaults {
   }
 }
 
-/** Parses stored faults. Skips those of a later version that this one does not know. */
+/** Parses stored faults. Skips faults of a later version that this version does not know. */
 export function settingsIn(text: string): FaultSettings {
   const { faults, seed } = readStoredFaults(text);
   return {
@@ -104,7 +107,7 @@ interface Faulty {
 
 /**
  * Applies faults to an in-process request, the same way as over a socket. The draw counter lives in the store because
- * each process sends only a request or two. A half response has half of the body.
+ * each process sends only a request or two. A `half` reply contains half of the body.
  */
 export async function replyWithFaults(
   { store, text, signal }: Faulty,

@@ -3,19 +3,19 @@ import { clearTimeout, setImmediate, setTimeout } from '../../platform/own-timer
 import type { Chunk, Scheduler } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 
-/** Short, so that requests are not delayed. */
+/** Small enough that requests are not delayed. */
 const amongRequests: Chunk = { maxRecords: 20, maxMs: 4 };
-/** Long enough that fsync takes a negligible share of the time. */
+/** Large enough that fsync takes a negligible share of the time. */
 const alone: Chunk = { maxRecords: 100, maxMs: 16 };
-/** Minimum number of records per transaction, however long they take; amortizes its cost. */
+/** Minimum number of records per transaction, however long they take. It amortizes the cost of the transaction. */
 const fewest = 10;
 
 /** Time after a request during which another is expected, ms. */
 const expectedMs = 100;
 
 /**
- * Whether a unit of work that started at `began` (`realMs`) may continue. @param done number of records processed so
- * far.
+ * Whether a unit of work that started at `startedAt` (`realMs`) may continue. @param done number of records processed
+ * so far.
  */
 export const mayContinue = ({ maxMs }: Chunk, startedAt: number, done: number): boolean =>
   done < fewest || realMs() - startedAt < maxMs;
@@ -56,7 +56,9 @@ export class PriorityScheduler implements Scheduler {
     });
   }
 
-  /** Runs one unit per event-loop turn across all jobs: two in a row would delay requests by both. */
+  /**
+   * Runs one unit of work per event-loop turn across all jobs, because two units in a row would delay requests by both.
+   */
   #resumeSoon(): void {
     setImmediate(() => {
       this.#waiting.shift()?.();
@@ -72,8 +74,8 @@ interface Running {
 }
 
 /**
- * Runs at most one instance of a job per store within a process. Concurrent callers wait for the running one, as they
- * would only queue for the store.
+ * Runs at most one instance of a job per store within a process. Concurrent callers wait for the running instance,
+ * because another one would only queue for the store.
  */
 export class OneRun {
   readonly #running = new WeakMap<Store, Running>();

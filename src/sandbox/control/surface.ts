@@ -9,7 +9,7 @@ import { headerOf, type SandboxRequest, type SandboxResponse } from '../server/w
 /** Time budget for advancing the clock in one request, ms of real time. Clients continue with the remainder. */
 const advanceBudgetMs = 5000;
 
-/** Longest clock step, ms: the furthest time a sandbox can reach. */
+/** Longest clock step, ms. It equals the furthest time that a sandbox can reach. */
 const maxStepMs = 1e15;
 
 type Fields<A extends ControlAction> = {
@@ -112,8 +112,8 @@ const actions: { readonly [A in ControlAction]: Action<A> } = {
 };
 
 /**
- * Returns the sandbox's state, or the result of an action. Restricted to the user who runs the sandbox, and refused to
- * pages of another origin: API keys authorise access to one user's orders, while this affects all. @throws Refusal,
+ * Returns the sandbox's state, or the result of an action. Open only to the user who runs the sandbox, and not to pages
+ * of another origin, because an API key covers one user's orders while these actions affect all. @throws Refusal,
  * Invalid, DatabaseError.
  */
 export async function controlSandbox(

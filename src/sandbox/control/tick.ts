@@ -12,7 +12,7 @@ const roundMs = 400;
 
 /**
  * Processes due work in the background, in rounds. While work remains, rounds follow without delay, so throughput does
- * not depend on requests. @returns a function that stops it and resolves when the last round is done.
+ * not depend on requests. @returns a function that stops the processing and resolves when the last round is done.
  */
 export function tick(service: Service): () => Promise<void> {
   let round = Promise.resolve();
@@ -21,7 +21,7 @@ export function tick(service: Service): () => Promise<void> {
   let lastError: string | undefined;
   const work = async (): Promise<boolean> => {
     const { store, clock } = service;
-    // Start both at once; otherwise a request could find one idle and start it itself.
+    // Start both jobs at once. Otherwise a request could find one of them idle and start it itself.
     await Promise.all([
       placeRows(service, clock.now(), roundMs),
       runDueTransitions(service, clock.now(), roundMs),
@@ -31,7 +31,7 @@ export function tick(service: Service): () => Promise<void> {
     return isAnyRowDue(store, clock.now()) || isAnythingDue(store, clock.now());
   };
   const report = (error: unknown): false => {
-    // A full disk persists: report it once, and again only after a successful round.
+    // A full disk persists, so report it once, and again only after a successful round.
     if (error instanceof DatabaseError && error.message === lastError) return false;
     lastError = error instanceof DatabaseError ? error.message : undefined;
     service.report(error instanceof DatabaseError ? error.message : error);

@@ -120,7 +120,7 @@ function notePoll(
 ): ErrorResponse {
   const before = Number(row.interval_s);
   const sinceMs = row.polled_at === null ? Number.POSITIVE_INFINITY : now - Number(row.polled_at);
-  // Negative if the system clock was set back in between.
+  // `sinceMs` is negative if the system clock was set back in between.
   const isFast = sinceMs >= 0 && sinceMs < before * 1000;
   const interval = isFast ? before + limits.deviceIntervalSeconds : before;
   store.run('UPDATE devices SET polled_at = ?, interval_s = ? WHERE code_hash = ?', now, interval, hash);

@@ -8,7 +8,7 @@ import type { Store, StoredRow } from '../store/store.ts';
 import { openWallet } from '../wallet/wallet.ts';
 
 interface Minting {
-  /** Used instead of a generated one. */
+  /** Id to use instead of a generated one. */
   readonly id?: string | undefined;
   readonly key?: string | undefined;
   readonly email?: string | null | undefined;
@@ -53,7 +53,7 @@ export function mintKey(
   return { id, userId, key, claimToken };
 }
 
-/** Mints a key that never expires, for the process hosting the sandbox. @param from its address. */
+/** Mints a key that never expires, for the process hosting the sandbox. @param from address of that process. */
 export function mintLastingKey(service: Service, from: string): Promise<string> {
   return service.store.transaction(() => {
     const { key } = mintKey(service, { from, now: service.clock.now() });
@@ -86,7 +86,7 @@ export function refuseTooMany(store: Store, address: string, perDay: number, now
 interface NewUser {
   readonly id: string;
   readonly email: string | null;
-  /** Current time, ms since the epoch. */
+  /** Creation time, ms since the epoch. */
   readonly createdAt: number;
 }
 
@@ -114,7 +114,7 @@ type Claiming = 'claimed' | 'claimed_before' | 'unknown';
 
 interface Claimed {
   readonly by: string;
-  /** Current time, ms since the epoch. */
+  /** Time of the claim, ms since the epoch. */
   readonly at: number;
 }
 
@@ -124,7 +124,7 @@ export function claimOf(store: Store, keyHash: string): { claimed: Claimed | nul
   return { claimed: claimedIn(row), token: String(row?.claim_token ?? '') };
 }
 
-/** Looks up a claim token: who has claimed the sandbox, if anyone; undefined for an unknown token. */
+/** Looks up who has claimed the sandbox of a claim token, if anyone. Returns undefined for an unknown token. */
 export function claimable(store: Store, token: string): { readonly claimed: Claimed | null } | undefined {
   const row = store.get('SELECT claimed_by, claimed_at FROM api_keys WHERE claim_token = ?', token);
   return row && { claimed: claimedIn(row) };
@@ -150,7 +150,7 @@ interface Form {
   readonly name: string | null;
   /** Client address. */
   readonly from: string;
-  /** Current time, ms since the epoch. */
+  /** Creation time, ms since the epoch. */
   readonly now: number;
 }
 
@@ -162,7 +162,9 @@ interface Shown {
 /** How long a resubmitted form still returns its key, ms; covers a double-click, not a later visit. */
 const shownAgainMs = 60_000;
 
-/** Keys of recently submitted forms, by form id. Memory only, because the store keeps just their hashes. */
+/**
+ * Keys of recently submitted forms, by form id. They exist only in memory, because the store keeps just their hashes.
+ */
 const recent = new WeakMap<Store, Map<string, Shown & { readonly at: number }>>();
 
 /**

@@ -42,8 +42,8 @@ export async function acceptOrder(
 }
 
 /**
- * Validates an order and loads everything its schedule depends on. The returned function stores it as created at
- * `createdAt` (ms) and must run in a transaction. @throws Refusal, both functions.
+ * Validates an order and loads everything its schedule depends on. The returned function stores the order as created at
+ * `createdAt` (ms) and must run in a transaction. @throws Refusal from both functions.
  */
 export async function prepareOrder(
   service: Service,
@@ -119,7 +119,7 @@ function refuseExisting({ store }: Service, userId: string, body: OrderBody): vo
 
 /** What an order takes from the wallet, cents. */
 interface WalletTerms {
-  /** Reserved on acceptance: the most that the order can cost the wallet. */
+  /** Amount reserved on acceptance, which is the most that the order can cost the wallet. */
   readonly reserved: number;
   /** Service fee, charged when the order is placed. */
   readonly fee: number;
@@ -129,8 +129,8 @@ interface WalletTerms {
 
 /**
  * Computes the wallet's share of an order. Card payments cover both ceiling and fee, so the wallet pays nothing. For
- * goods paid through the caller's own retailer account or by a connected customer, it pays only the fee (specification,
- * Errors, rule 3).
+ * goods paid through the caller's own retailer account or by a connected customer, the wallet pays only the fee
+ * (specification, Errors, rule 3).
  */
 export function walletTerms(order: OrderBody, feeCents: number): WalletTerms {
   const mode = order.payment?.mode ?? 'wallet';
@@ -230,7 +230,7 @@ const maxLines = 500;
 
 /**
  * Rejects an order for problems known before it is queued, except for the wallet balance.
- * @param isDryRun only validates, so it skips problems that show up only on placing.
+ * @param isDryRun skips problems that show up only when the order is placed.
  * @throws Refusal, Invalid.
  */
 export async function refuseAtOnce(

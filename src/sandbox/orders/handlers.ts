@@ -232,13 +232,13 @@ const filteredPage = (
     offset,
   );
 
-/** Caches where the page before an offset ended, until the store changes, so that deep pages need not skip rows. */
+/** Caches, until the store changes, where the page before an offset ended, so that deep pages need not skip rows. */
 const bookmark = (store: Store, userId: string, offset: number): { last?: readonly [number, number] } =>
   store.cached(`orders of ${userId} before ${offset}`, () => ({}));
 
 function unfilteredPage(store: Store, userId: string, { column, limit, offset }: Page): StoredRow[] {
   const { last } = offset > 0 ? bookmark(store, userId, offset) : {};
-  // Get the cache entry before reading: a change in between then invalidates it.
+  // Get the cache entry before reading, so that a change in between invalidates the entry.
   const following = bookmark(store, userId, offset + limit);
   const rows = store.all(
     `SELECT o.seq, o.created_at, o.${column} AS text FROM orders o
@@ -321,7 +321,7 @@ export const retryHandlers = {
     const { idempotency_key: _, ...body } = failed.body;
     const save = await prepareOrder(service, caller, body);
     return store.transaction(() => {
-      // Concurrent retries yield one order: the second finds the one created by the first.
+      // Concurrent retries yield one order, because the second retry finds the order created by the first.
       const meanwhile = retriedAs(store, id);
       if (meanwhile !== null) return { value: { request_id: meanwhile } };
       const made = save(now);

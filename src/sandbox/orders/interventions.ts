@@ -34,7 +34,8 @@ interface Forcing {
 }
 
 /**
- * Forces a transition of an order at `now` (ms). @throws Refusal not_found, bad_request if its state does not allow it.
+ * Forces a transition of an order at `now` (ms). @throws Refusal not_found; bad_request if the order's state does not
+ * allow it.
  */
 export async function forceOrder(
   service: Service,
@@ -71,7 +72,10 @@ export async function possibleTriggers(
     );
 }
 
-/** Cancels an order of `userId`, or any with null, at `now` (ms). @throws Refusal not_found, order_not_cancellable. */
+/**
+ * Cancels an order of `userId`, or of any user if `userId` is null, at `now` (ms). @throws Refusal not_found,
+ * order_not_cancellable.
+ */
 export async function cancelOrder(
   service: Service,
   { id, userId }: { readonly id: string; readonly userId: string | null },
@@ -89,12 +93,12 @@ export async function cancelOrder(
   });
 }
 
-/** Orders failed per transaction; limits how long other writers wait. */
+/** Number of orders to fail per transaction. It limits how long other writers wait. */
 const batch = 100;
 
 /**
- * Fails the orders waiting for a deleted account, as there are no credentials to sign in with. An order in progress has
- * already signed in and continues. @param now ms since the epoch.
+ * Fails the orders waiting for a deleted account, because there are no credentials to sign in with. An order in
+ * progress has already signed in and continues. @param now ms since the epoch.
  */
 export async function failWaitingFor(service: Service, accountId: string, now: number): Promise<void> {
   const { store } = service;
@@ -113,7 +117,7 @@ export async function failWaitingFor(service: Service, accountId: string, now: n
     const environment = new Map<number, Awaited<ReturnType<typeof environmentOf>>>();
     for (const { seq, body } of orders) environment.set(seq, await environmentOf(service, body));
     await store.transaction(() => {
-      // Read again: another process may have handled some already.
+      // Read again, because another process may have handled some of the orders already.
       for (const order of waiting()) {
         const found = environment.get(order.seq);
         if (!found) continue;
@@ -126,7 +130,7 @@ export async function failWaitingFor(service: Service, accountId: string, now: n
           errorType,
         });
         if ('refused' in reached) throw new Error(`order ${order.record.id} waits, and ${reached.refused}`);
-        // Detach it from the account first, so that settling does not move up the orders behind it.
+        // Detach the order from the account first, so that settling it does not move up the orders behind it.
         store.run('UPDATE orders SET account_id = NULL WHERE seq = ?', order.seq);
         settle({ ...order, accountId: null }, reached);
         recordIntervention(store, order.record.id, { at: now, event: 'failed', errorType });

@@ -122,7 +122,7 @@ export function updateOrder(
   }
 }
 
-/** Normalizes a retailer's order number for comparison; people type it with or without dashes. */
+/** Normalizes a retailer's order number for comparison, because people type it with or without dashes. */
 export const withoutDashes = (number: string): string => number.replaceAll('-', '');
 
 /** Finds the caller's order, or any order if `userId` is null. */
@@ -131,7 +131,7 @@ export function findOrder(store: Store, id: string, userId: string | null): Stor
   return row && (userId === null || row.user_id === userId) ? storedOrder(row) : undefined;
 }
 
-/** The id of the order created by retrying a failed one; null if there is none. */
+/** The id of the order that a retry of a failed order created; null if there is none. */
 export function retriedAs(store: Store, id: string): string | null {
   const made = store.get('SELECT retried_as FROM orders WHERE id = ?', id)?.retried_as;
   return made == null ? null : String(made);
@@ -141,7 +141,7 @@ export function retriedAs(store: Store, id: string): string | null {
 export const storedColumns = 'seq, user_id, record, plan, body, reserved, fee, account_id, queue_end';
 
 export function storedOrder(row: StoredRow): StoredOrder {
-  // This module writes the columns, with values of these types.
+  // Only this module writes these columns, so their values have these types.
   return {
     seq: Number(row.seq),
     userId: String(row.user_id),
@@ -165,16 +165,19 @@ function listText(record: OrderRecord, whole: string): string {
 }
 
 /**
- * Loads the schemas and returns a function that serializes a record for storage and output. It is the only place that
- * validates records against the contract, because lists are assembled from these texts. Throws if a record violates the
- * contract.
+ * Loads the schemas and returns a function that serializes a record for storage and output. Only that function
+ * validates records against the contract, because lists are assembled from its texts. It throws if a record violates
+ * the contract.
  */
 export function loadRecordText(): Promise<RecordText> {
   loading ??= load();
   return loading;
 }
 
-/** @param isStored the record comes from the store, so a newer version may have added fields unknown to this one. */
+/**
+ * @param isStored tells that the record comes from the store, so a newer version may have added fields unknown to this
+ * one.
+ */
 type RecordText = (record: OrderRecord, isStored?: 'kept') => string;
 
 /** Caches the lazy import, since every order needs it. */
@@ -196,8 +199,8 @@ const defaults = eachPlainField
   .join(', ');
 
 /**
- * Adds fields introduced since an earlier version to its records, with default values, because lists are assembled from
- * the stored texts. Records are migrated all at once, so checking the oldest is enough.
+ * Adds fields introduced since an earlier version to the records of that version, with default values, because lists
+ * are assembled from the stored texts. All records are migrated at once, so checking the oldest is enough.
  */
 export async function fillRecords(store: Store): Promise<void> {
   const oldest = 'SELECT record FROM orders ORDER BY seq LIMIT 1';

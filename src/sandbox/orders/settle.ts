@@ -29,7 +29,7 @@ export async function loadSettle({
   };
 }
 
-/** Moves up the orders queued on the same account when this one finishes earlier than scheduled. */
+/** Moves up the orders queued on the same account when this order finishes earlier than scheduled. */
 function releaseAccountSlot(
   store: Store,
   { seq, accountId, queueEnd }: StoredOrder,

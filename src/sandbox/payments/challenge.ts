@@ -47,8 +47,9 @@ const isHex = (value: unknown, digits?: number): boolean =>
   typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) && (!digits || value.length === digits + 2);
 
 /**
- * How each method is advertised, and the form of its proof. `sandbox` settles without money; for the others, only form
- * and binding are verified. All are priced in US cents, so no real wallet mistakes them for a token transfer.
+ * How each method is advertised, and the form of its proof. `sandbox` settles without money; for the other methods,
+ * only the form and binding of the proof are verified. All methods are priced in US cents, so no real wallet mistakes
+ * them for a token transfer.
  */
 export const paymentMethods = {
   sandbox: {
@@ -187,8 +188,8 @@ export interface Credential {
 const scheme = /^Payment +(\S+)$/i;
 
 /**
- * Reads the credential of a request: undefined without one, `malformed` if it cannot be parsed. Ignores credentials of
- * other schemes.
+ * Reads the credential of a request. Returns undefined if there is none, `malformed` if it cannot be parsed. Ignores
+ * credentials of other schemes.
  */
 export function readCredential(request: SandboxRequest): Credential | 'malformed' | undefined {
   const parts = (headerOf(request, 'authorization') ?? '').split(',').map((part) => part.trim());
@@ -211,5 +212,5 @@ function readChallenge(fields: Readonly<Record<string, unknown>> = {}): Challeng
   return { id, realm, method, intent, request, expires, digest, opaque };
 }
 
-/** Clients of an older draft echo it decoded. */
+/** Clients of an older draft echo `opaque` decoded. */
 const readOpaque = (value: unknown): unknown => (asObject(value) ? encodeJson(value) : value);

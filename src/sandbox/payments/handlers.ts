@@ -75,7 +75,7 @@ async function acceptAgentOrder(service: Service, call: OrderCall): Promise<Orde
   refuseRepeated(service, till, body.idempotency_key);
   await refuseBeforePayment(service, call);
   const payment = await verified(service, till, now);
-  // Each order gets its own user: the wallet holds the payment, and the key can read nothing else.
+  // Each order gets its own user, so that the wallet holds only the payment and the key can read nothing else.
   const userId = await store.transaction(() => idGenerator.uuid('user'));
   const fee = till.bill.cents - body.max_price;
   const save = await prepareOrder(service, { userId, email: null }, body, fee);
@@ -153,7 +153,8 @@ function openPayersWallet(store: Store, userId: string, walletId: string, { cent
 
 /**
  * Demands the price of a data call. The returned function takes the payment once the data is available, and returns the
- * response headers. @throws Refusal 402, both functions: of two calls with the same credential, one succeeds.
+ * response headers. @throws Refusal 402 from both functions, because only one of two calls with the same credential
+ * succeeds.
  */
 async function demandPayment<N extends PaidOperation>(
   service: Service,
@@ -183,7 +184,7 @@ interface KeyRow {
   readonly id: string;
   readonly userId: string;
   readonly orderId: string;
-  /** Current time, ms since the epoch. */
+  /** When the list was shown, ms since the epoch. */
   readonly now: number;
 }
 

@@ -15,10 +15,10 @@ export interface Payment {
   readonly cents: number;
   readonly digest: string | null;
   readonly source: string | null;
-  /** The order created with it, and its idempotency key. */
+  /** The order that the payment created, and that order's idempotency key. */
   readonly orderId: string | null;
   readonly idempotencyKey: string | null;
-  /** Current time, ms since the epoch. */
+  /** Time of the payment, ms since the epoch. */
   readonly at: number;
 }
 
@@ -56,7 +56,7 @@ export interface NumberedPayment extends Payment {
   readonly number: number;
 }
 
-/** Payments, newest first. @param before only those with a smaller number. */
+/** Payments, newest first. @param before limits the result to payments with a smaller number. */
 export const readPayments = (
   store: Store,
   { before, limit }: { readonly before: number; readonly limit: number },
@@ -93,10 +93,10 @@ function paymentIn(row: StoredRow): Payment {
 }
 
 /**
- * Returns unused money of an order paid by challenge to its payer: on placing, max_price minus the actual price
- * (specification, Agent endpoints); everything if the order fails or is cancelled by the caller or the retailer. This
- * includes the fee if there is no order in the end: unlike a wallet holder, the payer has no next order to offset it.
- * Must run in a transaction.
+ * Returns unused money of an order paid by challenge to its payer. On placing, this is max_price minus the actual price
+ * (specification, Agent endpoints). If the order fails or is cancelled by the caller or the retailer, it is everything.
+ * That includes the fee, because unlike a wallet holder, the payer has no next order to offset it. Must run in a
+ * transaction.
  */
 export function returnChange(
   store: Store,
@@ -141,7 +141,7 @@ interface Refund {
 }
 
 /**
- * An order paid by challenge, as seen with its temporary key: includes the receipt, and lists refunds in `job_result`
+ * An order paid by challenge, as seen with its temporary key. Includes the receipt, and lists refunds in `job_result`
  * (which allows extra fields) and in the receipt.
  */
 export function withRefunds(

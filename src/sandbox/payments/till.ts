@@ -34,7 +34,7 @@ interface PaidRequest {
   readonly operation: PaidOperation;
   readonly request: SandboxRequest;
   readonly query: ParameterValues;
-  /** Current time, ms since the epoch. */
+  /** When the list was shown, ms since the epoch. */
   readonly now: number;
 }
 
@@ -77,8 +77,8 @@ export async function openTill(service: Service, paid: PaidRequest, cents: numbe
 }
 
 /**
- * Verifies the credential and returns the payment to record. Takes nothing yet.
- * @throws Refusal 402 if there is no credential, or it does not pay this bill.
+ * Verifies the credential and returns the payment to record, but does not take it yet.
+ * @throws Refusal 402 if there is no credential, or the credential does not pay this bill.
  */
 export async function verified(
   { store, idGenerator, config }: Service,
@@ -131,7 +131,10 @@ async function paymentSecret(service: Pick<Service, 'store' | 'sealer'>): Promis
 
 type Failure = readonly [problem: Problem, detail: string];
 
-/** Why a credential does not pay a bill, given that its challenge was issued here; undefined if it does. */
+/**
+ * Why a credential does not pay a bill, given that its challenge was issued here; undefined if the credential pays the
+ * bill.
+ */
 function failureOf(
   { challenge, payload }: Credential,
   bill: Bill,

@@ -12,7 +12,7 @@ import { findReturn, insertReturn, returnsOf } from './records.ts';
 
 /**
  * Accepts a return: validates it against the order and its other returns, and stores it, in one transaction.
- * @param newId its id; passing the same id twice creates only one return. @throws Refusal.
+ * @param newId id of the return; passing the same id twice creates only one return. @throws Refusal.
  */
 export async function acceptReturn(
   service: Service,

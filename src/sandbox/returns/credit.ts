@@ -18,9 +18,9 @@ export function boughtQuantity(order: OrderRecord, item: OrderRecord['items'][nu
 }
 
 /**
- * What the items cost the wallet, cents: their share of the total charge, including shipping and conversion. Shares add
- * up to the order's charge, in whatever order items are returned and whichever returns are denied. 0 if the wallet did
- * not pay.
+ * What the items cost the wallet, cents. This is their share of the total charge, including shipping and conversion, or
+ * 0 if the wallet did not pay. The shares add up to the order's charge, whichever items are returned first and
+ * whichever returns are denied.
  * @param before items taken by earlier returns of the order.
  */
 export function creditFor(order: OrderRecord, items: Units, before: readonly Units[]): number {
@@ -53,7 +53,7 @@ type Summary = Shape<'ReturnSummary'>;
 /** Summary of a return, as shown in the order's record. */
 export function summaryOf(record: ReturnRecord): Summary {
   const { id, status, credited_amount, created_at, updated_at } = record;
-  // New returns only have current reasons; legacy names occur only in stored ones.
+  // New returns have only current reasons. Legacy names occur only in stored returns.
   const reason = returnReasons.find((known) => known === record.reason) ?? 'other';
   return { id, status, reason, credited_amount, created_at, updated_at };
 }
@@ -78,7 +78,7 @@ export function withReturn(order: OrderRecord, record: ReturnRecord): OrderRecor
 }
 
 const cancelledByReturn = 'Cancelled at the request of the caller.';
-/** Credited, or resolved without a credit and without sending anything back. */
+/** Whether a return was credited, or approved without a credit and without sending anything back. */
 const isGranted = ({ status, merchant_return_id: sentBackAs }: ReturnRecord): boolean =>
   status === 'credited' || (status === 'approved' && sentBackAs === null);
 
@@ -91,7 +91,7 @@ function wholeItems(order: OrderRecord, lines: ReturnBody['items']): string[] {
     .map(({ id }) => id);
 }
 
-/** Removes the journeys of items stopped by a forced cancellation from an order's plan. */
+/** Removes from an order's plan the journeys of items that a forced cancellation stopped. */
 export function withoutStopped(order: OrderRecord, plan: OrderPlan, lines: ReturnBody['items']): OrderPlan {
   const stopped = wholeItems(order, lines);
   const emptied = new Set(parcelsOf(plan).flatMap(([id, items]) => (isIn(items, stopped) ? [id] : [])));
@@ -131,7 +131,7 @@ function parcelOf(change: Transition): string | undefined {
 
 const gone: readonly ItemStatus[] = ['shipped', 'available_for_pickup', 'delivered'];
 
-/** Everything besides the reason that determines a return's outcome. @param others the order's other returns. */
+/** Everything that determines a return's outcome, besides its reason. @param others the order's other returns. */
 export function circumstancesOf(
   { config, idGenerator }: Pick<Service, 'config' | 'idGenerator'>,
   order: OrderRecord,

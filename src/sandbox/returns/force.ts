@@ -32,8 +32,9 @@ export const possibleOutcomes = (
   );
 
 /**
- * Forces the outcome of a return at `now` (ms): one of the user's returns, or any if `userId` is null.
- * @throws Refusal not_found; bad_request if its state does not allow it.
+ * Forces the outcome of a return at `now` (ms). Only the user's own returns can be forced, or any return if `userId` is
+ * null.
+ * @throws Refusal not_found; bad_request if the return's state does not allow the outcome.
  */
 export async function forceReturn(
   service: Service,

@@ -11,7 +11,7 @@ import { findLabel } from './records.ts';
 
 type Signer = Pick<Service, 'store'>;
 
-/** Route of return labels. Not in the API's table, because returns contain the label URLs. */
+/** Route of return labels. It is missing from the API's table because the label URLs are part of the returns. */
 export const labelRoute: Route<never> = {
   method: 'GET',
   path: '/labels/{id}/{number}.pdf',

@@ -93,13 +93,17 @@ export function forceReturnState(
   return resumed(state, plans[kind](), now);
 }
 
-/** Closes a return at `at` (ms) after the whole order was refunded, as a credit would refund the items twice. */
+/**
+ * Closes a return at `at` (ms) after the whole order was refunded. Otherwise a later credit would refund the items
+ * twice.
+ */
 export function closeReturn(state: ReturnState, at: number): AdvancedReturn {
   const reached = advanceReturn(state, at);
   const { status, credited_amount } = reached.record;
   if (isClosed(reached) && credited_amount === 0) return reached;
   const resolution_notes = 'The retailer cancelled the order and its whole charge came back.';
-  // A credited return keeps its status, with a credit of zero. For any other there is nothing left to return.
+  // A credited return keeps its status, but its credit becomes zero. Any other return is denied, because nothing is
+  // left to return.
   const closed = status === 'credited' ? status : 'denied';
   return resumed(state, [{ at, status: closed, resolution_notes, credit: -credited_amount }], at);
 }
@@ -139,7 +143,7 @@ function applied(record: ReturnState['record'], change: ReturnChange): ReturnSta
   };
 }
 
-/** Applies what is due by `now`, then continues with a different plan. */
+/** Applies the changes due by `now`, then continues with a different plan. */
 function resumed(state: ReturnState, plan: ReturnPlan, now: number): AdvancedReturn {
   const due = advanceReturn(state, now);
   const next = advanceReturn({ ...due, plan }, now);
@@ -149,9 +153,9 @@ function resumed(state: ReturnState, plan: ReturnPlan, now: number): AdvancedRet
 export type ReturnBody = Shape<'ReturnRequestCreate'>;
 export type ReturnRecord = Shape<'ReturnRequest'>;
 
-/** A change of a return, complete except for its time, so it can be rescheduled without being rebuilt. */
+/** A scheduled change of a return. Only its time is set separately, so it can be rescheduled without being rebuilt. */
 interface ReturnChange {
-  /** Current time, ms since the epoch. */
+  /** When the change is due, ms since the epoch. */
   readonly at: number;
   readonly status: ReturnStatus;
   readonly resolution_notes?: string;
@@ -165,7 +169,7 @@ interface ReturnChange {
 export type ReturnPlan = readonly ReturnChange[];
 
 export interface ReturnState {
-  /** The record as shown, except for label URLs, which are signed on each read. */
+  /** The record as shown, but without label URLs, because those are signed anew on each read. */
   readonly record: ReturnRecord;
   readonly plan: ReturnPlan;
   /** Number of labels. */
@@ -174,7 +178,7 @@ export interface ReturnState {
 
 /** An applied change: the resulting record and the money moved. */
 export interface ReturnStep {
-  /** Current time, ms since the epoch. */
+  /** When the change is due, ms since the epoch. */
   readonly at: number;
   readonly record: ReturnRecord;
   /** Cents credited to the wallet; negative for the reversal of an earlier credit. */

@@ -13,7 +13,7 @@ interface NewReturn {
   readonly userId: string;
   /** The order's row number. */
   readonly orderSeq: number;
-  /** Current time, ms since the epoch. */
+  /** Creation time, ms since the epoch. */
   readonly createdAt: number;
   /** Divides every delay in the return's timeline. */
   readonly speed: number;
@@ -89,7 +89,7 @@ export function listReturns(
   ];
   const matching = `FROM returns r WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`;
   const values = conditions.flatMap((condition) => condition.values);
-  // The inner query uses only an index, so a deep page reads no records it does not show.
+  // The inner query uses only an index, so fetching a late page does not read the records of the pages before it.
   const rows = store.all(
     `SELECT * FROM returns WHERE seq IN
        (SELECT seq FROM (SELECT r.seq ${matching} ORDER BY r.created_at DESC, r.seq DESC LIMIT ? OFFSET ?))
@@ -103,7 +103,7 @@ export function listReturns(
 }
 
 export function storedReturn(row: StoredRow): StoredReturn {
-  // This module writes the columns, with values of these types.
+  // Only this module writes these columns, so their values have these types.
   return {
     seq: Number(row.seq),
     userId: String(row.user_id),

@@ -12,8 +12,8 @@ import { returnsOf, type StoredReturn, updateReturn } from './records.ts';
 type SettleReturn = (found: StoredReturn, reached: AdvancedReturn) => void;
 
 /**
- * Loads what is needed to persist a return's changes. The returned function books its credits to the ledger, updates
- * the order's record, and emits a case event of the order for each change. It must run in a transaction.
+ * Loads what is needed to store a return's changes. The returned function must run in a transaction: it books the
+ * return's credits to the ledger, updates the order's record, and emits one case event of the order for each change.
  */
 export async function loadSettleReturn({
   store,
@@ -43,8 +43,8 @@ function orderOf(store: Store, { record, userId }: StoredReturn) {
 }
 
 /**
- * Closes all returns of an order that was refunded in full at `at` (ms), and reverses their credits. Must run in a
- * transaction. @returns the summaries for the order's record.
+ * Closes all returns of an order that was refunded in full at `at` (ms), and reverses the credits of these returns.
+ * Must run in a transaction. @returns the summaries of the returns, for the order's record.
  */
 export function closeReturns(store: Store, orderSeq: number, at: number): OrderRecord['returns'] {
   return returnsOf(store, orderSeq).map((found) => {
@@ -55,7 +55,7 @@ export function closeReturns(store: Store, orderSeq: number, at: number): OrderR
   });
 }
 
-/** Books a return's credits to the wallet, and their reversals. Must run in a transaction. */
+/** Books a return's credits, and reversals of credits, to the wallet. Must run in a transaction. */
 function settleMoney(store: Store, { userId, record }: StoredReturn, steps: readonly ReturnStep[]): void {
   for (const { at, credit } of steps)
     enter(store, userId, credit < 0 ? 'reversal' : 'credit', credit, at, record.order_id);

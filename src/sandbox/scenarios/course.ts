@@ -7,9 +7,9 @@ type GivenReturn = Scenario['returns'][number];
 type OrderEvent = NonNullable<GivenOrder['events']>[number]['event'];
 type ReturnEvent = NonNullable<GivenReturn['events']>[number]['event'];
 
-/** Creation time, speed and forced events that bring something into its state by a given time. */
+/** Creation time, speed and forced events that bring an order or return into its state by a given time. */
 export interface Course<E> {
-  /** Current time, ms since the epoch. */
+  /** Creation time, ms since the epoch. */
   readonly created: number;
   readonly speed: number;
   readonly events: readonly {
@@ -20,11 +20,11 @@ export interface Course<E> {
 }
 
 interface Stage<E> {
-  /** Time after creation at which it has surely reached the state but not left it, ms at speed 1. */
+  /** Time after creation at which the order or return is certain to be in this state, ms at speed 1. */
   readonly age: number;
-  /** Whether it leaves the state by itself. */
+  /** Whether the order or return leaves this state by itself. */
   readonly isTransient?: true;
-  /** The event to force on the way, and when, unless its own plan leads there. */
+  /** The event to force, and when to force it; undefined if the plan leads to the state by itself. */
   readonly done?: { readonly event: E; readonly age: number };
 }
 
@@ -71,7 +71,7 @@ export const returnCourse = (
   speed: number,
 ): Course<ReturnEvent> => course(given.state && returnStages[given.state], given, { now, speed });
 
-/** Adjusts the speed if the timeline would overshoot the state, or not reach it in time. */
+/** Adjusts the speed if the timeline would otherwise run past the state, or not reach it in time. */
 function course<E>(
   stage: Stage<E> | undefined,
   { created, speed, errorType }: Given & { readonly errorType?: string | undefined },
@@ -97,7 +97,7 @@ function fitting<E>({ age, isTransient }: Stage<E>, passed: number, fallback: nu
   return isTransient || passed * fallback < age ? Math.min(age / passed, 1e6) : fallback;
 }
 
-/** The single state of an order. Once placed, it is the worst state among its parcels. */
+/** The state of an order as a single word. Once the order is placed, this is the worst state among its parcels. */
 export function stateOf({ status, tracking_numbers: parcels }: OrderRecord): string {
   if (status !== 'order_placed') return status;
   const states = parcels.map((parcel) => parcel.status);

@@ -13,14 +13,15 @@ import { stateOf } from './course.ts';
 /** Placeholders for secrets, which are never exported. */
 const unsaid = { password: 'not exported', totp_secret: 'A'.repeat(64) };
 
-/** Time budget for placing batch rows, ms of real time; more than they ever need. */
+/** Time budget for placing batch rows, ms of real time; longer than placing them ever takes. */
 const placingBudgetMs = 10 * 60_000;
 
 const iso = (at: unknown): string => new Date(Number(at)).toISOString();
 
 /**
- * Exports the sandbox's state as a scenario that reproduces it. Run on the same version, it yields the same ids, times
- * and records. Keys are exported by name, without their values. @param faults active faults, in `--fault` syntax.
+ * Exports the sandbox's state as a scenario that reproduces it. When run on the same version, the scenario yields the
+ * same ids, times and records. Keys are exported by name, without their values. @param faults active faults, in
+ * `--fault` syntax.
  */
 export async function exportScenario(service: Service, faults: readonly string[]): Promise<Exported> {
   const { store, clock, config, idGenerator } = service;
@@ -126,7 +127,7 @@ function exportedAccount(row: StoredRow, nameOf: ReadonlyMap<string, string>): o
   };
 }
 
-/** Whether an order can be placed again: its key and its account still exist. */
+/** Whether an order can be placed again, because its key and its account still exist. */
 const isWhole = (
   row: StoredRow,
   nameOf: ReadonlyMap<string, string>,
@@ -175,7 +176,7 @@ const plainWebhooks = (webhooks: NonNullable<OrderBody['webhooks']>): OrderBody[
     ]),
   );
 
-/** The body of an order with its assigned idempotency key and fields in validation order. */
+/** The body of an order with its assigned idempotency key. The fields are in the order in which they are validated. */
 function keyed(
   { products, shipping_address, max_price, idempotency_key: _, ...rest }: OrderBody,
   key: string,
@@ -210,7 +211,10 @@ function exportedReturn(store: Store, row: StoredRow, defaultSpeed: number): obj
   };
 }
 
-/** Replaces this sandbox's addresses in strings with placeholders, which another sandbox fills in with its own. */
+/**
+ * Replaces this sandbox's addresses in strings with placeholders, so that another sandbox can fill in its own
+ * addresses.
+ */
 function addressed({
   shopUrl,
   baseUrl,

@@ -31,7 +31,7 @@ export function momentsOf(scenario: Scenario, present: Present): Moment[] {
 export const earliestOf = (moments: readonly Moment[], now: number): number =>
   moments.reduce((first, { at }) => Math.min(first, at), now);
 
-/** The key that owns an order, which its returns are requested with, and the order's creation time. */
+/** The creation time of an order and the key that owns it. Returns of the order are requested with this key. */
 function ordered({ orders }: Scenario, lives: readonly Moment[][], order: string): Ordered {
   const index = orders.findIndex(
     ({ name, id }) => name === order || id?.toLowerCase() === order.toLowerCase(),
@@ -166,7 +166,7 @@ function orderMoments(row: Scenario['orders'][number], index: number, present: P
     {
       created: written,
       speed: row.speed,
-      // Explicit events already determine how the order reaches its state.
+      // With explicit events no state is needed, because the events determine it.
       state: isExplicit ? undefined : row.state,
       errorType: row.error_type,
     },
@@ -317,7 +317,7 @@ function returnMoments(
       (stage, id, { event }, where) => {
         const found = findReturn(stage.service.store, id, keyOf(stage, key).userId);
         if (!isExplicit && found?.record.status === event) return [];
-        // The return reaches this state on its own in time.
+        // Nothing to force, because the return reaches this state on its own in time.
         if (!isExplicit && found?.plan.some((change) => change.status === event && change.at <= now))
           return [];
         stage.setSpeed(course.speed);
@@ -335,15 +335,15 @@ interface Happening {
 
 interface Events {
   readonly events: readonly Happening[];
-  /** Path of the order or return they affect. */
+  /** Path, in the scenario, of the order or return that the events affect. */
   readonly path: ScenarioProblem['path'];
   /** Whether the scenario lists the events explicitly, rather than implying them by a state. */
   readonly isExplicit: boolean;
-  /** Earliest allowed time, ms. */
+  /** Earliest allowed time of an event, ms. */
   readonly begins: number;
-  /** Error message for events before that. */
+  /** Error message for an event before the earliest allowed time. */
   readonly early: string;
-  /** The order or return they affect; its id is undefined until it is created. */
+  /** The order or return that the events affect. Its id is undefined until it is created. */
   readonly named: { readonly id: string | undefined };
 }
 
@@ -377,14 +377,14 @@ export interface Moment {
   readonly run: (stage: Stage) => Promise<ScenarioProblem[]> | ScenarioProblem[];
 }
 
-/** Longest time before the scenario begins, days. */
+/** How far before the scenario's beginning a time may lie, days. */
 const maxDays = 100_000;
 
 /** Parses a time of the scenario into ms since the epoch. */
 export const timeOf = (written: string, now: number): number =>
   written.startsWith('-') ? now - parseDuration(written.slice(1), 'a time', maxDays) : Date.parse(written);
 
-/** A moment that reports an impossible event along with all other problems. */
+/** A moment that reports an impossible event, so that the event is listed together with all other problems. */
 const refusedAt = (at: number, path: Moment['path'], message: string): Moment => ({
   at,
   path,

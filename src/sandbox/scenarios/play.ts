@@ -18,7 +18,7 @@ import { NotEmpty, type ScenarioProblem, ScenarioRefused } from './problem.ts';
 import { keyOf, Names, type PlayedKey, post, type Stage, senderTo } from './stage.ts';
 
 export interface Played {
-  /** In scenario order; a single default key if the scenario has none. */
+  /** The keys in the order of the scenario. If the scenario has none, a single default key. */
   readonly keys: readonly PlayedKey[];
   readonly names: Names;
 }
@@ -28,15 +28,15 @@ type Key = Scenario['keys'][number];
 /** Default key of a scenario without keys. */
 const soleKey: Key = { name: 'default', funded: [], lasting: true };
 
-/** Time budget for placing batch rows, ms of real time; more than they ever need. */
+/** Time budget for placing batch rows, ms of real time; longer than placing them ever takes. */
 const placingBudgetMs = 10 * 60_000;
 
 /** Maximum number of problems reported at once. */
 const maxProblems = 20;
 
 /**
- * Runs a scenario in an empty sandbox by sending requests at their scheduled times, so records, history, ledger and
- * webhooks are as consistent as after real use. Past events are not delivered.
+ * Runs a scenario in an empty sandbox by sending requests at their scheduled times. Records, history, ledger and
+ * webhooks are therefore as consistent as after real use. Webhooks for past events are not sent.
  * @param appOf creates the request handler of a service. @throws ScenarioRefused; NotEmpty.
  */
 export async function playScenario(
@@ -49,7 +49,7 @@ export async function playScenario(
   const now = scenario.clock.now === undefined ? clock.now() : Date.parse(scenario.clock.now);
   const defaultSpeed = scenario.clock.speed ?? config.speed;
   let speed = defaultSpeed;
-  // The past is replayed at once, without latency, limits or webhooks.
+  // The past is replayed without latency, limits or webhooks.
   const past: Service = {
     ...service,
     config: {
@@ -80,7 +80,7 @@ export async function playScenario(
     await store.transaction(() => store.setMeta(givenListingsName, JSON.stringify(scenario.listings)));
   const { seed } = scenario;
   if (typeof seed === 'string') await store.transaction(() => idGenerator.reseed(seed));
-  // Stop the clock: past events have their own times, however long the replay takes.
+  // Stop the clock, because each past event has its own time, however long the replay takes.
   await store.transaction(() => clock.stop());
   const moments = momentsOf(scenario, { now, speed: defaultSpeed });
   const given = scenario.keys.length > 0 ? scenario.keys : [soleKey];
@@ -96,7 +96,7 @@ export async function playScenario(
   if (problems.length > 0) throw new ScenarioRefused(problems.slice(0, maxProblems));
   await store.transaction(() => {
     for (const row of given) useKey(stage, row, now);
-    // Events before the scenario begins are not delivered.
+    // Webhooks for events before the scenario begins are not sent.
     store.run('DELETE FROM deliveries');
     for (const [kind, count] of Object.entries(scenario.ids)) idGenerator.count(kind, count);
     if (!scenario.clock.frozen) clock.start();
@@ -183,7 +183,7 @@ function checkStates(stage: Stage, { orders, returns }: Scenario, now: number): 
 const checkWallets = (stage: Stage, { keys }: Scenario): ScenarioProblem[] =>
   keys.flatMap(({ name, funded }, index) => {
     if (!funded.some(({ amount }) => amount < 0)) return [];
-    // Ignore reversed credits, which may legitimately overdraw a wallet.
+    // Ignore reversals of credits, because they may legitimately overdraw a wallet.
     const sql = "SELECT sum(cents) AS cents FROM ledger WHERE user_id = ? AND kind <> 'reversal'";
     const cents = Number(stage.service.store.get(sql, keyOf(stage, name).userId)?.cents);
     if (cents >= 0) return [];

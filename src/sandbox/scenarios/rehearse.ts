@@ -48,16 +48,16 @@ interface Rehearsing {
   readonly advance: (ms: number) => Promise<unknown>;
 }
 
-/** Longest clock step, days. */
+/** Longest step by which a scenario may advance the clock, days. */
 const maxDays = 100_000;
-/** Time budget for placing batch rows, ms of real time; more than they ever need. */
+/** Time budget for placing batch rows, ms of real time; longer than placing them ever takes. */
 const placingBudgetMs = 10 * 60_000;
 /** Maximum number of deliveries examined per order. */
 const maxDeliveries = 1_000;
 
 /**
- * Runs a scenario's steps in order, then its final checks. After a failed step the rest is skipped, since it would only
- * show consequential failures.
+ * Runs a scenario's steps in order, then its final checks. After a failed step it skips the rest, because any further
+ * failures would only follow from the first.
  */
 export async function* rehearse(
   { steps, expect }: Pick<Scenario, 'steps' | 'expect'>,
@@ -159,7 +159,7 @@ function replyTo(stage: Stage, { trigger }: Rehearsing, step: Step): Promise<Rep
   return send({ method, target, apiKey, body: names.filled(step.body) });
 }
 
-/** Compares a response with the expectation. Without one, any success passes. */
+/** Compares a response with the expected one. If nothing is specified, any successful response passes. */
 function compared({ names }: Stage, expected: Step['expect'], reply: Reply): Difference[] {
   const { status, code, body } = expected ?? {};
   if (status === undefined && code === undefined && !isSuccess(reply)) {
@@ -228,7 +228,9 @@ interface Difference {
 /** Maximum number of differences reported per check. */
 const maxReported = 20;
 
-/** Differences from the expected value. Objects may have additional fields; arrays must match in every element. */
+/**
+ * Compares a value with the expected one. Objects may have additional fields, but arrays must match in every element.
+ */
 const differences = (expected: unknown, actual: unknown): Difference[] =>
   [...compare(expected, actual, [])].slice(0, maxReported);
 

@@ -23,7 +23,7 @@ export interface Stage {
   setSpeed(speed: number): void;
 }
 
-/** Finds a key by name; defaults to the first. */
+/** Finds a key by name. Without a name, returns the first key. */
 export function keyOf({ keys }: Pick<Stage, 'keys'>, name: string | undefined): PlayedKey {
   const [first] = keys.values();
   const key = name === undefined ? first : keys.get(name);
@@ -37,11 +37,13 @@ interface Posting {
   readonly key: string | undefined;
   /** The scenario's name for the created resource. */
   readonly name?: string | undefined;
-  /** Path of the body in the scenario. */
+  /** Path of the request body in the scenario. */
   readonly path: ScenarioProblem['path'];
 }
 
-/** Sends a request from the past. Reports a refusal with its path in the scenario. */
+/**
+ * Sends a request at a time in the past. If the request is refused, reports the refusal with its path in the scenario.
+ */
 export async function post(
   stage: Stage,
   { target, body, key, name, path }: Posting,
@@ -64,7 +66,7 @@ export async function post(
 
 type Items = Scenario['returns'][number]['items'];
 
-/** Resolves a return's item indexes to the order's items; defaults to one unit of the first item. */
+/** Resolves a return's item indexes to items of the order. Without indexes, returns one unit of the first item. */
 export function itemsOf(
   { service: { store } }: Pick<Stage, 'service'>,
   orderId: string,
@@ -96,14 +98,14 @@ export class Names {
     if (name !== undefined) this.#ids.set(name, id);
   }
 
-  /** The id for a name; anything else is returned as an id itself. */
+  /** The id for a name. Text that is not a known name is returned unchanged, as an id. */
   idOf(name: string): string {
     return this.#ids.get(name) ?? name;
   }
 
   /** Replaces `{name}` in strings by ids, and address placeholders by the sandbox's addresses. */
   filled<T>(value: T): T {
-    // The mapping preserves the type: strings, arrays and object fields stay as they are.
+    // The cast is safe because strings, arrays and object fields keep their types.
     return this.#filled(value) as T;
   }
 
@@ -182,7 +184,7 @@ export function idIn({ value }: Reply): string | undefined {
 
 export const isSuccess = ({ status }: Reply): boolean => status >= 200 && status < 300;
 
-/** The message of a refusal, and the path of the invalid body field if it names one. */
+/** The message of a refusal, and the path of the invalid body field if the refusal names one. */
 export function errorIn({ status, value }: Reply): {
   readonly message: string;
   readonly field: (string | number)[];

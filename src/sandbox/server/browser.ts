@@ -8,7 +8,7 @@ export function prefersHtml(accept: string | undefined): boolean {
   return last.prefers;
 }
 
-/** Caches the last result: a request is checked several times, and clients always send the same header. */
+/** Caches the last result, because a request is checked several times, and a client sends the same header each time. */
 let last: { readonly accept: string; readonly prefers: boolean } | undefined;
 
 /** Quality value of a media type, 0 to 1, from the most specific matching range. */
@@ -24,7 +24,7 @@ function quality(accept: string, type: string, subtype: string): number {
   return found.toSorted((one, other) => other.closeness - one.closeness)[0]?.q ?? 0;
 }
 
-/** Converts a refusal to the format the client reads; browsers get a page. @param errorResponse as JSON. */
+/** Converts a refusal to the format the client reads. Browsers get a page. @param errorResponse the refusal as JSON. */
 export async function forReader(
   request: Pick<SandboxRequest, 'headers'>,
   errorResponse: SandboxResponse,

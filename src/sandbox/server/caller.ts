@@ -9,7 +9,7 @@ import { headerOf, type SandboxRequest } from './wire.ts';
 /** Dependencies of deferred writes. */
 export type Noting = Pick<Service, 'store' | 'report'>;
 
-/** Writes together with the next group; no response waits for it. */
+/** Performs a write together with the next group. No response waits for this write. */
 export function noteLater({ store, report }: Noting, write: () => void): void {
   store
     .grouped(write)
@@ -27,11 +27,11 @@ export interface Caller {
 
 export const hashKey = (key: string): string => hash('sha256', key, 'hex');
 
-/** Maximum staleness of a key's recorded last use, ms; avoids a write on every request. */
+/** How outdated the recorded last use of a key may become, ms. This avoids a write on every request. */
 const useNoteMs = 60_000;
 
 /**
- * Authenticates the caller as the operation requires; null if it needs no authentication.
+ * Authenticates the caller as the operation requires. Returns null if the operation needs no authentication.
  * @throws Refusal unauthorized, invalid_token, token_expired.
  */
 export function identify(service: Noting, auth: Auth, request: SandboxRequest, now: number): Caller | null {
@@ -51,7 +51,7 @@ export function identify(service: Noting, auth: Auth, request: SandboxRequest, n
 const bearerKey = (header: string | undefined): string | undefined =>
   /^Bearer +(\S+)$/i.exec(header ?? '')?.[1];
 
-/** HTTP Basic: the client token as user name, with an empty password. */
+/** Reads the key from HTTP Basic authentication, where the client token is the user name and the password is empty. */
 function basicKey(header: string | undefined): string | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(header ?? '')?.[1];
   if (encoded === undefined) return undefined;

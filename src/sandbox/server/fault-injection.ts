@@ -27,7 +27,10 @@ const isOrderRecord = (value: unknown): value is OrderJson =>
   Array.isArray(value.items) &&
   value.items.every(isObject);
 
-/** Rewrites the order records in a response in the given spellings, or in random ones for each record. */
+/**
+ * Rewrites the order records in a response as the named variants, or as random variants for each record if none is
+ * named.
+ */
 export function normalise(value: unknown, named: readonly string[], random: Random): unknown {
   if (Array.isArray(value)) return value.map((each) => normalise(each, named, random));
   if (!isObject(value)) return value;
@@ -45,7 +48,7 @@ const isVariant = (name: string): name is NormaliseVariant => Object.hasOwn(norm
 type Change = (value: unknown) => unknown;
 type Respell = (order: OrderJson) => OrderJson;
 
-/** Restricts a change to strings. */
+/** Applies a change to strings only. */
 const text =
   (change: (text: string) => string): Change =>
   (value) =>
@@ -169,7 +172,7 @@ interface Alterations {
   readonly alter: (response: SandboxResponse) => SandboxResponse;
 }
 
-/** Seeded faults that alter responses. Their draws are independent of those for faults that break responses off. */
+/** The seeded faults that alter responses. They are drawn independently of the faults that break responses off. */
 function alterations(
   faults: readonly Fault[],
   seed: number | string,
@@ -207,7 +210,7 @@ function withOddId(value: unknown, variants: readonly string[], random: Random):
   return { ...value, id: odd[random.pick([first, ...rest])] };
 }
 
-/** Replaces an order record with the one sent before it, like a faulty cache. */
+/** Replaces an order record with the one sent just before it, as a faulty cache would. */
 function orderReplacer(random: Random): (value: unknown) => unknown {
   let before: OrderJson | undefined;
   return (value) => {
@@ -248,12 +251,12 @@ export type Draw = (request: Pick<SandboxRequest, 'method' | 'target' | 'headers
 
 const none: Drawn = { fault: undefined, altering: [], alter: (response) => response };
 
-/** Marks a request that follows a redirect; redirecting it again would cause a loop. */
+/** Marks a request that follows a redirect, because redirecting that request again would cause a loop. */
 const redirected = 'redirected';
 
 /**
- * Whether faults skip a request: pages for people, the control API and readiness checks. Their number is unpredictable,
- * and each draw would affect the following ones.
+ * Whether faults skip a request. They skip pages for people, the control API and readiness checks, because the number
+ * of such requests is unpredictable and each draw would affect the following ones.
  */
 const isSpared = (pathname: string, headers: SandboxRequest['headers']): boolean =>
   pathname === healthPath || isControl(pathname) || prefersHtml(headerOf({ headers }, 'accept'));
@@ -287,8 +290,8 @@ export function drawRefusals(faults: readonly Fault[], seed: number | string): (
 }
 
 /**
- * Drops a share of the connections, at the first request to the service.
- * @param isRefused whether to drop a connection; draws once per connection.
+ * Drops a share of the connections. A connection is dropped at its first request to the service.
+ * @param isRefused decides whether to drop a connection; it draws once per connection.
  */
 export function refuseConnections(server: Server, isRefused: (connection: object) => boolean): void {
   server.prependListener('request', ({ socket, url = '/', headers }) => {
@@ -297,8 +300,8 @@ export function refuseConnections(server: Server, isRefused: (connection: object
 }
 
 /**
- * The response a fault sends instead of the service's own; undefined for a fault that sends none.
- * @param target request target. @param response the service's own, if the work was done.
+ * The response that a fault sends instead of the service's own; undefined if the fault sends none.
+ * @param target request target. @param response the service's own response, if the service has done the work.
  */
 function substituteResponse(
   fault: Fault,
@@ -344,7 +347,7 @@ function gatewayPage(status: number): SandboxResponse {
   return { status, headers: { 'content-type': 'text/html' }, body };
 }
 
-/** Target of a redirect: the same URL, or the created resource. */
+/** Target of a redirect: the URL of the created resource, or else the same URL. */
 function elsewhere(target: string, response: SandboxResponse | undefined): string {
   const { pathname, search } = readTarget(target);
   const made =
@@ -353,7 +356,7 @@ function elsewhere(target: string, response: SandboxResponse | undefined): strin
   return `${pathname}?${[...(search === '' ? [] : [search]), `${redirected}=1`].join('&')}`;
 }
 
-/** Sends half of a response with the full content length, then drops the connection. */
+/** Sends half of a response but declares its full content length, then drops the connection. */
 export async function sendHalf(
   response: ServerResponse,
   { status, headers, body }: SandboxResponse,
@@ -364,7 +367,9 @@ export async function sendHalf(
   response.destroy();
 }
 
-/** What a client receives: a response, half a response with the full content length, or a dropped connection. */
+/**
+ * What a client receives: a response, half a response that declares its full content length, or a dropped connection.
+ */
 export type Reply =
   | { readonly kind: 'whole' | 'half'; readonly response: SandboxResponse }
   | { readonly kind: 'reset' };
@@ -379,7 +384,7 @@ interface Replying {
 }
 
 /**
- * Handles a request and applies its faults, independent of the transport. @param work runs the service.
+ * Handles a request and applies its faults. Does not depend on the transport. @param work runs the service.
  * @throws the abort reason of the signal.
  */
 export async function replyTo(
@@ -411,7 +416,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** Applies a breaking fault, using the service's response if the work was done. */
+/** Applies a breaking fault. Uses the service's response if the service has done the work. */
 function spoiled(fault: Fault, target: string, response?: SandboxResponse): Reply {
   const instead = substituteResponse(fault, target, response);
   if (instead) return { kind: 'whole', response: instead };
@@ -426,8 +431,8 @@ function storeUnavailable(error: unknown): SandboxResponse {
 }
 
 /**
- * Closes a connection with a TCP reset. Destroys it instead if its FIN is still pending: Node would count it as reset
- * but never release it, which would keep the process alive.
+ * Closes a connection with a TCP reset, or destroys it if its FIN is still pending. In that case Node would count the
+ * connection as reset but never release it, which would keep the process alive.
  */
 export function reset(socket: Socket | null): void {
   if (socket?.writableEnded && !socket.writableFinished) socket.destroy();

@@ -17,15 +17,17 @@ export interface Fault {
   /** Whether the fault applies after the service has done the work. */
   readonly after: boolean;
   readonly status: number;
-  /** Duration of a `delay`, or `retry-after` of a 429, ms. */
+  /** Duration of a `delay`, or the `retry-after` of a 429, in ms. */
   readonly ms: number;
-  /** Spellings or ids for altering faults (empty lets the seed choose); the error code for a status. */
+  /**
+   * Variants or ids for faults that alter a response (if empty, the seed chooses); for a status fault, the error code.
+   */
   readonly variants: readonly string[];
   /** JSON sent instead of the service's own error body. */
   readonly body?: string;
   /** Share of matching requests, 0 to 1. */
   readonly share: number;
-  /** Whether the fault applies to a method and path; by default to all. */
+  /** Tests whether the fault applies to a method and path. By default it applies to all. */
   readonly matches: (method: string, pathname: string) => boolean;
 }
 
@@ -33,9 +35,9 @@ interface Form {
   readonly kind: FaultKind;
   readonly after?: true;
   readonly status?: number;
-  /** Allowed range of the status after the colon, if one is required. */
+  /** Allowed range of the status after the colon, for faults that require a status. */
   readonly statuses?: readonly [min: number, max: number];
-  /** Names allowed after the colon, separated by commas if there are several. */
+  /** Names allowed after the colon. Several names are separated by commas. */
   readonly names?: readonly string[];
   readonly takesOneName?: true;
   readonly takesBody?: true;
@@ -91,7 +93,10 @@ export function readFault(text: string): Fault | undefined {
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Whether a fault could never apply: paths are matched without query, and faults skip the control API. */
+/**
+ * Whether a fault could never apply, because its path contains a query (paths are matched without one) or belongs to
+ * the control API (which faults skip).
+ */
 const canNeverFall = (method = 'GET', path = '/'): boolean =>
   !methods.has(method) || /[?#]/.test(path) || path === healthPath || isControl(path);
 
@@ -133,7 +138,7 @@ export const codesOf = (status: number): string[] =>
     .filter(([, row]) => row.status === status)
     .map(([code]) => code);
 
-/** Statuses without a body, which leave no field to carry the fault. */
+/** Statuses whose responses have no body, so a fault has no field to alter. */
 const bodyless: ReadonlySet<number> = new Set([204, 205, 304]);
 
 type Variant = Partial<Pick<Fault, 'status' | 'after' | 'variants'>>;

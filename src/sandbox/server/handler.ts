@@ -39,12 +39,15 @@ type ResultShape<N extends OperationName> = Table[N]['response'] extends { schem
 export type HandlerResult<N extends OperationName> =
   | {
       readonly value: ResultShape<N>;
-      /** Whether its records come from the store, where a newer version may have added fields unknown to this one. */
+      /**
+       * Whether the records come from the store. A newer version may have added fields there that this version does not
+       * know.
+       */
       readonly isStored?: true;
       readonly headers?: Readonly<Record<string, string>>;
       readonly count?: number;
     }
-  /** JSON assembled from records that were validated when written. */
+  /** JSON text assembled from records that were validated when they were written. */
   | {
       readonly text: string;
       readonly headers?: Readonly<Record<string, string>>;

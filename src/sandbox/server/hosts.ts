@@ -20,16 +20,17 @@ const hostUrl = (host: string): URL | undefined => {
 let last: { readonly host: string; readonly baseUrl: string } | undefined;
 
 /**
- * Refuses a request for a foreign host; undefined for an accepted one. Prevents DNS rebinding, which would let another
- * site's page read every response; such a page cannot send a configured host name.
+ * Refuses a request for a foreign host; returns undefined if the host is accepted. This prevents DNS rebinding, which
+ * would let another site's page read every response, because such a page cannot send a configured host name.
  */
 export async function refusedHost(
   request: SandboxRequest,
   { baseUrl, allowedHosts }: Pick<SandboxConfig, 'baseUrl' | 'allowedHosts'>,
 ): Promise<SandboxResponse | undefined> {
-  // An absolute target takes precedence over the header (RFC 9112, 3.2.2); pages cannot make a browser send one.
+  // An absolute target takes precedence over the header (RFC 9112, 3.2.2). A page cannot make a browser send an
+  // absolute target.
   const host = /^https?:\/\/([^/?#]*)/i.exec(request.target)?.[1] ?? headerOf(request, 'host');
-  // Browsers always send it; in-process calls have none.
+  // Browsers always send a `Host` header. Only in-process calls have none.
   if (host === undefined || (host === last?.host && baseUrl === last.baseUrl)) return undefined;
   if (isOwnHost(host, baseUrl)) {
     last = { host, baseUrl };
@@ -76,7 +77,8 @@ export function otherMachine(request: SandboxRequest, baseUrl: string): string |
 }
 
 /**
- * Whether a browser sent the request on behalf of a page from another site. Non-browser clients send no such headers.
+ * Whether a browser sent the request on behalf of a page from another site. Clients other than browsers do not send the
+ * headers that show this.
  */
 export function isCrossOrigin(request: SandboxRequest): boolean {
   const site = headerOf(request, 'sec-fetch-site');

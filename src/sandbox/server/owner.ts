@@ -9,10 +9,13 @@ import type { Sender } from './wire.ts';
 /** Query parameter of the printed URL. */
 export const codeParameter = 'token';
 
-/** Refusal of a request with neither token nor cookie, on systems that cannot tell which user sent it. */
+/** Message for a request with neither token nor cookie, on systems that cannot tell which user sent it. */
 export const unknownUser = 'this request does not show whose it is';
 
-/** User information from the operating system. Tests can provide none, as most systems do. */
+/**
+ * User information from the operating system. Tests can replace it with an implementation that knows no users, as on
+ * most systems.
+ */
 export interface Users {
   /** The user running the sandbox; undefined if the system cannot tell who sends a request. */
   readonly own: number | undefined;
@@ -23,14 +26,14 @@ const systemUsers = (): Users => ({ own: ownUser(), at: userAt });
 
 /** The user running a sandbox, who may see and control all of it. Other users of the machine can only use the API. */
 export class Owner {
-  /** Token sent by CLIs that can read its file, on systems that cannot tell who sends a request. */
+  /** Token sent by any CLI that can read the token file, on systems that cannot tell who sends a request. */
   readonly token: string | undefined;
-  /** Single-use code in the printed URL, for one browser on such a system. */
+  /** Single-use code in the printed URL. It admits one browser, on systems that cannot tell who sends a request. */
   readonly code: string | undefined;
   readonly #session = secret();
   readonly #cookie: string;
   readonly #users: Users;
-  /** Caches the user behind a connection once it is certain. */
+  /** Remembers the user behind each connection once that user is certain. */
   readonly #known = new WeakMap<object, number>();
   #isCodeUsed = false;
 
@@ -90,14 +93,14 @@ function isSame(given: string, expected: string): boolean {
 type Ends = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>;
 
 const tables = ['/proc/net/tcp', '/proc/net/tcp6'] as const;
-/** TCP state of an established connection; only then is the user in the table reliable. */
+/** TCP state of an established connection. The user in the table is reliable only in this state. */
 const established = '01';
 /** User id that the system shows for users of other namespaces. */
 const overflowUser = 65_534;
 
 /**
- * The user of this process, if the system can tell which user is at the other end of a connection; otherwise undefined.
- * Linux can; WSL reports its relay instead of the browser.
+ * The user of this process; undefined if the system cannot tell which user is at the other end of a connection. Linux
+ * can tell; WSL cannot, because it reports its relay instead of the browser.
  */
 function ownUser(): number | undefined {
   if (process.platform !== 'linux' || /microsoft/i.test(release())) return undefined;
@@ -105,11 +108,11 @@ function ownUser(): number | undefined {
   return user === overflowUser || readTable(tables[0]) === undefined ? undefined : user;
 }
 
-/** The user at the other end of a local connection; undefined if uncertain. */
+/** The user at the other end of a local connection; undefined if the user is uncertain. */
 export function userAt({ localAddress, localPort, remoteAddress, remotePort }: Ends): number | undefined {
   const here = hexOf(localAddress, localPort);
   const there = hexOf(remoteAddress, remotePort);
-  // The connection from its other end, in IPv4 and dual-stack notation.
+  // The connection as seen from its other end, in IPv4 and dual-stack notation.
   const names = there.map((from, index) => `${from} ${here[index]}`);
   for (const table of tables) {
     for (const line of readTable(table)?.split('\n') ?? []) {
@@ -129,7 +132,7 @@ function readTable(path: string): string | undefined {
   }
 }
 
-/** Formats an endpoint as in the kernel's tables; an IPv4 endpoint also in its dual-stack form. */
+/** Formats an endpoint as in the kernel's tables. An IPv4 endpoint is also given in its dual-stack form. */
 function hexOf(address = '', port = 0): string[] {
   const end = `:${port.toString(16).padStart(4, '0').toUpperCase()}`;
   const mapped = address.replace(/^::ffff:/i, '');

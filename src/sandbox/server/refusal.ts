@@ -28,7 +28,10 @@ export class ErrorResponse extends Error {
   }
 }
 
-/** Refuses a console form that already took effect and is resubmitted with other values. @param did `added money` */
+/**
+ * Refuses a console form that has already taken effect and is now submitted again with other values. @param did what
+ * the form did, such as `added money`.
+ */
 export const usedForm = (did: string): ErrorResponse =>
   new ErrorResponse(
     'already_exists',

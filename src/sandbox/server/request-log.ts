@@ -21,10 +21,10 @@ export interface Exchange {
   readonly request: Logged;
   /** Sandbox time of its arrival, ms since the epoch; real time if it never reached the sandbox. */
   readonly sandboxAt: number;
-  /** The order that it created or referred to. */
+  /** The order that the request created or referred to. */
   readonly orderId: string | null;
   readonly sent: LoggedSide;
-  /** The service's own response, before any fault altered it; null if a fault prevented it. */
+  /** The service's own response, before any fault altered it; null if a fault kept the service from responding. */
   readonly received: LoggedSide | null;
 }
 
@@ -39,7 +39,7 @@ export interface Noting {
   readonly started: (at: number) => void;
   /** Called when its body has been received. */
   bodyRead(body: Uint8Array): void;
-  /** @param response the service's own; null if a fault prevented it. */
+  /** @param response the service's own response; null if a fault kept the service from responding. */
   done(response: SandboxResponse | null): void;
 }
 
@@ -47,15 +47,15 @@ export interface Noting {
 export const maxLogEntries = 1000;
 /** Limit for all bodies together, characters. The oldest bodies are dropped first. */
 const maxBodiesLength = 500_000;
-/** Beyond this many requests in a second, only the request line is logged, not the contents. */
+/** Number of requests per second whose contents are logged. Of any further requests only the request line is logged. */
 const maxReadPerSecond = 200;
-/** Length at which a target is cut before redaction, characters; enough for what is shown. */
+/** Length to which a target is cut before redaction, characters. More than is ever shown. */
 const maxRawTargetLength = 2000;
 
 /**
- * The newest requests of a served sandbox. In the memory of its process alone: no request waits for a log, and a log of
- * the requests of another process would not be one of this service. What must not be shown is taken out before it is kept.
- * Handlers see it as the service's `RequestHistory`.
+ * The newest requests of a served sandbox. They are kept only in this process's memory, so no request waits for a log,
+ * and requests of other processes never appear. Secrets are removed before a request is stored. Handlers see the log as
+ * the service's `RequestHistory`.
  */
 export class RequestLog {
   readonly #findRoute: FindRoute;
@@ -65,7 +65,7 @@ export class RequestLog {
   #bodies = 0;
   /** Index of the oldest request whose bodies are still kept. */
   #oldestWhole = 0;
-  /** The current second, and the number of requests read in it. */
+  /** The current second, and the number of requests whose contents were read in it. */
   #second = 0;
   #readInSecond = 0;
 
@@ -91,7 +91,7 @@ export class RequestLog {
         body = bytes;
       },
       done: (response) => {
-        // Skip pages: a live page is fetched every second and would quickly fill the log.
+        // Skip pages, because a live page is fetched every second and would quickly fill the log.
         if (response && method !== 'POST' && isPage(response)) return;
         if (target === healthPath || (target === controlPath && method === 'GET')) return;
         const isRead = this.#isRead();
@@ -205,7 +205,7 @@ function sentStatus(fault: Fault | undefined, response: SandboxResponse | null):
   return fault?.kind === 'reset' ? null : (response?.status ?? null);
 }
 
-/** Longer responses are not parsed to find out what the request did, characters. */
+/** Maximum length of a response that is parsed to find out what the request did, characters. */
 const maxParsedLength = 100_000;
 /** Maximum length of the description of a request's effect, characters. */
 const maxActionSummaryLength = 60;
@@ -244,7 +244,7 @@ const controls: Readonly<Record<string, ActionSummary>> = {
 };
 
 /**
- * The effect of a request, such as `placed 1a2b3c4d`, or the reason it was refused, such as `insufficient_funds`; null
+ * The effect of a request, such as `placed 1a2b3c4d`, or the reason for its refusal, such as `insufficient_funds`; null
  * for reads. Contains no secrets, but may contain untrusted field names, which must be escaped for display.
  */
 function actionSummaryOf(method: string, found: Found, response: SandboxResponse | null): string | null {
@@ -292,7 +292,7 @@ function jsonIn(text: string): JsonObject {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : {};
   } catch {
-    // A gateway page sent by a fault may start like JSON.
+    // Not JSON after all. A gateway page sent by a fault may begin like JSON.
     return {};
   }
 }
@@ -329,7 +329,7 @@ export interface LoggedBody {
   readonly isCut: boolean;
 }
 
-/** One side of an exchange, redacted for logging. */
+/** The request or the response of an exchange, redacted for logging. */
 export interface LoggedSide {
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: LoggedBody;
@@ -337,12 +337,15 @@ export interface LoggedSide {
 
 /** Maximum length of a stored body, characters. */
 const maxBodyLength = 8_000;
-/** Larger request bodies are not scanned for secrets, so they are not stored; bytes. */
+/**
+ * Maximum size of a request body that is scanned for secrets, bytes. Larger bodies are not stored, because they are not
+ * scanned.
+ */
 const maxBodyRead = 64 * 1024;
 const maxHeaderLength = 300;
 const maxHeaders = 60;
 
-/** Headers with secret values. If a value starts with an auth scheme, the scheme is kept. */
+/** Headers with secret values. Where a value starts with an authentication scheme, the scheme is still shown. */
 const secretHeader =
   /^(?!idempotency-key$|x-idempotency-key$|sec-websocket-)(?:.*[-_])?(?:(?:proxy-?)?authorization|cookie|password|secret|token|(?:api)?key|signature|credential|payment-receipt)$/i;
 
@@ -358,7 +361,7 @@ const receivedSide = ({ headers, body }: SandboxResponse): LoggedSide => ({
   body: receivedBody(body, typeIn(headers)),
 });
 
-/** Placeholder for a side that was skipped to save time. */
+/** Placeholder for a request or response whose contents were not read, to save time. */
 const unread: LoggedSide = { headers: [], body: { text: null, bytes: null, isCut: false } };
 
 const typeIn = (headers: Headers): string => String(headers['content-type'] ?? '');

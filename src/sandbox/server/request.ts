@@ -77,15 +77,15 @@ const maxDepth = 100;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 interface JsonLimits {
-  /** Limit per array or object. */
+  /** Limit for the number of entries in each array or object. */
   readonly entries: number;
-  /** Limit for the whole body. */
+  /** Limit for the number of values in the whole body. */
   readonly values: number;
 }
 
 /**
- * Parses a JSON request body. Rejects with 422: invalid UTF-8 or JSON, duplicate keys, `__proto__`, nesting deeper than
- * 100 levels, and exceeded limits. @throws Invalid.
+ * Parses a JSON request body. Answers 422 if the body is not valid UTF-8 or JSON, has duplicate keys or a `__proto__`
+ * key, is nested deeper than 100 levels, or exceeds a limit. @throws Invalid.
  */
 export function readJson(bytes: Uint8Array, limits: JsonLimits): unknown {
   let text: string;
@@ -109,7 +109,7 @@ const malformed = (msg: string, type: string): Invalid => new Invalid([{ loc: ['
 
 const marks = '{}[]:,';
 
-/** An array or object that is still open. */
+/** An array or object that has not been closed yet. */
 interface Open {
   /** Key in the parent object; undefined in an array. */
   readonly name: string | undefined;
@@ -121,7 +121,7 @@ interface Open {
 /** Checks depth, keys and entry counts in a single pass over the text, before parsing it. */
 function guard(text: string, limits: JsonLimits): void {
   const open: Open[] = [];
-  // Position of the last string if only whitespace followed it; `end` is 0 if there is none.
+  // Bounds of the last string if only whitespace has followed it. `end` is 0 if there is no such string.
   let [start, end] = [0, 0];
   let name: string | undefined;
   let values = 0;
@@ -189,12 +189,12 @@ function unquoted(token: string): string {
   }
 }
 
-/** Limits on the size of a request, so that none blocks others for long. The specification sets no limit. */
+/** Limits on the size of a request, so that no request blocks others for long. The specification sets no limit. */
 interface BodyLimits extends JsonLimits {
   readonly bytes: number;
 }
 
-/** For orders, returns and accounts. */
+/** Limits for bodies of orders, returns and accounts. */
 export const defaultLimits: BodyLimits = { bytes: 1024 * 1024, entries: 1_000, values: 20_000 };
 /** For tables of rows. */
 const tableLimits: BodyLimits = { bytes: 10 * 1024 * 1024, entries: 10_000, values: 300_000 };

@@ -2,21 +2,24 @@ import type { JsonObject } from '../../api/json.ts';
 import type { Method } from '../../api/operation.ts';
 import type { OperationName } from '../../api/operations/index.ts';
 
-/** In words, what a request has done: `placed 1a2b3c4d`. */
+/** Describes in words what a request has done, such as `placed 1a2b3c4d`. */
 export type ActionSummary = (path: Parts, body: JsonObject) => string;
 type Parts = Readonly<Record<string, string>>;
 
-/** A page for people, by its name. */
+/** A console page, identified by its name. */
 interface PageTarget<P extends string> {
   readonly kind: 'page';
   readonly name: P;
-  /** What a form that was sent there has done. */
+  /** Describes what a form sent to this page has done. */
   readonly did?: ((path: Parts, location: string) => string) | undefined;
-  /** The parameter that names the order which it is about. */
+  /** The path parameter that holds the id of the order shown on the page. */
   readonly order?: string | undefined;
 }
 
-/** What a request leads to: an operation of the service, a page, a return's label, what makes events happen, what controls the sandbox, or whether it is ready. */
+/**
+ * The target of a request: an operation of the service, a page, a return's label, the trigger for events, the control
+ * API, or the readiness check.
+ */
 type Target<P extends string> =
   | { readonly kind: 'operation'; readonly name: OperationName }
   | PageTarget<P>
@@ -31,13 +34,13 @@ export interface Route<P extends string = string> {
   /** Parameters are in braces and start at the beginning of a segment. */
   readonly path: string;
   readonly target: Target<P>;
-  /** Only for requests that prefer HTML; the API has the same path. */
+  /** Whether the route serves only requests that prefer HTML, because the API uses the same path. */
   readonly isForReaders?: boolean;
 }
 
 export type Match<P extends string = string> = Target<P> & { readonly path: Parts };
 
-/** A path segment: a literal, or a parameter with the suffix that follows it. */
+/** A path segment. It is either a literal, or a parameter with the suffix that follows it. */
 type Segment = string | { readonly parameter: string; readonly end: string };
 
 const segmentOf = (text: string): Segment => {
@@ -57,12 +60,12 @@ const parameterCount = ({ segments }: { readonly segments: readonly Segment[] })
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 
-/** What a request leads to, or, where only its method is wrong, the methods that the path has. */
+/** The target of a request. If only the method is wrong, the methods that the path allows. */
 export type Found<P extends string = string> = Match<P> | { readonly allowed: readonly Method[] };
 
 /**
- * What a method and a path lead to.
- * @param isReader whether the request prefers a page to JSON.
+ * Finds the target of a method and a path.
+ * @param isReader tells whether the request prefers a page to JSON.
  */
 export type FindRoute<P extends string = string> = (
   method: string,
@@ -75,7 +78,7 @@ const [maxKnown, maxKnownLength] = [1_000, 200];
 /** Finds the route of a request among those that the features have registered. */
 export function routeFinder<P extends string>(table: readonly Route<P>[]): FindRoute<P> {
   const routes = bySegments(table);
-  /** Caches lookups: each request is routed several times, and many share the same path. */
+  /** Caches lookups, because each request is routed several times and many requests share a path. */
   const foundBefore = new Map<string, Found<P>>();
   return (method, pathname, isReader = false) => {
     if (pathname.length > maxKnownLength) return readRoute(routes, method, pathname, isReader);
@@ -128,7 +131,7 @@ function match(template: readonly Segment[], segments: readonly string[]): Parts
   const path: Record<string, string> = {};
   for (const [index, part] of template.entries()) {
     const segment = segments[index] ?? '';
-    // Percent-encoding does not change the path (RFC 3986, 6.2.2.2).
+    // Decode the segment, because percent-encoding does not change the meaning of a path (RFC 3986, 6.2.2.2).
     const value = segment.includes('%') ? decoded(segment) : segment;
     if (value === part) continue;
     if (value === undefined || typeof part === 'string') return undefined;

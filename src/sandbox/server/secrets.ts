@@ -19,7 +19,10 @@ const structuredSecret = new RegExp(`"(?:${secretNames})"\\s{0,9}:\\s{0,9}[[{]`,
 const anySecretField =
   /(?:password|passphrase|secret|token|api[_-]?key|private[_-]?key|device_code|user_code|verification_uri_complete|payment_method|signature|cv[vc]|pin)"\s{0,9}:/i;
 
-/** Also matches where a base URL ends with the path's leading slash, and in searches for the whole link. */
+/**
+ * Matches claim links anywhere in a text, even where the base URL ends with the path's leading slash, or where the
+ * whole link appears in a search.
+ */
 const claimAnywhere = new RegExp(`(${claimPath}/)[^/?&"\\s]+`, 'gi');
 const keyAnywhere = /(?<![A-Za-z0-9])([A-Za-z0-9]{1,32}_(?:test|live)_)[A-Za-z0-9_-]+/g;
 const parameterAnywhere =
@@ -28,7 +31,7 @@ const credentialsInUrl = /(:\/\/)[^\s/?#"'<>@]{1,500}@/g;
 
 /** Redacts API keys of any sandbox, claim tokens, and signatures or credentials in URLs. */
 export function withoutSecrets(text: string): string {
-  // Fast path: most texts contain none of these.
+  // Fast path, because most texts contain no secrets.
   const keyless =
     text.includes('_test_') || text.includes('_live_') ? text.replace(keyAnywhere, '$1…') : text;
   const unclaimed = /claim/i.test(keyless) ? keyless.replace(claimAnywhere, '$1…') : keyless;
@@ -41,17 +44,19 @@ export function withoutSecrets(text: string): string {
  */
 export function ownJson(json: string, isCut: boolean): string | null {
   const hasSecret = anySecretField.test(json);
-  // Parse it if a secret may be structured, escaped, or repeated inside other text.
+  // Parse the JSON if a secret may be structured, escaped, or repeated inside other text.
   if (!isCut && (hasSecret || json.includes('\\u') || json.includes('"webhook'))) return foreignJson(json);
   if (json.includes('\\u') || json.includes('"webhook') || (hasSecret && structuredSecret.test(json)))
     return null;
   return withoutSecrets(hasSecret ? json.replace(fieldInJson, '$1"…"') : json);
 }
 
-/** Shorter secrets would match unrelated text by chance; characters. */
+/** Minimum length of a secret to search for, characters. Shorter secrets would match unrelated text by chance. */
 const minSecretLength = 6;
 
-/** Redacts JSON from any source. Returns null if it is not valid JSON, as its secrets cannot be identified. */
+/**
+ * Redacts JSON from any source. Returns null if the text is not valid JSON, because its secrets cannot be identified.
+ */
 export function foreignJson(json: string): string | null {
   try {
     const secrets = new Set<string>();
@@ -62,7 +67,7 @@ export function foreignJson(json: string): string | null {
   }
 }
 
-/** Whether the field holds webhook addresses, of which only host and path are not secret. */
+/** Whether the field holds webhook addresses. Only the host and path of such an address are not secret. */
 const isWebhook = (name: string): boolean => /^webhook/i.test(name);
 
 interface Reading {
@@ -91,7 +96,9 @@ function withoutSecretsIn(value: unknown, reading: Reading): unknown {
   );
 }
 
-/** Query parameters of the contract contain no secrets; for all others only the name is shown. */
+/**
+ * Query parameters defined by the contract, which contain no secrets. Of all other parameters only the name is shown.
+ */
 const harmless: ReadonlySet<string> = new Set(
   Object.values(operations).flatMap((operation: Operation) => Object.keys(operation.query ?? {})),
 );

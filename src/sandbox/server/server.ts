@@ -22,13 +22,13 @@ import type { Handle, SandboxResponse } from './wire.ts';
 
 /** Connection timeouts, ms. */
 export interface ConnectionLimits {
-  /** Until the headers are complete, or the first byte arrives. */
+  /** Time until the headers are complete, or until the first byte arrives. */
   readonly headersMs: number;
-  /** Until the whole request has arrived. */
+  /** Time until the whole request has arrived. */
   readonly requestMs: number;
-  /** Between two requests on a connection. */
+  /** Time between two requests on a connection. */
   readonly idleMs: number;
-  /** Until a rejected client hangs up. */
+  /** Time until a rejected client hangs up. */
   readonly lingerMs: number;
 }
 
@@ -43,8 +43,8 @@ const defaultLimits: ConnectionLimits = {
 const maxConnections = 800;
 
 /**
- * Creates an HTTP server with limits on headers and time, which rejects malformed requests with the documented error
- * body.
+ * Creates an HTTP server that limits the size of headers and the time of each phase. It answers malformed requests with
+ * the documented error body.
  */
 export function createHttpServer(limits: Partial<ConnectionLimits> = {}): Server {
   const { headersMs, requestMs, idleMs, lingerMs } = { ...defaultLimits, ...limits };
@@ -70,7 +70,7 @@ interface Responding {
   readonly draw: Draw;
   /** Log of requests. */
   readonly requests: RequestLog;
-  /** Current time, ms since the epoch. */
+  /** When the list was shown, ms since the epoch. */
   readonly now: () => number;
   /** Aborts delays caused by faults. */
   readonly signal?: AbortSignal;
@@ -86,7 +86,7 @@ export function respondWith(server: Server, responding: Responding): void {
   const uploads = new Uploads();
   server.on('request', (request, response) => {
     respond(responding, uploads, request, response).catch((error: unknown) => {
-      // Ignore clients that hung up; after close, no responses are expected.
+      // Ignore errors from clients that hung up. After the server closes, no responses are expected.
       if (!request.destroyed && !response.destroyed && server.listening) responding.report(error);
       response.destroy();
     });
@@ -112,7 +112,7 @@ export function stop(server: Server): Promise<void> {
   });
 }
 
-/** Responses to parser errors by Node error code; all others get a 400. */
+/** Responses to parser errors, by Node error code. All other parser errors get a 400. */
 const broken: Readonly<Record<string, readonly [status: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not come in time.'],
@@ -125,7 +125,7 @@ function refuseBroken(error: Error & { code?: string }, socket: Duplex, lingerMs
   socket.end(
     `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\nx-request-id: ${randomUUID()}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
   );
-  // A slow client may never hang up.
+  // Close the connection by force, because a slow client may never hang up.
   setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
@@ -136,7 +136,7 @@ async function respond(
   response: ServerResponse,
 ): Promise<void> {
   const { method = 'GET', url: target = '/' } = request;
-  // A fault refused the connection.
+  // A fault has refused this connection.
   if (request.socket.destroyed) return;
   // This id is for responses generated here; the service sets its own.
   const defaultHeaders = { 'x-request-id': randomUUID(), ...corsHeaders(request, findRoute) };
@@ -192,7 +192,7 @@ async function write(
   headOnly: boolean,
 ): Promise<void> {
   if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
-    // Node sends a string body in one write with the headers.
+    // With a content length, Node sends a string body together with the headers in one write.
     const length = body === null ? {} : { 'content-length': Buffer.byteLength(body) };
     response.writeHead(status, { ...headers, ...length });
     response.end(headOnly ? undefined : (body ?? undefined));
@@ -204,8 +204,8 @@ async function write(
 }
 
 /**
- * CORS: pages served by this machine, such as web apps in development, may call the API and read all responses. The
- * console and the control API only accept their own pages. (Fetch standard, CORS protocol.)
+ * CORS (Fetch standard). Pages served by this machine, such as web apps in development, may call the API and read all
+ * responses. The console and the control API accept only their own pages.
  */
 
 interface Request {
@@ -214,7 +214,7 @@ interface Request {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Headers that let the requesting page read the response; empty for pages of other machines. */
+/** Headers that let the requesting page read the response. Empty for pages from other machines. */
 function corsHeaders(
   { method = 'GET', url = '/', headers }: Request,
   findRoute: FindRoute,
@@ -227,7 +227,7 @@ function corsHeaders(
     : varies;
 }
 
-/** Answers a CORS preflight; undefined if the request is not one, or is not allowed. */
+/** Answers a CORS preflight. Returns undefined if the request is not a preflight, or is not allowed. */
 function preflight(request: Request, findRoute: FindRoute): Record<string, string> | undefined {
   const { method, url, headers } = request;
   const requested = headers['access-control-request-method'];
@@ -250,7 +250,8 @@ function isLocalPage(origin: string): boolean {
 }
 
 /**
- * Whether a request targets the API. Includes unknown paths, so that a page can read the error for a misspelled one.
+ * Whether a request targets the API. Unknown paths count as API, so that a page can read the error for a misspelled
+ * path.
  */
 function isApi(findRoute: FindRoute, method: string, url: string, { accept }: IncomingHttpHeaders): boolean {
   const { pathname } = readTarget(url);
@@ -264,14 +265,14 @@ const isOpen = (kind: string): boolean => kind === 'operation' || kind === 'labe
 
 /** Limit for all request bodies held at once, bytes. */
 const maxHeldBytes = 64 * 1024 * 1024;
-/** Part of each body that does not count against the total, bytes, so small requests are never rejected. */
+/** Number of bytes of each body that do not count against the total, so that small requests are never rejected. */
 const alwaysFree = 64 * 1024;
 
 const noBody = new Uint8Array();
 
 type Upload = { readonly body: Uint8Array; release(): void } | { readonly errorResponse: SandboxResponse };
 
-/** Reads request bodies with a limit per body and for all together. */
+/** Reads request bodies. Limits the size of each body and of all bodies together. */
 class Uploads {
   readonly #maxHeldBytes: number;
   #held = 0;
@@ -281,8 +282,8 @@ class Uploads {
   }
 
   /**
-   * Reads a complete body. Call `release` once it has been processed. A rejected body is discarded, but read on so that
-   * the client sees the response; the connection is cut if it is far too long.
+   * Reads a complete body. Call `release` once the body has been processed. A rejected body is discarded but still read
+   * to its end, so that the client sees the response. If the body is far too long, the connection is cut instead.
    */
   read(request: IncomingMessage, limit: number): Promise<Upload> | Upload {
     if (!hasBody(request)) return { body: noBody, release: () => {} };

@@ -8,53 +8,53 @@ import type { Snapshot } from '../store/snapshots.ts';
 import type { Store } from '../store/store.ts';
 import type { Exchange } from './request-log.ts';
 
-/** Size of one unit of background work: a single transaction with one fsync. */
+/** Size of one unit of background work. A unit is a single transaction with one fsync. */
 export interface Chunk {
   /** Maximum number of records. */
   readonly maxRecords: number;
   readonly maxMs: number;
 }
 
-/** Lets requests work first, and background work in between. */
+/** Runs requests first, and background work in between. */
 export interface Scheduler {
   /** Records the arrival of a request. */
   started(): void;
   /** Size of the next unit of background work. */
   readonly chunk: Chunk;
-  /** Runs the work of a request, ahead of background work. */
+  /** Runs the work of a request ahead of background work. */
   ahead<T>(work: () => Promise<T>): Promise<T>;
   /** Pauses between two units of background work. @param workedMs duration of the previous unit. */
   pause(workedMs: number): Promise<void>;
 }
 
-/** How long a read waits for what is due. */
+/** How long a read waits for due transitions to be processed. */
 export interface ReadBudget {
-  /** The wait for a read at `now`, ms of sandbox time. @returns ms of real time. */
+  /** How long a read at `now` (sandbox time, ms) may wait. @returns ms of real time. */
   forRead(now: number): number;
 }
 
-/** A sandbox exported as a scenario, and what a scenario cannot express. */
+/** A sandbox exported as a scenario, with a list of what a scenario cannot express. */
 export interface Exported {
   readonly scenario: Readonly<Record<string, unknown>>;
-  /** Descriptions such as `1 batch, whose orders are there`. */
+  /** Descriptions of what was left out, such as `1 batch, whose orders are there`. */
   readonly leftOut: readonly string[];
 }
 
 /**
- * Operations on a sandbox as a whole, whether served, embedded, in memory or in a file. Operations that change its time
- * or entire state run one at a time. Methods throw Refusal for invalid or impossible requests, DatabaseError for
- * problems with the data.
+ * Operations on a sandbox as a whole, whether it is served or embedded, in memory or in a file. Operations that change
+ * its time or its entire state run one at a time. Methods throw Refusal for invalid or impossible requests, and
+ * DatabaseError for problems with the data.
  */
 export interface Control {
   /** The sandbox's state, as returned by the control API. */
   readonly state: ControlState;
   /**
-   * Advances the clock by `ms` and processes everything due on the way.
-   * @param budgetMs budget in real time; once spent, stops at the next due time.
-   * @returns the new time, ms since the epoch, and the remainder of `ms`.
+   * Advances the clock by `ms` and processes everything that becomes due on the way.
+   * @param budgetMs limits the real time spent. Once it is used up, the clock stops at the next due time.
+   * @returns the new time, ms since the epoch, and the part of `ms` that is left.
    */
   advance(ms: number, budgetMs?: number): Promise<{ readonly now: number; readonly left: number }>;
-  /** Processes everything due now and waits until webhooks have been attempted. */
+  /** Processes everything due now and waits until each due webhook has been attempted. */
   settle(): Promise<void>;
   /** Snapshots, sorted by name. */
   snapshots(): Snapshot[];
@@ -67,7 +67,7 @@ export interface Control {
   restore(name: string): Promise<void>;
   /** Deletes all data except snapshots. The sandbox continues with its startup configuration. */
   reset(): Promise<void>;
-  /** The speed factor for new records; existing timelines keep theirs. */
+  /** The speed factor for new records. Existing timelines keep their own factor. */
   readonly speed: number;
   setSpeed(speed: number): Promise<void>;
   /** The active faults in `--fault` syntax, and the seed of their random draws. */
@@ -90,7 +90,7 @@ export interface RequestHistory {
   latest(limit: number, before?: number): Exchange[];
 }
 
-/** What every handler may touch. What implements it is chosen where a sandbox is opened. */
+/** Everything that a handler may access. The implementation is chosen where a sandbox is opened. */
 export interface Service {
   readonly store: Store;
   readonly clock: SandboxClock;

@@ -10,7 +10,7 @@ export interface SandboxRequest {
   readonly localAddress?: string | undefined;
   /** The sender; undefined for an in-process call. */
   readonly sender?: Sender | undefined;
-  /** Called with the request's user once known. */
+  /** Called with the user behind the request once that user is known. */
   readonly identified?: (userId: string) => void;
   /** Called with the sandbox time at which the request arrives, ms since the epoch. */
   readonly started?: (at: number) => void;
@@ -18,9 +18,12 @@ export interface SandboxRequest {
 
 /** The other end of a connection. */
 export interface Sender {
-  /** Why it is not the user running the sandbox, as far as the system or a secret can tell; undefined if it is. */
+  /**
+   * Why the sender is not the user running the sandbox, as far as the system or a secret can tell; undefined if it is
+   * that user.
+   */
   stranger(): string | undefined;
-  /** The cookie for a browser that opened the printed URL; undefined for a wrong or already used code. */
+  /** The cookie for a browser that opened the printed URL; undefined if the code is wrong or already used. */
   admit(code: string): string | undefined;
 }
 
@@ -37,7 +40,7 @@ export const chunksOf = (
 ): Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array> =>
   typeof body === 'string' || body instanceof Uint8Array ? [body] : (body ?? []);
 
-/** The first half of a body, and the full length. */
+/** The first half of a body, and the length of the whole body. */
 export async function halfOf(
   body: SandboxBody,
 ): Promise<{ readonly half: Uint8Array; readonly length: number }> {
@@ -55,7 +58,7 @@ export interface SandboxResponse {
 
 export type Handle = (request: SandboxRequest) => Promise<SandboxResponse>;
 
-/** The value of a header, the first one if it is repeated; undefined if it is missing. */
+/** The value of a header, or its first value if the header is repeated; undefined if the header is missing. */
 export function headerOf(request: Pick<SandboxRequest, 'headers'>, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value[0] : value;

@@ -1,13 +1,16 @@
 import type { Store } from './store.ts';
 
-/** Latest possible sandbox time: ISO 8601 years have four digits. Leaves room for an order's timeline. */
+/** Latest possible sandbox time. ISO 8601 years have four digits, and this leaves room for an order's timeline. */
 export const lastMs = Date.parse('9999-01-01T00:00:00Z');
 
 const offsetName = 'clock_offset_ms';
 /** Time at which the clock is stopped, ms since the epoch. */
 const stoppedName = 'clock_stopped_ms';
 
-/** Sandbox time, ms since the epoch: real time plus the offset from advancing. Shared by all processes. */
+/**
+ * Sandbox time, ms since the epoch. It is real time plus the offset by which the clock has been advanced. Shared by all
+ * processes.
+ */
 export class SandboxClock {
   readonly #store: Store;
   readonly #real: () => number;
@@ -27,7 +30,7 @@ export class SandboxClock {
   }
 
   /**
-   * Sets the time, ms since the epoch, which may be earlier than now when restoring a snapshot. Must run in a
+   * Sets the time, ms since the epoch. When a snapshot is restored, this may move the time backwards. Must run in a
    * transaction.
    */
   set(ms: number): void {
@@ -47,7 +50,7 @@ export class SandboxClock {
     return this.now();
   }
 
-  /** Whether it moves only by advancing. */
+  /** Whether the clock is stopped, so that it moves only when advanced. */
   get isStopped(): boolean {
     return this.#stopped() !== undefined;
   }

@@ -5,7 +5,7 @@ const seedName = 'seed';
 const countName = 'count:';
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** An unpredictable alphanumeric token. The seed determines ids, prices and outcomes, but never secrets. */
+/** An unpredictable alphanumeric token. Secrets are random, whereas ids, prices and outcomes follow from the seed. */
 export function secretToken(length: number): string {
   return Array.from({ length }, () => digits[randomInt(digits.length)]).join('');
 }
@@ -27,14 +27,14 @@ export class IdGenerator {
     this.#given = given;
   }
 
-  /** @param seed stored if the store has none yet; otherwise ignored. @throws DatabaseError. */
+  /** @param seed is stored if the store has no seed yet, and is otherwise ignored. @throws DatabaseError. */
   static async open(store: Store, seed: number | undefined): Promise<IdGenerator> {
     const idGenerator = new IdGenerator(store, seed);
     if (store.meta(seedName) === undefined) await store.transaction(() => idGenerator.seed);
     return idGenerator;
   }
 
-  /** The store's current seed. Another process may have emptied the store or restored a snapshot. */
+  /** The store's current seed. It may change, because another process may empty the store or restore a snapshot. */
   get seed(): string {
     const known = this.#store.meta(seedName);
     if (known !== undefined) {
@@ -70,7 +70,7 @@ export class IdGenerator {
     else this.#spelled.set(kind, [id]);
   }
 
-  /** Replaces the seed; only before any id has been generated. Must run in a transaction. */
+  /** Replaces the seed. Allowed only before any id has been generated. Must run in a transaction. */
   reseed(seed: string): void {
     this.#store.setMeta(seedName, seed);
   }

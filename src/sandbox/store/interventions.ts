@@ -2,7 +2,7 @@ import type { Store } from './store.ts';
 
 /** A forced event on an order or a return, which did not follow from its own plan. */
 interface Intervention {
-  /** Current time, ms since the epoch. */
+  /** When the event was forced, ms since the epoch. */
   readonly at: number;
   readonly event: string;
   readonly errorType: string | null;

@@ -75,11 +75,11 @@ export const migrations: readonly string[] = [
      result_count INTEGER, retailer TEXT, product_id TEXT) STRICT;
    CREATE INDEX calls_user ON calls (user_id, at)`,
 
-  // Filters on parts of an id, a name or an email scan only this index, so only records of returned rows are read.
+  // A filter on part of an id, a name or an email scans only this index, so only the records of matching rows are read.
   `DROP INDEX orders_newest;
    CREATE INDEX orders_newest ON orders (user_id, created_at, seq, id, recipient, created_by)`,
 
-  // Passwords and two-factor secrets are encrypted. An order occupies its account from queue_start to queue_end.
+  // Passwords and two-factor secrets are encrypted. An order occupies its account from `queue_start` to `queue_end`.
   `CREATE TABLE accounts (
      seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, short_id TEXT NOT NULL UNIQUE,
      user_id TEXT NOT NULL REFERENCES users (id), email TEXT NOT NULL, retailer TEXT, password TEXT, totp_secret TEXT,
@@ -131,7 +131,7 @@ export const migrations: readonly string[] = [
      took_ms INTEGER NOT NULL) STRICT;
    CREATE INDEX delivery_attempts_of ON delivery_attempts (delivery_seq)`,
 
-  // Payments by challenge. A challenge pays once, and an idempotency key creates one order.
+  // Payments by challenge. Each challenge can be paid once, and each idempotency key creates one order.
   `CREATE TABLE payments (
      challenge_id TEXT PRIMARY KEY, method TEXT NOT NULL, reference TEXT NOT NULL, operation TEXT NOT NULL,
      cents INTEGER NOT NULL, digest TEXT, source TEXT, order_id TEXT, idempotency_key TEXT, at INTEGER NOT NULL)
@@ -139,7 +139,8 @@ export const migrations: readonly string[] = [
    CREATE UNIQUE INDEX payments_order ON payments (order_id) WHERE order_id IS NOT NULL;
    CREATE UNIQUE INDEX payments_key ON payments (idempotency_key) WHERE idempotency_key IS NOT NULL`,
 
-  // Columns searched in lists of returns. number is the retailer's own; labels counts a return's labels.
+  // Columns that searches of the return list use. `number` is the retailer's own return number; `labels` counts a
+  // return's labels.
   `ALTER TABLE returns ADD COLUMN order_id TEXT NOT NULL DEFAULT '';
    ALTER TABLE returns ADD COLUMN number TEXT NOT NULL DEFAULT '';
    ALTER TABLE returns ADD COLUMN labels INTEGER NOT NULL DEFAULT 0;
@@ -147,13 +148,14 @@ export const migrations: readonly string[] = [
    CREATE INDEX returns_newest ON returns (user_id, created_at, seq, id, order_id, number);
    CREATE INDEX returns_status ON returns (user_id, status, created_at, seq, id, order_id, number)`,
 
-  // The user code is now hashed like the device code. Pending sign-ins last only minutes, so they are dropped.
+  // The user code is now hashed, as the device code already is. Pending sign-ins are dropped, because they last only
+  // minutes.
   `DELETE FROM devices;
    ALTER TABLE devices RENAME COLUMN user_code TO user_code_hash;
    CREATE INDEX devices_asked ON devices (asked_from, expires_at)`,
 
-  // Among an order's open deliveries to one address, all but the first have behind set, so due ones are found without
-  // reading those waiting. A lease belongs to one process and expires in real time, not sandbox time.
+  // Of an order's open deliveries to one address, all but the first have `behind` set. Due deliveries are therefore
+  // found without reading those that wait. A lease belongs to one process and expires in real time, not sandbox time.
   `ALTER TABLE deliveries ADD COLUMN behind INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE deliveries ADD COLUMN lease TEXT;
    UPDATE deliveries SET leased_until = NULL, behind = EXISTS (
@@ -163,11 +165,11 @@ export const migrations: readonly string[] = [
    CREATE INDEX deliveries_due ON deliveries (next_at, seq) WHERE next_at IS NOT NULL AND behind = 0;
    CREATE INDEX deliveries_leased ON deliveries (lease) WHERE lease IS NOT NULL`,
 
-  // An order's deliveries, for the console.
+  // Index of an order's deliveries, for the console.
   'CREATE INDEX deliveries_order ON deliveries (order_id, seq)',
 
-  // Adds user numbers, and updates records for strict readers: objects instead of null, retailer order numbers as
-  // objects in job_result, and only current statuses of returns.
+  // Adds user numbers, and updates records for strict readers. Null becomes an object, retailer order numbers in
+  // `job_result` become objects, and returns have only current statuses.
   `ALTER TABLE users ADD COLUMN number INTEGER;
    UPDATE users SET number = 1000 + rowid;
    CREATE UNIQUE INDEX users_number ON users (number);
@@ -183,10 +185,11 @@ export const migrations: readonly string[] = [
   `ALTER TABLE deliveries ADD COLUMN event_id TEXT NOT NULL DEFAULT '';
    UPDATE deliveries SET event_id = id`,
 
-  // An order's ledger entries, for the console.
+  // Index of an order's ledger entries, for the console.
   'CREATE INDEX ledger_order ON ledger (order_id, seq) WHERE order_id IS NOT NULL',
 
-  // Lets the console count and search orders while reading only the records it shows. A host comes from a line's URL.
+  // Lets the console count and search orders while reading only the records it shows. An order's host is taken from the
+  // URL of a line.
   `CREATE INDEX orders_kinds ON orders (status, user_id);
    CREATE TABLE order_hosts (
      host TEXT NOT NULL, order_seq INTEGER NOT NULL REFERENCES orders (seq), PRIMARY KEY (host, order_seq))
@@ -219,7 +222,8 @@ export const migrations: readonly string[] = [
   `DROP INDEX ledger_user;
    CREATE INDEX ledger_user ON ledger (user_id, seq, kind, cents)`,
 
-  // Retries records that earlier versions abandoned, and finds stuck ones without reading their plans.
+  // Resumes records that earlier versions abandoned. Adds an index that finds stuck records without reading their
+  // plans.
   ['orders', 'returns']
     .map(
       (table) =>

@@ -20,7 +20,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** Between `min` and `max`, inclusive. */
+  /** A random integer between `min` and `max`, inclusive. */
   integer(min: number, max: number): number {
     return min + Math.floor(this.next() * (max - min + 1));
   }
@@ -33,7 +33,7 @@ export class Random {
     return values[this.integer(0, values.length - 1)] ?? values[0];
   }
 
-  /** A random subset of the values, at least `least`, in their original order. */
+  /** A random subset of at least `minCount` values, in their original order. */
   some<T>(values: readonly T[], minCount: number): T[] {
     const left = values.slice();
     let drop = this.integer(0, Math.max(0, values.length - minCount));

@@ -12,8 +12,8 @@ export interface StoredFaults {
 const names = { faults: 'faults', draws: 'fault_draws', speed: 'speed' } as const;
 
 /**
- * Settings changed at runtime. Stored, so that all processes on the store follow them. Restoring a snapshot leaves them
- * unchanged.
+ * Settings changed at runtime. They are stored, so that all processes on the store follow them. Restoring a snapshot
+ * does not change them.
  */
 export class RunTime {
   readonly #store: Store;
@@ -22,7 +22,7 @@ export class RunTime {
     this.#store = store;
   }
 
-  /** Divides every delay; undefined unless set. */
+  /** The factor that divides every delay; undefined if it was never set. */
   get speed(): number | undefined {
     const speed = Number(this.#read(names.speed));
     return speed >= 1 ? speed : undefined;
@@ -33,14 +33,14 @@ export class RunTime {
     this.#store.setMeta(names.speed, String(speed));
   }
 
-  /** The stored faults, as a text that differs after each change; undefined unless set. */
+  /** The stored faults as text, which differs after each change; undefined if faults were never set. */
   get faultsText(): string | undefined {
     return this.#read(names.faults);
   }
 
   /**
-   * Must run in a transaction. @param changed unique value, so that setting the same faults again still changes the
-   * text.
+   * Must run in a transaction. @param changed is a unique value, so that the text changes even if the same faults are
+   * set again.
    */
   setFaults(stored: StoredFaults, changed: string): void {
     this.#store.setMeta(names.faults, JSON.stringify({ ...stored, changed }));
@@ -57,7 +57,8 @@ export class RunTime {
   }
 
   /**
-   * Saves the settings before the whole state is replaced. @returns a function that restores them, in a transaction.
+   * Saves the settings before the whole state is replaced. @returns a function that restores them. It must run in a
+   * transaction.
    */
   save(): () => void {
     const stored = Object.values(names).map((name) => [name, this.#store.meta(name)] as const);

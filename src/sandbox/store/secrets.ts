@@ -9,7 +9,7 @@ const [keyBytes, nonceBytes, tagBytes] = [32, 12, 16];
 
 /** Encrypts secrets, so that the store's file alone does not reveal them. */
 export interface Sealer {
-  /** @param owner identifies what the secret belongs to; it cannot be opened for anything else. */
+  /** @param owner identifies what the secret belongs to. The secret cannot be opened for any other owner. */
   seal(secret: string, owner: string): string;
   /** The secret; undefined if it was sealed with another key or for another owner. */
   open(sealed: string, owner: string): string | undefined;
@@ -54,7 +54,7 @@ function keyIn(file: string, warn: Warn): Buffer {
   }
 }
 
-/** Creates the key file atomically: one of several processes creates it, the others read it. */
+/** Creates the key file atomically. If several processes try, one creates the file and the others read it. */
 function makeKey(file: string, warn: Warn): Buffer {
   const draft = `${file}.${process.pid}.${randomBytes(6).toString('hex')}`;
   const opened = openSync(draft, 'wx', 0o600);

@@ -33,13 +33,13 @@ export interface Snapshots {
    */
   take(name: string, force: boolean): Promise<number | undefined>;
   /**
-   * Restores a snapshot, including its time, in one transaction; other processes continue with the restored state. The
-   * snapshot is kept. @param finish runs in the same transaction.
+   * Restores a snapshot, including its time, in one transaction. Other processes continue with the restored state. The
+   * snapshot itself is kept. @param finish runs in the same transaction.
    */
   restore(name: string, finish: () => void): Promise<void>;
 }
 
-/** Starts with a letter or digit, so a name cannot escape its folder. */
+/** A name must start with a letter or digit, so that it cannot escape its folder. */
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const suffix = '.db';
 const snapshotTimeName = 'snapshot_at_ms';
@@ -100,9 +100,9 @@ export class FileSnapshots implements Snapshots {
     try {
       checkPrivateFile(pathOf(store.file, name), () => {});
       removeDraft(draft);
-      // COPYFILE_EXCL: never write through a symlink placed there.
+      // COPYFILE_EXCL prevents writing through a symlink that someone placed there.
       copyFileSync(pathOf(store.file, name), draft, constants.COPYFILE_EXCL);
-      // Open it once, which migrates snapshots of earlier versions.
+      // Open the draft once, so that a snapshot from an earlier version is migrated.
       await (await Store.open(draft)).close();
       await store.perform('ATTACH ? AS kept', draft);
       try {
@@ -132,8 +132,8 @@ const removeDraft = (draft: string): void => {
 };
 
 /**
- * Checks the name and moves the snapshot into place in one atomic step, so only one of several processes wins.
- * @returns false if the name is taken; the existing snapshot stays.
+ * Checks the name and moves the snapshot into place in one atomic step, so that only one of several processes succeeds.
+ * @returns false if the name is taken. In that case the existing snapshot stays.
  */
 function putInPlace(draft: string, path: string, force: boolean): boolean {
   if (force) {
@@ -145,7 +145,7 @@ function putInPlace(draft: string, path: string, force: boolean): boolean {
     return true;
   } catch (cause) {
     if (existsSync(path)) return false;
-    // File systems without hard links have no atomic way.
+    // On file systems without hard links there is no atomic way.
     if (!hasCode(cause, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw cause;
     renameSync(draft, path);
     return true;
@@ -175,7 +175,7 @@ const hasCode = (cause: unknown, ...codes: readonly string[]): boolean =>
 interface MemorySnapshot extends Snapshot {
   /** Identifies its tables. */
   readonly number: number;
-  /** Sandbox time, ms since the epoch. */
+  /** Sandbox time of the snapshot, ms since the epoch. */
   readonly at: number;
 }
 
@@ -231,5 +231,5 @@ export class MemorySnapshots implements Snapshots {
   }
 }
 
-/** @param table quoted name. */
+/** @param table is a quoted name. */
 const nameOf = (table: string, number: number): string => `kept."${number} ${table.slice(1)}`;

@@ -23,7 +23,7 @@ export interface StoreOptions {
   /** Called with the file if its permissions had to be tightened because others could access it. */
   readonly warn?: Warn | undefined;
   readonly waiting?: Waiting | undefined;
-  /** Opens a copy if the file is not writable; writes to it are lost. */
+  /** Whether to open a copy if the file is not writable. Writes to the copy are lost. */
   readonly readsCopy?: boolean | undefined;
 }
 
@@ -37,8 +37,9 @@ interface Grouped {
 const halfDone = new Error('a part of a group failed after it had written');
 
 /**
- * SQLite store shared by several processes. Every commit is on disk before it resolves, except for `derived` ones.
- * Every method throws DatabaseError for file problems (disk full, read-only, locked by another process).
+ * SQLite store shared by several processes. A commit is on disk before its promise resolves, except in an
+ * `unsyncedTransaction`. Every method throws DatabaseError for file problems (disk full, read-only, locked by another
+ * process).
  */
 export class Store {
   readonly #database: Database;
@@ -50,7 +51,10 @@ export class Store {
   #waiting: Grouped[] = [];
   /** Serializes the groups in progress. */
   #groups: Promise<void> = Promise.resolve();
-  /** Version the cache is valid for: the last change by another connection and by this one. */
+  /**
+   * The version for which the cache is valid. It combines the last change by another connection with the last change by
+   * this one.
+   */
   #cachedVersion: unknown;
   #isCacheChecked = false;
 
@@ -76,7 +80,7 @@ export class Store {
     return this.#database.file;
   }
 
-  /** Why this is a temporary copy, lost when closed; undefined for the store itself. */
+  /** Why this store is a temporary copy that is lost when closed; undefined if it is the store itself. */
   get unwritable(): unknown {
     return this.#database.unwritable;
   }
@@ -118,8 +122,8 @@ export class Store {
   }
 
   /**
-   * Like `cached`, but survives writes by this process until `forget`. For values that only change through `forget` or
-   * other processes.
+   * Like `cached`, but the value survives writes by this process until `forget` is called. Use it for values that
+   * change only after `forget`, or through other processes.
    */
   lasting<T>(name: string, load: () => T): T {
     if (!this.#isCacheChecked) this.#checkCache();
@@ -127,7 +131,7 @@ export class Store {
     return this.#lasting.get(name) as T;
   }
 
-  /** Clears the lasting cache. Call before changing anything stored in it. */
+  /** Clears the lasting cache. Call it before changing anything that the cache holds. */
   forget(): void {
     this.#lasting.clear();
   }
@@ -137,7 +141,10 @@ export class Store {
     return this.#clearCacheOnFailure(this.#database.transaction(() => this.#uncached(work), ...check));
   }
 
-  /** Like `transaction`, for results that follow from store and time alone. Resolves without waiting for fsync. */
+  /**
+   * Like `transaction`, for results that can be derived again from the store and the time. Resolves without waiting for
+   * fsync.
+   */
   unsyncedTransaction<T>(work: () => T, ...check: Synchronous<T>): Promise<T> {
     return this.#clearCacheOnFailure(
       this.#database.unsyncedTransaction(() => this.#uncached(work), ...check),
@@ -145,7 +152,7 @@ export class Store {
   }
 
   /**
-   * Runs `work` in a savepoint of the current transaction: if it throws, its changes are rolled back and the
+   * Runs `work` in a savepoint of the current transaction. If `work` throws, its changes are rolled back and the
    * transaction can continue.
    */
   attempt<T>(work: () => T, ...check: Synchronous<T>): T {
@@ -159,8 +166,9 @@ export class Store {
   }
 
   /**
-   * Runs `work` in a transaction shared with other calls made at the same moment, so they need only one fsync. Resolves
-   * once durable; an error rolls back only its own work. @param work may run again after a rollback.
+   * Runs `work` in a transaction shared with other calls made at the same moment, so that they need only one fsync.
+   * Resolves once the transaction is durable. If `work` throws, only its own changes are rolled back. @param work may
+   * run again after a rollback.
    */
   grouped<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -197,7 +205,7 @@ export class Store {
     this.run('DELETE FROM meta WHERE name = ?', name);
   }
 
-  /** Writes pending groups first. */
+  /** Closes the store after writing pending groups. */
   async close(): Promise<void> {
     await this.#runGroup();
     this.#database.close();
@@ -222,9 +230,9 @@ export class Store {
   }
 
   /**
-   * Runs a group without savepoints, which cost as much as a small write. Work that fails has almost never written
-   * anything yet.
-   * @returns undefined if one had, so that the whole group was rolled back.
+   * Runs a group without savepoints, because a savepoint costs as much as a small write, and work that fails has almost
+   * never written anything yet.
+   * @returns undefined if failed work had written something, so that the whole group was rolled back.
    */
   async #together(group: readonly Grouped[]): Promise<(() => void)[] | undefined> {
     try {
@@ -247,7 +255,7 @@ export class Store {
     }
   }
 
-  /** A rollback invalidates the lasting cache. */
+  /** Clears the lasting cache if the transaction fails, because a rollback invalidates the cache. */
   async #clearCacheOnFailure<T>(transaction: Promise<T>): Promise<T> {
     try {
       return await transaction;
@@ -262,7 +270,7 @@ export class Store {
     this.#cache.clear();
   }
 
-  /** Another process may have changed the store before the transaction began. */
+  /** Runs `work` without the cache, because another process may have changed the store before the transaction began. */
   #uncached<T>(work: () => T): T {
     this.#isCacheChecked = false;
     try {
@@ -287,7 +295,7 @@ export class Store {
   }
 }
 
-/** Strings that SQLite would truncate (at NUL) or alter (lone surrogates) are stored JSON-escaped. */
+/** Stores a string JSON-escaped if SQLite would truncate it (at NUL) or alter it (lone surrogates). */
 const whole = (value: SqlValue): SqlValue =>
   typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())
     ? JSON.stringify(value)

@@ -9,8 +9,8 @@ export const tablesOf = (store: Store): string[] =>
     .map(({ name }) => `"${String(name).replaceAll('"', '""')}"`);
 
 /**
- * Deletes the store's contents, including its seed, in one transaction. Other processes continue with an empty store;
- * deleting the file would leave them with their own copy. @throws DatabaseError.
+ * Deletes the store's contents, including its seed, in one transaction. Other processes continue with an empty store.
+ * If the file were deleted instead, they would keep their own copy. @throws DatabaseError.
  */
 export async function emptyStore(store: Store): Promise<void> {
   await store.transaction(() => deleteAll(store));
@@ -29,7 +29,7 @@ export function replaceAll(store: Store, from: (table: string) => string, finish
   });
 }
 
-/** Deletes referencing tables first; otherwise each deleted row would trigger a scan for references. */
+/** Deletes referencing tables first. Otherwise each deleted row would trigger a scan for references to it. */
 function deleteAll(store: Store): void {
   store.forget();
   store.run('PRAGMA defer_foreign_keys = ON');

@@ -4,10 +4,10 @@ import type { LedgerKind } from './wallet.ts';
 /** A change of a wallet's balance. */
 export interface Entry {
   readonly seq: number;
-  /** Current time, ms since the epoch. */
+  /** When the balance changed, ms since the epoch. */
   readonly at: number;
   readonly kind: LedgerKind;
-  /** Negative for money leaving the wallet. */
+  /** Change in cents; negative if money leaves the wallet. */
   readonly cents: number;
   readonly orderId: string | null;
 }
@@ -53,7 +53,7 @@ export const totalsOf = (store: Store, userId: string): ReadonlyMap<LedgerKind, 
   new Map(
     store
       .all('SELECT kind, sum(cents) AS cents FROM ledger WHERE user_id = ? GROUP BY kind', userId)
-      // This column is written from a LedgerKind.
+      // The cast is safe because this column is only written from a LedgerKind.
       .map(({ kind, cents }) => [String(kind) as LedgerKind, Number(cents)]),
   );
 
@@ -84,7 +84,7 @@ export function holdsOf(
 const entryIn = (row: StoredRow): Entry => ({
   seq: Number(row.seq),
   at: Number(row.at),
-  // This column is written from a LedgerKind.
+  // The cast is safe because this column is only written from a LedgerKind.
   kind: String(row.kind) as LedgerKind,
   cents: Number(row.cents),
   orderId: row.order_id === null ? null : String(row.order_id),

@@ -7,7 +7,7 @@ import { ErrorResponse } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import { insufficientFunds, requireFunds, walletOf } from './wallet.ts';
 
-/** Records a call for `GET /usage` as a deferred write; no response waits for it. */
+/** Records a call for `GET /usage`. The write is deferred, so no response waits for it. */
 export function recordCall(
   service: Noting,
   userId: string,
@@ -32,7 +32,7 @@ export function recordCall(
   );
 }
 
-/** Operations counted as usage: those that are costly to serve, which excludes order reads. */
+/** Operations that count as usage because they are costly to serve. Reads of orders do not count. */
 const counted: ReadonlySet<OperationName> = new Set<OperationName>([
   'search',
   'product.search',
@@ -45,8 +45,8 @@ const counted: ReadonlySet<OperationName> = new Set<OperationName>([
 type DataCall = Extract<OperationName, 'search' | 'product.search' | 'product.get' | 'product.offers'>;
 
 /**
- * Balance required for a data call, cents: the price of such a call without an account. Nothing is charged, since the
- * specification lists the 402 but no price.
+ * Balance required for a data call, cents. It equals the price of such a call without an account. Nothing is charged,
+ * because the specification lists the 402 but no price.
  */
 const coveredCents = limits.agentDataCallCents;
 
@@ -56,8 +56,8 @@ const messages = {
 } as const;
 
 /**
- * Rejects a data call if the wallet is empty, or if the term is the slug of a test product that is refused with a 402
- * of this call.
+ * Rejects a data call if the wallet is empty, or if the search term is the slug of a test product whose creation is
+ * refused with one of the 402 errors of this call.
  * @throws Refusal insufficient_funds, payment_failed, payment_method_required.
  */
 export function refuseDataCall({ store }: Service, userId: string, name: DataCall, term: string): void {

@@ -2,7 +2,7 @@ import { maxSandboxWalletCents } from '../../api/limits.ts';
 import { ErrorResponse, usedForm } from '../server/refusal.ts';
 import type { Store } from '../store/store.ts';
 
-/** Reason for a change of the balance. `payment` and `payout` belong to orders paid by challenge. */
+/** Reason for a change of the balance. `payment` and `payout` occur for orders paid by challenge. */
 export type LedgerKind =
   | 'opening'
   | 'funding'
@@ -18,7 +18,7 @@ export type LedgerKind =
 export interface Wallet {
   readonly id: string;
   readonly balance: number;
-  /** Balance minus what pending orders may still cost. */
+  /** The balance minus the amount that pending orders may still cost. */
   readonly spendable: number;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -50,8 +50,8 @@ export function walletOf(store: Store, userId: string): Wallet {
 }
 
 /**
- * Adds a ledger entry and updates the balance, which is their sum. Negative cents leave the wallet. Must run in a
- * transaction.
+ * Adds a ledger entry and updates the balance, which is the sum of all entries. Cents that leave the wallet are
+ * negative. Must run in a transaction.
  */
 export function enter(
   store: Store,
@@ -79,8 +79,8 @@ export function enter(
 }
 
 /**
- * Adds `cents` to a wallet. Must run in a transaction. @param once idempotency key: repeating it adds nothing. @returns
- * the balance, cents. @throws Refusal bad_request for more than a wallet can hold.
+ * Adds `cents` to a wallet. Must run in a transaction. @param once is an idempotency key. A call that repeats it adds
+ * nothing. @returns the balance, cents. @throws Refusal bad_request if the wallet cannot hold that much.
  */
 export function fund(
   store: Store,
@@ -109,7 +109,10 @@ export function fund(
   return balance + cents;
 }
 
-/** Withdraws all unreserved money. Must run in a transaction. @returns the amount withdrawn, and the balance; cents. */
+/**
+ * Withdraws all unreserved money. Must run in a transaction. @returns the amount withdrawn and the remaining balance,
+ * cents.
+ */
 export function empty(store: Store, userId: string, now: number): { taken: number; balance: number } {
   const { balance, spendable } = walletOf(store, userId);
   enter(store, userId, 'withdrawal', -spendable, now, null);
@@ -121,7 +124,7 @@ export function reserve(store: Store, userId: string, cents: number): void {
   store.run('UPDATE wallets SET reserved = reserved + ? WHERE user_id = ?', cents, userId);
 }
 
-/** Funding option offered when the wallet pays for the goods: a lower ceiling means a smaller reservation. */
+/** Funding option offered when the wallet pays for the goods. Lowering `max_price` reserves less money. */
 export const lowerCeiling = {
   rail: 'lower_max_price',
   message: 'Lower max_price to what the wallet can cover.',

@@ -10,15 +10,15 @@ export type WebhookReach = SandboxConfig['webhooks'];
 interface Target {
   /** A host name or an IP address. */
   readonly host: string;
-  /** Why it may not be called, judging by the URL alone; undefined if it may be. */
+  /** Why the target may not be called, judging by the URL alone; undefined if it may be called. */
   readonly denial: string | undefined;
-  /** Whether it may connect to an IP address that the host name resolves to. */
+  /** Whether the webhook may connect to an IP address to which the host name resolves. */
   mayReach(ip: string): boolean;
 }
 
 /**
- * Parses a webhook URL. An explicitly named receiver (`isNamed`) may be at any address that is not forbidden. An
- * unnamed host that resolves to a private network may be an SSRF attempt. Pure.
+ * Parses a webhook URL. A receiver that is explicitly named (`isNamed`) may have any address that is not forbidden. A
+ * host that is not named but resolves to a private network may be an SSRF attempt. Pure.
  */
 export function targetOf(url: URL, reach: WebhookReach): Target {
   const isNamed = reach.named.includes(url.host) || reach.named.includes(url.hostname);

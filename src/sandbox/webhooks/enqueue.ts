@@ -49,11 +49,11 @@ interface NewDelivery {
   readonly userId: string;
   readonly orderId: string;
   readonly event: string;
-  /** Shared by all addresses that the event goes to. */
+  /** The id of the event, which is the same for all addresses that the event goes to. */
   readonly eventId: string;
   readonly url: string;
   readonly body: string;
-  /** Current time, ms since the epoch. */
+  /** When the event happened, ms since the epoch. The delivery is due from then on. */
   readonly at: number;
 }
 
@@ -88,7 +88,7 @@ function registeredAddress(store: Store, userId: string): string | undefined {
   return row && String(row.url);
 }
 
-/** The distinct addresses for an event, including its legacy names. */
+/** The distinct addresses set for an event, including addresses set under its legacy names. */
 function ownAddresses(webhooks: OrderBody['webhooks'], event: WebhookEvent): string[] {
   if (!webhooks) return [];
   const older = Object.entries(webhookEventSynonyms).filter(([, canonical]) => canonical === event);

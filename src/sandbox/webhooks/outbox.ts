@@ -28,8 +28,8 @@ const attemptLimitMs = 10_000;
 const graceMs = 300;
 
 /**
- * Delivers queued webhooks in the background. Deliveries claimed here are skipped by other processes on the store;
- * whatever is not delivered stays queued.
+ * Delivers queued webhooks in the background. Other processes on the store skip the deliveries claimed here. A delivery
+ * that does not succeed stays queued.
  */
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -76,7 +76,7 @@ export class Outbox {
       this.#isWoken = false;
       await this.#guarded(async () => {
         const claimed = await this.#noteAndClaim();
-        // Deliveries claimed after closing are released by the closing code.
+        // If the outbox was closed meanwhile, the closing code releases the claimed deliveries.
         if (!this.#isClosed) for (const one of claimed) this.#start(one);
       });
     }
@@ -85,7 +85,10 @@ export class Outbox {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Records and claims in one transaction, so a delivery costs one fsync and concurrent ones share it. */
+  /**
+   * Records finished attempts and claims new deliveries in one transaction, so that a delivery costs one fsync and
+   * concurrent deliveries share it.
+   */
   async #noteAndClaim(): Promise<Claimed[]> {
     const { store } = this.#options;
     const room = maxInFlight - this.#inFlight.size;
@@ -95,8 +98,8 @@ export class Outbox {
   }
 
   /**
-   * Records finished attempts and runs `rest` in one transaction. Attempts that finish meanwhile are recorded next
-   * time.
+   * Records finished attempts and runs `rest` in one transaction. Attempts that finish in the meantime are recorded by
+   * the next call.
    */
   async #noting<T>(rest: () => T, ...check: Synchronous<T>): Promise<T> {
     const { store, config } = this.#options;
@@ -131,7 +134,7 @@ export class Outbox {
   }
 
   async #attempt(claimed: Claimed, closing: AbortSignal): Promise<void> {
-    // Lazy import on the first delivery; most runs have none.
+    // Import the module on the first delivery, because most runs deliver nothing.
     const { post } = await import('./post.ts');
     const { clock, config } = this.#options;
     const startedAt = realMs();
@@ -154,11 +157,13 @@ export class Outbox {
     await Promise.all(left.map(({ done }) => done));
     const { store } = this.#options;
     await this.#guarded(() => this.#noting(() => release(store, this.#lease)));
-    // No later pass will resolve these.
+    // Resolve the waiting callers here, because no later pass will.
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Reports a store error once, and again only after recovery. Deliveries stay queued in the meantime. */
+  /**
+   * Reports a store error once, and again only if it recurs after a recovery. Deliveries stay queued in the meantime.
+   */
   async #guarded(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -183,7 +188,7 @@ interface Claimed {
   readonly attempts: number;
 }
 
-/** Sandbox time and real time, which advancing does not affect; ms since the epoch. */
+/** Sandbox time, and real time, which does not change when the clock is advanced; both in ms since the epoch. */
 interface Times {
   readonly now: number;
   readonly real: number;
@@ -192,7 +197,7 @@ interface Times {
 /** Lease duration of a claimed delivery, ms of real time; longer than an attempt may take. */
 const leaseMs = 15_000;
 
-/** A lease that ends beyond the maximum dates from before the system clock was set back, so it is ignored. */
+/** A lease that ends later than any new lease could was made before the system clock was set back, so it is ignored. */
 const isFree = `next_at <= ? AND behind = 0 AND (leased_until IS NULL OR leased_until NOT BETWEEN ? + 1 AND ? + ${leaseMs})`;
 
 const anythingDue = (store: Store, { now, real }: Times): boolean =>
@@ -235,15 +240,15 @@ export function releaseAll(store: Store): void {
 interface Attempted {
   readonly claimed: Claimed;
   readonly result: AttemptResult;
-  /** End of the attempt, ms of sandbox time. */
+  /** When the attempt ended, ms of sandbox time. */
   readonly at: number;
   /** Duration, ms of real time. */
   readonly durationMs: number;
 }
 
 /**
- * Records an attempt: delivered on a 2xx, otherwise scheduled for a retry or given up. If the lease has expired and
- * another process took over, only the attempt log is written. Must run in a transaction.
+ * Records an attempt. A 2xx means delivered; otherwise the delivery is scheduled for a retry or given up. If the lease
+ * has expired and another process took over, only the attempt log is written. Must run in a transaction.
  */
 function note(
   store: Store,
@@ -251,7 +256,7 @@ function note(
   { claimed, result, at, durationMs }: Attempted,
   speed: number,
 ): void {
-  // The delivery is gone if the store was emptied or a snapshot restored.
+  // Inserts nothing if the delivery is gone, because the store was emptied or a snapshot restored.
   store.run(
     `INSERT INTO delivery_attempts (delivery_seq, at, status, error, took_ms)
      SELECT seq, ?, ?, ?, ? FROM deliveries WHERE seq = ? AND order_id = ? AND event = ?`,
@@ -291,14 +296,14 @@ function callNext(store: Store, { orderId, url }: Claimed): void {
 }
 
 const firstMs = 1_000;
-/** Maximum backoff, ms, so that a recovered receiver does not wait longer. */
+/** Maximum backoff, ms. A receiver that has recovered waits no longer than this. */
 const maxBackoffMs = 600_000;
 const dayMs = 24 * 3600 * 1000;
 
 /**
- * Backoff after a failed attempt, ms of sandbox time: 1 s, doubling up to 10 min, for a day in total; null after that.
- * `speed` divides it, as for order timelines.
- * @param attempts number of failed attempts, at least 1.
+ * Backoff after a failed attempt, ms of sandbox time. It starts at 1 s and doubles up to 10 min. After a day in total,
+ * returns null. `speed` divides the backoff, as it divides order timelines.
+ * @param attempts is the number of failed attempts, at least 1.
  */
 export function retryDelay(attempts: number, speed: number): number | null {
   let wait = 0;

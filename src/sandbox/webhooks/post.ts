@@ -27,7 +27,7 @@ interface PostOptions {
   readonly closing: AbortSignal;
 }
 
-/** How much of a response body is read, bytes. Reading it lets the receiver finish. */
+/** How much of a response body is read, bytes. Reading the body lets the receiver finish its response. */
 const maxReadBytes = 64 * 1024;
 
 /** Sends a webhook once, without following redirects. @returns undefined if aborted by `closing`. Never throws. */
@@ -106,7 +106,7 @@ function statusFrom(outgoing: ClientRequest, bytes: Uint8Array): Promise<number>
   });
 }
 
-/** Drains the response. Nothing after the status changes the result, not even a dropped connection. */
+/** Drains the response. Once the status has arrived, nothing changes the result, not even a dropped connection. */
 function discard(response: IncomingMessage, done: () => void): void {
   let size = 0;
   response.on('data', (chunk: Buffer) => {

@@ -1,7 +1,7 @@
 import type { WebhookEvent } from '../../api/events.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 
-/** A webhook delivery and its last attempt. Times in ms since the epoch. */
+/** A webhook delivery and its last attempt. Times are in ms since the epoch. */
 export interface Delivery {
   readonly seq: number;
   readonly id: string;
@@ -13,7 +13,7 @@ export interface Delivery {
   readonly createdAt: number;
   readonly attempts: number;
   readonly state: 'delivered' | 'given up' | 'behind' | 'open';
-  /** When it was delivered, given up, or is next due. */
+  /** When the delivery succeeded, was given up, or is next due. */
   readonly at: number;
   readonly last: Outcome | null;
 }
@@ -35,7 +35,7 @@ export const deliveryColumns = `d.seq, d.id, d.order_id, d.event, d.url, d.body,
   d.given_up_at, a.status, a.error, a.took_ms FROM deliveries d LEFT JOIN delivery_attempts a ON a.rowid =
   (SELECT max(rowid) FROM delivery_attempts WHERE delivery_seq = d.seq)`;
 
-/** Deliveries of all orders, newest first. @param before only those with a smaller row number. */
+/** Deliveries of all orders, newest first. @param before limits them to those with a smaller row number. */
 export const readDeliveries = (
   store: Store,
   { before, limit }: { readonly before: number; readonly limit: number },
@@ -59,7 +59,7 @@ export const readDeliveriesOf = (store: Store, orderId: string, limit: number): 
     .all(`SELECT ${deliveryColumns} WHERE d.order_id = ? ORDER BY d.seq DESC LIMIT ?`, orderId, limit)
     .map(deliveryIn);
 
-/** Attempts of a delivery, newest first. @param seq its row number. */
+/** Attempts of a delivery, newest first. @param seq is the delivery's row number. */
 export const readAttempts = (store: Store, seq: number, limit: number): Attempt[] =>
   store
     .all(
@@ -85,7 +85,7 @@ export const readAttemptsOf = (
     .map((row) => ({
       ...attemptIn(row),
       deliveryId: String(row.id),
-      // Only events of the contract are queued.
+      // The cast is safe because only events of the contract are queued.
       event: String(row.event) as WebhookEvent,
     }));
 
@@ -100,7 +100,7 @@ export const deliveryIn = (row: StoredRow): Delivery => ({
   seq: Number(row.seq),
   id: String(row.id),
   orderId: String(row.order_id),
-  // Only events of the contract are queued.
+  // The cast is safe because only events of the contract are queued.
   event: String(row.event) as WebhookEvent,
   url: String(row.url),
   body: String(row.body),

@@ -6,8 +6,8 @@ import { targetOf } from './address.ts';
 import { insertDelivery } from './enqueue.ts';
 
 /**
- * Resends a delivery: queues a finished one again as a new delivery, and makes a waiting one due at `now` (ms).
- * @returns the id of its order; undefined if there is no such delivery.
+ * Resends a delivery. A finished delivery is queued again as a new one; a waiting delivery becomes due at `now` (ms).
+ * @returns the id of the order; undefined if there is no such delivery.
  */
 export function replay(
   store: Store,
@@ -39,16 +39,16 @@ export function replay(
 }
 
 interface Edited {
-  /** Id of the new delivery; repeating an id sends nothing more. */
+  /** Id of the new delivery. A call that repeats an id sends nothing more. */
   readonly newId: string;
   readonly url: string;
-  /** Any text: receivers must also handle invalid JSON. */
+  /** The body may be any text, because receivers must also handle invalid JSON. */
   readonly body: string;
-  /** Whether receivers should see a new event. */
+  /** Whether receivers should see the delivery as a new event. */
   readonly isNewEvent: boolean;
 }
 
-/** Why a webhook may not be sent to a URL; undefined if it may be, judging by the URL alone. */
+/** Why a webhook may not be sent to a URL, judging by the URL alone; undefined if it may be sent. */
 export function refusedTarget(url: string, reach: SandboxConfig['webhooks']): string | undefined {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (!parsed || !/^https?:$/.test(parsed.protocol)) return 'it is not an http or https address';
@@ -57,7 +57,7 @@ export function refusedTarget(url: string, reach: SandboxConfig['webhooks']): st
 
 /**
  * Resends a delivery with a changed body or address at `now` (ms), as a new delivery.
- * @returns the id of its order; undefined if there is no such delivery.
+ * @returns the id of the order; undefined if there is no such delivery.
  * @throws Refusal already_exists if `newId` was used with other values.
  */
 export function replayEdited(

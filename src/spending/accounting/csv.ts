@@ -18,8 +18,8 @@ const headings = [
 ];
 
 /**
- * CSV with one row per posting; the rows of an entry sum to 0. @param raw does not neutralize cells that a spreadsheet
- * would run as formulas.
+ * CSV with one row per posting. The rows of an entry sum to 0. @param raw keeps cells that a spreadsheet would run as
+ * formulas instead of neutralizing them.
  */
 export function csvAccounting(wallet: string, raw: boolean): AccountingFormat {
   const record = (cells: readonly string[]): string =>
@@ -67,7 +67,7 @@ export function csvAccounting(wallet: string, raw: boolean): AccountingFormat {
 
 interface Table {
   readonly rows: readonly TableRow[];
-  /** Line of an unterminated or misplaced quote. */
+  /** Line number of an unterminated or misplaced quote. */
   readonly failedAt?: number;
 }
 
@@ -77,7 +77,7 @@ interface TableRow {
   readonly cells: readonly string[];
 }
 
-/** Parses the rows of a CSV table, with whatever quoting a spreadsheet produced. */
+/** Parses the rows of a CSV table, whatever style of quoting the spreadsheet used. */
 function tableOf(text: string): Table {
   const rows: TableRow[] = [];
   try {
@@ -98,7 +98,7 @@ function tableOf(text: string): Table {
 
 interface Rows {
   readonly line: number;
-  /** Undefined if an amount cannot be parsed. */
+  /** The postings; undefined if an amount cannot be parsed. */
   postings: Posting[] | undefined;
 }
 

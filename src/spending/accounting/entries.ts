@@ -2,9 +2,9 @@ import type { MoneyLine, Payer } from '../money-lines.ts';
 
 /** An amount posted to an account. The postings of an entry sum to 0 in each currency. */
 export interface Posting {
-  /** Letters, digits and dashes between colons: `Assets:Errand:Wallet`. */
+  /** Account name such as `Assets:Errand:Wallet`, with colons between parts of letters, digits and dashes. */
   readonly account: string;
-  /** Minor units of the currency; positive amounts enter the account. */
+  /** Amount in minor units of the currency; positive if it enters the account. */
   readonly cents: number;
   /** Three capital letters. */
   readonly currency: string;
@@ -12,10 +12,10 @@ export interface Posting {
 
 /** A bookkeeping entry. Strings are untrusted; each format escapes them. */
 export interface Entry {
-  /** Stable: the same event gets the same id every time and everywhere. */
+  /** Stable id. The same event gets the same id each time and on each machine. */
   readonly id: string;
   readonly kind: Kind | 'opening';
-  /** Current time, ms since the epoch. */
+  /** When the money moved, ms since the epoch. */
   readonly at: number;
   /** The date in the time zone of the books. */
   readonly date: string;
@@ -33,7 +33,7 @@ export type Kind = Exclude<MoneyLine['what'], 'hold'>;
 
 export const walletAccount = 'Assets:Errand:Wallet';
 
-/** One kind of movement of one order. Its total may change, e.g. by a credit or a corrected price. */
+/** One kind of money movement of one order. Its total may change, for example by a credit or a corrected price. */
 export interface Stream {
   readonly orderId: string;
   readonly kind: Kind;
@@ -47,18 +47,18 @@ interface Written {
   readonly stream: Stream;
   /** Number of entries written. */
   readonly count: number;
-  /** Their total; payments are positive, as in `MoneyLine`. */
+  /** Total of the entries written. Payments are positive, as in `MoneyLine`. */
   readonly total: number;
 }
 
-/** An entry in a file that has one of errand's ids. */
+/** An entry found in a file, with an id that errand generated. */
 export interface ExistingEntry {
   readonly id: string;
-  /** Line where it begins, starting at 1. */
+  /** Line where the entry begins, starting at 1. */
   readonly line: number;
   /**
-   * The postings found in the file, which may differ from those written; undefined if they were edited into something
-   * errand cannot parse.
+   * The postings found in the file, which may differ from those written; undefined if someone edited them into
+   * something that errand cannot parse.
    */
   readonly postings: readonly Posting[] | undefined;
 }
@@ -70,16 +70,16 @@ export const centsOn = (postings: readonly Posting[], name: string, of: string):
     0,
   );
 
-/** What the books already contain. */
+/** The entries that the books already contain. */
 export class WrittenEntries {
-  /** Keyed by order, then by stream name. */
+  /** Written totals by order, then by stream name. */
   readonly #orders = new Map<string, Map<string, Written>>();
   readonly ids = new Set<string>();
   opening: number | undefined;
-  /** Wallet balance according to these entries, cents; the net change if there is no opening balance. */
+  /** Wallet balance according to these entries, cents. Without an opening balance it is only the net change. */
   walletCents = 0;
 
-  /** Adds an entry with its amounts as found. Ignores entries that do not have one of errand's ids. */
+  /** Adds an entry with the amounts found in the file. Ignores an entry whose id errand did not generate. */
   take({ id, postings = [] }: Pick<ExistingEntry, 'id' | 'postings'>): void {
     const found = readId(id);
     const opening = readOpening(id);
@@ -118,11 +118,11 @@ export const entryId = ({ stream, count, total }: Written): string =>
 const idShape =
   /^(\w[\w-]{0,63})\.(charge|fee|refund|credit)\.(wallet|card|connect|retailer_account|challenge)\.([A-Z]{3})(?:\.(\w[\w-]{0,63}))?\.(\d{1,6})\.(-?\d{1,16})$/;
 
-/** Parses one of errand's ids; undefined for any other. */
+/** Parses an entry id that errand generated; undefined for any other id. */
 export function readId(id: string): Written | undefined {
   const [, orderId, kind, payer, currency, returnId, count, total] = idShape.exec(id) ?? [];
   if (orderId === undefined || currency === undefined) return undefined;
-  // The regular expression only matches valid kinds and payers.
+  // The casts are safe because the regular expression matches only valid kinds and payers.
   const stream = { orderId, kind: kind as Kind, payer: payer as Payer, currency };
   return {
     stream: returnId === undefined ? stream : { ...stream, returnId },
@@ -131,7 +131,7 @@ export function readId(id: string): Written | undefined {
   };
 }
 
-/** Whether an id of the service can be used within an entry id. */
+/** Whether an id from the service can be used as part of an entry id. */
 export const isIdPart = (text: string | undefined): text is string =>
   text !== undefined && /^\w[\w-]{0,63}$/.test(text);
 
@@ -148,7 +148,7 @@ export function payerAccount(payer: Payer, currency: string): string {
 
 export const openingAccount = 'Equity:Opening-Balances';
 
-/** The account for the purpose of a movement. @param retailers names of the order's retailers. */
+/** The account that records what the money was for. @param retailers names of the order's retailers. */
 export const purposeAccount = (what: MoneyLine['what'], retailers: readonly string[]): string =>
   what === 'fee' ? 'Expenses:Fees:Service' : `Expenses:Purchases:${accountPart(retailers)}`;
 

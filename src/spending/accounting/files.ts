@@ -4,34 +4,34 @@ import { StorageError, UsageError } from '../../platform/errors.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import { type Entry, type ExistingEntry, type Posting, readId } from './entries.ts';
 
-/** The subject of the books. */
+/** The wallet that the books are about. */
 export interface AccountingSubject {
-  /** The wallet's id; valid for `isIdPart`. */
+  /** The wallet's id, which satisfies `isIdPart`. */
   readonly wallet: string;
-  /** The wallet balance, cents: as reported by the service, otherwise according to the books. */
+  /** The wallet balance, cents. It comes from the service if the service reports it, otherwise from the books. */
   readonly balance: number;
-  /** Current time, ms since the epoch. */
+  /** When the list was shown, ms since the epoch. */
   readonly now: number;
 }
 
 /** Writes and reads one bookkeeping format. */
 export interface AccountingFormat {
-  /** Why a file is not of this format or wallet; undefined if it is. */
+  /** Why a file does not have this format or belong to this wallet; undefined if it does. */
   refuses(text: string, books: Pick<AccountingSubject, 'wallet'>): string | undefined;
   /**
-   * Reads errand's entries from a file, and whatever else matters in it. @param text must have been accepted by
+   * Reads errand's entries from a file, and any other content that matters. @param text must have been accepted by
    * `refuses`.
    */
   read(text: string): AccountingContent;
   /**
-   * Whether the format can represent the entry. A single account's statement has no place for payments from other
-   * accounts.
+   * Whether the format can represent the entry. For example, a statement of a single account cannot contain payments
+   * from other accounts.
    */
   takes(entry: Entry): boolean;
   render(entry: Entry): string;
   /**
-   * Assembles the whole file. @param before the previous content, byte for byte; undefined for a new file. @param
-   * rendered the missing entries in order, with their accounts and currencies.
+   * Assembles the whole file. @param before is the previous content, byte for byte; undefined for a new file. @param
+   * rendered holds the missing entries in order, with their accounts and currencies.
    */
   assemble(books: AccountingSubject, before: string | undefined, rendered: Rendered): Iterable<string>;
 }
@@ -42,25 +42,25 @@ export interface Rendered {
   readonly currencies: ReadonlySet<string>;
 }
 
-/** Converts untrusted text to a single line, with line breaks, control and invisible characters made visible. */
+/** Converts untrusted text to a single line. Makes line breaks, control characters and invisible characters visible. */
 export const oneLine = (text: string, limit = 200): string => safeText(text, limit).trim();
 
 /** Content of a file. Line numbers start at 1. */
 export interface AccountingContent {
   readonly entries: readonly ExistingEntry[];
-  /** Number of the user's own entries that affect the wallet. */
+  /** Number of entries that affect the wallet and were added by the user. */
   readonly others: number;
-  /** The first incomplete part. */
+  /** The first incomplete part of the file. */
   readonly broken?: Broken;
 }
 
 export interface Broken {
   readonly line: number;
-  /** The problem and what to do about it; follows the line number. */
+  /** Says what is wrong and how to fix it. Printed after the line number. */
   readonly message: string;
 }
 
-/** @param id of the entry, if it can be read. */
+/** @param id is the entry's id, if it can be read. */
 export function incomplete(line: number, id: string | undefined, why: string): Broken {
   return { line, message: `${entryNamed(id)} is incomplete: ${why}; remove it, and run again` };
 }
@@ -73,16 +73,19 @@ export function entryNamed(id: string | undefined): string {
   return `the ${kind} of order ${orderId}`;
 }
 
-/** Undoes what editors and spreadsheets do to a file: strips the BOM and normalizes line endings. */
+/** Undoes what editors and spreadsheets do to a file. Strips the BOM and normalizes line endings. */
 export const readable = (text: string): string => text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
 
-/** Converts lines to the line endings of the existing file. @param before undefined for a new file. */
+/**
+ * Converts lines to the line endings of the existing file. @param before is the existing content; undefined for a new
+ * file.
+ */
 export function* inLinesOf(before: string | undefined, texts: Iterable<string>): Generator<string> {
   const isWindows = before?.includes('\r\n') === true;
   for (const text of texts) yield isWindows ? text.replaceAll('\n', '\r\n') : text;
 }
 
-/** Appends to existing content, adding a final line break if an editor removed it. */
+/** Appends to existing content. First adds a final line break if an editor removed it. */
 export function* continued(before: string, texts: Iterable<string>): Generator<string> {
   yield before;
   if (!before.endsWith('\n')) yield* inLinesOf(before, ['\n']);
@@ -96,19 +99,19 @@ export function unbalanced(postings: readonly Posting[]): string[] {
   return [...sums].filter(([, rest]) => rest !== 0).map(([currency]) => currency);
 }
 
-/** A ledger file as it was when read. */
+/** A ledger file in the state in which it was read. */
 interface LedgerFile {
   /** Resolved path, with symlinks followed. */
   readonly path: string;
-  /** Undefined if the file is missing or empty. */
+  /** The content; undefined if the file is missing or empty. */
   readonly text: string | undefined;
   readonly stats: Stats | undefined;
 }
 
-/** Limit for reading a file at once, bytes; larger than any real ledger. */
+/** Maximum size of a file that is read into memory, bytes. No real ledger is that large. */
 const tooManyBytes = 400 * 1024 * 1024;
 
-/** @throws UsageError if it is not a text file; StorageError if it cannot be read. */
+/** Reads a ledger file. @throws UsageError if it is not a text file; StorageError if it cannot be read. */
 export function readLedgerFile(name: string): LedgerFile {
   try {
     const stats = statSync(name, { throwIfNoEntry: false });
@@ -127,7 +130,7 @@ export function readLedgerFile(name: string): LedgerFile {
 }
 
 /**
- * Replaces the file atomically. Leaves it untouched if it was changed in the meantime.
+ * Replaces the file atomically. Leaves the file untouched if it has changed since it was read.
  * @throws UsageError, StorageError.
  */
 export async function replaceLedgerFile(

@@ -53,10 +53,10 @@ export const hledger: AccountingFormat = {
   },
 };
 
-/** Replaces semicolons, which would start a comment, and bars, which would end the payee. */
+/** Replaces semicolons, which would start a comment, and vertical bars, which would end the payee. */
 const described = (text: string): string => oneLine(text).replaceAll(';', ',').replaceAll('|', '/');
 
-/** A sample amount that declares a currency's decimals to hledger. */
+/** A sample amount that tells hledger how many decimals a currency has. */
 const sample = (currency: string): string => {
   const amount = plainAmount(1, currency);
   return amount === '1' ? '1000.' : `1000${amount.slice(1).replace('1', '0')}`;

@@ -26,20 +26,20 @@ export interface LedgerLines {
   readonly begin: RegExp;
   /** Captures the id in its first group. */
   readonly id: RegExp;
-  /** Matches comments and fields, which are not postings. */
+  /** Matches comments and fields, to tell them from postings. */
   readonly aside: RegExp;
-  /** Captures account and amount, if present, of a posting without its comment. */
+  /** Captures the account and, if present, the amount of a posting whose comment has been removed. */
   readonly posting: RegExp;
 }
 
-/** A transaction: a line with a date, and the indented lines below it. */
+/** A transaction, which is a line with a date and the indented lines below it. */
 interface Block {
   /** Number of its first line, starting at 1. */
   readonly line: number;
   readonly lines: string[];
 }
 
-/** Parses a journal; works for both hledger and beancount. @param text with normalized line endings. Pure. */
+/** Parses a journal in either hledger or beancount format. @param text must have normalized line endings. Pure. */
 export function readLedger(text: string, lines: LedgerLines): AccountingContent {
   const entries: ExistingEntry[] = [];
   let others = 0;
@@ -83,7 +83,9 @@ function blocksOf(text: string, { begin }: LedgerLines): Block[] {
   return blocks;
 }
 
-/** Undefined if someone entered an amount errand does not parse, such as a price. */
+/**
+ * Parses the postings of an entry; undefined if someone entered an amount that errand does not parse, such as a price.
+ */
 function postingsOf(moves: readonly string[], lines: LedgerLines): Posting[] | undefined {
   const postings: Posting[] = [];
   let open: string | undefined;
@@ -97,7 +99,7 @@ function postingsOf(moves: readonly string[], lines: LedgerLines): Posting[] | u
       postings.push({ account, cents, currency });
     }
   }
-  // One amount may be omitted, which the program then infers.
+  // One amount may be omitted. The accounting program infers it, so infer it here too.
   const [currency, other] = open === undefined ? [] : unbalanced(postings);
   if (other !== undefined) return undefined;
   if (open !== undefined && currency !== undefined) {
@@ -113,14 +115,14 @@ function splitPosting(move: string, { posting }: LedgerLines): { account: string
   const [beforeNote = ''] = move.split(';', 1);
   const plain = beforeNote.replace(/^\s+(?:[*!]\s+)?/, '').trimEnd();
   const [, account = plain, value = ''] = posting.exec(plain) ?? [];
-  // A balance assertion may follow the amount; it is not part of it.
+  // Cut off a balance assertion, which may follow the amount but is not part of it.
   const moved = (value.split('=', 1)[0] ?? '').trimEnd();
   return moved === '' ? { account } : { account, value: moved };
 }
 
 /**
- * Detects a final line without a line break that may be truncated. A comment is fine, and so is an amount that balances
- * its entry.
+ * Detects whether a last line without a line break may be truncated. A comment is accepted, and so is an amount that
+ * balances its entry.
  */
 function cutOff(
   text: string,
@@ -140,8 +142,8 @@ function cutOff(
 }
 
 /**
- * Reads the existing entries of a file. `out` is its name as given by the user. @throws UsageError if the file was not
- * written by errand, or is incomplete.
+ * Reads the existing entries of a file. `out` is the file name as given by the user. @throws UsageError if errand did
+ * not write the file, or if the file is incomplete.
  */
 export function existingEntries(
   out: string,
@@ -178,7 +180,7 @@ export function differenceNotes(out: string, differences: readonly Difference[])
   ];
 }
 
-/** A deviation from what errand wrote. */
+/** A place where the file differs from what errand wrote. */
 interface Difference {
   /** Line number in the file, starting at 1. */
   readonly line: number;
@@ -187,8 +189,8 @@ interface Difference {
 }
 
 /**
- * Finds errand's entries whose amounts no longer match their ids, because someone changed an amount or account,
- * duplicated an entry, or removed the one before it. Pure. @param entries as found in the file.
+ * Finds errand's entries whose amounts no longer match their ids. That happens if someone changed an amount or account,
+ * duplicated an entry, or removed the entry before it. Pure. @param entries as found in the file.
  */
 export function differencesIn(entries: readonly ExistingEntry[]): Difference[] {
   const streams = new Map<string, { existing: ExistingEntry; count: number; total: number }[]>();
@@ -219,7 +221,7 @@ export function differencesIn(entries: readonly ExistingEntry[]): Difference[] {
   return found.sort((a, b) => a.line - b.line);
 }
 
-/** @param cents the amount originally written. */
+/** @param cents is the amount that errand originally wrote. */
 function compared(
   { id, line, postings }: ExistingEntry,
   cents: number,

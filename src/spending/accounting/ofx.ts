@@ -15,7 +15,7 @@ const accountId = (wallet: string): string => wallet.replaceAll('-', '').slice(0
 const declaration = '<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n<?OFX OFXHEADER="200"';
 const list = /<STMTTRN>(?:(?!<STMTTRN>)[\s\S]){0,5000}?<\/STMTTRN>\n?/g;
 
-/** OFX 2.1.1 statement of the wallet. Excludes payments from anything else. */
+/** OFX 2.1.1 statement of the wallet. Excludes payments that were not made from the wallet. */
 export const ofx: AccountingFormat = {
   refuses: (text, { wallet }) => {
     if (!text.startsWith(declaration) || !text.includes('<ORG>errand</ORG>'))
@@ -80,7 +80,7 @@ function head({ wallet, now }: AccountingSubject, times: readonly string[]): str
 `;
 }
 
-/** The balance is what the service currently reports for the wallet. */
+/** End of the statement, whose balance is the one that the service currently reports for the wallet. */
 const foot = ({ balance, now }: AccountingSubject): string =>
   `</BANKTRANLIST>
 <LEDGERBAL><BALAMT>${plainAmount(balance, 'USD')}</BALAMT><DTASOF>${moment(now)}</DTASOF></LEDGERBAL></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>
@@ -91,7 +91,7 @@ const moment = (at: number): string =>
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** Truncates text to `limit` characters, and escapes or replaces those not allowed in XML. */
+/** Truncates text to `limit` characters. Escapes or replaces characters that XML does not allow. */
 const escaped = (text: string, limit: number): string =>
   [...oneLine(text, limit * 2)]
     .slice(0, limit)

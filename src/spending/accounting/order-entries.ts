@@ -24,11 +24,11 @@ interface EntryContext {
   readonly written: WrittenEntries;
   readonly feeCents: number | undefined;
   readonly retailers: RetailerNames;
-  /** Converts a time, ms, to its date. */
+  /** Converts a time, ms since the epoch, to its date. */
   readonly dateAt: (moment: number) => string;
 }
 
-/** The entries of an order that the books lack. */
+/** The entries of an order that are missing from the books. */
 interface OrderEntries {
   readonly entries: readonly Entry[];
   /** Number of entries already in the books. */
@@ -38,8 +38,8 @@ interface OrderEntries {
 }
 
 /**
- * The entries the books lack for an order: for each movement, the difference to its current total, which may be
- * negative. Pure. @param order the record as received.
+ * The entries of an order that are missing from the books. Each one is the difference between a movement's current
+ * total and the total written, and may be negative. Pure. @param order the record as received.
  */
 export function entriesOf(
   order: unknown,
@@ -51,14 +51,14 @@ export function entriesOf(
   const { lines, isComplete } = moneyOf(order, { feeCents });
   const totals = totalsOf(id, lines);
   const before = written.of(id);
-  // A movement that was written but no longer exists, such as a reversed credit, is corrected to 0.
+  // A movement that was written but no longer exists, such as a reversed credit, is corrected to a total of 0.
   for (const [name, { stream }] of before)
     if (!totals.has(name)) totals.set(name, { stream, total: 0, isByRule: false });
   const names = retailersOf(order, retailers);
   const entries = [...totals].flatMap(([name, { stream, total, isByRule }]): Entry[] => {
     const earlier = before.get(name);
     const moved = total - (earlier?.total ?? 0);
-    // The wallet only reports the current fee, so a fee already written is not corrected.
+    // The wallet reports only the current fee, so a fee that is already written is not corrected.
     const isUnchanged = isByRule && stream.kind === 'fee' && earlier !== undefined && earlier.total !== 0;
     if (moved === 0 || isUnchanged) return [];
     const count = (earlier?.count ?? 0) + 1;
@@ -122,7 +122,9 @@ function postingsOf(
   return [...parts.map((part) => ({ ...part, cents: sign * part.cents })), paid];
 }
 
-/** The parts of the price, one posting per account; undefined if they are in a different currency than the charge. */
+/**
+ * The parts of the price, with one posting per account; undefined if their currency differs from that of the charge.
+ */
 function pricedParts(order: unknown, currency: string, goods: string): Posting[] | undefined {
   const parts = partsOfPrice(order);
   const price = own(own(order, 'job_result'), 'price_components');
@@ -138,7 +140,7 @@ function pricedParts(order: unknown, currency: string, goods: string): Posting[]
     .map(([account, cents]) => ({ account, cents, currency }));
 }
 
-/** When money moved: the order's creation for purchases, its last update for money returned. */
+/** When money moved. This is the order's creation for purchases, and its last update for money returned. */
 function timeOf(order: unknown, { kind, returnId }: Stream, count: number): number | undefined {
   if (returnId !== undefined) {
     const one = objectsIn(order, 'returns').find((it) => textIn(it, 'id') === returnId);
@@ -150,7 +152,7 @@ function timeOf(order: unknown, { kind, returnId }: Stream, count: number): numb
 
 function timeIn(record: unknown, key: string): number | undefined {
   const at = Date.parse(textIn(record, key) ?? '');
-  // The books require four-digit years.
+  // Accept only years with four digits, because the books require them.
   return at >= Date.UTC(1970, 0, 2) && at < Date.UTC(9999, 0) ? at : undefined;
 }
 
@@ -185,7 +187,7 @@ interface RenderedEntry {
 }
 
 /**
- * Collects entries, rendering each immediately, and sorts them by time at the end. Memory grows with the number of
+ * Collects entries and sorts them by time at the end. Each entry is rendered at once. Memory grows with the number of
  * entries.
  */
 export class Collection {
@@ -233,7 +235,7 @@ export class Collection {
   }
 }
 
-/** The entry for the opening balance, placed just before the first entry, whose time is given. */
+/** The entry for the opening balance. It is placed just before the first entry, whose time is `at`. */
 export const openingEntry = (cents: number, at: number, date: string): Entry => ({
   ...{ id: openingId(cents), kind: 'opening', at: at - 1, date },
   payee: 'Opening balance',

@@ -6,7 +6,7 @@ import { PrivateFileError, readGuardedFile } from '../../platform/private-files.
 import type { ApproverFile, Policy } from '../policy/policy.ts';
 
 /**
- * The public keys of the approvers. @throws UsageError with the policy's line number, for a file without a public key.
+ * The public keys of the approvers. @throws UsageError with the policy's line number if a file contains no public key.
  */
 export const readApprovers = (policy: PolicyOfApprovers): readonly PublicKey[] =>
   policy.approvers.flatMap((approver) => {
@@ -46,16 +46,16 @@ function textOf(path: string, refused: (what: string) => UsageError): string {
 /** An SSH public key. */
 export interface PublicKey {
   readonly type: string;
-  /** Base64, as in a key file. */
+  /** The key in Base64, as in a key file. */
   readonly blob: string;
-  /** In the format of `ssh-keygen -l`: `SHA256:…`. */
+  /** Fingerprint in the format of `ssh-keygen -l`: `SHA256:…`. */
   readonly fingerprint: string;
 }
 
 const types = /^(?:sk-)?(?:ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp\d{3})(?:@openssh\.com)?$/;
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Parses public keys, one per line as written by `ssh-keygen`; otherwise returns the problem. Pure. */
+/** Parses public keys, one per line as written by `ssh-keygen`. Returns the problem if parsing fails. Pure. */
 function readPublicKeys(
   text: string,
 ): { readonly keys: readonly PublicKey[] } | { readonly problem: string } {
@@ -74,15 +74,15 @@ function readPublicKeys(
   return keys.length === 0 ? { problem: 'has no public key' } : { keys };
 }
 
-/** First line of a signature by `ssh-keygen -Y sign`. */
+/** First line of a signature made by `ssh-keygen -Y sign`. */
 export const signatureBegin = '-----BEGIN SSH SIGNATURE-----';
 const signatureShape =
   /^-----BEGIN SSH SIGNATURE-----\r?\n([A-Za-z0-9+/=\r\n]+)-----END SSH SIGNATURE-----\s*$/;
 const magic = 'SSHSIG';
 
 /**
- * The fingerprint of the key that made a signature; undefined if it is not a signature. Does not verify it;
- * `ssh-keygen` does.
+ * The fingerprint of the key that made a signature; undefined if the text is not a signature. Does not verify the
+ * signature, because `ssh-keygen` does.
  */
 export function signerOf(signature: string): string | undefined {
   const bytes = Buffer.from(signatureShape.exec(signature)?.[1] ?? '', 'base64');
@@ -91,7 +91,7 @@ export function signerOf(signature: string): string | undefined {
   return key && fingerprintOf(key);
 }
 
-/** Reads a string in SSH wire format: a four-byte length and the content. */
+/** Reads a string in SSH wire format, which is a four-byte length followed by the content. */
 function stringAt(bytes: Buffer, at: number): Buffer | undefined {
   if (bytes.length < at + 4) return undefined;
   const end = at + 4 + bytes.readUInt32BE(at);

@@ -13,8 +13,8 @@ const carried = new WeakMap<OrderContext, Promise<string>>();
 
 /**
  * Imports the approval given by `--approval FILE` into the journal, once per run, even if it was used here before.
- * @returns its id. @throws UsageError for a file without an approval; ErrandError policy if it is not signed by an
- * approver.
+ * @returns the approval's id. @throws UsageError if the file contains no approval; ErrandError policy if the approval
+ * is not signed by an approver.
  */
 export function carriedApproval(
   context: OrderContext,
@@ -41,7 +41,7 @@ async function take(context: OrderContext, policy: Policy, file: string): Promis
   return request.id;
 }
 
-/** Size limit of a signed request, bytes; larger than any real one. */
+/** Size limit of a signed request, bytes. No real request is that large. */
 export const largestDocument = 256 * 1024;
 
 /** A request with its approval signature, or just the signature. */
@@ -54,8 +54,8 @@ export const approvalText = ({ request, signature }: Approval): string =>
   `${canonicalJson({ request, signature })}\n`;
 
 /**
- * Parses a file or stdin: a signature from ssh-keygen, or the output of `approvalText`. @throws UsageError naming the
- * file.
+ * Parses the content of a file or stdin, either a signature from ssh-keygen or the output of `approvalText`. @throws
+ * UsageError naming the file.
  */
 export function readApprovalText(name: string, text: string): SignedApproval {
   if (text.trimStart().startsWith(signatureBegin)) return { signature: `${text.trim()}\n` };
@@ -84,7 +84,7 @@ const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= maxTextLength;
 const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
 
-/** Whether untrusted input has the form of a request. Only the signature proves it genuine. */
+/** Whether untrusted input has the form of a request. Only its signature proves that the request is genuine. */
 function isRequest(value: unknown): value is ApprovalRequest {
   if (!isObject(value)) return false;
   const { id, subject, total_cents: total, parts, summary, rules } = value;
@@ -114,8 +114,8 @@ interface SignedRequest {
 }
 
 /**
- * Stores a signed approval in the journal. @throws ErrandError policy if it was not signed by an approver, has expired,
- * or was denied here.
+ * Stores a signed approval in the journal. @throws ErrandError policy if the approval was not signed by an approver,
+ * has expired, or was denied here.
  */
 export async function saveSigned(
   context: OrderContext,
@@ -131,13 +131,13 @@ export async function saveSigned(
   const approvals = await (await context.journal()).reservations.approvals();
   const known = approvals.list().find((one) => one.request.id === request.id);
   if (known?.state === 'denied') throw notApproved(`approval ${request.id} was denied by ${known.decidedBy}`);
-  // The first valid approval stands; another signature changes nothing.
+  // The first valid approval stands, so another signature changes nothing.
   if (known?.state === 'approved' && (await distrust(context, policy, known)) === undefined)
     return approvals.approve(request, known.decidedBy ?? signed.by, known.signature);
   return approvals.approve(request, signed.by, signature);
 }
 
-/** @param what the problem, as a sentence. */
+/** @param what describes the problem, as a sentence. */
 export const notApproved = (what: string, facts: ErrorFacts = {}): ErrandError =>
   new ErrandError('policy', what, {
     code: 'approval_refused',
@@ -146,7 +146,10 @@ export const notApproved = (what: string, facts: ErrorFacts = {}): ErrandError =
     ...facts,
   });
 
-/** Opens the local approvals. Releases those for `terms` whose process ended before sending anything. */
+/**
+ * Opens the local approvals. Approvals for `terms` become usable again if the process that used them ended before
+ * sending anything.
+ */
 export async function openApprovals(
   { journal }: Pick<OrderContext, 'journal'>,
   terms: string,

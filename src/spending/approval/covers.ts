@@ -6,18 +6,21 @@ import { keyLifetimeMs } from '../../journal/journal-record.ts';
 import type { Verdict } from '../policy/policy.ts';
 import type { Subject } from './subject.ts';
 
-/** Placeholder for the idempotency key of an order that has none yet. */
+/** Placeholder for the key of an order that has no idempotency key yet. */
 export const openKey = '';
 
-/** The intended order or orders, which an approval has to cover. */
+/** The proposed order or orders, which an approval has to cover. */
 export interface RequiredCoverage {
   readonly subject: Subject;
   readonly verdict: Verdict;
-  /** Idempotency keys of all intended orders; `openKey` for an order that gets its approval's key on sending. */
+  /**
+   * Idempotency keys of all proposed orders. `openKey` stands for an order that gets the approval's key when it is
+   * sent.
+   */
   readonly keys: ReadonlySet<string>;
   /** Ms since the epoch. */
   readonly now: number;
-  /** Lifetime of an approval under the policy, ms. */
+  /** How long an approval is valid under the policy, ms. */
   readonly lifetimeMs: number;
 }
 
@@ -27,8 +30,9 @@ const leewayMs = 5 * 60_000;
 type Timed = Pick<ApprovalRequest, 'subject' | 'operation' | 'asked_at' | 'expires_at'>;
 
 /**
- * Lifetime of an approval, ms, if the policy allows `lifetimeMs`. Another machine may have used it, and the result can only
- * be looked up for a single order of an account. All others expire with their idempotency keys. Pure.
+ * Lifetime of an approval, ms, if the policy allows `lifetimeMs`. Another machine may already have used the approval,
+ * and only for a single order of an account can the result be looked up. All other approvals therefore expire with
+ * their idempotency keys. Pure.
  */
 export const lifetimeOf = (
   { subject, operation }: Pick<Timed, 'subject' | 'operation'>,
@@ -37,13 +41,13 @@ export const lifetimeOf = (
   subject === 'order' && operation === 'order.create' ? lifetimeMs : Math.min(lifetimeMs, keyLifetimeMs);
 
 /**
- * When an approval expires, ms since the epoch: at its own expiry, or earlier if the local policy's lifetime is
- * shorter. Pure.
+ * When an approval expires, ms since the epoch. This is its own expiry, or an earlier time if the local policy allows a
+ * shorter lifetime. Pure.
  */
 export const usableUntil = (request: Timed, lifetimeMs: number): number =>
   Math.min(Date.parse(request.expires_at), Date.parse(request.asked_at) + lifetimeOf(request, lifetimeMs));
 
-/** Why an approval is expired or not valid yet, phrased to follow its id. Pure. */
+/** Why an approval has expired or is not valid yet, phrased to follow the approval's id. Pure. */
 export function untimely(
   request: ApprovalRequest,
   { now, lifetimeMs }: Pick<RequiredCoverage, 'now' | 'lifetimeMs'>,
@@ -55,7 +59,10 @@ export function untimely(
     : undefined;
 }
 
-/** Why an approval does not cover the intended order, phrased to follow its id; undefined if it does. Pure. */
+/**
+ * Why an approval does not cover the proposed order, phrased to follow the approval's id; undefined if it covers the
+ * order. Pure.
+ */
 export function shortfall(
   approval: Approval,
   uses: readonly ApprovalUse[],
@@ -74,7 +81,10 @@ export function shortfall(
   );
 }
 
-/** With another key it would be a different order, also on machines that do not know the first one. */
+/**
+ * Why an approval does not fit the idempotency keys. With another key the service would create a second order, even on
+ * machines that do not know the first one.
+ */
 function keyed({ subject, key }: ApprovalRequest, keys: ReadonlySet<string>): string | undefined {
   if (subject !== 'order' || keys.has(openKey) || (key !== null && keys.has(key))) return undefined;
   return `is for the idempotency key ${key}: give that one, or none`;
@@ -109,7 +119,7 @@ function beyond(
   return more.length === 0 ? undefined : `overrules ${rules.join(', ')}, and not ${more.join(', ')}`;
 }
 
-/** How messages describe each part that differs. */
+/** What messages call each part that differs. */
 const partNames: Readonly<Record<string, string>> = {
   products: 'other products or another quantity',
   address: 'another address',
@@ -133,15 +143,15 @@ export function differences(request: ApprovalRequest, subject: Subject): string[
       parts[name] === part ? [] : [partNames[name] ?? 'something else'],
     ),
   ];
-  // Row keys usually derive from the row contents, so the first difference suffices.
+  // Row keys usually derive from the contents of the rows, so it is enough to report the first difference.
   if (found.length > 0) return subject.subject === 'upload' ? found.slice(0, 1) : found;
   const isSame = request.terms === subject.terms && shownOf(request) === shownOf(subject);
   return isSame ? [] : ['something else than it shows'];
 }
 
 /**
- * Whether a request may have been meant for this subject: an order that differs in at most one respect, an upload with
- * the same rows, or a plan of the same file. Pure.
+ * Whether a request may have been meant for this subject. The subject must be an order that differs in at most one
+ * respect, an upload with the same rows, or a plan of the same file. Pure.
  */
 export function isRelated(
   request: ApprovalRequest,
@@ -152,7 +162,9 @@ export function isRelated(
   return subject === 'upload' ? request.parts.rows === parts.rows : request.summary.file === summary.file;
 }
 
-/** The summary used for comparison. An upload is identified by its rows, so its file name is ignored. */
+/**
+ * The summary used for comparison. It omits the file name of an upload, because an upload is identified by its rows.
+ */
 function shownOf({ subject, summary }: Pick<ApprovalRequest, 'subject' | 'summary'>): string {
   const { file: _, ...rest } = summary;
   return canonicalJson(subject === 'upload' ? rest : summary);

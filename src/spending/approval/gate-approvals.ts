@@ -16,20 +16,20 @@ import type { ApprovablePlan, Subject } from './subject.ts';
 
 /** Poll interval while waiting for a decision, ms. */
 const pollIntervalMs = 300;
-/** Maximum number of non-matching approvals reported with their differences. */
+/** Maximum number of approvals that do not match but are reported with their differences. */
 const maxNamed = 3;
 /** Maximum lifetime of an approval, ms. */
 const maxLifetimeMs = 31 * 24 * 3600 * 1000;
 
 interface Asking {
-  /** Computed on first use; slow for a long table. */
+  /** Returns the subject. It is computed on first use, because that is slow for a long table. */
   readonly subject: () => Subject;
   readonly plan: ApprovablePlan | undefined;
-  /** Idempotency keys of all intended orders. */
+  /** Idempotency keys of all proposed orders. */
   readonly keys: ReadonlySet<string>;
   /** Id of the approval passed by the user. */
   readonly carried: string | undefined;
-  /** Whether the key was generated rather than chosen by the user. */
+  /** Whether errand generated the key, rather than the user choosing it. */
   readonly isKeyMade: boolean;
   /** Why the user wants to override the policy. */
   readonly reason: string | undefined;
@@ -37,7 +37,7 @@ interface Asking {
   readonly waitMs: number | undefined;
 }
 
-/** The approvals available to one command: existing ones, and the one it requests. */
+/** The approvals available to one command. These are the existing approvals and the one that the command requests. */
 export class GateApprovals {
   readonly #context: OrderContext;
   readonly #policy: Policy;
@@ -53,15 +53,15 @@ export class GateApprovals {
     this.#asking = asking;
   }
 
-  /** Time from which their uses matter, ms since the epoch. */
+  /** Start of the period in which uses of the trusted approvals matter, ms since the epoch. */
   get since(): number {
     return Math.min(...this.#trusted.map(({ request }) => Date.parse(request.asked_at)));
   }
 
-  /** Finds an approval that covers the intended order. @param active reservations for other keys. */
+  /** Finds an approval that covers the proposed order. @param active reservations for other keys. */
   covering(verdict: Verdict, active: readonly Reservation[]): Approval | undefined {
     return this.#trusted.find((approval) => {
-      // It may have been denied in the meantime.
+      // Read the approval again, because it may have been denied in the meantime.
       const now = this.#approvals?.get(approval.request.id);
       if (now?.state !== 'approved' || now.signature !== approval.signature) return false;
       const uses = active.filter((one) => one.approval === approval.request.id && usesApproval(one));
@@ -69,7 +69,7 @@ export class GateApprovals {
     });
   }
 
-  /** Looks for approvals that cover the order. @returns whether it found new ones. @throws ErrandError. */
+  /** Looks for approvals that cover the order. @returns whether it found any new approvals. @throws ErrandError. */
   async find(verdict: Verdict): Promise<boolean> {
     const approvals = await openApprovals(this.#context, this.#subject().terms);
     this.#approvals = approvals;
@@ -84,7 +84,10 @@ export class GateApprovals {
     return found.length > 0;
   }
 
-  /** The verdict with existing approvals taken into account: covered findings become allowed. @throws ErrandError. */
+  /**
+   * The verdict after existing approvals are taken into account, so that findings they cover become allowed. @throws
+   * ErrandError.
+   */
   async withApprovals(verdict: Verdict, active: readonly Reservation[]): Promise<Verdict> {
     await this.find(verdict);
     const covering = this.covering(verdict, active);
@@ -102,9 +105,9 @@ export class GateApprovals {
   }
 
   /**
-   * Requests an approval and waits for the decision if the command wants that.
-   * @returns once it is approved. @throws PolicyRefusal naming the request; ErrandError deadline if nobody decided in
-   * time.
+   * Requests an approval, and waits for the decision if the command asks for that.
+   * @returns once the request is approved. @throws PolicyRefusal naming the request; ErrandError deadline if nobody
+   * decided in time.
    */
   async ask({ verdict }: PolicyDenial): Promise<void> {
     const approvals = await (await this.#context.journal()).reservations.approvals();
@@ -144,7 +147,7 @@ export class GateApprovals {
     };
   }
 
-  /** Total in cents. A plan is approved as a whole, whichever part is placed. */
+  /** Total in cents. A plan is approved as a whole, so its total does not depend on the part being placed. */
   #total({ amount_cents: cents }: Verdict): number {
     return this.#asking.plan?.cents ?? cents;
   }
@@ -167,7 +170,10 @@ export class GateApprovals {
     };
   }
 
-  /** A denial still in force for the same order and total. A different total may be requested again. */
+  /**
+   * Finds a denial of the same order and total that is still in force. An approval for a different total may be
+   * requested again.
+   */
   #denied(all: readonly Approval[], verdict: Verdict): ApprovalRequest | undefined {
     const isOverride = verdict.outcome === 'refused';
     const total = this.#total(verdict);
@@ -256,6 +262,6 @@ const undecided = ({ id }: ApprovalRequest, approve: string): ErrandError =>
     next: [{ command: approve, when: 'to approve it; then run the same command again' }],
   });
 
-/** The command that approves a request, as far as it can be determined here. */
+/** The command that approves a request, as far as this machine can tell. */
 const approveCommand = (context: OrderContext, { approvers }: Policy, id: string): string =>
   `errand approval approve ${id}${approvers.length > 0 ? ' --key ~/.ssh/id_ed25519' : ''}${whereFlags(context)}`;

@@ -14,13 +14,13 @@ import { subjectOf } from './subject.ts';
 /** The idempotency key bound to an approval. */
 export interface ApprovedKey {
   readonly key: string;
-  /** Whether it was sent before. The existing order is then shown, not created again. */
+  /** Whether the key was sent before. In that case the existing order is shown, and none is created. */
   readonly isSent: boolean;
 }
 
 /**
- * The idempotency key for an order with an approval. All machines use the approval's key, so the service creates only
- * one order. A pending request already has a key. Undefined if there is neither.
+ * The idempotency key for an order that has an approval. All machines use the approval's key, so the service creates
+ * only one order. A pending request already has a key. Undefined if the order has neither an approval nor a request.
  */
 export async function keyOfApproval(
   context: OrderContext,
@@ -48,7 +48,7 @@ export async function keyOfApproval(
     if (request.id === carried && uses.some((use) => use.key === key)) return { key, isSent: true };
     if (uses.length > 0 || untimely(request, { now: context.clock.now(), lifetimeMs: policy.approvalMs }))
       continue;
-    // The key may have been sent with an order that no longer needed approval.
+    // Skip a key that may already have been sent, with an order that no longer needed approval.
     if ((journal.find(key, intent.baseUrl)?.state ?? 'refused') !== 'refused') continue;
     const cents = (numberIn(intent.body, 'max_price') ?? 0) + (await feeOf(context, intent.operation));
     if (state === 'open' ? request.total_cents !== cents : request.total_cents < cents) continue;

@@ -11,15 +11,15 @@ import { usableUntil } from './covers.ts';
 import { isByApprover } from './ssh.ts';
 
 /**
- * `used` and `expired` are derived from the orders placed and the time; `untrusted` is approved, but not by a key in
- * the current policy.
+ * `used` and `expired` are derived from the orders placed and from the time. `untrusted` means approved, but by a key
+ * that is not in the current policy.
  */
 export type ShownState = Approval['state'] | 'used' | 'expired' | 'untrusted';
 
-/** An approval as shown to users. Omits the account, which is a fingerprint. */
+/** An approval as shown to users. Omits the account fingerprint. */
 export type ShownApproval = Output<'Approval'>;
 
-/** The policy to show approvals with; undefined if it cannot be loaded, in which case they are shown anyway. */
+/** The policy against which approvals are shown; undefined if it cannot be loaded. Approvals are shown even then. */
 export async function policyToShow(context: OrderContext): Promise<Policy | undefined> {
   try {
     return await loadPolicy(context);
@@ -86,8 +86,8 @@ export function requestLines(request: ApprovalRequest, address: readonly string[
 }
 
 /**
- * One-line summary for a table cell. It starts with the host, because the end may be cut: `shop.example/item x 2, with
- * payment`. Pure.
+ * One-line summary for a table cell, such as `shop.example/item x 2, with payment`. It starts with the host, because
+ * the end may be cut off. Pure.
  */
 export function briefOf(summary: unknown): string {
   const { file, orders, with: fields } = Object(summary);

@@ -9,18 +9,18 @@ import type { OrderContext } from '../../run/order-context.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type PolicyOfApprovers, type PublicKey, readApprovers, signerOf } from './approvers.ts';
 
-/** Signature namespace: signatures made for any other purpose are invalid. */
+/** Signature namespace. It makes signatures for any other purpose invalid. */
 export const namespace = 'errand-approval';
 
 /** Time limit for signing, ms; the user may have to find a hardware key. */
 const signTimeoutMs = 10 * 60_000;
 const verifyTimeoutMs = 30_000;
-/** Larger than any signature. */
+/** Limit for the output of ssh-keygen, bytes. No signature is that large. */
 const maxOutputBytes = 64 * 1024;
 
 /**
- * Signs a text with a private key, or with the agent's key for a given public key. @returns the armoured signature.
- * @throws ErrandError policy if signing fails; interrupted on Ctrl-C.
+ * Signs a text with a private key. If `key` names a public key, the agent's matching private key signs. @returns the
+ * armoured signature. @throws ErrandError policy if signing fails; interrupted on Ctrl-C.
  */
 export async function sign(context: OrderContext, key: string, text: string): Promise<string> {
   const ended = await run(
@@ -36,10 +36,7 @@ export async function sign(context: OrderContext, key: string, text: string): Pr
   throw unsigned(`ssh-keygen did not sign with ${key}: ${ended.last || `exit ${ended.code}`}`);
 }
 
-/**
- * Verifies that a text was signed for this purpose with one of the keys. @throws ErrandError if ssh-keygen cannot be
- * run.
- */
+/** Verifies that one of the keys signed a text for this purpose. @throws ErrandError if ssh-keygen cannot be run. */
 async function verify(
   context: OrderContext,
   keys: readonly PublicKey[],
@@ -61,7 +58,7 @@ async function verify(
 interface Ended {
   readonly code: number | null;
   readonly out: string;
-  /** Last line of its diagnostic output. */
+  /** Last line that ssh-keygen wrote to its diagnostic output. */
   readonly last: string;
 }
 
@@ -119,10 +116,10 @@ const missing = (): ErrandError =>
     hint: 'Nothing was sent. Install OpenSSH 8.2 or later (the package openssh-client), then try again.',
   });
 
-/** Who signed a request, or why the signature does not count, phrased to follow its id. */
+/** Who signed a request, or why the signature does not count. The reason is phrased to follow the request's id. */
 type Signed = { readonly by: string } | { readonly problem: string };
 
-/** Checks whether a request is signed with an approver's key. @throws ErrandError if ssh-keygen cannot be run. */
+/** Checks whether a request is signed with a key of an approver. @throws ErrandError if ssh-keygen cannot be run. */
 export async function signedBy(
   context: OrderContext,
   policy: PolicyOfApprovers,
@@ -141,8 +138,8 @@ export async function signedBy(
 }
 
 /**
- * Whether the signature claims a key that the policy names; true if the policy names none. Does not verify the
- * signature.
+ * Whether the signature claims to be made with a key that the policy names. Always true if the policy names no keys.
+ * Does not verify the signature.
  */
 export function isByApprover(policy: PolicyOfApprovers, { signature }: Approval): boolean {
   if (policy.approvers.length === 0) return true;
@@ -151,8 +148,8 @@ export function isByApprover(policy: PolicyOfApprovers, { signature }: Approval)
 }
 
 /**
- * Why an approval is not valid under a policy; undefined if it is. Its state in the journal alone does not prove that a
- * person approved it.
+ * Why an approval is not valid under a policy; undefined if it is valid. The approval's state in the journal does not
+ * prove that a person approved it.
  */
 export async function distrust(
   context: OrderContext,

@@ -10,7 +10,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** A plan approved as a whole, even if it is placed in parts. */
 export interface ApprovablePlan {
-  /** SHA-256 over all orders including each row's idempotency key, so that no row can be ordered twice. */
+  /** SHA-256 over all orders. It includes the idempotency key of each row, so that no row can be ordered twice. */
   readonly hash: string;
   /** Total of ceilings and fees, cents. */
   readonly cents: number;
@@ -34,8 +34,8 @@ export type Subject = Pick<
 >;
 
 /**
- * The subject of an approval for intents of one operation. For an order: everything except key and ceiling, which are
- * checked separately. For an upload: every row, with both. Pure.
+ * The subject of an approval for intents of one operation. For an order, it covers everything except key and ceiling,
+ * which are checked separately. For an upload, it covers every row with its key and ceiling. Pure.
  */
 export function subjectOf(
   intents: readonly Intent[],
@@ -52,7 +52,7 @@ export function subjectOf(
     terms: sha256(canonicalJson(bound)),
     parts: what.parts,
     summary: what.summary,
-    // A fixed key means a single order, even if several machines send it.
+    // With a fixed key, the service creates a single order even if several machines send it.
     key: what.subject === 'order' ? key : null,
   };
 }
@@ -82,7 +82,9 @@ function orderOf({ body }: Intent): What {
   };
 }
 
-/** All rows with their ceilings and idempotency keys, independent of how they are split into batches. */
+/**
+ * All rows with their ceilings and idempotency keys. The result does not depend on how the rows are split into batches.
+ */
 function rowsOf(intents: readonly Intent[]): What {
   const rows: string[] = [];
   const ceilings: string[] = [];
@@ -126,7 +128,7 @@ function rowsOf(intents: readonly Intent[]): What {
 const topEntries = (counts: ReadonlyMap<string, number>, limit = maxNamed): Record<string, number> =>
   Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, limit));
 
-/** For a long table, only the most frequent entries are listed. */
+/** Maximum number of entries listed for a long table. The most frequent entries are listed. */
 const maxNamed = 20;
 const maxProducts = 5;
 

@@ -11,13 +11,13 @@ import type { OrderContext } from '../../run/order-context.ts';
 import type { Policy, Rule } from './policy.ts';
 import { hostOf, plainUrl, productOf } from './policy.ts';
 
-/** An order as seen by the policy, before it is sent. */
+/** An order as the policy sees it before the order is sent. */
 export interface SpendingOrder extends OrderToReserve {
   readonly lines: readonly OrderLine[];
   /** Two capital letters. */
   readonly country: string;
   readonly metadata: Readonly<Record<string, string>>;
-  /** Its row number, if it comes from a table. */
+  /** The order's row number, if the order comes from a table. */
   readonly row: number | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface OrderLine {
   readonly url: string;
   readonly quantity: number;
   readonly host: string;
-  /** Names that identify the retailer: the host, plus a name if the policy names retailers. */
+  /** Names that identify the retailer. These are the host and, if the policy names retailers, the retailer's name. */
   readonly retailer: readonly string[];
 }
 
@@ -34,22 +34,24 @@ type Fields = Readonly<Record<string, unknown>>;
 interface Terms {
   readonly feeCents: number;
   readonly isRehearsal: boolean;
-  /** Row numbers of a batch, as shown by a spreadsheet. */
+  /** Row numbers of a batch, as a spreadsheet shows them. */
   readonly numbers?: readonly number[] | undefined;
 }
 
-/** The orders an intent results in: a single one, or one per row for a batch. Pure. */
+/**
+ * The orders that an intent results in. A batch results in one order per row, any other intent in a single order. Pure.
+ */
 export function ordersOf(intent: Intent, { numbers, ...terms }: Terms): SpendingOrder[] {
   if (intent.operation !== 'bulk.create')
     return [orderOf(intent, intent.key, maxPayment(intent, terms.feeCents), intent.body, terms, undefined)];
   return [...rowsIn(intent)].map(({ key, body, price }, index) => {
-    // The service may be able to parse a price that we cannot, so assume it exceeds every limit.
+    // The service may be able to parse a price that errand cannot, so assume that the price exceeds every limit.
     const cents = price === null ? Number.MAX_SAFE_INTEGER : price + terms.feeCents;
     return orderOf(intent, key, cents, body, terms, numbers?.[index] ?? index + 1);
   });
 }
 
-/** The maximum cost of each order of a record, without the fee; cents. Pure. */
+/** The most that each order of a record can cost without the fee, cents. Pure. */
 export function ceilingsOf({ key, base_url: baseUrl, account, operation, body }: JournalRecord) {
   const ceilings =
     operation === 'bulk.create'
@@ -59,8 +61,8 @@ export function ceilingsOf({ key, base_url: baseUrl, account, operation, body }:
 }
 
 /**
- * The rows of a batch as orders, each with its idempotency key and its ceiling in cents (null if it cannot be parsed).
- * Pure.
+ * The rows of a batch as orders. Each has its idempotency key and its ceiling in cents, or null if the ceiling cannot
+ * be parsed. Pure.
  */
 export function* rowsIn({ body, key: batch }: Pick<Intent, 'body' | 'key'>): Generator<{
   readonly key: string;
@@ -102,14 +104,14 @@ function orderOf(
   };
 }
 
-/** The amount paid up front may exceed the contract's ceiling plus fee. */
+/** The most that an order can cost. The amount paid up front may exceed the contract's ceiling plus fee. */
 function maxPayment({ body, payment }: Intent, feeCents: number): number {
   const ceiling = numberIn(body, 'max_price') ?? Number.MAX_SAFE_INTEGER - feeCents;
   const isUsd = payment?.currency.toLowerCase() === 'usd' && /^\d{1,15}$/.test(payment.amount);
   return Math.max(ceiling + feeCents, isUsd ? Number(payment.amount) : 0);
 }
 
-/** Top-level values that can be compared with a policy. */
+/** The metadata as text, so that its top-level values can be compared with a policy. */
 const plainMetadata = (metadata: unknown): Record<string, string> =>
   Object.fromEntries(
     Object.entries(isObject(metadata) ? metadata : {}).flatMap(([key, value]) =>
@@ -120,7 +122,7 @@ const plainMetadata = (metadata: unknown): Record<string, string> =>
 export const metadataHash = ([key, value]: readonly [string, string]): string =>
   hash(JSON.stringify([key, value]));
 
-/** The fields that identify a place. The recipient's name is not part of it. */
+/** The fields that identify a place. They do not include the recipient's name. */
 const place = ['address_line1', 'address_line2', 'city', 'state', 'postal_code', 'country'] as const;
 
 /** Normalizes the spelling of a place, for comparison. Pure. */
@@ -132,7 +134,7 @@ export const placeText = (part: (name: (typeof place)[number]) => string): strin
     }),
   );
 
-/** Most strings need no change, and testing is cheaper than replacing. */
+/** Test first, because most strings need no change and testing is cheaper than replacing. */
 const singleSpaced = (text: string): string => (/\s\s|[^\S ]/.test(text) ? text.replace(/\s+/g, ' ') : text);
 
 const addressHash = (address: unknown): string => hash(placeText((name) => textIn(address, name) ?? ''));
@@ -148,20 +150,23 @@ export function rowKeysOf(body: Fields): string[] {
 const textCells = (cells: Fields): Record<string, string> =>
   Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, String(cell ?? '')]));
 
-/** A name of a policy that is a host: it needs nobody who knows retailers. */
+/** Whether a name in a policy is a host. A host needs no lookup at the service. */
 const isHost = (name: string): boolean => name.includes('.');
 
-/** Whether a policy's name is one of those that a retailer is known by; a host stands for the hosts under it too. */
+/** Whether a name in a policy is one of the names a retailer is known by. A host also matches its subdomains. */
 export const isRetailer = (name: string, known: readonly string[]): boolean =>
   known.some((one) => one === name || (isHost(name) && one.endsWith(`.${name}`)));
 
-/** A host as a retailer is known by it. One without a dot looks like a name, which only the service gives. */
+/**
+ * A host in the form used among a retailer's names. A host without a dot is prefixed, because it would look like a name
+ * given by the service.
+ */
 export const hostAsName = (host: string): string => (isHost(host) ? host : `//${host}`);
 
 /**
- * The orders with the names of their retailers, as far as the policy needs them: each host that no name of the policy
- * covers is looked up once at the service, for free. One that stays unknown is known by its host alone.
- * @throws ErrandError where the service cannot be asked.
+ * Adds retailer names to the orders if the policy names retailers by name. Each host is looked up once at the service,
+ * free of charge. A retailer that the service does not know is identified by its host alone.
+ * @throws ErrandError if the service cannot be reached.
  */
 export async function withRetailers(
   context: OrderContext,
@@ -191,7 +196,10 @@ const namesIn = ({ retailers, limits }: Policy): Named[] => [
   ...limits.flatMap((limit) => (limit.scope?.retailer ? [{ ...limit, name: limit.scope.retailer }] : [])),
 ];
 
-/** A name that nobody has would deny and limit nothing. @throws ErrandError policy naming its line. */
+/**
+ * Checks that each retailer name in the policy exists, because an unknown name would deny and limit nothing. @throws
+ * ErrandError policy naming the line.
+ */
 async function checkNames(context: OrderContext, { file }: Policy, names: readonly Named[]): Promise<void> {
   const known = await knownRetailers(context);
   const wrong = names.find(({ name }) => !known.has(name));
@@ -214,7 +222,7 @@ async function checkNames(context: OrderContext, { file }: Policy, names: readon
 
 const retailers = new WeakMap<OrderContext, Promise<ReadonlySet<string>>>();
 
-/** Read once a run; those too that the service has only seen. */
+/** Names of all retailers, including those the service has only seen. Read once per run. */
 function knownRetailers(context: OrderContext): Promise<ReadonlySet<string>> {
   const known = retailers.get(context) ?? readRetailers(context);
   retailers.set(context, known);
@@ -230,7 +238,7 @@ async function readRetailers(context: OrderContext): Promise<ReadonlySet<string>
   return found;
 }
 
-/** The name of the retailer of a URL; none where the service knows none. */
+/** The name of the retailer that sells at a URL; empty if the service knows none. */
 async function resolveNames(context: OrderContext, url: string): Promise<string[]> {
   try {
     const client = await context.client();
@@ -238,7 +246,7 @@ async function resolveNames(context: OrderContext, url: string): Promise<string[
     const name = textIn(own(body, 'retailer'), 'retailer');
     return name === undefined ? [] : [name.toLowerCase()];
   } catch (error) {
-    // The service refuses the question for what is no product's URL; the order would be refused too.
+    // The service rejects a URL that is not a product's. It would also refuse the order.
     if (error instanceof ErrandError && error.facts.outcome === 'rejected') return [];
     throw error;
   }
@@ -247,8 +255,8 @@ async function resolveNames(context: OrderContext, url: string): Promise<string[
 const fees = new WeakMap<OrderContext, Promise<number>>();
 
 /**
- * The service fee per order, cents: set by the contract for orders paid by challenge, otherwise read from the wallet
- * once per run. @throws ErrandError if the service does not report it.
+ * The service fee per order, cents. For orders paid by challenge the contract sets it; otherwise it is read from the
+ * wallet once per run. @throws ErrandError if the service does not report it.
  */
 export function feeOf(context: OrderContext, operation: string): Promise<number> {
   if (operation === 'agent.order.create')

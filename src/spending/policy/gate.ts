@@ -22,9 +22,9 @@ import { findingOf, judge } from './verdict.ts';
 /** An order or batch about to be sent. */
 export interface ProposedOrder {
   readonly intent: Intent;
-  /** Row numbers of a batch, as shown by a spreadsheet. */
+  /** Row numbers of a batch, as a spreadsheet shows them. */
   readonly numbers?: readonly number[] | undefined;
-  /** Whether it was sent before: it counts towards its upload's total, but nothing is reserved for it. */
+  /** Whether the order was sent before. It then counts towards its upload's total, but nothing is reserved for it. */
   readonly isDone?: boolean;
 }
 
@@ -89,7 +89,7 @@ export class Gate {
       : verdict;
   }
 
-  /** Like `look`, but if a limit is reached, first fetches the final cost of earlier orders. */
+  /** Like `preview`, but if a limit is reached, first fetches the final cost of earlier orders. */
   async settledPreview(): Promise<Verdict> {
     const verdict = await this.preview();
     if (!reachesPeriod(verdict) || !(await settleUnsettled(this.#context, this.#since()))) return verdict;
@@ -97,8 +97,9 @@ export class Gate {
   }
 
   /**
-   * Tries to resolve a refusal. The first time a limit is reached, fetches the final cost of earlier orders; after
-   * that, asks for an approval or an override at the terminal. @returns whether to evaluate again. @throws ErrandError.
+   * Tries to resolve a refusal. The first time a limit is reached, it fetches the final cost of earlier orders. After
+   * that, it requests an approval, or an override at the terminal. @returns whether to evaluate again. @throws
+   * ErrandError.
    */
   async reconsider(failure: unknown): Promise<boolean> {
     if (!(failure instanceof PolicyDenial)) return false;
@@ -114,7 +115,7 @@ export class Gate {
     return true;
   }
 
-  /** Records a final refusal in the audit chain. The order is refused even if that fails. */
+  /** Records a final refusal in the audit chain. The order stays refused even if recording fails. */
   async recordDenial(failure: unknown): Promise<void> {
     if (!(failure instanceof PolicyDenial) || failure.verdict.outcome !== 'refused') return;
     const { orders, amount_cents: cents } = failure.verdict;
@@ -169,8 +170,8 @@ export class Gate {
   }
 
   /**
-   * Earliest reservation time that can matter to any rule. Includes an extra day, because in a time zone ahead the
-   * month begins earlier.
+   * Earliest reservation time that can matter to any rule. Includes an extra day, because the month begins earlier in
+   * time zones ahead of UTC.
    */
   #since(): number {
     const now = this.#context.clock.now();
@@ -190,7 +191,10 @@ const reserved = ({
   ...order
 }: SpendingOrder): OrderToReserve => order;
 
-/** Opens the gate for intents subject to a policy; undefined if the policy exempts rehearsals. @throws ErrandError. */
+/**
+ * Opens the gate for intents subject to a policy; undefined if the policy exempts them as rehearsals. @throws
+ * ErrandError.
+ */
 export async function openGate(
   context: OrderContext,
   policy: Policy,
@@ -231,7 +235,9 @@ export async function openGate(
   return new Gate(context, policy, { orders, upload, reason, approvals });
 }
 
-/** Whether an order is a rehearsal. Payment by challenge needs no key, so a test key does not determine it. */
+/**
+ * Whether an order is a rehearsal. An order paid by challenge needs no key, so a test key does not make it a rehearsal.
+ */
 export const isRehearsed = (
   context: OrderContext,
   { operation, baseUrl }: Pick<Intent, 'operation' | 'baseUrl'>,
@@ -241,8 +247,8 @@ export const isRehearsed = (
     : context.isRehearsal(operation === 'legacy.retry' ? 'legacy' : 'current');
 
 /**
- * Refuses a v1 retry if the policy has any rules: it contains no price, address or product to check. @throws
- * PolicyRefusal.
+ * Refuses a v1 retry if the policy has any rules, because a retry contains no price, address or product to check.
+ * @throws PolicyRefusal.
  */
 function checkRetry(context: OrderContext, policy: Policy): undefined {
   const { file, limits, retailers, countries, urls, duplicates, approveAbove } = policy;
@@ -269,7 +275,7 @@ const maxReported = 10;
 /** A policy override confirmed at the terminal. */
 interface Overridden {
   readonly reason: string;
-  /** Whether a verdict stays within what the user confirmed. */
+  /** Whether a verdict is within what the user confirmed. */
   covers(verdict: Verdict): boolean;
 }
 
@@ -280,7 +286,7 @@ function checkOverride({ overrides, file }: Policy, denial: PolicyDenial): void 
 
 /**
  * Asks the user to type the amount that the policy blocks.
- * @throws ErrandError policy if there is no TTY, or the input does not match.
+ * @throws ErrandError policy if there is no TTY, or if the typed amount does not match.
  */
 async function confirmOverride(
   context: OrderContext,

@@ -10,20 +10,21 @@ import type { Policy } from './policy.ts';
 
 /** The text of a policy. */
 interface Source {
-  /** What messages call it. */
+  /** Display name for messages. */
   readonly file: string;
   readonly bytes: Buffer;
-  /** Undefined for the file of this machine. */
+  /** The published policy; undefined if the policy is a file of this machine. */
   readonly published?: PublishedPolicy;
 }
 
-/** What a run has read of its policy so far. */
+/** The policy that each run has loaded, with its source. */
 const loaded = new WeakMap<OrderSettings, { readonly source: Source; readonly policy: Policy }>();
 
 /**
- * The policy that says what may be spent, as it is at this moment: a question may stand for hours. Its file says it; where
- * machines share a journal, the one that was published there. Undefined where there is none, which takes no more than a look.
- * @throws ErrandError policy for one that cannot be read, understood or trusted: then nothing is ordered.
+ * Loads the policy that applies now. It is read anew each time, because a prompt may stay open for hours. It comes from
+ * the policy file or, where machines share a journal, from the policy published there. Undefined if there is none,
+ * which is cheap to find out.
+ * @throws ErrandError policy if the policy cannot be read, parsed or trusted. Nothing is ordered then.
  */
 export async function loadPolicy(context: PolicyContext): Promise<Policy | undefined> {
   const { settings } = context;
@@ -40,7 +41,10 @@ export async function loadPolicy(context: PolicyContext): Promise<Policy | undef
 
 export type PolicyContext = Pick<OrderContext, 'settings' | 'journal'>;
 
-/** The policy that was published, though a file of this machine may differ; undefined where none was. @throws ErrandError. */
+/**
+ * Loads the published policy, even if a file of this machine differs; undefined if none is published. @throws
+ * ErrandError.
+ */
 export async function loadPublished({
   settings,
   journal,
@@ -48,13 +52,13 @@ export async function loadPublished({
   return settings.database && (await journal()).reservations.policies.current();
 }
 
-/** A policy that was published, as it is understood. @throws ErrandError policy. */
+/** Parses a published policy. @throws ErrandError policy. */
 export const readPublished = ({ settings }: PolicyContext, published: PublishedPolicy): Promise<Policy> =>
   read(publishedSource(settings, published));
 
 /**
- * A policy file that is to be published, with what stands in the files of its approvers.
- * @throws ErrandError policy for one that cannot be used.
+ * Reads a policy file that is to be published, with the contents of its approvers' key files.
+ * @throws ErrandError policy if the policy cannot be used.
  */
 export async function readFile(file: string): Promise<{
   readonly text: string;
@@ -71,7 +75,10 @@ export async function readFile(file: string): Promise<{
   return { text: bytes.toString('utf8'), policy, keys };
 }
 
-/** @throws ErrandError policy where this machine and the others that share the journal would follow different policies. */
+/**
+ * Chooses the source of the policy. @throws ErrandError policy if this machine would follow a different policy than the
+ * other machines that share the journal.
+ */
 function sourceOf(
   settings: OrderSettings,
   bytes: Buffer | undefined,
@@ -108,24 +115,24 @@ const publishedSource = (settings: OrderSettings, published: PublishedPolicy): S
 const isSame = (one: Source, other: Source): boolean =>
   one.bytes.equals(other.bytes) && JSON.stringify(one.published) === JSON.stringify(other.published);
 
-/** Whether there may be a policy, as far as its path tells: nothing is read. */
+/** Whether there may be a policy, judging by its path alone. Reads no file. */
 export const mayHavePolicy = ({ settings: { policy, database } }: Pick<OrderContext, 'settings'>): boolean =>
   database !== undefined ||
   (policy !== undefined &&
     (policy.from !== 'default' || existsSync(policy.value) || existsSync(misnamed(policy.value))));
 
-/** What people call a policy that is read under another name. */
+/** The path with the extension `.yml`, which people may use by mistake instead of `.yaml`. */
 const misnamed = (file: string): string => file.replace(/\.yaml$/, '.yml');
 
-/** SHA-256 of the file that this run has read its policy from; of nothing where it has read none. */
+/** SHA-256 of the policy that this run has loaded, or of an empty text if it has loaded none. */
 export const policyHash = ({ settings }: Pick<OrderContext, 'settings'>): string =>
   createHash('sha256')
     .update(loaded.get(settings)?.source.bytes ?? '')
     .digest('hex');
 
 /**
- * For the moment before the orders are written down; of one that was published the journal sees to it.
- * @throws ErrandError policy where the file is no longer what was read.
+ * Checks the policy file just before the orders are recorded. For a published policy, the journal makes this check.
+ * @throws ErrandError policy if the file has changed since it was read.
  */
 export function checkUnchanged({ settings }: Pick<OrderContext, 'settings'>): void {
   const file = settings.policy?.value ?? '';
@@ -156,7 +163,7 @@ async function read({ file, bytes, published }: Source): Promise<Policy> {
   }
 }
 
-/** Undefined where no policy is there, and none is named. */
+/** Content of the policy file; undefined if there is no policy and the user has named none. */
 function bytesOf({ policy }: OrderSettings): Buffer | undefined {
   if (!policy) return undefined;
   const { value: file, from, name } = policy;
@@ -180,7 +187,7 @@ function guardedBytes(file: string): Buffer | undefined {
   }
 }
 
-/** A limit holds for all machines or for none. */
+/** The error for machines with different policies, because a limit must apply to all machines that share it. */
 const apart = (file: string, code: string, message: string, publish: string): ErrandError =>
   new ErrandError('policy', message, {
     code,
@@ -194,7 +201,7 @@ const apart = (file: string, code: string, message: string, publish: string): Er
     ],
   });
 
-/** Nobody knows what may be spent, so nothing is. */
+/** The error for an unusable policy. Nothing is ordered, because it is unknown what may be spent. */
 const unusable = (file: string, what: string, cause?: unknown): ErrandError =>
   new ErrandError('policy', `the policy cannot be used: ${what}`, {
     code: 'policy_unusable',

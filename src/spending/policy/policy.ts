@@ -1,19 +1,19 @@
 import { domainToUnicode } from 'node:url';
 import { unescapedTwice, withPlainLetters } from '../../platform/net/urls.ts';
 
-/** Which orders a limit is about; all of its parts must hold. */
+/** The orders that a limit applies to. An order must match all fields. */
 export interface Scope {
-  /** A retailer's name, or its host. */
+  /** A retailer's name or host. */
   readonly retailer?: string;
-  /** Top-level metadata of the order. */
+  /** Top-level metadata that the order must have. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** What limits can be set, for all orders or a part of them; every one of them counts ceiling and fee, but the last. */
+/** The kinds of limits, for all orders or for some of them. Every kind except the last counts ceiling and fee. */
 export const limitKinds = ['per_order', 'per_day', 'per_month', 'per_batch', 'quantity_per_line'] as const;
 export type LimitKind = (typeof limitKinds)[number];
 
-/** Where a rule stands in its file: `limits.per_day`, `per[2].per_month`. */
+/** A rule and its position in the file, such as `limits.per_day` or `per[2].per_month`. */
 export interface Rule {
   readonly rule: string;
   readonly line: number;
@@ -21,13 +21,13 @@ export interface Rule {
 
 export interface Limit extends Rule {
   readonly kind: LimitKind;
-  /** Cents; a count for `quantity_per_line`. */
+  /** Maximum in cents, or a count for `quantity_per_line`. */
   readonly max: number;
-  /** Undefined for all orders. */
+  /** The orders that the limit applies to; undefined for all orders. */
   readonly scope: Scope | undefined;
 }
 
-/** Names that alone are allowed, or that are denied. */
+/** Names that are denied, or the only names that are allowed. */
 export interface NameRule extends Rule {
   readonly kind: 'allow' | 'deny';
   readonly names: readonly string[];
@@ -36,46 +36,46 @@ export interface NameRule extends Rule {
 export const sameFields = ['product', 'address'] as const;
 export const duplicateActions = ['warn', 'approve', 'refuse'] as const;
 
-/** Orders that look like an earlier one. */
+/** Rule for orders that look like an earlier order. */
 interface DuplicateRule extends Rule {
   readonly same: readonly (typeof sameFields)[number][];
   readonly withinMs: number;
   readonly action: (typeof duplicateActions)[number];
 }
 
-/** A file of public keys, relative to the policy. */
+/** A file of public keys. Its path is relative to the policy. */
 export interface ApproverFile extends Rule {
   readonly name: string;
 }
 
-/** What may be spent, as a policy file says it. */
+/** What may be spent, as a policy file states it. */
 export interface Policy {
-  /** Its path; of one that was published, what messages call it. */
+  /** Path of the policy file, or what messages call a published policy. */
   readonly file: string;
-  /** IANA name; days and months begin there. */
+  /** IANA name of the time zone in which days and months begin. */
   readonly timeZone: string;
-  /** Whether test keys and the embedded sandbox fall under it. */
+  /** Whether orders with test keys or in the embedded sandbox are subject to the policy. */
   readonly rehearsals: 'count' | 'exempt';
-  /** Whether whoever sits at a terminal may overrule it. */
+  /** Whether a user at a terminal may override the policy. */
   readonly overrides: 'terminal' | 'never';
   readonly limits: readonly Limit[];
   readonly retailers: NameRule | undefined;
-  /** Two capitals each. */
+  /** Two-letter uppercase codes. */
   readonly countries: NameRule | undefined;
   /** Globs over whole URLs. */
   readonly urls: NameRule | undefined;
   readonly duplicates: DuplicateRule | undefined;
-  /** Above this, in cents, a person must say yes. */
+  /** Amount above which a person must approve, cents. */
   readonly approveAbove: (Rule & { readonly max: number }) | undefined;
-  /** How long an approval can be used, from when it was asked for, ms. */
+  /** How long an approval can be used after it was requested, ms. */
   readonly approvalMs: number;
-  /** Files of public keys whose owners may approve, as they are written. */
+  /** Files with the public keys of those who may approve, as written in the policy. */
   readonly approvers: readonly ApproverFile[];
-  /** What stands in these files, where the policy was published with them. */
+  /** Contents of the key files, if they were published with the policy. */
   readonly keys?: Readonly<Record<string, string>>;
 }
 
-/** `limits.per_day` of one part of the orders, in words; undefined for all of them. */
+/** Describes in words which orders a limit applies to; undefined if it applies to all. */
 export function scopeText(scope: Scope | undefined): string | undefined {
   if (!scope) return undefined;
   const metadata = Object.entries(scope.metadata ?? {}).map(([key, value]) => `${key}=${value}`);
@@ -97,17 +97,17 @@ export interface Finding {
   readonly limit_cents: number | null;
   /** Amount used before this order. */
   readonly used_cents: number | null;
-  /** Amount left for others: after this order if it is allowed, otherwise before it. */
+  /** Amount left for other orders, after this order if it is allowed, otherwise before it. */
   readonly left_cents: number | null;
   /** Period in the policy's time zone: `2026-11-22` or `2026-11`. */
   readonly period: string | null;
   /** End of the period, ISO 8601. */
   readonly resets_at: string | null;
-  /** The table row concerned; null for a single order and for a table as a whole. */
+  /** The table row that the finding is about; null for a single order, and for a table as a whole. */
   readonly row: number | null;
 }
 
-/** The policy's decision on intended orders. */
+/** The policy's decision on proposed orders. */
 export interface Verdict {
   readonly outcome: VerdictOutcome;
   readonly policy: string;
@@ -124,11 +124,11 @@ export interface Verdict {
 
 /** A day or a month in a time zone. */
 export interface Period {
-  /** `2026-11-22` or `2026-11`, as it is called there. */
+  /** The day or month, such as `2026-11-22` or `2026-11`. */
   readonly name: string;
-  /** Ms since the epoch; the first moment of it. */
+  /** First moment of the period, ms since the epoch. */
   readonly begin: number;
-  /** The first moment after it. */
+  /** First moment after the period, ms since the epoch. */
   readonly end: number;
 }
 
@@ -139,10 +139,12 @@ export interface Periods {
 
 const hourMs = 3600 * 1000;
 const dayMs = 24 * hourMs;
-/** No zone is further from UTC, and no day is longer by more, ms. */
+/** Largest offset of any time zone from UTC, with a margin for long days, ms. */
 const zoneMs = 15 * hourMs;
 
-/** The day and the month of a moment in a zone, also where its clock is changed then. Pure. @param now ms since the epoch. */
+/**
+ * The day and month that contain a moment in a time zone. Handles clock changes. Pure. @param now ms since the epoch.
+ */
 export function periodsAt(now: number, timeZone: string): Periods {
   const dateAt = datesIn(timeZone);
   const [year = 0, month = 0, date = 0] = dateAt(now).split('-').map(Number);
@@ -161,8 +163,9 @@ export function periodsAt(now: number, timeZone: string): Periods {
 const nameOf = (midnight: number): string => new Date(midnight).toISOString().slice(0, 10);
 
 /**
- * When a date of the calendar begins in a zone, ms since the epoch; one that the zone has skipped begins with the next.
- * @param midnight of the date in UTC. @param dateAt of `datesIn`.
+ * When a calendar date begins in a time zone, ms since the epoch. A date that the zone skipped begins with the next
+ * date.
+ * @param midnight is the start of the date in UTC. @param dateAt comes from `datesIn`.
  */
 export function beginOf(midnight: number, dateAt: (moment: number) => string): number {
   const name = nameOf(midnight);
@@ -175,7 +178,7 @@ export function beginOf(midnight: number, dateAt: (moment: number) => string): n
   return after;
 }
 
-/** From a moment to the date in a zone, `2026-11-22`. */
+/** Returns a function that converts a moment to its date in a time zone, such as `2026-11-22`. */
 export function datesIn(timeZone: string): (moment: number) => string {
   if (timeZone === 'UTC') return (moment) => new Date(moment).toISOString().slice(0, 10);
   const format = new Intl.DateTimeFormat('en-CA', {
@@ -192,7 +195,7 @@ export function datesIn(timeZone: string): (moment: number) => string {
   };
 }
 
-/** A time zone as it is spelt in the database of zones; undefined for one that is not known. */
+/** A time zone's name as spelled in the time zone database; undefined if the zone is unknown. */
 export function zoneNamed(name: string): string | undefined {
   if (/^(?:utc|etc\/utc|gmt|etc\/gmt)$/i.test(name)) return 'UTC';
   try {
@@ -202,22 +205,28 @@ export function zoneNamed(name: string): string | undefined {
   }
 }
 
-/** A scheme, a plain host with or without a port, then what belongs to the host alone. */
+/** A scheme, a plain host with an optional port, and then any path, query or fragment. */
 const plainUrlPattern = /^https?:\/\/[^\s\\/?#@]+(?:[/?#][^\s\\]*)?$/i;
 
 /**
- * Whether every reader of a URL finds the same host in it: a user name, a backslash or a blank is read in several ways,
- * so that what is judged here need not be what is ordered there.
+ * Whether every parser finds the same host in a URL. Parsers disagree on user names, backslashes and spaces, so the
+ * service might order from another host than the one that the policy checked.
  */
 export const isPlainUrl = (url: string): boolean => plainUrlPattern.test(url) && URL.canParse(url);
 
-/** A URL in one spelling: host without a dot at its end, no user name, usual escapes. The text itself where it is no URL. */
+/**
+ * Normalizes a URL: standard escapes, no user name, no dot at the end of the host. Text that is not a URL is returned
+ * unchanged.
+ */
 export function plainUrl(text: string): string {
   const url = parsed(text);
   return url ? url.href : text;
 }
 
-/** The same for comparing products: besides, neither scheme nor fragment, and letters and digits are not escaped. */
+/**
+ * Normalizes a URL to compare products. Unlike `plainUrl`, it also drops the scheme and the fragment, and unescapes
+ * letters and digits.
+ */
 export function productOf(text: string): string {
   const url = parsed(text);
   if (!url) return text;
@@ -225,10 +234,10 @@ export function productOf(text: string): string {
   return `${url.host}${path}${url.search}`;
 }
 
-/** In lower case, without a dot at its end; the text itself where it is no URL. */
+/** The host of a URL in lower case, without a dot at its end. Text that is not a URL is returned unchanged. */
 export const hostOf = (text: string): string => parsed(text)?.hostname ?? text;
 
-/** Every spelling of a URL that a pattern may be written for, in lower case. */
+/** All spellings of a URL that a pattern might be written for, in lower case. */
 export function urlVariants(text: string): string[] {
   const url = parsed(text);
   const forms = [text];
@@ -239,7 +248,7 @@ export function urlVariants(text: string): string[] {
   return [...new Set(forms.flatMap((form) => [form, unescapedTwice(form)]).map(comparable))];
 }
 
-/** What is compared: however it is capitalised, and however its accents are composed. */
+/** Normalizes a text for comparison, so that case and the encoding of accents do not matter. */
 export const comparable = (text: string): string => text.normalize('NFC').toLowerCase();
 
 function parsed(text: string): URL | undefined {

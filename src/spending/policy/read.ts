@@ -34,16 +34,16 @@ const keys = [
   'rehearsals',
 ] as const;
 
-/** As long as reservations are kept, days. */
+/** Maximum period in which duplicates are looked for, days. Reservations are not kept for longer. */
 const maxDays = 400;
-/** The longest that an approval can be used, days. */
+/** Maximum lifetime of an approval, days. */
 const maxApprovalDays = 30;
-/** Unless the policy says otherwise, ms. */
+/** Default lifetime of an approval, ms. */
 const defaultApprovalMs = 24 * 3600 * 1000;
 
 /**
- * The text of a policy file to a policy.
- * @throws UsageError naming file, line and key for everything that is not understood: nothing is passed over.
+ * Parses the text of a policy file.
+ * @throws UsageError naming file, line and key for anything it does not understand. Nothing is ignored.
  */
 export function readPolicy(file: string, text: string): Policy {
   const tree = new PolicyTree(file, text);
@@ -169,7 +169,10 @@ function readApprove(
   };
 }
 
-/** Only what is read as an amount is advised: 9,000 alone may be dollars or cents. */
+/**
+ * Advises how to quote an amount. Repeats the user's text only if it is clearly an amount, because 9,000 alone may be
+ * dollars or cents.
+ */
 function withQuotes(text: string): string {
   const amount = readAmount(text);
   return amount.problem === undefined && !amount.isBare
@@ -177,7 +180,7 @@ function withQuotes(text: string): string {
     : 'write an amount in quotes, such as "$9000.00"';
 }
 
-/** Money is written as on the command line: a bare whole number may be meant as dollars or as cents. */
+/** Reads an amount as on the command line. A bare whole number is rejected, because it may mean dollars or cents. */
 function readCents(tree: PolicyTree, location: Location): number {
   const amount = readAmount(tree.text(location, 'an amount, such as $200'));
   if (amount.problem !== undefined) throw tree.refused(location, amount.problem);
@@ -202,7 +205,7 @@ function readZone(tree: PolicyTree, location: Location): string {
   throw tree.refused(location, `takes a time zone such as America/Chicago, not "${zone}"`);
 }
 
-/** A parser of flags, whose refusal is told of the file. */
+/** Runs a parser written for flags, and reports its errors with the position in the file. */
 function asWords<T>(tree: PolicyTree, location: Location, read: () => T): T {
   try {
     return read();
@@ -212,20 +215,20 @@ function asWords<T>(tree: PolicyTree, location: Location, read: () => T): T {
   }
 }
 
-/** A value of a policy file, with where it stands. */
+/** A value of a policy file and its position. */
 interface Location {
   readonly node: unknown;
-  /** `limits.per_day`; empty for the whole file. */
+  /** Path such as `limits.per_day`; empty for the whole file. */
   readonly path: string;
 }
 
-/** A YAML file as a tree of places, each of which is read as what it must be. Every refusal names file and line. */
+/** A YAML file as a tree of values, each parsed as the type it must have. Every error names file and line. */
 class PolicyTree {
   readonly root: Location;
   readonly #file: string;
   readonly #lines = new LineCounter();
 
-  /** @throws UsageError naming the line, for text that is no YAML. */
+  /** @throws UsageError naming the line if the text is not YAML. */
   constructor(file: string, text: string) {
     this.#file = file;
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1))
@@ -244,7 +247,10 @@ class PolicyTree {
     return new UsageError(location.path === '' ? `${where}: ${what}` : `${where}: ${location.path} ${what}`);
   }
 
-  /** The values of a map by their keys. @throws UsageError for a key that is not among `known`, naming the nearest. */
+  /**
+   * The values of a map by key. @throws UsageError for a key that is not in `known`. The error suggests the nearest
+   * known key.
+   */
   fields<K extends string>(location: Location, known: readonly K[]): Partial<Record<K, Location>> {
     const found: Partial<Record<K, Location>> = {};
     for (const { key, value } of this.pairs(location)) {
@@ -255,7 +261,7 @@ class PolicyTree {
     return found;
   }
 
-  /** Any map of texts to texts. */
+  /** Reads a map whose keys and values are arbitrary texts. */
   texts(location: Location): Record<string, string> {
     return Object.fromEntries(this.pairs(location).map(({ key, value }) => [key.text, this.text(value)]));
   }
@@ -267,7 +273,7 @@ class PolicyTree {
     return node.items.map((item, index) => ({ node: item, path: `${location.path}[${index + 1}]` }));
   }
 
-  /** A scalar as it is written. */
+  /** A scalar exactly as it is written. */
   text(location: Location, takes = 'a text'): string {
     const scalar = this.#scalar(location, takes);
     const text = written(scalar);
@@ -292,7 +298,7 @@ class PolicyTree {
     return node.items.map((pair) => {
       const text = isScalar(pair.key) ? written(pair.key) : '';
       const key = { text, location: { node: pair.key, path } };
-      // A key without a value stands where its key does.
+      // For a key without a value, use the position of the key.
       const value = isScalar(pair.value) && pair.value.value === null ? undefined : pair.value;
       const inner = path === '' ? text : `${path}.${text}`;
       if (value === undefined || value === null)
@@ -322,7 +328,7 @@ class PolicyTree {
 
 const isNode = (node: unknown): node is Node => isScalar(node) || isMap(node) || isSeq(node) || isAlias(node);
 
-/** A number as it is written: 200.00 and 000 are more than their values. */
+/** A scalar exactly as it is written, because a number such as 200.00 or 000 says more than its value. */
 const written = ({ value, source }: Scalar): string =>
   typeof value === 'string' ? value : (source ?? String(value));
 

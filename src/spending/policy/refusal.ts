@@ -5,18 +5,18 @@ import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import type { Finding, Verdict, VerdictOutcome } from './policy.ts';
 
-/** What a person was asked, and what else there is that does not cover it. */
+/** The approval that was requested, and existing approvals that do not cover the order. */
 export interface RequestedApproval {
   readonly request: ApprovalRequest;
   readonly isDenied: boolean;
-  /** Commands. */
+  /** Commands to run. */
   readonly approve: string;
   readonly show: string;
-  /** `approval 1a2b… is for another address`. */
+  /** Reasons such as `approval 1a2b… is for another address`. */
   readonly others: readonly string[];
 }
 
-/** The policy does not let orders through. Nothing was sent. */
+/** The policy does not permit the orders. Nothing was sent. */
 export class PolicyDenial extends ErrandError {
   override readonly name = 'PolicyRefusal';
   readonly verdict: Verdict;
@@ -43,14 +43,14 @@ export class PolicyDenial extends ErrandError {
   }
 }
 
-/** Rows of a table that an error names one by one. */
+/** Maximum number of table rows that an error lists individually. */
 const maxRows = 100;
 
-/** The rules that stand in the way. */
+/** The findings that prevent the orders. */
 export const against = ({ outcome, rules }: Verdict): readonly Finding[] =>
   rules.filter((finding) => finding.outcome === outcome);
 
-/** `limits.per_day: it takes …`, or of an upload `row 17, limits.per_day: …`. */
+/** Reasons such as `limits.per_day: it takes …`, or `row 17, limits.per_day: …` for an upload. */
 const reasons = (verdict: Verdict): string => against(verdict).map(findingText).join('; ');
 
 export const findingText = ({ rule, applies_to: part, row, message }: Finding): string =>
@@ -108,8 +108,8 @@ export const outcomeWords: Readonly<Record<VerdictOutcome, string>> = {
 const maxReported = 5;
 
 /**
- * Formats a verdict: `policy: allowed; limits.per_day: $49.00 of $100.00 left for 2026-11-22`, followed by the findings
- * that are not allowed. Pure.
+ * Formats a verdict, such as `policy: allowed; limits.per_day: $49.00 of $100.00 left for 2026-11-22`. The findings
+ * that are not allowed follow. Pure.
  */
 export function verdictLines({ outcome, rules, rows, approval }: Verdict): string[] {
   const word = outcomeWords[outcome];

@@ -3,10 +3,10 @@ import { formatMoney } from '../../format/money.ts';
 import { durationText } from '../../format/time.ts';
 import { type Policy, type Rule, scopeText } from './policy.ts';
 
-/** A rule of a policy as it is shown. */
+/** A rule of a policy in the format shown to users. */
 export type ShownRule = Output<'PolicyRule'>;
 
-/** Every rule that holds, in the order of the file. Pure. */
+/** All rules that apply, in the order of the file. Pure. */
 export function rulesOf(policy: Policy): ShownRule[] {
   const { limits, retailers, countries, urls, duplicates, approveAbove } = policy;
   const shown = ({ rule, line }: Rule, value: string, part?: string): ShownRule => ({
@@ -36,7 +36,7 @@ export function rulesOf(policy: Policy): ShownRule[] {
   ].sort((a, b) => a.line - b.line);
 }
 
-/** What holds besides the rules, in words. */
+/** The terms that apply in addition to the rules, in words. */
 export function termsOf(policy: Policy): string[] {
   const { timeZone, rehearsals, overrides, approvers, approveAbove, duplicates, approvalMs } = policy;
   const isApproved = approveAbove !== undefined || duplicates?.action === 'approve';

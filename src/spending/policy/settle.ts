@@ -15,16 +15,17 @@ import { rowKeysOf } from './facts.ts';
 import { type Policy, periodsAt, scopeText } from './policy.ts';
 import { usedIn } from './verdict.ts';
 
-/** How many orders are read one by one where the list does not have them. */
+/** Maximum number of orders read individually because the order list does not contain them. */
 const maxSingleReads = 20;
-/** Pages that are read beyond those that the orders would fill. */
+/** Number of extra pages to read, beyond those that the orders would fill. */
 const morePages = 2;
 const pageRows = 500;
 
 /**
- * Reads what became of the reserved orders of this service and account: what a placed one cost is what counts, what
- * failed or was cancelled is given back. Where the service cannot be read everything stays reserved, and that is said.
- * @param since ms since the epoch. @returns whether anything is other than before. @throws StorageError.
+ * Reads the results of this account's reserved orders at this service. A placed order then counts with its actual cost,
+ * and reservations for failed or cancelled orders are released. If the service cannot be read, everything stays
+ * reserved and a message says so.
+ * @param since ms since the epoch. @returns whether anything has changed. @throws StorageError.
  */
 export async function settleUnsettled(context: OrderContext, since: number): Promise<boolean> {
   const journal = await context.journal();
@@ -49,7 +50,10 @@ export async function settleUnsettled(context: OrderContext, since: number): Pro
   return changed > 0;
 }
 
-/** Settles what is reserved for one order by what was read of it. @returns what stands then. @throws StorageError. */
+/**
+ * Settles the reservation of one order according to the order as read. @returns the reservation afterwards. @throws
+ * StorageError.
+ */
 export async function settleRead(
   context: OrderContext,
   reservation: Reservation,
@@ -60,7 +64,7 @@ export async function settleRead(
   return reservations.about(reservation.baseUrl, reservation.orderId, reservation.key) ?? reservation;
 }
 
-/** What the rows of batches have become. A row without an order that the service has refused was not ordered by that batch. */
+/** Reads the results of batch rows. If a row has no order and the service refused it, the batch did not order it. */
 async function readBatches(
   client: Client,
   journal: Journal,
@@ -87,7 +91,7 @@ async function readBatches(
   return readings;
 }
 
-/** A row whose key has an order already was ordered before. */
+/** A row does not count as refused if it failed because its key already has an order. That order was placed earlier. */
 const isRefused = (row: unknown, batch: unknown): boolean =>
   (textIn(row, 'status') === 'failed' ||
     (textIn(row, 'status') === 'pending' && textIn(batch, 'status') === 'failed')) &&
@@ -117,7 +121,7 @@ async function readOrders(client: Client, active: readonly Reservation[]): Promi
   return readings;
 }
 
-/** Undefined where this account cannot see it. */
+/** The order; undefined if this account cannot see it. */
 async function orderAt(client: Client, id: string): Promise<unknown> {
   try {
     return (await client.call('order.get', { path: { order_id: id } })).body;
@@ -127,7 +131,10 @@ async function orderAt(client: Client, id: string): Promise<unknown> {
   }
 }
 
-/** What an order came to, as far as it is known. A retailer that cancels a placed order leaves the service its fee. */
+/**
+ * The final cost of an order, as far as it is known. If the retailer cancels a placed order, the service still keeps
+ * its fee.
+ */
 function endOf(
   order: unknown,
   { feeCents, counted, state }: Reservation,
@@ -141,10 +148,10 @@ function endOf(
   return state === 'settled' && counted === costCents ? {} : { costCents };
 }
 
-/** What a limit of a day or month has left. Amounts in cents. */
+/** What is left of a daily or monthly limit. Amounts in cents. */
 type ShownUsage = Output<'PolicyUsage'>;
 
-/** What the limits of a day or month have left. @throws StorageError where the journal cannot be read. */
+/** What is left of the daily and monthly limits. @throws StorageError if the journal cannot be read. */
 export async function shownUsage(
   context: OrderContext,
   policy: Policy,

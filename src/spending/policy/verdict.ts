@@ -21,11 +21,11 @@ import {
 
 export interface Judged {
   readonly policy: Policy;
-  /** The orders for which nothing is reserved yet. */
+  /** The orders for which nothing has been reserved yet. */
   readonly fresh: readonly SpendingOrder[];
-  /** Every order of the upload; undefined for a single order. */
+  /** All orders of the upload; undefined for a single order. */
   readonly upload: readonly Pick<SpendingOrder, 'cents' | 'facts'>[] | undefined;
-  /** What else is reserved and spent, by live orders or by rehearsals as these are. */
+  /** Other reservations and spending of the same kind, either live orders or rehearsals. */
   readonly active: readonly Reservation[];
   readonly periods: Periods;
   /** Ms since the epoch. */
@@ -43,7 +43,8 @@ export function judge(judged: Judged): Verdict {
     const finding = { ...found, row: row ?? null };
     if (finding.outcome !== 'allowed') rows.push(finding);
     const before = worst.get(finding.rule);
-    // The first of the worst is shown; where all are allowed, the last, which says what is left after them.
+    // Keep the first of the worst findings. If all orders are allowed, keep the last finding, which shows what is left
+    // after them.
     if (!before || rank(before) === 0 || rank(finding) > rank(before)) worst.set(finding.rule, finding);
   };
   for (const limit of policy.limits) judgeLimit(limit, judged, add);
@@ -69,7 +70,10 @@ const rank = ({ outcome }: Pick<Finding, 'outcome'>): number => outcomes.indexOf
 const sumOf = (orders: readonly Pick<SpendingOrder, 'cents'>[]): number =>
   orders.reduce((sum, { cents }) => sum + cents, 0);
 
-/** Tells whether an order belongs to the part that a limit is about. A month may hold many: nothing is hashed for each. */
+/**
+ * Returns a test whether a limit applies to an order. The limit's metadata is hashed only once, because a month may
+ * contain many orders.
+ */
 function belongsTo(scope: Scope | undefined): (order: Pick<SpendingOrder, 'facts'>) => boolean {
   const retailer = scope?.retailer;
   const metadata = Object.entries(scope?.metadata ?? {}).map(metadataHash);
@@ -78,7 +82,7 @@ function belongsTo(scope: Scope | undefined): (order: Pick<SpendingOrder, 'facts
     metadata.every((pair) => facts.metadata.includes(pair));
 }
 
-/** What is reserved and spent in a period, cents. */
+/** The amount reserved and spent in a period, cents. */
 export function usedIn(
   active: readonly Reservation[],
   scope: Scope | undefined,
@@ -149,11 +153,11 @@ function judgeLimit(
   }
 }
 
-/** A ceiling that nobody can read here stands for more than any limit. */
+/** Formats an amount. A ceiling that cannot be parsed here is stored as an amount above every limit. */
 const amountText = (cents: number): string =>
   cents > Number.MAX_SAFE_INTEGER / 2 ? 'a price that cannot be read here' : formatMoney(cents);
 
-/** @param used what is used by then. @param cents what is to be spent. */
+/** @param used is the amount used so far. @param cents is the amount to be spent. */
 const money = (limit: Limit, isOver: boolean, used: number, cents: number) => ({
   ...findingOf(limit, isOver ? 'refused' : 'allowed', ''),
   applies_to: scopeText(limit.scope) ?? null,
@@ -162,13 +166,13 @@ const money = (limit: Limit, isOver: boolean, used: number, cents: number) => ({
   left_cents: Math.max(0, limit.max - used - (isOver ? 0 : cents)),
 });
 
-/** What a rule that is about no amount says. */
+/** The finding of a rule that has no amount. */
 export function findingOf({ rule, line }: Rule, outcome: VerdictOutcome, message: string): FindingDraft {
   const none = { limit_cents: null, used_cents: null, left_cents: null, period: null, resets_at: null };
   return { rule, line, applies_to: null, outcome, message, ...none };
 }
 
-/** How many of one product an order has, over all its lines. */
+/** The largest quantity of any one product in an order, summed over all its lines. */
 function maxOfOneProduct(lines: SpendingOrder['lines']): number {
   const counts = new Map<string, number>();
   for (const { url, quantity } of lines)
@@ -176,7 +180,7 @@ function maxOfOneProduct(lines: SpendingOrder['lines']): number {
   return Math.max(...counts.values());
 }
 
-/** Where, from whom and what is ordered, and whether a person must say yes. */
+/** Evaluates the rules on destination, retailer and products, and whether a person must approve. */
 function judgeTerms(policy: Policy, order: SpendingOrder): FindingDraft[] {
   const { retailers, countries, urls, approveAbove } = policy;
   const found: FindingDraft[] = [];
@@ -226,7 +230,10 @@ function retailerProblem({ kind, names }: NonNullable<Policy['retailers']>, { li
   return kind === 'deny' ? `${called} is denied` : `${called} is not among ${names.join(', ')}`;
 }
 
-/** A pattern stands for a whole URL, `*` for any text; however the URL is escaped or capitalised. Takes no longer for any pattern. */
+/**
+ * Whether a pattern matches a whole URL. `*` matches any text. Escapes and case do not matter. The time does not depend
+ * on the pattern.
+ */
 export function matchesUrl(glob: string, url: string): boolean {
   const pattern = comparable(glob);
   return urlVariants(url).some((form) => matchesGlob(pattern, form));
@@ -246,7 +253,10 @@ function matchesGlob(glob: string, text: string): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
-/** Finds what looks like an earlier order, or like one that stands before it in the same upload; asked in their order. */
+/**
+ * Returns a function that finds a likely duplicate of an order, among earlier orders or earlier rows of the same
+ * upload. Call it for the rows in order.
+ */
 function duplicateFinder({
   policy: { duplicates },
   active,

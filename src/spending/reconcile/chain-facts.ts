@@ -3,7 +3,7 @@ import { ChainCheck } from '../../journal/audit-check.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An intent to order, as the audit chain tells of it. */
+/** An intent to order, as recorded in the audit chain. */
 export interface RecordedIntent {
   readonly key: string;
   readonly operation: string;
@@ -11,31 +11,31 @@ export interface RecordedIntent {
   /** ISO 8601. */
   readonly at: string;
   readonly ceilingCents: number | undefined;
-  /** SHA-256 of what was asked for, as a repeated command is told by. */
+  /** SHA-256 of the request, by which a repeated command is recognized. */
   readonly content: string;
-  /** Another one was ordered on purpose: with --new, or under a key of the user's own. */
+  /** Whether another order was placed on purpose, with --new or with a key that the user chose. */
   readonly isDeliberate: boolean;
   state: 'open' | 'made' | 'ended';
-  /** Id of what the service created: an order, a batch, a return. */
+  /** Id of the order, batch or return that the service created. */
   madeId: string | undefined;
   paid: { readonly amount: string; readonly currency: string } | undefined;
 }
 
-/** What was last recorded of what an order came to. */
+/** The last recorded result of an order. */
 interface RecordedEnd {
   readonly status: string;
   readonly cents: number | undefined;
   readonly currency: string | undefined;
-  /** What it cost when it was read as placed. */
+  /** What the order cost when it was last read as placed. */
   readonly placed: { readonly cents: number; readonly currency: string } | undefined;
 }
 
-/** What the audit chain tells of the orders at one service; it is verified on the way. */
+/** What the audit chain records about the orders at one service. The chain is verified while it is read. */
 export class ChainFacts {
   readonly check = new ChainCheck();
   /** By idempotency key. */
   readonly intents = new Map<string, RecordedIntent>();
-  /** By the order's id. */
+  /** By order id. */
   readonly ends = new Map<string, RecordedEnd>();
   readonly #service: string;
 
@@ -43,7 +43,7 @@ export class ChainFacts {
     this.#service = service;
   }
 
-  /** The next record, in the order of the chain. */
+  /** Adds the next record. Records must be added in the order of the chain. */
   take(record: Fields): void {
     this.check.take(record);
     const { kind, key, service, order_id: id } = record;
@@ -80,7 +80,7 @@ function advance(intent: RecordedIntent, record: Fields): void {
     intent.madeId = typeof id === 'string' ? id : undefined;
   }
   if (kind === 'refused' || kind === 'given_up' || kind === 'moved_out') intent.state = 'ended';
-  // What a sandbox has undone is no order of this machine's any more.
+  // An order that a sandbox has undone no longer counts as an order of this machine.
   if (kind === 'refused') intent.madeId = undefined;
   const amount = kind === 'paid' ? numberIn(record, 'amount_cents') : undefined;
   const currency = textIn(record, 'currency');
@@ -98,5 +98,5 @@ function endOf(record: Fields, before: RecordedEnd | undefined): RecordedEnd {
   return { status, cents, currency, placed };
 }
 
-/** An order of the service, with its id. */
+/** An order with its id, as the service returns it. */
 export type FoundOrder = Readonly<Record<string, unknown>> & { readonly id: string };

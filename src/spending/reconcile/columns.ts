@@ -13,7 +13,7 @@ const sumColumns: readonly Column[] = [
   ),
 ];
 
-/** What a person reads of a comparison. */
+/** The columns of a comparison as shown to people. */
 export const columns: readonly Column[] = [
   { name: 'agrees', path: 'agrees', kind: 'flag' },
   { name: 'since', path: 'since', kind: 'time', isLocal: true },
@@ -64,7 +64,7 @@ export const columns: readonly Column[] = [
       (Array.isArray(findings) ? findings : [])
         .map(({ message, command }) => `${message}: ${command}`)
         .join('; '),
-    // One line each, so that commands are not truncated.
+    // Each finding is on its own line, so that commands are not truncated.
     value: ({ findings }) =>
       Object.fromEntries(
         (Array.isArray(findings) ? findings : []).map(({ message, command }) => [message, command]),

@@ -9,7 +9,7 @@ import { chargeOf } from '../price-of-order.ts';
 import type { FoundOrder, RecordedIntent } from './chain-facts.ts';
 import type { Facts } from './gather.ts';
 
-/** Something that does not agree. */
+/** A discrepancy. */
 export interface Finding {
   readonly finding:
     | 'chain'
@@ -33,22 +33,22 @@ export interface Finding {
     | 'set_aside';
   readonly order_id: string | null;
   readonly key: string | null;
-  /** What it is about, in cents, where that is known. */
+  /** The amount in question, cents; null if it is unknown. */
   readonly cents: number | null;
   readonly message: string;
-  /** What settles it, or shows more. */
+  /** The command that resolves the discrepancy or shows details. */
   readonly command: string;
 }
 
-/** A return that was approved so long ago should have brought its credit, ms. */
+/** Time after its approval within which a return should be credited, ms. */
 const creditMs = 14 * 24 * 3600 * 1000;
-/** Two orders of the same within this time are told, unless another was meant, ms. */
+/** Two orders of the same content within this time are reported, unless the second was placed on purpose, ms. */
 const duplicateWindowMs = 24 * 3600 * 1000;
 
 type Make = Omit<Finding, 'order_id' | 'key' | 'cents'> & Partial<Finding>;
 const finding = (make: Make): Finding => ({ order_id: null, key: null, cents: null, ...make });
 
-/** What does not agree among the records of this machine, and between them and the service's. Pure. */
+/** Finds discrepancies among this machine's records, and between them and the service's records. Pure. */
 export function findingsOf(facts: Facts, money: ReadonlyMap<string, OrderMoney>): Finding[] {
   const orders = ownOrdersOf(facts).flatMap(({ order, intent }) => {
     const sums = money.get(order.id);
@@ -151,7 +151,7 @@ function ofOrder(facts: Facts, order: FoundOrder, intent: RecordedIntent, money:
     );
   const credited = creditedIn(order);
   const paysFirst = money.payer === 'wallet' || money.payer === 'retailer_account';
-  // What the retailer cancels is refunded by rule; an order that was placed does not fail by itself.
+  // An order that the retailer cancels is refunded by rule, but a placed order should not fail by itself.
   if (paysFirst && recorded?.placed && cost === 0 && status !== 'cancelled_by_retailer') {
     const { cents, currency } = recorded.placed;
     if (credited < cents)
@@ -194,18 +194,18 @@ const dueWords = ({ cents, what, currency, note }: MoneyDue): string =>
 const commandOf = ({ returnId }: MoneyDue, id: string): string =>
   returnId === undefined ? shellLine`errand order explain ${id}` : shellLine`errand return get ${returnId}`;
 
-/** A pair of orders of this machine that ask for the same, neither of them under `--new` or a key of the user's own. */
+/** Two orders of this machine with the same content. Neither used `--new` or a key that the user chose. */
 interface Duplicates {
   readonly earlier: FoundOrder;
   readonly later: FoundOrder;
   readonly key: string;
-  /** Between the two, ms. */
+  /** Interval between the two, ms. */
   readonly apartMs: number;
 }
 
 /**
- * Pairs of orders within a day that ask for the same, told by what a repeated command is told by: what `order create` takes
- * as another order is another one here. Rows of a batch are not compared.
+ * Pairs of orders with the same content within a day. Content is compared as for repeated commands, so whatever `order
+ * create` treats as a different order is different here too. Rows of a batch are not compared.
  */
 function duplicatesIn(orders: readonly OwnOrder[]): Duplicates[] {
   const last = new Map<string, OwnOrder>();
@@ -229,7 +229,7 @@ function duplicatesIn(orders: readonly OwnOrder[]): Duplicates[] {
   return found;
 }
 
-/** Within the time in which a repeated command is refused there should be none. */
+/** Duplicates within the repeat window. There should be none, because repeated commands are refused then. */
 const sameContent = (orders: readonly OwnOrder[], { repeatWindowMs }: Facts): Finding[] =>
   duplicatesIn(orders)
     .filter(({ apartMs }) => apartMs <= repeatWindowMs)
@@ -241,7 +241,7 @@ const sameContent = (orders: readonly OwnOrder[], { repeatWindowMs }: Facts): Fi
       }),
     );
 
-/** Later than that a second one may well be meant. */
+/** Duplicates after the repeat window. These may well be intended. */
 export const repeatedLater = (facts: Facts): string[] =>
   duplicatesIn(ownOrdersOf(facts))
     .filter(({ apartMs }) => apartMs > facts.repeatWindowMs)
@@ -268,7 +268,7 @@ const ownOrdersOf = ({ own: ours, orders }: Facts): OwnOrder[] =>
     return order ? [{ order, intent }] : [];
   });
 
-/** Money that the policy still counts for what has ended, or for what was never recorded. */
+/** Finds reservations that the policy still counts although the order has ended or was never recorded. */
 function unsettled({ reservations, orders, chain }: Facts): Finding[] {
   return reservations
     .filter(({ state, orderId, intents }) => {

@@ -17,66 +17,69 @@ import { centsIn } from '../price-of-order.ts';
 import { ChainFacts, type FoundOrder, type RecordedIntent } from './chain-facts.ts';
 import { type WalletRead, walletNoteOf } from './wallet-moves.ts';
 
-/** Everything that is compared. */
+/** Everything that a reconciliation compares. */
 export interface Facts {
   readonly service: string;
   /** ISO 8601. */
   readonly since: string;
   readonly now: number;
   readonly chain: ChainFacts;
-  /** What the journal still holds as open, and no live process works on. */
+  /** Journal records that are still open and that no live process is working on. */
   readonly open: readonly JournalRecord[];
-  /** What the chain says is open, and the journal does not know: it was repaired, or somebody has removed it. */
+  /**
+   * Intents that are open in the chain but missing from the journal, because it was repaired or someone removed them.
+   */
   readonly lost: readonly RecordedIntent[];
-  /** Flags that make a command use the same service. */
+  /** Flags that make a suggested command use the same service. */
   readonly where: string;
-  /** How many are being sent at this moment. */
+  /** Number of records that are being sent at this moment. */
   readonly atWork: number;
-  /** How many open ones are at other services or of other accounts. */
+  /** Number of open records that belong to other services or accounts. */
   readonly elsewhere: number;
-  /** Orders of this machine by their id, each with the intent that made it. */
+  /** Orders of this machine by order id, each with the intent that created it. */
   readonly own: ReadonlyMap<string, RecordedIntent>;
-  /** Orders of the service since then, those of this machine and others. */
+  /** All orders at the service since `since`, whether this machine created them or not. */
   readonly orders: ReadonlyMap<string, FoundOrder>;
-  /** Orders of this machine that the service does not show. */
+  /** Orders of this machine that the service does not return. */
   readonly missing: readonly string[];
-  /** Orders of the service that are very likely what an intent in doubt has made, each with its key. */
+  /** Orders at the service that very likely result from an intent in doubt, each with the key of the intent. */
   readonly doubted: ReadonlyMap<string, string>;
-  /** How long a repeated command is refused, ms. */
+  /** Time during which a repeated command is refused, ms. */
   readonly repeatWindowMs: number;
-  /** Those that were too many to be read one by one. */
+  /** Number of orders not read, because there were too many to read individually. */
   readonly unread: number;
   readonly reservations: readonly Reservation[];
   readonly wallet: WalletPart;
-  /** The wallet, to be compared with what was recorded of it last. */
+  /** The wallet, to be compared with the last recorded balance. */
   readonly balance: WalletRead;
-  /** Every intent that the chain tells of, by the id of its order. */
+  /** All intents in the chain, by the id of the order that they created. */
   readonly made: ReadonlyMap<string, RecordedIntent>;
   /** Fingerprint of the API key. */
   readonly account: string;
 }
 
-/** What the list does not show is read one by one, at most so many. */
+/** Maximum number of orders read individually because the order list does not show them. */
 const maxSingleReads = 500;
 const atOnce = 8;
-/** Clocks of this machine and the service may differ by as much, ms. */
+/** Allowed difference between the clocks of this machine and of the service, ms. */
 const slackMs = 3600 * 1000;
 
-/** Orders of this time and later explain how the balance has moved, ms. */
+/** Age up to which orders are read to explain how the balance has changed, ms. */
 const walletMs = 60 * 24 * 3600 * 1000;
-/** A batch may still make orders this long after it was sent, ms. */
+/** Time after sending during which a batch may still create orders, ms. */
 const batchLifetimeMs = 24 * 3600 * 1000;
 
-/** Whether an order is what was requested. */
+/** Whether an order matches a request body. */
 export type Describes = (body: JournalRecord['body'], order: FoundOrder) => boolean;
 
-/** Reads all of it. @param sinceMs of intents and orders. @throws ErrandError. */
+/** Reads all facts. @param sinceMs applies to intents and orders. @throws ErrandError. */
 export async function gather(context: Context, sinceMs: number, describes: Describes): Promise<Facts> {
   const service = context.settings.baseUrl.value;
   const client = await context.client();
   const { account } = await context.sender();
   const journal = journalExists(context.settings) ? await context.journal() : undefined;
-  // What this machine orders meanwhile is read after the list: then nothing that it made can look as if others had.
+  // Read this machine's intents after the list of orders. Otherwise an order placed in the meantime would look as if
+  // someone else had placed it.
   const now = context.clock.now();
   const earlier = walletNoteOf(lastWallet(journal, service, account));
   const from = Math.min(sinceMs, now - walletMs);
@@ -126,14 +129,17 @@ function lastWallet(
   return row && recordOfRow(row);
 }
 
-/** Intents from before the time that is compared, whose orders the service may count into it. */
+/** Intents from before the compared period whose orders may fall within it by the service's time. */
 const before = (intents: readonly RecordedIntent[], sinceMs: number): RecordedIntent[] =>
   intents.filter(({ at, operation }) => {
     const ageMs = sinceMs - Date.parse(at);
     return ageMs > 0 && (operation !== 'bulk.create' || ageMs <= batchLifetimeMs);
   });
 
-/** What belongs to the time that is compared: an order of this machine by its intent, any other by its own time. */
+/**
+ * The orders in the compared period. An order of this machine counts by the time of its intent, any other by its own
+ * time.
+ */
 function within(
   found: ReadonlyMap<string, FoundOrder>,
   sinceMs: number,
@@ -144,7 +150,10 @@ function within(
   return new Map([...found].filter(([id, order]) => own.has(id) || (!earlier.has(id) && isLate(order))));
 }
 
-/** Which of the orders that nobody here knows intents in doubt have made, by what they ask for. */
+/**
+ * Of the orders that this machine did not record, finds those that an intent in doubt has created, by comparing their
+ * content.
+ */
 function doubtedIn(
   records: readonly JournalRecord[],
   orders: ReadonlyMap<string, FoundOrder>,
@@ -167,7 +176,7 @@ function doubtedIn(
   return doubted;
 }
 
-/** Nobody works on what is damaged: who wrote it is not certain either. */
+/** A damaged record never counts as in progress, because its owner is uncertain too. */
 const isAtWork = (record: JournalRecord): boolean => record.state !== 'damaged' && isOthers(record);
 
 const isHere = ({ base_url: url, account: of }: JournalRecord, service: string, account: string): boolean =>
@@ -178,7 +187,7 @@ const ofService = (journal: Journal, sinceMs: number, service: string, account: 
     .since(sinceMs)
     .filter(({ baseUrl, account: of }) => baseUrl === service && (of === account || of === paidAccount));
 
-/** The orders that intents have led to; a batch is asked for those of its rows. */
+/** The orders that intents have led to. For a batch, the service is asked for the orders of its rows. */
 async function ownOrders(
   client: Client,
   intents: readonly RecordedIntent[],
@@ -201,7 +210,7 @@ async function ownOrders(
   return own;
 }
 
-/** Reads orders one by one into those that are known. @returns those that the service does not show. */
+/** Reads orders individually and adds them to `orders`. @returns the ids of those that the service does not show. */
 async function readSingle(
   client: Client,
   ids: readonly string[],
@@ -216,7 +225,7 @@ async function readSingle(
   return missing;
 }
 
-/** The fee of an order that an intent has led to, cents. */
+/** The fee of an order that an intent has created, cents. */
 export const feeOf = (intent: RecordedIntent | undefined, { feeCents }: WalletPart): number | undefined =>
   intent?.operation === 'agent.order.create' ? limits.agentOrderFeeCents : feeCents;
 
@@ -233,16 +242,19 @@ interface WalletPart {
   readonly balance: number | undefined;
   readonly spendable: number | undefined;
   readonly feeCents: number | undefined;
-  /** What is not spendable of the balance. */
+  /** The part of the balance that cannot be spent. */
   readonly setAside: number | undefined;
-  /** What all open orders of the account hold, by rule. */
+  /** The amount that all open orders of the account hold according to the service's rules. */
   readonly heldByRule: number;
 }
 
-/** Times that the orders are read until the balance did not move meanwhile. */
+/** Maximum number of attempts to read the orders without the balance changing meanwhile. */
 const maxReads = 3;
 
-/** The orders since a time, and the balance that belongs to them: it is the same before and after they are read. */
+/**
+ * The orders since a given time, and the balance that matches them. The balance matches if it is the same before and
+ * after the orders are read.
+ */
 async function readBalance(client: Client, sinceMs: number): Promise<Omit<WalletRead, 'before' | 'from'>> {
   const query = { created_after: new Date(sinceMs).toISOString() };
   let before = await walletOf(client);
@@ -268,7 +280,10 @@ async function walletOf(client: Client): Promise<Pick<WalletRead, 'balance' | 's
   };
 }
 
-/** The wallet, and the orders that hold something of it; once more where an order may have moved on between the two. */
+/**
+ * Reads the wallet and the orders that hold part of its balance. Reads both again if they do not match, because an
+ * order may have changed between the two reads.
+ */
 async function readWallet(client: Client): Promise<WalletPart> {
   let part = await walletNow(client);
   if (part.balance !== undefined && part.setAside !== part.heldByRule) part = await walletNow(client);

@@ -6,42 +6,42 @@ import { type Finding, findingsOf, repeatedLater } from './findings.ts';
 import { type Facts, feeOf } from './gather.ts';
 import { walletMoves } from './wallet-moves.ts';
 
-/** What a comparison came to. Amounts in the currency's minor unit. */
+/** Result of a reconciliation. Amounts in the currency's minor unit. */
 export interface Reconciliation {
   readonly agrees: boolean;
   readonly service: string;
   /** ISO 8601. */
   readonly since: string;
-  /** How many orders of this machine were compared, and of how many the service says too little to know their cost. */
+  /** Number of this machine's orders compared, followed by the number of those whose cost cannot be determined. */
   readonly orders: number;
   readonly incomplete: number;
-  /** What the orders of this machine hold and cost, by who pays. */
+  /** What this machine's orders hold and cost, by payer. */
   readonly sums: readonly MoneySum[];
-  /** Orders that the account has and this machine did not make. */
+  /** Orders of the account that this machine did not create. */
   readonly elsewhere: { readonly orders: number; readonly sums: readonly MoneySum[] };
   readonly wallet: {
     readonly balance: number | null;
     readonly spendable: number | null;
-    /** What the wallet sets aside, what the open orders hold by rule, and by how much the two differ. */
+    /** What the wallet has set aside, then what open orders hold by rule, and the difference between the two. */
     readonly set_aside: number | null;
     readonly held_by_rule: number;
     readonly difference: number | null;
-    /** When the balance was recorded that this one is compared with, ISO 8601; null the first time. */
+    /** When the balance used for comparison was recorded, ISO 8601; null the first time. */
     readonly compared_with: string | null;
-    /** What the balance should be by what orders did since, and by how much it is more. */
+    /** What the balance should be given the orders since then, followed by how much more it actually is. */
     readonly expected: number | null;
     readonly unexplained: number | null;
   };
   readonly audit: { readonly records: number; readonly intact: boolean };
   readonly findings: readonly Finding[];
-  /** What is told and is no finding. */
+  /** Remarks that are reported but are not findings. */
   readonly notes: readonly string[];
 }
 
-/** How many orders made elsewhere are findings of their own. */
+/** Maximum number of orders made elsewhere that are reported as separate findings. */
 const maxElsewhere = 20;
 
-/** Compares what was read. Pure. @param isExclusive whether nobody else uses the account. */
+/** Compares the facts. Pure. @param isExclusive tells whether nobody else uses the account. */
 export function reconcile(facts: Facts, isExclusive: boolean): Reconciliation {
   const money = new Map<string, OrderMoney>();
   const fees = new Map(
@@ -123,7 +123,10 @@ function exclusive(others: readonly string[], wallet: Reconciliation['wallet']):
   ];
 }
 
-/** How the balance differs from what orders make of the one that was recorded before; undefined where it does not. */
+/**
+ * Describes how the balance differs from what the last recorded balance and the orders since then lead to expect;
+ * undefined if it does not differ.
+ */
 function balanceWords({ balance, compared_with: at, expected, unexplained }: Reconciliation['wallet']) {
   if (balance === null || expected === null || unexplained === null || unexplained === 0) return undefined;
   const much = `${formatMoney(Math.abs(unexplained))} ${unexplained > 0 ? 'more' : 'less'}`;

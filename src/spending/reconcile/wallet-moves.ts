@@ -3,39 +3,42 @@ import type { AuditEntry } from '../../journal/audit-entry.ts';
 import { moneyOf } from '../money-of-order.ts';
 import type { FoundOrder, RecordedIntent } from './chain-facts.ts';
 
-/** The balance that the wallet had, and what orders had cost it by then. Cents; times ms since the epoch. */
+/**
+ * A recorded wallet balance, and what orders had cost the wallet by then. Amounts are in cents, times in ms since the
+ * epoch.
+ */
 export interface WalletNote {
   readonly at: number;
   readonly balance: number;
-  /** What the orders since `from` had cost the wallet, by rule. */
+  /** What the orders since `from` had cost the wallet, according to the service's rules. */
   readonly net: number;
   readonly from: number;
-  /** What the service took for an order. */
+  /** The service's fee per order at the time. */
   readonly fee: number;
 }
 
-/** The wallet, and the orders that belong to that very balance. */
+/** The wallet balance and the orders that match it. */
 export interface WalletRead {
   readonly balance: number | undefined;
   readonly spendable: number | undefined;
   readonly fee: number | undefined;
-  /** False where the balance moved while the orders were read, each time. */
+  /** False if the balance changed during every attempt to read the orders. */
   readonly isSteady: boolean;
   readonly orders: ReadonlyMap<string, FoundOrder>;
-  /** What was recorded last of this account; undefined before the first time. */
+  /** The last recorded balance of this account; undefined the first time. */
   readonly before: WalletNote | undefined;
-  /** Orders since then count for the next comparison, ms since the epoch. */
+  /** Time from which orders count in the next comparison, ms since the epoch. */
   readonly from: number;
 }
 
-/** How the balance compares with the one that was recorded last. Cents. */
+/** How the balance compares with the last recorded one. Cents. */
 export interface WalletMoves {
   readonly expected: number;
-  /** What no order explains: more than expected is positive. */
+  /** The difference that no order explains; positive if the balance is higher than expected. */
   readonly difference: number;
 }
 
-/** What the audit chain keeps of the wallet, as it is stored. @returns undefined for what is none. */
+/** Parses a wallet balance recorded in the audit chain. @returns undefined if the record is not a valid balance. */
 export function walletNoteOf(record: Readonly<Record<string, unknown>> | undefined): WalletNote | undefined {
   const { time, amount_cents: balance, detail } = record ?? {};
   const [at, from] = [Date.parse(String(time)), Date.parse(textIn(detail, 'from') ?? '')];
@@ -44,23 +47,26 @@ export function walletNoteOf(record: Readonly<Record<string, unknown>> | undefin
   return isKnown && at > 0 && from > 0 ? { at, balance, net, from, fee } : undefined;
 }
 
-/** What the balance should be since it was recorded last, by what orders did to it. Pure. @param intents by the order's id. */
+/**
+ * Calculates what the balance should be, from the last recorded balance and the orders since. Pure. @param intents by
+ * order id.
+ */
 export function walletMoves(
   { balance, fee, isSteady, orders, before }: WalletRead,
   intents: ReadonlyMap<string, RecordedIntent>,
 ): WalletMoves | undefined {
   if (!before || !isSteady || balance === undefined || fee === undefined) return undefined;
-  // The fee may have changed: what was there when the balance was recorded counts with the fee of then.
+  // The fee may have changed, so orders from before the balance was recorded count with the fee of that time.
   const feeOf = (createdAt: number): number => (createdAt < before.at ? before.fee : fee);
   const net = netOf(orders, before.from, intents, feeOf);
   const expected = before.balance + before.net - net;
   return { expected, difference: balance - expected };
 }
 
-/** A balance that is recorded as often need not be recorded again, ms. */
+/** Time during which an unchanged balance is not recorded again, ms. */
 const renewedMs = 24 * 3600 * 1000;
 
-/** What is to be recorded of the wallet; undefined where that says nothing new, or is not known. Pure. */
+/** The balance entry to record; undefined if it would add nothing new or the balance is unknown. Pure. */
 export function walletEntry(
   wallet: WalletRead,
   intents: ReadonlyMap<string, RecordedIntent>,
@@ -80,7 +86,7 @@ export function walletEntry(
   return { kind: 'wallet', cents: balance, detail: { ...detail, difference: difference ?? null } };
 }
 
-/** What orders have cost the wallet by rule, less what came back. Cents. */
+/** What orders have cost the wallet according to the service's rules, minus money returned. Cents. */
 const netOf = (
   orders: ReadonlyMap<string, FoundOrder>,
   from: number,

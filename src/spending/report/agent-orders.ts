@@ -7,8 +7,8 @@ import { ChainFacts } from '../reconcile/chain-facts.ts';
 import type { Span } from './tally.ts';
 
 /**
- * What to say of orders that this machine has paid by challenge: the service's list is without them. Nothing where there
- * are none. A journal that cannot be read is told, and stops no report.
+ * Notes on orders that this machine paid by challenge, because the service's list does not contain them. Empty if there
+ * are none. A journal that cannot be read is reported but does not stop the report.
  */
 export async function agentOrderNotes(context: Context, { since, before }: Span): Promise<string[]> {
   const { baseUrl } = context.settings;

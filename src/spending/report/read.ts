@@ -5,9 +5,9 @@ import type { Context } from '../../run/context.ts';
 
 interface WalletFacts {
   readonly id: string;
-  /** What the service takes for an order, cents; undefined where it does not say. */
+  /** The service's fee per order, cents; undefined if the service does not report it. */
   readonly feeCents: number | undefined;
-  /** Cents; undefined where it does not say. */
+  /** Wallet balance, cents; undefined if the service does not report it. */
   readonly balance: number | undefined;
 }
 
@@ -26,12 +26,12 @@ export async function readWallet(context: Context): Promise<WalletFacts> {
   };
 }
 
-/** From the URL of a product to what its retailer is called. */
+/** Converts the URL of a product to the name of its retailer. */
 export type RetailerNames = (url: string) => string;
 
 /**
- * Retailers by the hosts of their addresses, as the service lists them; one that it does not list is called by its host.
- * @throws ErrandError where the service cannot be asked.
+ * Reads the service's list of retailers, by host. A retailer that is not listed goes by its host.
+ * @throws ErrandError if the service cannot be reached.
  */
 export async function readRetailers(client: Client): Promise<RetailerNames> {
   const names = new Map<string, string>();
@@ -50,6 +50,6 @@ export async function readRetailers(client: Client): Promise<RetailerNames> {
 const hostOf = (url: string): string | undefined =>
   URL.canParse(url) ? new URL(url).hostname.replace(/^www\./, '') || undefined : undefined;
 
-/** The retailers of an order's items, each once, in the order of the alphabet. Pure. */
+/** The distinct retailers of an order's items, in alphabetical order. Pure. */
 export const retailersOf = (order: unknown, nameOf: RetailerNames): readonly string[] =>
   [...new Set(objectsIn(order, 'items').map((item) => nameOf(textIn(item, 'url') ?? '')))].sort();

@@ -2,7 +2,7 @@ import type { Output } from '../../api/outputs/index.ts';
 import type { Column, Row } from '../../format/result.ts';
 import type { Grouping, SpendRow } from './tally.ts';
 
-/** How each payer is called. */
+/** Display names of the payers. */
 export const payerNames: Readonly<Record<SpendRow['paidBy'], string>> = {
   wallet: 'wallet',
   retailer_account: 'retailer account',
@@ -11,7 +11,7 @@ export const payerNames: Readonly<Record<SpendRow['paidBy'], string>> = {
   challenge: 'challenge',
 };
 
-/** The name of the amount that a line of money enters. */
+/** The amount in a row that each kind of money line adds to. */
 export const amountOf = {
   charge: 'spent_cents',
   fee: 'fees_cents',
@@ -20,7 +20,7 @@ export const amountOf = {
   hold: 'held_cents',
 } as const;
 
-/** A row as every format has it. Pure. */
+/** A row in the form that all output formats share. Pure. */
 export function recordOf(by: Grouping, row: SpendRow): Output<'SpendGroup'> {
   const byRule = [...row.byRule].map((what) => amountOf[what]).sort();
   return {
@@ -39,7 +39,7 @@ export function recordOf(by: Grouping, row: SpendRow): Output<'SpendGroup'> {
   };
 }
 
-/** Columns for programs: each of them, whatever it holds. */
+/** Columns for programs. All of them are present, whatever they contain. */
 export function plainColumns(by: Grouping): readonly Column[] {
   return [
     { name: by, path: 'group' },
@@ -53,12 +53,12 @@ export function plainColumns(by: Grouping): readonly Column[] {
   ];
 }
 
-/** Amounts that people see only where there are any; without them the others add up all the same. */
+/** Amounts shown to people only if they are not 0 everywhere. Without them, the other amounts still add up. */
 const rare = ['fees', 'refunded', 'credited', 'held'] as const;
 const weights = { spent: 9, fees: 8, refunded: 8, credited: 8, net: 10, held: 7 } as const;
 
 /**
- * Columns for people: what is 0 everywhere is left out, and `*` marks what follows from rules alone. Pure.
+ * Columns for people. Columns that are 0 everywhere are omitted, and `*` marks amounts inferred from rules alone. Pure.
  */
 export function tableColumns(by: Grouping, rows: readonly SpendRow[]): readonly Column[] {
   const starred = new Set<string>(rows.flatMap(({ byRule }) => [...byRule].map((what) => amountOf[what])));
@@ -89,7 +89,7 @@ export function tableColumns(by: Grouping, rows: readonly SpendRow[]): readonly 
 const payerIn = ({ paid_by: payer }: Row): string =>
   Object.entries(payerNames).find(([key]) => key === payer)?.[1] ?? '';
 
-/** What a row cost, as a part of all that its payer paid in its currency. Pure. */
+/** The cost of a row as a share of the total for the same payer and currency. Pure. */
 export const shareColumn = (totals: readonly SpendRow[]): Column => ({
   name: 'share',
   path: 'share',

@@ -11,11 +11,14 @@ interface SpendPage {
   readonly notes: readonly string[];
   /** Base URL of the service. */
   readonly service: string;
-  /** Current time, ms since the epoch. */
+  /** When the list was shown, ms since the epoch. */
   readonly now: number;
 }
 
-/** The report as one page: for each payer and currency a chart of what came of the money, one of the groups, and the table. Pure. */
+/**
+ * Renders the report as one page. For each payer and currency it has a chart of where the money went, a chart of the
+ * groups, and the table. Pure.
+ */
 export function spendPage({ by, rows, totals, span, notes, service, now }: SpendPage): string {
   const from = span.since === undefined ? 'the first order' : span.since;
   const to = span.before === undefined ? 'now' : `before ${span.before}`;

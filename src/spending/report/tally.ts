@@ -6,37 +6,40 @@ import { moneyOf } from '../money-of-order.ts';
 import { beginOf, datesIn } from '../policy/policy.ts';
 import { type RetailerNames, retailersOf } from './read.ts';
 
-/** What the orders of a group came to, of one payer in one currency. */
+/** Totals of a group of orders for one payer and one currency. */
 export interface SpendRow {
-  /** Undefined where the orders say nothing of it. */
+  /** Name of the group; undefined if the orders do not contain it. */
   readonly group: string | undefined;
   readonly paidBy: Payer;
   readonly currency: string;
-  /** How many of the orders this payer pays the goods of. */
+  /** Number of orders whose goods this payer pays for. */
   orders: number;
-  /** What goods, shipping and tax cost; minor units of the currency, like all that follows. */
+  /** Cost of goods, shipping and tax. Like all amounts below, it is in minor units of the currency. */
   spent: number;
   fees: number;
   refunded: number;
   credited: number;
-  /** What it cost in the end: spent and fees, less refunded and credited. */
+  /** Net cost, which is spent plus fees minus refunded and credited. */
   net: number;
   held: number;
-  /** Of which of the amounts a part at least follows from the service's rules alone. */
+  /** The kinds of amounts that are at least partly inferred from the service's rules. */
   readonly byRule: Set<MoneyLine['what']>;
 }
 
-/** Groups that are told apart; what comes after them is one more, so that memory does not grow with the orders. */
+/**
+ * Maximum number of separate groups. All further groups are combined into one, so that memory does not grow with the
+ * orders.
+ */
 const maxGroups = 10_000;
 const otherGroups = '(others)';
 
-/** Adds up orders as they come. Memory grows with the groups, not with the orders. */
+/** Adds up orders one by one. Memory grows with the number of groups, not of orders. */
 export class Tally {
   readonly #groupOf: GroupOf;
   readonly #feeCents: number | undefined;
   readonly #groups = new Map<string | undefined, Map<string, SpendRow>>();
   orders = 0;
-  /** Orders of which an amount is not known. */
+  /** Number of orders with an unknown amount. */
   incomplete = 0;
 
   constructor(groupOf: GroupOf, feeCents: number | undefined) {
@@ -44,7 +47,7 @@ export class Tally {
     this.#feeCents = feeCents;
   }
 
-  /** @throws UnavailableError for amounts that no number holds. */
+  /** @throws UnavailableError if an amount is too large for a number. */
   add(order: unknown): void {
     const { payer, lines, sums, isComplete } = moneyOf(order, { feeCents: this.#feeCents });
     const named = this.#groupOf(order);
@@ -59,7 +62,7 @@ export class Tally {
       if (basis === 'by_rule') this.#row(group, of, currency).byRule.add(what);
   }
 
-  /** By time where the groups are days or months, else the most expensive first. */
+  /** The rows. They are sorted by time if the groups are days or months, otherwise with the most expensive first. */
   rows(isByTime: boolean): readonly SpendRow[] {
     const weight = (rows: Map<string, SpendRow>): number =>
       Math.max(...[...rows.values()].map(({ net, held }) => net + held));
@@ -79,7 +82,7 @@ export class Tally {
   }
 }
 
-/** What all rows of a payer and a currency come to: payers and currencies are never added to each other. Pure. */
+/** Totals of all rows per payer and currency. Different payers or currencies are never added together. Pure. */
 export function totalsOf(rows: readonly SpendRow[]): SpendRow[] {
   const totals = new Map<string, SpendRow>();
   for (const row of rows) {
@@ -117,19 +120,19 @@ const walletFirst = (a: SpendRow, b: SpendRow): number =>
   compare(a.paidBy, b.paidBy) ||
   compare(a.currency, b.currency);
 
-/** What orders are put together by; `metadata.KEY` besides. */
+/** What orders can be grouped by, in addition to `metadata.KEY`. */
 export const groupings = ['day', 'month', 'retailer', 'country', 'po', 'account'] as const;
 export type Grouping = (typeof groupings)[number] | `metadata.${string}`;
 
-/** The group of an order; undefined where the order says nothing of it. */
+/** Determines the group of an order; undefined if the order does not contain it. */
 type GroupOf = (order: unknown) => string | undefined;
 
-/** Characters of a group's name that are kept; metadata may be as long as anybody likes. */
+/** Maximum length of a group's name, characters. Metadata may be of any length. */
 const maxNameLength = 200;
 
 /**
- * Which group an order belongs to; pure, but for what it is given. An order of several retailers is one group of its own,
- * so that nothing is counted twice.
+ * Returns a function that determines an order's group. An order from several retailers forms a group of its own, so
+ * that nothing is counted twice. Pure, except for the functions passed in.
  */
 export function groupOf(
   by: Grouping,
@@ -168,11 +171,11 @@ export function groupOf(
 const short = (text: string): string =>
   text.length > maxNameLength ? `${text.slice(0, maxNameLength)}…` : text;
 
-/** When the orders of a report were created; ISO 8601 in UTC. */
+/** The period in which the orders of a report were created, ISO 8601 in UTC. */
 export interface Span {
-  /** The first moment of it. */
+  /** Inclusive. */
   readonly since?: string;
-  /** The first moment after it. */
+  /** First moment after the period. */
   readonly before?: string;
 }
 
@@ -181,8 +184,8 @@ const dayShape = /^(\d{4})-(\d\d)-(\d\d)$/;
 const monthShape = /^(\d{4})-(\d\d)$/;
 
 /**
- * What `--since` and `--until` say. A day or a month is whole, and that of the zone: `--until 2026-11-30` and
- * `--until 2026-11` both reach to the end of November. A time is a moment. Pure.
+ * Parses `--since` and `--until`. A day or month is included whole, in the given time zone, so `--until 2026-11-30` and
+ * `--until 2026-11` both reach to the end of November. A time is an exact moment. Pure.
  * @param now ms since the epoch. @throws UsageError naming the flag.
  */
 export function spanOf(
@@ -200,7 +203,7 @@ export function spanOf(
   };
 }
 
-/** The first moment of what was named, and the first after it. */
+/** The first moment of the named period, and the first moment after it. */
 function edgesOf(text: string, flag: string, timeZone: string, now: number): readonly [number, number] {
   const dateAt = datesIn(timeZone);
   const named = dayNamed(text.trim(), now, dateAt);

@@ -6,13 +6,14 @@ import { zoneNamed } from '../policy/policy.ts';
 export interface ReportZone {
   /** IANA name. */
   readonly timeZone: string;
-  /** `time zone: UTC (change it with --time-zone)`, for people. */
+  /** Note for people, such as `time zone: UTC (change it with --time-zone)`. */
   readonly note: string;
 }
 
 /**
- * The zone whose days and months a report counts by: `--time-zone`, else the policy's, else UTC.
- * @throws UsageError for a zone that is none.
+ * The time zone whose days and months a report uses. It comes from `--time-zone`, or else from the policy, or else is
+ * UTC.
+ * @throws UsageError if the time zone is not valid.
  */
 export async function reportZone(context: Context, given: string | undefined): Promise<ReportZone> {
   if (given !== undefined) {
@@ -22,7 +23,7 @@ export async function reportZone(context: Context, given: string | undefined): P
     return { timeZone, note: `time zone: ${timeZone}` };
   }
   const policy = await loadPolicy(context).catch((error: unknown) => {
-    // A report spends nothing: it does not wait for the policy to be mended.
+    // Ignore an unusable policy, because a report spends nothing.
     if (!(error instanceof ErrandError)) throw error;
     context.note(`${error.message}; its time zone is not known`);
     return undefined;

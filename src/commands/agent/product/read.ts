@@ -7,7 +7,10 @@ import { paymentFrom } from '../pay-options.ts';
 
 type ReadOptions = Freshness & Parameters<typeof paymentFrom>[0] & { readonly async?: boolean };
 
-/** A product's details or offers, paid for. @throws ErrandError ended_badly where the retailer did not respond. */
+/**
+ * Pays for a product's details or offers and returns them. @throws ErrandError ended_badly if the retailer did not
+ * respond.
+ */
 export async function readPaid(
   context: Context,
   name: 'agent.product.get' | 'agent.product.offers',

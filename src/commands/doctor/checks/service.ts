@@ -58,7 +58,7 @@ async function stuckIn(context: Context): Promise<readonly string[]> {
     if (own(state, 'sandbox') !== 'errand') return [];
     return listIn(state, 'stuck').filter((id) => typeof id === 'string');
   } catch (error) {
-    // Not a sandbox, or one that does not disclose its state to this user.
+    // The service is not a sandbox, or does not disclose its state to this user.
     if (error instanceof ErrandError) return [];
     throw error;
   }
@@ -98,7 +98,7 @@ export const proxy: Check = {
   },
 };
 
-/** Tolerated skew, ms: a date header has one-second resolution, and the response takes time. */
+/** Tolerated skew, ms. A date header has one-second resolution, and the response takes time. */
 const allowedMs = 30_000;
 
 export const clock: Check = {
@@ -108,7 +108,7 @@ export const clock: Check = {
     if (!found.reached) return skipped('the service cannot be reached, so its clock is unknown');
     const theirs = found.date === undefined ? Number.NaN : Date.parse(found.date);
     if (Number.isNaN(theirs)) return info('the service sends no clock header');
-    // The header was written between request and response; assume halfway.
+    // The header was written between request and response, so assume the midpoint.
     const skew = found.at - found.durationMs / 2 - theirs;
     if (Math.abs(skew) <= allowedMs) return ok('the clock of this machine agrees with that of the service');
     const seconds = Math.round(Math.abs(skew) / 1000);

@@ -22,7 +22,7 @@ function whatOf({ products, rows, filename }: Readonly<Record<string, unknown>>)
   return Array.isArray(products) ? Object(products[0]).url : undefined;
 }
 
-/** Omits `account`; the key in `sent_with` already identifies it. */
+/** Omits `account`, since the key in `sent_with` already identifies the account. */
 export const shown = ({ account: _, ...record }: JournalRecord): Omit<JournalRecord, 'account'> => record;
 
 /** Help text for the arguments of journal commands. */
@@ -32,8 +32,9 @@ export const keysMeaning = 'keys of the journal, or their beginnings; - reads th
 export const asItIs = (_: string, key: string): string => key;
 
 /**
- * One line about open records in this machine's own journal when a shared one is in use; undefined if none. @throws
- * StorageError.
+ * Formats one line about open records in this machine's own journal while a shared journal is in use; undefined if
+ * there
+ * are none. @throws StorageError.
  */
 export async function ownOpenLine(context: Context): Promise<string | undefined> {
   if (!context.settings.database) return undefined;

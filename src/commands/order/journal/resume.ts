@@ -43,7 +43,7 @@ async function noteElsewhere(context: Context, { profile, base_url: url }: Journ
   return `more is in doubt ${place}: ${shellLine`errand order journal resume --all --base-url ${url}`}`;
 }
 
-/** Leaves a record to the process that is settling it now: it is not in doubt for that reason. */
+/** Leaves a record to the process that is settling it now. Being settled does not put a record in doubt. */
 function leave(context: Context, record: JournalRecord): void {
   const { who, leaseS } = workerOf(record);
   const then =

@@ -153,7 +153,7 @@ export const orderExplain = defineTool({
   },
 });
 
-/** Only operations that read and are free: one paid by challenge spends, whatever its method. */
+/** Offers only operations that read and are free. An operation paid by challenge spends money, whatever its method. */
 const isOffered = ({ method, surface, auth, response }: Operation): boolean =>
   method === 'GET' &&
   surface === 'current' &&
@@ -261,7 +261,7 @@ interface CallGiven {
   readonly path?: ParameterValues;
   readonly query?: ParameterValues;
 }
-/** Stands in for the actual name: the client validates path and query against the table. */
+/** Stands in for the actual operation name, because the client validates path and query against the table. */
 type Readable = 'order.list';
 
 export const orderCancel = defineTool({

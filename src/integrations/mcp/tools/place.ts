@@ -66,8 +66,9 @@ function once(quote: Quote, work: () => Promise<Placed>): Promise<Placed> {
 const recordOf = ({ order, existed }: Placed) => ({ order, existed });
 
 /**
- * Checks an order that is not yet in progress: against the policy and, if the client can ask, with its user.
- * @returns the question for the user; undefined if it may be sent. @throws ErrandError if it may not.
+ * Checks an order that is not yet in progress, against the policy and, if the client can ask, with its user.
+ * @returns the question for the user; undefined if the order may be sent.
+ * @throws ErrandError if the order may not be sent.
  */
 async function checkBeforePlacing(
   { context, isLive, canAsk, answer }: Call,

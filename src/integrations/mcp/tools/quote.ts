@@ -160,7 +160,10 @@ async function addressOf(
   return saved;
 }
 
-/** Warns if the same order was placed recently: placing this quote would be refused, and the agent may be mistaken. */
+/**
+ * Warns if the same order was placed recently, because placing this quote would then be refused. The agent may also be
+ * mistaken.
+ */
 async function repeats(context: Context, intent: Intent): Promise<string[]> {
   const warnings: string[] = [];
   const found = await seeTwin(context, intent, 'repeats', (record, now) => {

@@ -27,7 +27,7 @@ export const record = (properties: Readonly<Record<string, JsonSchema>>): JsonSc
   properties,
 });
 
-/** Schema of a policy verdict, the same as everywhere. Amounts in cents. */
+/** Schema of a policy verdict, as used everywhere else too. Amounts in cents. */
 export const verdict: JsonSchema = record({
   outcome: text('allowed, warned or needs_approval'),
   amount_cents: cents('ceiling and fee together'),

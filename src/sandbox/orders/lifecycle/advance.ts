@@ -33,7 +33,7 @@ const events: Readonly<Record<Transition['kind'], readonly WebhookEvent[]>> = {
   cancelled_by_retailer: ['status_updated'],
 };
 
-/** Money moved by a transition: the actual price on placing, all of it refunded if the retailer cancels. */
+/** Money moved by a transition. Placing moves the actual price; a cancellation by the retailer refunds all of it. */
 function ledgerEffects(before: OrderRecord, after: OrderRecord): readonly LedgerEffect[] {
   if (before.status === after.status) return [];
   const price = after.job_result?.price_components;

@@ -23,7 +23,9 @@ interface CreationError {
   readonly message: string;
   /** Empty for `insufficient_funds`: the wallet code fills in `required`, `available` and `fund_with`. */
   readonly details: Readonly<Record<string, unknown>>;
-  /** Whether it is only detected when the order is placed, not by the up-front check of a table of orders. */
+  /**
+   * Whether the error is detected only when the order is placed, and not by the up-front check of a table of orders.
+   */
   readonly isLate: boolean;
 }
 
@@ -40,8 +42,8 @@ export function creationError(order: OrderBody, shopUrl: string): CreationError 
 }
 
 /**
- * The code with which a test product is rejected at creation; null if it is not rejected, or the URL is not a test
- * product.
+ * The code with which a test product is rejected at creation. Null if the product is not rejected or the URL is not a
+ * test product.
  */
 export function rehearsedErrorCode(url: string, shopUrl: string): RehearsedErrorCode | null {
   const slug = slugOf(url, shopUrl);

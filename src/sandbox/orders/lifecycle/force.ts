@@ -18,7 +18,10 @@ import type {
 } from './types.ts';
 import { blamesLine, overCeiling } from './verdict.ts';
 
-/** The plan with all transitions up to `index` moved to `now` (ms); later ones keep their distance. */
+/**
+ * The plan with all transitions up to `index` moved to `now` (ms). Later transitions keep their distance from the one
+ * at `index`.
+ */
 function broughtForward({ record, plan }: OrderState, index: number, now: number): OrderPlan {
   const earlier = (plan[index]?.at ?? now) - now;
   return retimed(record, plan, ({ at }, place) => (place <= index ? now : at - earlier));
@@ -80,7 +83,7 @@ function isArrival(change: Transition): change is Extract<Transition, { kind: 's
 interface Force {
   readonly state: OrderState;
   readonly kind: ForcedKind;
-  /** Current time, ms since the epoch. */
+  /** When the list was shown, ms since the epoch. */
   readonly now: number;
   /** Failure reason for `failed`; defaults to `checkout_failed`. */
   readonly errorType?: ErrorType;

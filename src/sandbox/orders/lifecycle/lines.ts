@@ -13,7 +13,10 @@ export interface OrderLine {
 
 /** Price range of products without a catalogue listing, USD cents. */
 const inventedPrice = { min: 500, max: 12_000 };
-/** Share of the remaining ceiling that such a product may cost, so that some money is released. */
+/**
+ * Share of the remaining ceiling that a product without a listing may cost. It stays below 1, so that some money is
+ * released.
+ */
 const usedShare = { min: 0.6, max: 0.98 };
 /** Minimum by which `test-price-exceeded` exceeds the ceiling, USD cents. */
 const priceRise = 1_000;
@@ -36,7 +39,7 @@ export function linesOf(record: OrderRecord, environment: OrderEnvironment): Ord
   }));
 }
 
-/** Makes a listing behave like the test product of its outcome, if it has one. */
+/** Makes a listing with an outcome behave like the test product of that outcome. */
 function rehearsing(
   facts: LineFacts | null,
   ceiling: number,

@@ -34,7 +34,7 @@ const carriers = ['Northline Parcel', 'Swiftpost', 'Bluevan Express'] as const;
 /** Days from placing to the estimated delivery: 2 to 5. */
 const transitDays = { min: 2, spread: 4 };
 
-/** Estimated delivery by carrier and retailer, as a calendar date at the destination. */
+/** The delivery date that carrier and retailer estimate, as a calendar date at the destination. */
 export function estimatedDelivery(record: OrderRecord, placedAt: number, draw: Draw): string {
   const days = transitDays.min + Math.floor(draw.fraction('transit days') * transitDays.spread);
   return localDate(record.shipping_address, placedAt, days);
@@ -57,8 +57,8 @@ export function journeys(
 }
 
 /**
- * Maximum number of separate senders; goods of further retailers ship together. Bounds the cost, as every scan changes
- * the whole record.
+ * Maximum number of separate senders. Goods of further retailers ship together, which bounds the cost, because every
+ * scan changes the whole record.
  */
 const maxSenders = 10;
 
@@ -245,8 +245,8 @@ export function moved(record: OrderRecord, plan: OrderPlan, earlier: number): Or
 }
 
 /**
- * The plan with new transition times (ms). Estimated delivery dates are relative to the placing day: they shift with
- * it, and stay unchanged once the order is placed.
+ * The plan with new transition times (ms). Estimated delivery dates shift with the placing day, and stay unchanged once
+ * the order is placed.
  */
 export function retimed(
   record: OrderRecord,

@@ -9,7 +9,10 @@ type Connect = NonNullable<Blocks['connect']>;
 /** The card processor's fee: 2.9 % plus 30 cents. */
 const processorFee = (cents: number): number => (cents > 0 ? wholeCents(cents * 0.029) + 30 : 0);
 
-/** Payment blocks of a new order: the ceiling is authorised on the card, nothing captured. All simulated. */
+/**
+ * Payment blocks of a new order. The ceiling is authorised on the card, and nothing is captured yet. Everything is
+ * simulated.
+ */
 export function securedBlocks(order: OrderBody, orderFeeCents: number, draw: Draw): Blocks {
   const { payment } = order;
   const intent = `pi_sim_${draw.digits('payment intent', 16)}`;
@@ -77,7 +80,7 @@ function capturedConnect(connect: Connect, ceiling: number, cost: number): Conne
   };
 }
 
-/** Payment blocks of an unsuccessful order: holds are released, charges refunded. */
+/** Payment blocks of an unsuccessful order, whose holds are released or whose charges are refunded. */
 export function returnedBlocks(record: OrderRecord, state: 'released' | 'refunded'): Blocks {
   return {
     payment: record.payment && { ...record.payment, state },
@@ -91,8 +94,8 @@ export interface Purchase {
 }
 
 /**
- * What the retailers charge: in their currency if all share one, otherwise in USD. Adds no tax, so a ceiling slightly
- * above the listed price is enough.
+ * What the retailers charge, in their currency if they all share one, otherwise in USD. No tax is added, so a ceiling
+ * slightly above the listed price is enough.
  */
 export function priceOf(purchases: readonly Purchase[]): PriceComponents {
   const currency = commonCurrency(purchases);

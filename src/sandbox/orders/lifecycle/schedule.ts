@@ -15,11 +15,11 @@ export type Stage = keyof typeof stageDelays;
 
 /** How long `test-slow` stays pending, ms. */
 const slowStartMs = 60_000;
-/** Maximum offset between an order's parcels, ms; keeps the last one's end within about 10 s. */
+/** Maximum offset between an order's parcels, ms. It lets the last parcel's journey end within about 10 s. */
 const staggerMs = 500;
 const jitterMs = { min: -150, max: 250 };
 
-/** Returns the time of a stage, ms since the epoch; `share` (0 to 1) is how far a parcel trails the first one. */
+/** Returns the time of a stage, ms since the epoch. `lag` (0 to 1) is how far a parcel trails the first one. */
 export type Schedule = (stage: Stage, lag?: number) => number;
 
 export function scheduleFor(

@@ -4,7 +4,7 @@ import type { Shape } from '../../../api/schemas/index.ts';
 import { trimSlashes } from '../../../platform/net/urls.ts';
 import type { LineFacts } from './types.ts';
 
-/** Error codes for rejection at creation that have a test product each. */
+/** Error codes for rejection at creation, each of which has a test product. */
 export type RehearsedErrorCode = Exclude<
   (typeof operations)['order.create']['errors'][number],
   'already_exists' | 'bad_request'
@@ -41,7 +41,9 @@ const fails = (code: ErrorType, name: string, description: string): TestProduct 
   row(code, name, description, { fails: code });
 const refuses = (code: RehearsedErrorCode, name: string, description: string): TestProduct =>
   row(code, name, description, { refusesCreation: code });
-/** For codes that can also occur as later failures, or that the specification's products do not cover. */
+/**
+ * Test product for a code that can also occur as a later failure, or that the specification's products do not cover.
+ */
 const refusesAtOnce = (code: RehearsedErrorCode, name: string, description: string): TestProduct =>
   row(`refused_${code}`, name, description, { refusesCreation: code });
 
@@ -255,7 +257,7 @@ export function slugOf(url: string, shopUrl: string): TestSlug | null {
   return slug;
 }
 
-/** Caches parsed URLs per shop: they are looked up repeatedly, and many orders use the same ones. */
+/** Caches parsed URLs per shop, because they are looked up repeatedly and many orders use the same URLs. */
 const shops = new Map<string, Map<string, TestSlug | null>>();
 const [maxKnown, maxKnownLength] = [1_000, 1_000];
 

@@ -40,7 +40,7 @@ export interface LineFacts {
 export interface LifecycleConfig {
   /** Prefix of keys and ids, without the underscore. */
   readonly prefix: string;
-  /** Base URL of public tracking, at `/<order id>`. No trailing slash. */
+  /** Base URL of the public tracking pages, each at `/<order id>` below it. No trailing slash. */
   readonly trackingUrlBase: string;
   /** The shop's address. No trailing slash. */
   readonly shopUrl: string;
@@ -52,11 +52,13 @@ export interface LifecycleConfig {
 export interface OrderEnvironment {
   readonly seed: string | number;
   readonly config: LifecycleConfig;
-  /** One per product line, in order; null for a URL the catalogue does not list. */
+  /** Facts of each product line, in order; null for a URL the catalogue does not list. */
   readonly lines: readonly (LineFacts | null)[];
   /** Divides every delay; defaults to 1. */
   readonly speed?: number;
-  /** ms since the epoch. Later than creation if the managed account is busy with another order. */
+  /**
+   * When processing starts, ms since the epoch. Later than creation if the managed account is busy with another order.
+   */
   readonly startAt?: number;
   /** Why the managed account is unusable, if it is (`login_failed`, `account_locked` …). */
   readonly accountError?: ErrorType;
@@ -65,7 +67,7 @@ export interface OrderEnvironment {
 export interface NewOrder extends OrderEnvironment {
   readonly order: OrderBody;
   readonly orderId: string;
-  /** Current time, ms since the epoch. */
+  /** Creation time, ms since the epoch. */
   readonly createdAt: number;
   /** The user's number as shown in records. */
   readonly userNumber: number;
@@ -138,7 +140,7 @@ export interface LedgerEffect {
 
 /** An applied transition: the resulting record and its side effects. */
 export interface Step {
-  /** Current time, ms since the epoch. */
+  /** Time of the transition, ms since the epoch. */
   readonly at: number;
   readonly kind: TransitionKind;
   readonly record: OrderRecord;
@@ -152,7 +154,7 @@ export interface Advanced extends OrderState {
 }
 
 export interface Refused {
-  /** A sentence naming the state that does not allow it. */
+  /** A sentence naming the state that does not allow the transition. */
   readonly refused: string;
 }
 

@@ -47,7 +47,7 @@ const problems: readonly (readonly [ErrorType, (line: OrderLine, record: OrderRe
   ['gift_option_unavailable', ({ facts }, record) => record.is_gift && !facts.giftOption],
 ];
 
-/** Failures of the whole order: no line is at fault and no relaxation applies. */
+/** Failures of the whole order, for which no line is at fault and no relaxation applies. */
 const orderWide: ReadonlySet<ErrorType> = new Set(['login_failed', 'account_locked', 'order_limit_exceeded']);
 
 /** All problems of a line, in checkout order. Ceiling and account are checked for the order as a whole. */
@@ -105,8 +105,8 @@ export interface Verdict {
 }
 
 /**
- * Decides the outcome of an order. Strict unless a concern is relaxed; the ceiling and account limits never are
- * (specification, Errors, rule 6).
+ * Decides the outcome of an order. Every requirement is strict unless its concern is relaxed; the ceiling and account
+ * limits are never relaxed (specification, Errors, rule 6).
  */
 export function decide(record: OrderRecord, lines: readonly OrderLine[], accountError?: ErrorType): Verdict {
   const decided = lines.map((line) => decideLine(line, record));
@@ -220,7 +220,7 @@ const fields: Partial<Record<ErrorType, (line: OrderLine, record: OrderRecord) =
   }),
 };
 
-/** `Size: S, M, L; Colour: red`. */
+/** The options of a line as text: `Size: S, M, L; Colour: red`. */
 const optionsIn = ({ options }: OrderLine['facts']): string | undefined =>
   options &&
   Object.entries(options)
@@ -277,8 +277,8 @@ function fieldErrors(record: OrderRecord, { code, rejections, price }: CheckoutF
 }
 
 /**
- * Final item states of a failed order. If lines are at fault, they fail with their code and the others are cancelled.
- * Otherwise all fail, with the code only if it concerns their price.
+ * Final item states of a failed order. If lines are at fault, those lines fail with their code and the others are
+ * cancelled. Otherwise all items fail, and get the code only if the price is the cause.
  */
 export function failedItems(
   record: OrderRecord,
