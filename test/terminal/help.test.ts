@@ -25,8 +25,12 @@ test('help on a terminal has bold headings and cyan commands', async () => {
   const { raw } = await shown(['order', 'create', '--help'], 80);
   expect(raw).toContain('\u001b[1mExamples:\u001b[22m');
   expect(raw).toContain('  \u001b[36m--max-price\u001b[39m <amount>');
-  expect(raw).toContain('  \u001b[2m# from a file, for a script\u001b[22m');
-  expect(raw).toContain('  \u001b[36merrand order create --file order.json -o json --query id\u001b[39m');
+  expect(raw).toContain(
+    '  \u001b[2m# from a file, for a script: bought once, however often and wherever it runs\u001b[22m',
+  );
+  expect(raw).toContain(
+    '  \u001b[36merrand order create --file order.json --reference REQ-00006 -o json --query id\u001b[39m',
+  );
 });
 
 test('NO_COLOR and a pipe leave it plain, FORCE_COLOR colours a pipe', async () => {
