@@ -101,9 +101,14 @@ const asRow = (cells: Readonly<Record<string, string>>) => {
 
 const valuesOf = { string: ['R-17', 'R-17'], integer: ['7', 7], boolean: ['yes', true] } as const;
 
+/** A field may need another, so all are there. */
+const everyPlainCell = Object.fromEntries(
+  plainBulkFields.map(([name, { type }]) => [name, valuesOf[type][0]]),
+);
+
 test.each(plainBulkFields)('the cell of the plain field %s reaches the order', (column, { type }) => {
   const [cell, value] = valuesOf[type];
-  const { issues, order } = asRow({ is_gift: 'yes', [column]: cell });
+  const { issues, order } = asRow({ ...everyPlainCell, [column]: cell });
   expect(issues).toEqual([]);
   expect(order[column]).toBe(value);
   expect(checkShape('OrderCreate', order, 'body').issues).toBeUndefined();
@@ -112,11 +117,11 @@ test.each(plainBulkFields)('the cell of the plain field %s reaches the order', (
 test.each(plainBulkFields.filter(([, { maxLength }]) => maxLength !== undefined))(
   'the cell of %s has the bound of the order, in characters',
   (column, { maxLength = 0 }) => {
-    const fullest = asRow({ is_gift: 'yes', [column]: '🎁'.repeat(maxLength) });
+    const fullest = asRow({ ...everyPlainCell, [column]: '🎁'.repeat(maxLength) });
     expect(fullest.issues).toEqual([]);
     expect(checkShape('OrderCreate', fullest.order, 'body').issues).toBeUndefined();
     const message = `has more than ${maxLength} characters`;
-    const { issues } = asRow({ is_gift: 'yes', [column]: 'x'.repeat(maxLength + 1) });
+    const { issues } = asRow({ ...everyPlainCell, [column]: 'x'.repeat(maxLength + 1) });
     expect(issues).toMatchObject([{ column, message }]);
   },
 );

@@ -120,10 +120,10 @@ $ errand order list -o id | wc -l
 $ AGAIN=$(errand bulk upload orders.csv --run december --watch -o id)
 $ errand order list -o id | wc -l
 4
-$ errand bulk results $BATCH | cut -d, -f12,13,14,18,20,23,24
-my_reference,row,status,order_state,ceiling_cents,fee_cents,refunded_cents
-A-1,11,placed,delivered,5000,100,0
-A-2,12,placed,delivered,12000,100,0
+$ errand bulk results $BATCH | cut -d, -f12,14,18,20,23,24
+my_reference,status,order_state,ceiling_cents,fee_cents,refunded_cents
+A-1,placed,delivered,5000,100,0
+A-2,placed,delivered,12000,100,0
 
 # What failed is taken to a file or to a new batch.
 $ OUT=$(errand sandbox products -o id | grep test-out-of-stock)
