@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseAst } from 'rolldown/parseAst';
@@ -97,11 +97,29 @@ function nameKey(node: object, type: string): 'id' | 'key' | undefined {
   return isMember || (type === 'Property' && isFunction) ? 'key' : undefined;
 }
 
+const rooms = readdirSync(join(root, 'src'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
+test.each(rooms)(
+  'src/%s/README.md leads to files that are there, and test/README.md to the tests of the room',
+  (room) => {
+    const readme = readFileSync(join(root, 'src', room, 'README.md'), 'utf8');
+    const [, start = ''] = /^Start at (.*)$/m.exec(readme) ?? [];
+    const named = [...start.matchAll(/`([\w/.-]+)`/g)].map(([, name = '']) => `src/${room}/${name}`);
+    expect(named).not.toEqual([]);
+    const tests = readFileSync(join(root, 'test/README.md'), 'utf8');
+    const [, folders = ''] = new RegExp(`^\\| \`${room}\` \\| (.*) \\|$`, 'm').exec(tests) ?? [];
+    expect(folders).toContain('`test/');
+    named.push(...[...folders.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
+    expect(named.filter((name) => !existsSync(join(root, name)))).toEqual([]);
+  },
+);
+
 describe('docs/architecture.md', () => {
   test('names every room', () => {
-    const rooms = [...text.matchAll(/^\| `(src\/\w+)\/` \|/gm)].map(([, room = '']) => room);
-    expect(rooms.length).toBeGreaterThan(0);
-    expect(rooms.filter((room) => !existsSync(join(root, room, 'README.md')))).toEqual([]);
+    const named = [...text.matchAll(/^\| `src\/(\w+)\/` \|/gm)].map(([, room = '']) => room);
+    expect(named.toSorted()).toEqual(rooms.toSorted());
   });
 
   test('has the lists of three commands and of a page', () => {
