@@ -30,7 +30,6 @@ export class IntentEnds {
   readonly #attempts: AttemptTable | undefined;
   readonly #now: () => number;
 
-  /** @param attempts where they are in the journal's own file. */
   constructor({ table, audit, grants, reservations, attempts }: EndParts, now: () => number) {
     this.#table = table;
     this.#audit = audit;

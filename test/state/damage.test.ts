@@ -240,8 +240,8 @@ describe('a journal of which one page is destroyed', () => {
       await journal.checkWhole();
       const known = journal.list(true).map(({ key }) => key);
       const isKnown = known.includes('k3') && known.includes('k4');
-      const isSaid = recorded === 4 && schema.includes(page);
-      expect(isKnown || isSaid, `page ${page + 1} knows ${known}`).toBe(true);
+      const isReported = recorded === 4 && schema.includes(page);
+      expect(isKnown || isReported, `page ${page + 1} knows ${known}`).toBe(true);
       if (isKnown) expect(await journal.record(intent('again', 3), recent)).toHaveProperty('duplicate');
       for (const { key } of kept) await journal.forget(key, baseUrl);
       expect(await journal.record(intent('another', 9), recent)).toEqual({ mayBeSent: false });
