@@ -246,7 +246,7 @@ function watchStreams(process: NodeJS.Process, io: Io): { outcome(): Promise<num
   io.stdout.stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') return;
     failure = error;
-    // The error may come after the program's last line.
+    // Set the exit code here too, because the error may come after the program's last line has run.
     process.exitCode = exitCodes.unexpected;
   });
   return {

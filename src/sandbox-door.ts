@@ -14,7 +14,7 @@ import { deleteEmbedded, openEmbedded, sandboxFile } from './sandbox/embedded.ts
 import type { Fault, ScenarioProblem } from './sandbox/in-process.ts';
 import type { Served } from './sandbox/serve.ts';
 
-/** How commands open the sandbox: served, or embedded. */
+/** Opens the sandbox for commands, either served or embedded. */
 
 interface ServeRequest {
   readonly host: string;
@@ -27,7 +27,7 @@ interface ServeRequest {
   readonly seed?: number;
   readonly mintLimitPerDay?: number;
   readonly startBalanceCents?: number;
-  /** Additional hosts and receivers, as in `--allow-host` and `--allow-webhook`. */
+  /** Additional hosts and webhook receivers to allow, as with `--allow-host` and `--allow-webhook`. */
   readonly allowedHosts: readonly string[];
   readonly webhooks: {
     readonly loopback: boolean;
@@ -40,7 +40,7 @@ interface ServeRequest {
   readonly warn: Warn;
   /** Called after each request, without secrets. */
   readonly onRequest?: (request: ServedRequest) => void;
-  /** Aborts waits for a lock held by another process. */
+  /** Signal that aborts any wait for a lock held by another process. */
   readonly signal: AbortSignal;
 }
 
@@ -101,7 +101,7 @@ interface EmbeddedOptions {
   readonly readsCopy?: boolean;
   readonly speed: number;
   readonly seed: number | undefined;
-  /** Aborts waits for a lock held by another process. */
+  /** Signal that aborts any wait for a lock held by another process. */
   readonly signal: AbortSignal;
 }
 
@@ -167,7 +167,7 @@ function storageError(error: unknown): unknown {
   });
 }
 
-/** In-memory sandboxes, and the initial state of any sandbox. */
+/** Starts in-memory sandboxes, and prepares the initial state of any sandbox. */
 
 /** A validated scenario, and how to report problems with it. */
 export interface GivenScenario {
@@ -182,7 +182,7 @@ interface StartRequest {
   /** In the format of `--fault`. */
   readonly faults: readonly string[];
   readonly scenario?: GivenScenario | undefined;
-  /** Listens on a socket; otherwise only this process can reach it. */
+  /** Whether the sandbox listens on a socket. Otherwise only this process can reach it. */
   readonly isServed?: boolean;
 }
 

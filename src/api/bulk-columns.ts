@@ -39,7 +39,7 @@ export const bulkColumns: ReadonlyMap<BulkColumn, readonly string[]> = new Map<B
 /** Separates multiple products, and their quantities, within a cell. */
 export const bulkListSeparator = '|';
 
-/** Normalizes a heading: case, spaces, `-` and `_` are ignored. */
+/** Normalizes a heading so that case, spaces, `-` and `_` make no difference. */
 export const plainHeading = (heading: string): string => heading.toLowerCase().replace(/[\s_-]+/g, '');
 
 const known = new Map<string, BulkColumn>(
@@ -67,7 +67,7 @@ export function meaningOf(heading: string): HeadingMeaning {
 export interface ColumnPlan {
   readonly headings: readonly string[];
   readonly columns: ReadonlyMap<BulkColumn, number>;
-  /** Plain order fields that the table has columns for. */
+  /** Plain order fields for which the table has a column. */
   readonly plain: readonly (readonly [PlainBulkColumn, PlainOrderField])[];
   readonly metadata: readonly { readonly key: string; readonly index: number }[];
   readonly passthrough: readonly { readonly heading: string; readonly index: number }[];

@@ -62,7 +62,7 @@ export function readBulkRow(plan: ColumnPlan, cells: readonly string[]): BulkRow
 type Refuse = (column: BulkColumn, message: string) => void;
 type Cell = BulkRow['cell'];
 
-/** Last valid URL, cached: consecutive rows often order the same product. */
+/** The last valid URL is cached because consecutive rows often order the same product. */
 let lastUrl = '';
 
 function urlProblem(url: string): string | undefined {
@@ -179,7 +179,7 @@ function plainValue(
 
 function checkLength(column: BulkColumn, max: number, cell: Cell, refuse: Refuse): void {
   const text = cell(column);
-  // UTF-16 length is an upper bound on the character count, so check it first.
+  // Compare the UTF-16 length first. It is cheap, and it is never below the character count.
   if (text.length > max && characterCount(text) > max) refuse(column, `has more than ${max} characters`);
 }
 
@@ -221,7 +221,7 @@ export function destinationOf({ cell }: BulkRow): string {
   return [...place.filter(Boolean), countryOf(cell).toUpperCase()].join(', ');
 }
 
-/** Cells of unrecognized columns by heading, echoed back unchanged. */
+/** Cells of unrecognized columns, keyed by heading. They are echoed back unchanged. */
 export const passthroughOf = (plan: ColumnPlan, cells: readonly string[]): Record<string, string> =>
   Object.fromEntries(plan.passthrough.map(({ heading, index }) => [heading, cells[index] ?? '']));
 

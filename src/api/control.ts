@@ -47,7 +47,7 @@ export const isControl = (pathname: string): boolean =>
 export interface ControlActions {
   /** Advances the clock, running everything that falls due on the way. */
   readonly advance: { readonly ms: number };
-  /** Saves the state under a name. @param force makes it overwrite an existing snapshot. */
+  /** Saves the state under a name. @param force allows overwriting an existing snapshot. */
   readonly snapshot: { readonly name: string; readonly force?: boolean | undefined };
   /** Restores a snapshot, including its clock. */
   readonly restore: { readonly name: string };
@@ -60,7 +60,7 @@ export interface ControlActions {
   readonly faults: FaultChange;
   /** Sets the speed-up factor for records created from now on. */
   readonly speed: { readonly speed: number };
-  /** Read-only; the response includes the sandbox as a scenario (`ExportedState`). */
+  /** Changes nothing. The response includes the sandbox's state as a scenario (`ExportedState`). */
   readonly export: Readonly<Record<string, never>>;
 }
 
@@ -112,7 +112,7 @@ export interface AdvancedState extends ControlState {
 /** Readiness endpoint of a sandbox. */
 export const healthPath = '/healthz';
 
-/** A finished request to a served sandbox, safe to display: it contains no secrets. */
+/** A finished request to a served sandbox. It is safe to display because it contains no secrets. */
 export interface ServedRequest {
   /** Host time, ms. */
   readonly at: number;
@@ -124,6 +124,6 @@ export interface ServedRequest {
   readonly tookMs: number;
   /** Effect of `--fault` on the request. */
   readonly fault: string | null;
-  /** Action taken, such as `placed 1a2b3c4d`, or the refusal's error code; null for reads. */
+  /** Action taken, such as `placed 1a2b3c4d`, or the code of the error response; null for reads. */
   readonly did: string | null;
 }

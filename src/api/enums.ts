@@ -8,7 +8,7 @@ export const orderStatuses = [
   'cancelled',
   'cancelled_by_retailer',
 ] as const;
-/** Statuses that end placement, successful or not. */
+/** Statuses of an order whose placement has ended, successfully or not. */
 export const settledOrderStatuses = [
   'order_placed',
   'order_failed',
@@ -101,7 +101,7 @@ export const returnReasons = [
   'forced_cancellation',
   'other',
 ] as const;
-/** Reasons from the previous version, which are accepted in responses but never sent. */
+/** Return reasons of the previous version. They are accepted in responses but never sent. */
 export const earlierReturnReasons = [
   'return.request_label',
   'nondelivery.not_delivered',

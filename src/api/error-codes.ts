@@ -6,7 +6,7 @@ import { isFailedOrder } from './order-state.ts';
 interface CodeRow {
   readonly status: number;
   readonly hint: string;
-  /** Observed behavior only; not in the service's specification. */
+  /** Observed on the service, but not in its specification. */
   readonly observed?: true;
   /** No longer returned. */
   readonly legacy?: true;

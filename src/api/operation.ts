@@ -75,7 +75,7 @@ export interface Operation {
     readonly observed?: true;
     /** The body may carry the query terms, which are then merged into the query. */
     readonly joinsQuery?: true;
-    /** Fields accepted as a form, if the operation also takes one (RFC 8628). */
+    /** Form fields that the operation accepts, if it also takes its body as a form (RFC 8628). */
     readonly form?: readonly string[];
   };
   readonly response: SuccessResponse;
@@ -89,9 +89,9 @@ export interface Operation {
    * journal.
    */
   readonly once?: true;
-  /** Price in cents of a call paid by challenge; for orders, added to `max_price`. */
+  /** Price of a call paid by challenge, in cents. For an order, this price is added to `max_price`. */
   readonly challengeCents?: number;
-  /** The whole operation was only observed; it is not in the service's specification. */
+  /** The whole operation was observed on the service but is not in its specification. */
   readonly observed?: true;
 }
 
@@ -123,8 +123,8 @@ interface WellFormed<O extends Operation> {
 }
 
 /**
- * Types the table at compile time. If a path template, a rule, `rows` or `essential` names something that the row or
- * its shape lacks, the table does not compile.
+ * Checks the table at compile time. The table does not compile if a path template, a rule, `rows` or `essential` names
+ * something that the row or its shape lacks.
  */
 export const operationTable = <const T extends Readonly<Record<string, Operation>>>(
   table: T & { readonly [N in keyof T]: WellFormed<T[N]> },

@@ -9,7 +9,7 @@ export interface PlainOrderField {
   /** Characters. */
   readonly maxLength?: number;
   readonly observed?: true;
-  /** Another field that must be sent too, and must be true if it is a boolean. */
+  /** Another field that must be sent with this field. If the other field is a boolean, it must be true. */
   readonly requires?: string;
   /** Alternative headings for the bulk column; false if the field has no bulk column. */
   readonly bulkColumn: readonly string[] | false;
@@ -41,7 +41,7 @@ export const plainOrderFields = {
 
 type Table = typeof plainOrderFields;
 export type PlainFieldName = keyof Table;
-/** Plain fields that a bulk upload has a column for. */
+/** Plain fields for which a bulk upload has a column. */
 export type PlainBulkColumn = {
   [K in PlainFieldName]: Table[K]['bulkColumn'] extends readonly string[] ? K : never;
 }[PlainFieldName];
@@ -60,7 +60,7 @@ export type PlainOutput = {
 
 // Safe cast: an object literal has no keys beyond its type.
 const names = Object.keys(plainOrderFields) as PlainFieldName[];
-/** All plain fields in table order. A `requires` that names no field does not compile here. */
+/** All plain fields in table order. A row whose `requires` names an unknown field fails to compile here. */
 export const eachPlainField: readonly (readonly [
   PlainFieldName,
   PlainOrderField & { readonly requires?: PlainFieldName },

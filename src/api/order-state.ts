@@ -26,7 +26,7 @@ export interface OrderParts {
   readonly errorType?: unknown;
 }
 
-/** Suffix that means only part of the order was bought or delivered. */
+/** Suffix for an order of which only a part was bought or delivered. */
 const inPart = ' in part';
 const failed: readonly unknown[] = failedOrderStatuses;
 const arrived: readonly unknown[] = ['delivered', 'available_for_pickup'] satisfies TrackingStatus[];
@@ -49,7 +49,7 @@ export const statusesOf = (records: unknown): unknown[] =>
 export interface Shortfall {
   readonly requested: number;
   readonly bought: number;
-  /** Reference to the line, as far as the concession gives a reference. */
+  /** Item id of the order line, if the concession gives it. */
   readonly itemId: unknown;
   readonly url: unknown;
 }
@@ -77,7 +77,7 @@ interface Line {
   readonly url?: unknown;
 }
 
-/** Whether a concession is about a line. Compares their ids or, without an id, their URLs. */
+/** Whether a concession is about a line. Compares the ids, or the URLs if an id is missing. */
 export const isAbout = (concession: Pick<Shortfall, 'itemId' | 'url'>, line: Line): boolean =>
   typeof concession.itemId === 'string' ? concession.itemId === line.id : concession.url === line.url;
 

@@ -16,9 +16,9 @@ const partOfUrl = /[/=?&#:]/;
 const lettersAtEnd = /\.\p{L}[\p{L}\p{N}-]+$/u;
 /** A separator or a further product id at the end of a URL. */
 const moreAtEnd = /(?:[,，、；;]|;\d{5,}|(?<=\/\d{5,32}),\d{5,})$/u;
-/** Anchored to the start of a run of separators, so a long run takes linear time. */
+/** Matches only from the start of a run of separators, so that a long run takes linear time. */
 const separatorsAtEnd = /(?<![\s\p{C},;|，；、"'<>])[\s\p{C},;|，；、"'<>]+$/u;
-/** Maximum number of one cell's URLs that a message names. */
+/** Maximum number of URLs from one cell that a message lists. */
 const maxNamed = 3;
 
 /** Splits text that should be a single URL. A second URL would otherwise be ordered as part of the first. */

@@ -47,8 +47,8 @@ type Rows<A> = A extends { readonly rows: infer R extends string }
 type CertainKeys<A> = keyof (Essential<A> & Rows<A>);
 
 /**
- * A response body as received: fields the table marks essential are verified, all others may be missing or have another
- * type.
+ * A response body as received. The fields that the table marks as essential are verified. Any other field may be
+ * missing or have another type.
  */
 export type Received<N extends OperationName> =
   ResponseOf<N> extends {

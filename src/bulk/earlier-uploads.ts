@@ -7,8 +7,9 @@ import type { Context } from '../run/context.ts';
 import { whereFlags } from '../run/context-flags.ts';
 
 /**
- * Runs the disk-dependent part of an upload. If storage fails, nothing is sent now, but earlier uploads may stand, so
- * the error mentions them. @param name the file's name. @throws StorageError; whatever `work` throws.
+ * Runs the part of an upload that needs the disk. If storage fails, nothing is sent now. The error mentions earlier
+ * uploads, because their orders may have been placed. @param name the file's name. @throws StorageError; whatever
+ * `work` throws.
  */
 export async function tellingEarlier<T>(context: Context, name: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -50,8 +51,8 @@ const wayOut = ({ category }: StorageError): string =>
   category === 'unavailable' ? 'Wait until the database responds' : 'Make room on the disk';
 
 /**
- * Journal record to mention: a record in doubt at this service, preferably of this file, or else the newest batch of
- * this file.
+ * Journal record that the error mentions. Prefers a record in doubt of this file, then any record in doubt at this
+ * service, then the newest batch of this file.
  */
 function earlierOf(
   { settings }: Context,

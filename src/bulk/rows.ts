@@ -39,7 +39,7 @@ export interface FileRow {
   readonly issues: readonly BulkIssue[];
   /** Whether a stray quote may have swallowed the rows below, which would be skipped along with this one. */
   readonly mayHoldOthers: boolean;
-  /** Precomputed key, needed when only part of the file is read, because keys depend on the rows before. */
+  /** Precomputed key. It is needed when only part of the file is read, because a key depends on the earlier rows. */
   readonly key?: string;
 }
 
@@ -48,12 +48,12 @@ export interface RowsOptions extends TableOptions, HeadingMap {
   readonly amounts?: AmountUnit | undefined;
   /** Decimal separator of prices; defaults to a point. */
   readonly decimal?: Decimal | undefined;
-  /** Collects cells that are read differently from what they say. */
+  /** Collects cells whose text is interpreted instead of taken literally. */
   readonly readings?: Readings | undefined;
 }
 
 /**
- * Streams the non-blank rows of a file, as many at a time as arrive together. @throws UsageError for a problem with the
+ * Streams the non-blank rows of a file in the chunks in which they arrive. @throws UsageError for a problem with the
  * file as a whole.
  */
 export async function* readRows(
@@ -186,7 +186,10 @@ function mayHoldRows({ cells, plan, issues }: FileRow, index: number): boolean {
   return cells.length > plan.headings.length && issues.length > 0;
 }
 
-/** Columns that may have line breaks. In a list of products, that column's own check refuses them. */
+/**
+ * Columns whose cells may have line breaks. If a cell lists several products, the check of `product_url` refuses line
+ * breaks.
+ */
 const manyLines: readonly string[] = ['gift_message', 'product_url'];
 
 /** Number of cells in a text, by its most frequent delimiter. */
@@ -208,7 +211,7 @@ function explained(issues: readonly BulkIssue[], { cell }: BulkRow): readonly Bu
 
 const damageable = ['quantity', 'postal_code', 'phone_number'] as const;
 
-/** Mentions invisible characters, which may be why the cell was refused. */
+/** Adds an invisible character to the message, because it may be why the cell was refused. */
 function shownIssue(issue: BulkIssue): BulkIssue {
   const shown = valueOnce(issue);
   const hidden = hiddenIn(issue.value);
@@ -228,8 +231,8 @@ export function valueOnce(issue: BulkIssue): BulkIssue {
 }
 
 /**
- * Adds issues for addresses the service accepts but no carrier can use, by the same rules as for orders and saved
- * addresses.
+ * Adds issues for addresses that the service accepts but no carrier can use. Orders and saved addresses are checked by
+ * the same rules.
  */
 function addUnusable(issues: BulkIssue[], { cell }: BulkRow): void {
   const address = {
@@ -301,7 +304,7 @@ export class RowKeys {
     return named;
   }
 
-  /** Key of a row; a key given in the file is kept. Call once per row, in order. */
+  /** Key of a row. If the file gives a key, that key is used. Call once per row, in order. */
   key({ plan, cells, row, key }: KeyedRow): string {
     const found = row.cell('idempotency_key') || (key ?? this.#keyOf(orderOfRow(plan, cells, row)));
     this.#onKey(found);

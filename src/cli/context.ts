@@ -134,7 +134,7 @@ function clientOf(
   };
 }
 
-/** Opens what the state folder holds, each store on first use. */
+/** Opens the stores in the state folder, each on first use. */
 function stateOf({
   making,
   folders,
@@ -265,7 +265,9 @@ function terminalOf({
   };
 }
 
-/** Settings of the run; a diagnosis instead of an error if the command diagnoses them. */
+/**
+ * Settings of the run. If the command diagnoses settings, errors in them are returned as a diagnosis instead of thrown.
+ */
 async function readSettings(
   { diagnoses, globals, environment, platform, repairsConfig }: Making,
   store: SettingsStore,

@@ -32,29 +32,32 @@ export interface Command<
   readonly arguments?: A;
   readonly options?: O;
   readonly examples: readonly Example[];
-  /** What stdout holds with `-o json`: `errand schema output` shows its JSON Schema, and `run` returns nothing else. */
+  /**
+   * Shape of the JSON that `-o json` prints. `errand schema output` shows its JSON Schema, and `run` returns nothing
+   * else.
+   */
   readonly output: P;
   /**
-   * Operations that the command calls. The help shows them as its endpoints, and they make it offer `--dry-run` and
-   * `--curl`.
+   * Operations that the command calls. The help shows them as its endpoints, and a command that has them offers
+   * `--dry-run` and `--curl`.
    */
   readonly operations?: readonly OperationName[];
-  /** Whether it may call any operation; if so, it offers `--dry-run` and `--curl`. */
+  /** Whether the command may call any operation; if so, it offers `--dry-run` and `--curl`. */
   readonly anyOperation?: true;
-  /** Whether it runs when its noun is given without a verb. */
+  /** Whether the command runs when its noun is given without a verb. */
   readonly isDefault?: true;
-  /** Format without `-o` or a preference; a table for most commands. */
+  /** Output format if neither `-o` nor a preference sets one; a table for most commands. */
   readonly defaultFormat?: OutputFormat;
-  /** Whether it writes CSV to stdout or a file regardless of `-o`, so that `--excel` applies. */
+  /** Whether the command writes CSV to stdout or a file regardless of `-o`, so that `--excel` applies. */
   readonly writesCsv?: (input: Input<A, O>) => boolean;
   /** Exit codes with a special meaning for this command. */
   readonly exitCodes?: Readonly<Record<number, string>>;
   readonly related?: readonly string[];
-  /** Whether it is read-only; by default, whether all operations it calls are read-only. */
+  /** Whether the command is read-only. By default it is if all operations it calls are read-only. */
   readonly readsOnly?: boolean | ((input: Input<A, O>) => boolean);
-  /** Whether it writes the configuration and may replace a broken one. */
+  /** Whether the command writes the configuration and may replace a broken one. */
   readonly repairsConfig?: true;
-  /** Whether it diagnoses the settings, receiving their problems instead of failing on them. */
+  /** Whether the command diagnoses the settings. It then receives their problems instead of failing on them. */
   readonly diagnoses?: true;
   run(context: Context, input: Input<A, O>): Promise<ResultOf<NoInfer<P>>>;
 }
@@ -95,6 +98,6 @@ export function defineRootCommand<
   const O extends Options,
   const P extends OutputForms,
 >(command: Omit<Command<A, O, P>, 'name' | 'summary'>): RootCommand {
-  // As above, the erased type matches the declared one.
+  // The erased type matches the declared one, because parse-option.ts uses the same definition.
   return command as unknown as RootCommand;
 }

@@ -6,7 +6,7 @@ import type { Values } from './mount.ts';
 /** Whether a text is a listing id from a search across retailers; the service chooses the prefix. */
 export const isListingId = (text: string): boolean => /^[A-Za-z0-9]+_sku_[A-Za-z0-9]+$/.test(text);
 
-/** Arguments and options of a command that refer to records. */
+/** Finds a command's arguments and options whose values refer to records. */
 export const naming = ({
   arguments: given = [],
   options = {},

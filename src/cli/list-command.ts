@@ -123,7 +123,7 @@ export function listCommand<N extends ListName>(
     output: { list: name as OperationName },
     related,
     async run(context, { all, ...input }) {
-      // The cast is safe because the options derive from the operation's row in the table.
+      // The cast is safe because the options are derived from the operation's row in the operations table.
       const needsMore = isOnScreen(context) || namesStateOf(screen, context);
       const query = { ...(needsMore && screenQuery), ...toQuery(input) } as QueryOf<N>;
       const paged = await listRows(context, name, query, all === true);

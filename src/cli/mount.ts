@@ -10,7 +10,9 @@ import { addHelp, addNoInput, addOptions, globalHeading, type OnTwice } from './
 
 export type Values = Readonly<Record<string, unknown>>;
 
-/** A command line, parsed; `path` is its words (`order create`), `globals` are the values of the global options. */
+/**
+ * A parsed command line. `path` holds its words (`order create`), and `globals` holds the values of the global options.
+ */
 export interface CommandLine {
   readonly path: string;
   readonly command: AnyCommand;
@@ -24,8 +26,8 @@ export interface Mounting {
   readonly run: Runner;
   readonly now: () => number;
   /**
-   * Whether the command line may refer to any of these names; other commands are mounted only as far as listings need.
-   * If absent, everything is mounted.
+   * Whether the command line may refer to any of these names. If it cannot refer to a command, only what listings need
+   * of that command is mounted. If this function is absent, everything is mounted.
    */
   readonly mayName?: (names: readonly string[]) => boolean;
 }

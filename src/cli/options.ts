@@ -7,7 +7,7 @@ import { globalOptions } from './global-options.ts';
 
 export const globalHeading = 'Global options:';
 
-/** Adds the global options before the noun: `errand -o json order list`. */
+/** Adds the global options that may stand before the noun, as in `errand -o json order list`. */
 export function addGlobalOptions(root: Commander, now: () => number): void {
   addOptions(root, globalOptions, now, { heading: globalHeading });
   addNoInput(root);
@@ -59,8 +59,8 @@ function commanderOptions(
 }
 
 /**
- * How an option was last given: its flag and raw text. The text is compared because a relative time parses differently
- * each time.
+ * The flag and raw text with which an option was last given. Raw texts are compared, because a relative time parses to
+ * a different value each time.
  */
 interface Given {
   as?: string;

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { UsageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
 
-/** Options of commands that also write a page. @param about describes the page; continues the help sentence. */
+/** Options of commands that also write a page. @param about describes the page, as the end of the help sentence. */
 export const pageOptions = (about: string) =>
   ({
     html: {
@@ -24,7 +24,10 @@ export function checkPage(html: string | undefined, force: boolean): void {
   if (!force) refuseOverwriting([html]);
 }
 
-/** Writes a page accepted by `checkPage`. @param mode of a new file. @throws UsageError, StorageError naming it. */
+/**
+ * Writes a page accepted by `checkPage`. @param mode is the file mode of a new file. @throws UsageError or StorageError
+ * naming the file.
+ */
 export async function savePage(
   context: Context,
   html: string,
@@ -36,7 +39,10 @@ export async function savePage(
   context.note(`wrote ${html}`);
 }
 
-/** Call before work that would be wasted. @throws UsageError naming the files that would be overwritten. */
+/**
+ * Call it before starting work that a refusal would waste. @throws UsageError naming the files that would be
+ * overwritten.
+ */
 export function refuseOverwriting(paths: readonly string[]): void {
   const there = paths.filter((path) => lstatSync(path, { throwIfNoEntry: false }));
   if (there.length === 0) return;

@@ -7,8 +7,8 @@ import type { CommandLine } from './mount.ts';
 const withheld = '…';
 
 /**
- * Formats a command line without anything that could identify a person, a place or a secret: keeps flags, and values
- * that are numbers, dates, durations, enum words or ids; masks all others.
+ * Formats a command line without anything that could identify a person, a place or a secret. Keeps flags, and keeps
+ * values that are numbers, dates, durations, enum words or ids. Masks all other values.
  */
 export function privateCommand({ path, command, input, globals }: CommandLine): string {
   const options: Options = { ...globalOptions, ...requestOptions, ...writeOptions, ...command.options };

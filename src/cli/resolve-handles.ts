@@ -16,8 +16,9 @@ import type { Values } from './mount.ts';
 const minPrefixLength = 8;
 
 /**
- * Replaces shorthand given at a TTY with full ids: a row number (`@2`) of the last list, or an id prefix, looked up in
- * the last list, then on this machine, then at the service. Commands that write print what it resolved to.
+ * Replaces shorthand given at a TTY with full ids. The shorthand is a row number (`@2`) of the last list, or an id
+ * prefix, which is looked up in the last list, then on this machine, then at the service. A command that writes also
+ * prints which record was found.
  * @throws UsageError for an unknown row number, any row number without a TTY, or an ambiguous prefix; ErrandError
  * not_found.
  */
@@ -59,7 +60,9 @@ async function withTitles(description: string, titles: () => Promise<TitleOf>): 
   return `${what} (${shown.join('').replaceAll(/ {2,}/g, ', ')})`;
 }
 
-/** Replaces a row number in a command suggested for rerunning, since it may refer to a different row by then. */
+/**
+ * Replaces a row number in a command suggested for rerunning, since the number may refer to a different row by then.
+ */
 function substitute(text: string, value: string, word: string): string {
   if (word === text) return value;
   return word.startsWith('--') && word.endsWith(`=${text}`) ? word.slice(0, -text.length) + value : word;
@@ -75,7 +78,7 @@ async function resolveOne(
   const asItIs = { value: text, description: '' };
   const away = whyNoTerminal(context, givenTexts);
   if (isRowNumber(text)) {
-    // Journal keys may be chosen by the user and look like a row number.
+    // A user may choose a journal key that looks like a row number.
     if (away !== undefined && names.includes('intents')) return asItIs;
     if (away === undefined) return rowNamed(context, text, names);
     const whole = names.includes('products') ? 'its URL or id' : 'the whole id';
@@ -87,7 +90,8 @@ async function resolveOne(
 }
 
 /**
- * Why the run is not interactive; undefined if it is. If ids come from stdin, stdout and stderr must be TTYs instead.
+ * Why the run is not interactive; undefined if it is interactive. If ids come from stdin, stdout and stderr must be
+ * TTYs instead.
  */
 function whyNoTerminal(
   { interactive, io, settings }: Context,
@@ -178,7 +182,7 @@ async function onThisMachine(
   return matches(found);
 }
 
-/** Whether the service may be queried: only if the command itself needs a key anyway. */
+/** Whether the service may be queried. It may only be queried if the command itself needs a key anyway. */
 const asksService = (
   { previewsReads }: Context,
   { operations: called = [] }: AnyCommand,
@@ -189,7 +193,7 @@ const asksService = (
   called.length > 0 &&
   called.every((name) => operations[name].auth === 'bearer');
 
-/** Maximum records requested; far more than share the same eight-character prefix. */
+/** Maximum number of records requested. Far fewer records share an eight-character prefix. */
 const maxRequested = 100;
 
 /** Both filters match text anywhere in an id, and other fields too, so keep only real prefix matches. */

@@ -16,8 +16,9 @@ const gone = [
 const unknownOption = /^unknown option '(--[^']+)'/;
 
 /**
- * Adds suggestions to the error for an unknown option: options containing its words (`--price` in `--max-price`), else
- * close misspellings. By itself, commander suggests options that merely share some letters (`--profile`).
+ * Adds suggestions to the error for an unknown option. It suggests options that contain the unknown option's words
+ * (`--price` in `--max-price`), or else options with a similar spelling. Commander's own suggestions may merely share
+ * some letters (`--profile`).
  */
 export function withSuggestion(message: string, program: Optioned, argv: readonly string[]): string {
   const [, typed] = unknownOption.exec(message) ?? [];
@@ -38,7 +39,7 @@ function suggestionsFor(typed: string, flags: readonly string[]): string[] {
   if (near.length > 0) return near;
   const words = typed.slice(2).split('-');
   const holding = flags.filter((flag) => words.every((word) => flag.slice(2).split('-').includes(word)));
-  // Do not suggest an option's `-cents` variant along with it.
+  // Do not suggest both an option and its `-cents` variant.
   return holding.filter((flag) => !holding.some((other) => flag === `${other}-cents`));
 }
 

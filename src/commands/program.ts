@@ -196,7 +196,7 @@ interface Building extends Mounting {
   readonly version: string;
   readonly write: (text: string) => void;
   /**
-   * Called with what to show help for: a command, or the words after `errand help`. Commander itself prints no help.
+   * Called to show help. `requested` is a command, or the words after `errand help`. Commander itself prints no help.
    */
   readonly onHelp: (requested: Commander | readonly string[]) => void;
 }
@@ -235,9 +235,8 @@ export async function runProgram(
 }
 
 /**
- * Builds the program for introspection, with every command mounted. If `nouns` is empty, builds it as its own help
- * shows
- * it.
+ * Builds the program for introspection, with every command mounted. If `nouns` is empty, builds only what the program's
+ * own help shows.
  */
 export const describedProgram = (nouns = entries.map(({ name }) => name)): Promise<Commander> =>
   buildProgram(nouns, { run: async () => {}, now: Date.now, version: '', write: () => {}, onHelp: () => {} });
@@ -253,7 +252,7 @@ export async function printingCommands(): Promise<PrintingCommand[]> {
   return found;
 }
 
-/** @param nouns the words before the verbs, in every accepted spelling; the first is canonical. */
+/** @param nouns lists the words before the verbs, in every accepted spelling; the first is canonical. */
 const printingVerbs = (nouns: readonly string[], { verbs }: Pick<RootNoun, 'verbs'>): PrintingCommand[] =>
   verbs.flatMap((verb) => {
     const words = [verb.name, ...(verb.aliases ?? [])];

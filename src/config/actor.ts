@@ -3,8 +3,8 @@ import { withoutKeys } from './keys.ts';
 import type { Environment } from './paths.ts';
 
 /**
- * Identifies the actor for the audit chain. Resolved on first use, because most runs write no record.
- * @param program is a program acting on its own, such as an agent; undefined for a person at a shell.
+ * Identifies the actor for the audit chain. The actor is resolved on first use, because most runs write no record.
+ * @param program names a program that acts on its own, such as an agent; undefined for a person at a shell.
  */
 export function originOf(environment: Environment, command: string, program?: string): () => Origin {
   let origin: Origin | undefined;
@@ -16,8 +16,8 @@ export function originOf(environment: Environment, command: string, program?: st
 }
 
 /**
- * Does the same for a program that uses the library in this process. @param program its name, if given.
- * @param entryPoint the entry point that the program used.
+ * Identifies the actor when a program uses the library in this process. @param program is the program's name, if given.
+ * @param entryPoint is the entry point that the program used.
  */
 export function originOfProgram(program: string | undefined, entryPoint: string): () => Origin {
   const origin = originOf(process.env, entryPoint);
@@ -25,7 +25,7 @@ export function originOfProgram(program: string | undefined, entryPoint: string)
   return () => ({ ...origin(), actor: `${name} (${origin().actor})` });
 }
 
-/** This process's environment without errand's secrets, when a program started it. */
+/** The environment of this process without errand's secrets, for use when a program runs errand as a library. */
 export const ownEnvironment = (): Environment => withoutKeys(process.env);
 
 interface Origin {
@@ -37,7 +37,7 @@ interface Origin {
 /** System user and host: `ada@laptop`. */
 const systemActor = (): string => `${userName()}@${hostname()}`;
 
-/** The system may have no entry for the user, as in a container; falls back to the uid. */
+/** Returns the user's name. Falls back to the uid if the system has no entry for the user, as in a container. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -46,7 +46,9 @@ function userName(): string {
   }
 }
 
-/** Variables that identify a CI job, keyed by the variable that reveals the system. None names a person. */
+/**
+ * Variables that identify a CI job, keyed by the variable that shows which CI system it is. No variable names a person.
+ */
 const jobVariables: Readonly<Record<string, readonly string[]>> = {
   GITHUB_ACTIONS: ['GITHUB_REPOSITORY', 'GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_JOB'],
   GITLAB_CI: ['CI_PROJECT_PATH', 'CI_PIPELINE_ID', 'CI_JOB_ID'],

@@ -23,7 +23,7 @@ export function withAddress(
   };
 }
 
-/** Removes an address from the configuration, also as the default. Pure. */
+/** Removes an address from the configuration. If it was the default address, there is no default afterwards. Pure. */
 export function withoutAddress(stored: Stored, name: string): Stored {
   const { default_address: preset, example_address: example, ...rest } = stored;
   const { [name]: _, ...addresses } = stored.addresses;

@@ -32,7 +32,10 @@ export function checkBaseUrl(text: string, where: string, allowPlainHttp: boolea
 /** TLS modes, weakest first. Only `verify-full` verifies the server's identity. */
 const sslModes = ['disable', 'prefer', 'require', 'verify-full'] as const;
 
-/** Accepted URL parameters; others could disable settings that keep orders from being lost. */
+/**
+ * Accepted URL parameters. All others are refused, because they could disable settings that keep orders from being
+ * lost.
+ */
 const known: readonly string[] = ['sslmode'];
 
 /**
@@ -101,7 +104,7 @@ function parsed(text: string, where: string): URL {
   });
 }
 
-/** Whether an unescaped / ? or # ends the user or password before the @. */
+/** Whether the user or password contains an unescaped / ? or #, which ends it before the @. */
 function endsEarly(text: string): boolean {
   const [, rest = ''] = /^postgres(?:ql)?:\/\/(.*)$/su.exec(text) ?? [];
   const end = rest.search(/[/?#]/);

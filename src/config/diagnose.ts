@@ -72,7 +72,10 @@ function findLoose(configFile: string, folders: Folders): Loose[] {
   });
 }
 
-/** Reports a file that was open to others, and what remains to do now that errand has tightened its own files. */
+/**
+ * Reports a file that other users could open, and what remains to do now that errand has tightened the mode of its own
+ * files.
+ */
 function looseFile({ path, mode }: Loose): ConfigProblem {
   const now = modeOf(path) ?? 0;
   const tightened = `Its mode is ${(now & 0o777).toString(8)} now. If others use this machine, they may have read the keys it holds: replace them.`;
@@ -81,7 +84,7 @@ function looseFile({ path, mode }: Loose): ConfigProblem {
   return { check: 'permissions', message, remedy };
 }
 
-/** Reports a link, a FIFO or another user's file in place of one of errand's. */
+/** Reports a link, a FIFO or another user's file that stands in place of one of errand's files. */
 function unusableState(folder: string): ConfigProblem[] {
   try {
     checkState(folder, () => {});

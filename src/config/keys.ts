@@ -20,7 +20,7 @@ export function keyMode(key: string): 'test' | 'live' | undefined {
 /** Variables holding secrets that must not reach other programs. */
 const secretVariables: readonly string[] = ['ERRAND_API_KEY', 'ERRAND_LEGACY_TOKEN', 'ERRAND_DATABASE_URL'];
 
-/** Environment for programs the user has errand run. */
+/** Environment for programs that errand runs on the user's behalf. */
 export const withoutKeys = (environment: Environment): Environment =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !secretVariables.includes(name)));
 
@@ -39,10 +39,10 @@ export const fingerprint = (key: string, service: string): string =>
   createHmac('sha256', key).update(`errand account at ${service}`).digest('hex').slice(0, 32);
 
 export interface ProfileKey {
-  /** Unique within the profile; does not reveal the key. */
+  /** Identifies the key within its profile without revealing the key. */
   readonly id: string;
   readonly key: string;
-  /** ISO 8601; undefined for keys stored before this was recorded. */
+  /** When the key was stored, ISO 8601; undefined for keys stored before errand recorded this time. */
   readonly storedAt: string | undefined;
   readonly isInUse: boolean;
 }
@@ -69,7 +69,7 @@ export function keysOf({
 
 /**
  * Finds a profile's key by the start of its id, its last four characters, or its masked form.
- * @throws UsageError if none or several match; never repeats a whole key.
+ * @throws UsageError if no key or more than one key matches; never repeats a whole key.
  */
 export function keyMatching(name: string, profile: Profile, given: string): ProfileKey {
   const all = keysOf(profile);
@@ -127,7 +127,7 @@ export function withoutStoredKeys(profile: Profile, all: boolean): Profile {
   return all || others === undefined ? rest : { ...rest, other_keys: others };
 }
 
-/** Keeps all keys of a profile, but none active. Pure. */
+/** Deactivates a profile's active key, but keeps it with the profile's other keys. Pure. */
 export function withKeySetAside({
   api_key: key,
   key_stored_at: storedAt,

@@ -24,22 +24,20 @@ export function withMap(stored: Stored, name: string, { map, preset }: SavedMap)
 }
 
 /**
- * Meaning of the headings in another program's export. Order keys derive from these meanings, so changing one would
- * place
- * the orders of an uploaded file again.
+ * Meaning of the headings in another program's export. Order keys derive from these meanings. If a meaning changed, a
+ * file uploaded again would place its orders twice.
  */
 export interface MapPreset {
   readonly name: string;
   readonly description: string;
   /**
-   * Headings a column may have; the first one in the file wins. For phone numbers, each later heading fills in when the
-   * earlier ones are empty.
+   * Headings that each column may have. The first of these headings found in the file is used. For phone numbers, a
+   * later heading is used if the earlier ones are empty.
    */
   readonly columns: Readonly<Record<string, readonly string[]>>;
   /**
-   * Values that mark an order as cancelled, returned or unpaid, by heading. They are in lower case, with single spaces
-   * for
-   * `-` and `_`; an empty list matches any text.
+   * Values that mark an order as cancelled, returned or unpaid, by heading. They are in lower case, with each `-` and
+   * `_` replaced by a single space. An empty list matches any text.
    */
   readonly calledOff: Readonly<Record<string, readonly string[]>>;
 }
@@ -47,7 +45,7 @@ export interface MapPreset {
 /** Column that groups lines into orders. */
 export const orderColumn = 'metadata.order';
 
-/** WooCommerce states of unpaid, cancelled or refunded orders, in exported and in stored form. */
+/** WooCommerce states of unpaid, cancelled or refunded orders. Each state is listed both as exported and as stored. */
 const unfilledStates = [
   ...['cancelled', 'refunded', 'failed', 'trash'],
   ...['pending', 'pending payment', 'checkout draft', 'draft', 'auto draft'],
@@ -117,10 +115,10 @@ export const mapPresets: ReadonlyMap<string, MapPreset> = new Map(
   presets.map((preset) => [preset.name, preset]),
 );
 
-/** Minimum number of preset headings for a file to count as an export of that program. */
+/** Minimum number of a preset's headings that a file must have to count as an export of the preset's program. */
 const minAlike = 5;
 
-/** The preset whose export the headings resemble; undefined if none. */
+/** The preset whose export has headings like these; undefined if there is none. */
 export function presetLike(headings: readonly string[]): MapPreset | undefined {
   const there = new Set(headings.map(plainHeading));
   const alike = ({ columns }: MapPreset): number =>

@@ -41,9 +41,10 @@ export const makeConfigFolder = (folder: string): void =>
   });
 
 /**
- * Creates the state folder, which holds the journal, in the same way. @param hasJournal tells whether a journal is
- * known
- * to exist there. @param otherFolderHint says how to name another folder. @throws StorageError naming the folder.
+ * Creates the state folder, which holds the journal, accessible only to its owner.
+ * @param hasJournal tells whether a journal is known to exist there.
+ * @param otherFolderHint says how to name another folder.
+ * @throws StorageError naming the folder.
  */
 export const makeStateFolder = (
   folder: string,
@@ -74,8 +75,8 @@ function makeOwnFolder(folder: string, explain: (error: StorageError) => Storage
 const stateFiles = /\.(?:db|db-wal|db-shm|db-journal|db-seal|db\.key|csv)$/;
 
 /**
- * Checks the state folder and errand's files before any is opened, and tightens permissions; afterwards nobody else can
- * add files. @throws StorageError for a link, a FIFO, a device or another user's file.
+ * Checks the state folder and errand's files before any of them is opened. Tightens permissions, so that nobody else
+ * can add files afterwards. @throws StorageError for a link, a FIFO, a device or another user's file.
  */
 export function checkState(folder: string, report: Warn): void {
   try {
@@ -83,7 +84,7 @@ export function checkState(folder: string, report: Warn): void {
     for (const name of namesIn(folder))
       if (stateFiles.test(name)) checkPrivateFile(join(folder, name), report);
   } catch (cause) {
-    // Whoever opens a file there reports any other error.
+    // Any other error is reported later, by the code that opens the file.
     if (cause instanceof PrivateFileError)
       throw unread(new StorageError(cause.message, { cause, hint: putBack }));
   }
@@ -92,7 +93,10 @@ export function checkState(folder: string, report: Warn): void {
 /** Remedy for a link, a FIFO or another user's file in place of one of errand's. */
 const putBack = 'Put back the file or folder itself, owned by you, then try again.';
 
-/** Error for an unreadable configuration, which may name the journal's database and the policy. */
+/**
+ * Error for an unreadable configuration file. The file may name the journal's database and the policy, so another
+ * folder does not help.
+ */
 export function unreadConfig(file: string, cause: unknown): StorageError {
   const isUnfit = cause instanceof PrivateFileError;
   return new StorageError(isUnfit ? cause.message : `${file} cannot be read (${reasonOf(cause)})`, {
@@ -103,8 +107,8 @@ export function unreadConfig(file: string, cause: unknown): StorageError {
 }
 
 /**
- * Names of the files in a folder; empty if it is missing or unreadable. Opening a file in an unreadable folder reports
- * that.
+ * Names of the files in a folder. Empty if the folder is missing or unreadable, because opening a file in it reports
+ * the error.
  */
 function namesIn(folder: string): string[] {
   try {
@@ -143,8 +147,8 @@ export interface Folders {
 type FolderVariable = 'ERRAND_CONFIG_DIR' | 'ERRAND_STATE_DIR';
 
 /**
- * An absolute path from the environment; undefined for an empty or relative one, whose meaning would depend on the
- * working directory.
+ * Returns a path from the environment if it is absolute. Undefined if it is empty or relative, because the meaning of a
+ * relative path depends on the working directory.
  */
 export const absolutePath = (path: string | undefined): string | undefined =>
   path !== undefined && isAbsolute(path) ? path : undefined;

@@ -5,7 +5,7 @@ import { embeddedUrl, localProfile } from './stored.ts';
 
 /** Settings for completion, read without checking, tightening or reporting anything. */
 export interface SettingsPeek {
-  /** Base URL and key of the active service; undefined if the settings name no usable one. */
+  /** Base URL and key of the active service; undefined if the settings name no usable service. */
   readonly service: { readonly baseUrl: string; readonly apiKey: string | undefined } | undefined;
   readonly profiles: ReadonlyMap<string, string>;
   /** The profile's spare keys: the last four characters of each, and when the key was stored. */

@@ -46,7 +46,7 @@ export const preferences: Readonly<Record<string, PreferenceSpec>> = {
   },
 };
 
-/** Parses a duration or 0. @returns ms. @throws UsageError naming it. */
+/** Parses a duration or 0. @returns ms. @throws UsageError that names the setting. */
 export const parseWindow = (text: string, name: string): number =>
   text.trim() === '0' ? 0 : parseDuration(text, name);
 

@@ -48,7 +48,9 @@ export interface Settings {
   readonly debug: boolean;
   /** Why prompts are disabled; undefined if they are allowed. */
   readonly noInput: string | undefined;
-  /** Unit of a bare whole number under `max_price` in a CSV, if a preference sets it. */
+  /**
+   * Unit of whole numbers without a currency in the `max_price` column of a CSV. Undefined unless a preference sets it.
+   */
   readonly amounts: AmountUnit | undefined;
   readonly proxy: Proxy;
   /** Whether the terminal cannot redraw (`TERM=dumb`). */
@@ -142,7 +144,7 @@ function pickPolicy(
   profile: string,
   folders: Folders,
 ): Setting<string> {
-  // An empty variable signals intent to use a policy, so it must not mean none.
+  // An empty variable shows that the user meant to set a policy, so reject it instead of continuing without one.
   if (environment.ERRAND_POLICY === '')
     throw new UsageError('ERRAND_POLICY is empty; name the policy file, or unset it');
   const given = first(variable(environment, 'ERRAND_POLICY'), fromProfile(policy, profile));
@@ -152,14 +154,14 @@ function pickPolicy(
   throw new UsageError(`${name} must be an absolute path, not "${given.value}"`);
 }
 
-/** Picks the shared database, also for rehearsals, so that they behave like the real run. */
+/** Picks the shared database. Rehearsals use it too, so that they behave like the real run. */
 function pickDatabase(
   environment: Environment,
   { database }: Partial<Profile>,
   profile: string,
 ): NamedDatabase | undefined {
   const name = 'ERRAND_DATABASE_URL';
-  // An empty variable signals intent to share the journal; ignoring it could place an order twice.
+  // An empty variable shows that the user meant to share the journal. Ignoring it could place an order twice.
   if (environment[name]?.trim() === '')
     throw new UsageError(`${name} is empty; name the database, or unset it`);
   const given = first(variable(environment, name), fromProfile(database, profile));

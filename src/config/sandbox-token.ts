@@ -50,7 +50,7 @@ export function tokenFor(stateDir: string, baseUrl: string): string | undefined 
   try {
     return readPrivateFile(fileOf(stateDir, baseUrl), () => {})?.toString('latin1');
   } catch {
-    // Without a token, the sandbox explains its refusal.
+    // The request is sent without a token, and the sandbox's error response explains why it is denied.
     return undefined;
   }
 }

@@ -144,9 +144,8 @@ export class SettingsStore {
   }
 
   /**
-   * Saves an address. The first address, or one saved with `asDefault`, becomes the default. It may replace the
-   * sandbox's
-   * example.
+   * Saves an address. The first address, or one saved with `asDefault`, becomes the default. A new address may replace
+   * the sandbox's example.
    * @throws UsageError if the name is taken, unless the address is to be replaced.
    */
   async addAddress(
@@ -180,7 +179,7 @@ export class SettingsStore {
     if (this.addressNames().length > 0) return false;
     const { checkShape } = await import('../api/schemas/check.ts');
     const { value } = checkShape('Address', example, 'response');
-    // A service whose example is not a valid address has none.
+    // The service has no valid example address, so save nothing.
     if (!value) return false;
     const address = Object.fromEntries(
       Object.entries(value).flatMap(([field, text]) => (text == null ? [] : [[field, text] as const])),

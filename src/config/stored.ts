@@ -44,9 +44,8 @@ export interface Stored {
   /** Preset each map extends, by map name. */
   readonly map_presets: Readonly<Record<string, string>>;
   /**
-   * When each state folder's journal was created, ISO 8601, so that an empty journal in its place is not mistaken for a
-   * new
-   * one.
+   * When each state folder's journal was created, ISO 8601. If a journal gets lost, this shows that the empty journal
+   * in its place is not just a new one.
    */
   readonly journals: Readonly<Record<string, string>>;
 }
@@ -260,7 +259,7 @@ function checkName(file: string, name: string): string {
 const wrong = (file: string, path: string, takes: string): BrokenConfigError =>
   new BrokenConfigError(file, `is wrong at ${path}: it takes ${takes}`);
 
-/** Names of the profiles with a base URL, of either API version. Pure. */
+/** Names of the profiles that use a base URL for the current or the legacy API. Pure. */
 export const profilesAt = ({ profiles }: Stored, baseUrl: string): string[] =>
   Object.entries(profiles).flatMap(([name, { base_url, legacy_base_url }]) =>
     base_url === baseUrl || legacy_base_url === baseUrl ? [name] : [],

@@ -29,7 +29,7 @@ function sessionInProc(): string {
     const stat = readFileSync('/proc/self/stat', 'utf8');
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[3] ?? '';
   } catch {
-    // Some containers have no /proc; the device alone distinguishes most terminals.
+    // Some containers have no /proc. Omit the session there, because the device alone distinguishes most terminals.
     return '';
   }
 }

@@ -13,7 +13,9 @@ export interface OrderContent {
   readonly shipping_address: RecipientParts;
 }
 
-/** What is ordered, and for whom. Price ceiling, quantity and everything else belong to an attempt. */
+/**
+ * What is ordered, and for whom. Price ceiling, quantity and all other fields belong to a single attempt to order it.
+ */
 export interface NeedContent {
   /** Normalized products, deduplicated and sorted. */
   readonly products: readonly string[];

@@ -1,7 +1,7 @@
 import { trimSlashes, withPlainLetters } from '../platform/net/urls.ts';
 import { folded } from './folded.ts';
 
-/** Tracking parameters, which never identify a product; lower case. */
+/** Names of tracking parameters, in lower case. They never identify a product. */
 const trackingNames: ReadonlySet<string> = new Set([
   ...[
     'gclid',
@@ -38,12 +38,12 @@ const isTracking = (name: string): boolean => {
   return trackingNames.has(lower) || trackingPrefixes.some((prefix) => lower.startsWith(prefix));
 };
 
-/** Cache: a file orders the same few products repeatedly. */
+/** Cache, because a file orders the same few products repeatedly. */
 const known = new Map<string, string>();
 const maxKnown = 5000;
 
 /**
- * Normalizes the URL of a product page, so that equal pages compare equal; text that is not a URL is only composed to
+ * Normalizes the URL of a product page, so that equal pages compare equal. Text that is not a URL is only converted to
  * NFC.
  */
 export function canonicalPage(url: string): string {
@@ -92,12 +92,12 @@ interface Choice {
   readonly value: string;
 }
 
-/** Normalizes a variant: options sorted, case-insensitive; empty if there is none. */
+/** Normalizes a variant: sorts its options and ignores case. Empty if there are no options. */
 export const canonicalVariant = (choices: readonly Choice[] | null | undefined): string =>
   (choices ?? [])
     .map(({ label, value }) => JSON.stringify([spaced(label), spaced(value)]))
     .sort()
     .join();
 
-/** Punctuation distinguishes sizes (`1/2`, `1.2`, `+`), so it stays. */
+/** Keeps punctuation, because it distinguishes sizes (`1/2`, `1.2`, `+`). */
 const spaced = (text: string): string => folded(text).trim().replace(/\s+/gu, ' ');

@@ -31,7 +31,7 @@ const endsInNumber = /\p{N}$/u;
 const beginsWithNumber = /^\p{N}/u;
 const isPlain = /^[A-Za-z0-9]*$/;
 
-/** Cache: folding accents is expensive, and few distinct words have them. */
+/** Cache, because folding accents is expensive and only a few distinct words have accents. */
 const knownWords = new Map<string, string>();
 const maxKnownWords = 5000;
 
@@ -47,7 +47,10 @@ function bareWord(word: string): string {
 
 const shortWord = (word: string): string => shortWords.get(word) ?? word.replace(/STRASSE$/u, 'STR');
 
-/** Abbreviates and joins the words of a street address, without unit words; adjacent numbers stay separate. */
+/**
+ * Abbreviates the words of a street address, drops unit words, and joins the rest without spaces. Only adjacent numbers
+ * stay separate.
+ */
 export function barePlace(text: string): string {
   const words = text.split(betweenWords);
   let place = '';
@@ -64,7 +67,10 @@ const bareName = (text: string): string => text.split(' ').map(bareWord).join(''
 /** Treats `Mueller` and `Müller` as equal, by dropping the `E` after `A`, `O` or `U`. */
 const withoutUmlauts = (text: string): string => text.replace(/([AOU])E/g, '$1');
 
-/** Normalizes a postal code: the first five digits of a US ZIP code, no country prefix before a five-digit code. */
+/**
+ * Normalizes a postal code. Keeps only the first five digits of a US ZIP code, and drops a country prefix before five
+ * digits.
+ */
 function canonicalPostalCode(text: string, country: string): string {
   const code = bare(text);
   if (country === 'US') return code.replace(/^(\d{5})\d{4}$/, '$1');

@@ -6,7 +6,7 @@ import type { Column, TitleOf } from './result.ts';
 import { absoluteTime, relativeTime } from './time.ts';
 
 export interface CellOptions {
-  /** Current time in ms since the epoch, for relative times; `localNow` for times taken on this machine. */
+  /** Current time in ms since the epoch, for relative times. Times taken on this machine use `localNow` instead. */
   readonly now: () => number;
   readonly localNow?: (() => number) | undefined;
   /** Print absolute UTC times instead of relative ones. */
@@ -19,11 +19,11 @@ export interface CellOptions {
   readonly plain?: boolean | undefined;
   /** Used by columns with `usesTitles`. */
   readonly titleOf?: TitleOf | undefined;
-  /** Spells ids in columns that name a record kind. */
+  /** Formats an id in a column whose `names` says what kind of record the ids refer to. */
   readonly spellId?: ((id: string) => string) | undefined;
 }
 
-/** Maximum cell length; other formats print all of it. */
+/** Maximum cell length. Formats for programs print the whole value. */
 const maxCellLength = 1000;
 
 export const columnValue = (column: Column, row: unknown, titleOf?: TitleOf): unknown =>
@@ -78,7 +78,8 @@ function currencyOf(column: Column, row: unknown): string | undefined {
 }
 
 /**
- * Renders a value without a kind: yes or no, joined plain arrays, the count of an array of objects, JSON for an object.
+ * Renders a value of a column without a kind. Booleans become yes or no, arrays of plain values are joined, arrays of
+ * objects become their count, and objects become JSON.
  */
 function plain(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -92,8 +93,8 @@ const plainBars = [...'_.-=+*#@'];
 const widest = 30;
 
 /**
- * Renders a series as a row of bars, newest last; shortens a long series by summing equal spans.
- * @param plain for an ASCII-only terminal.
+ * Renders a series as a row of bars, newest last. Shortens a long series by summing spans of equal length.
+ * @param plain uses only ASCII characters.
  */
 export function sparkline(series: readonly number[], { plain = false } = {}): string {
   const marks = plain ? plainBars : bars;
@@ -108,7 +109,8 @@ export function sparkline(series: readonly number[], { plain = false } = {}): st
 }
 
 /**
- * Renders a share as a bar with its percentage: `███░░░░░ 40 %`. @param plain for an ASCII-only terminal.
+ * Renders a share as a bar with its percentage: `███░░░░░ 40 %`.
+ * @param plain uses only ASCII characters.
  * @param width of the bar, in characters.
  */
 function gauge(share: number, { plain = false, width = 8 } = {}): string {
@@ -120,13 +122,13 @@ function gauge(share: number, { plain = false, width = 8 } = {}): string {
 /** Sign of each mood. Without color, only the sign shows the mood. */
 const symbols: Readonly<Record<Mood, string>> = { good: '✔', bad: '✖', waiting: '●', past: '○' };
 
-/** Puts the sign of its mood before a state: `✔ delivered`. Without a mood, adds no sign. */
+/** Puts the sign of a mood before the text of a state: `✔ delivered`. Adds no sign without a mood. */
 export const signed = (text: string, mood: Mood | undefined): string =>
   mood === undefined || text === '' ? text : `${symbols[mood]} ${text}`;
 
 const bad =
   /(?:^|_)(?:(?:failed|error|denied|declined|undeliverable|unsupported|invalid|cancelled|refused|trouble)$|cancelled_by_\w)/;
-// A placed order may have ended well or badly; its status alone does not tell.
+// Excludes `order_placed`, because this status alone does not tell whether the order ended well or badly.
 const good =
   /(?:^|_)(?:success|ok|(?<!order_)placed|delivered|completed|approved|credited|verified|captured|pickup|held)$/;
 const waiting = /(?:^|_)(?:pending|progress|processing|transit|open|skipped|untested)$/;

@@ -101,9 +101,8 @@ const isWordCharacter = (code: number): boolean =>
   (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a);
 
 /**
- * Matches the start of a cell that decides whether the cell is executed: a number or one character. The first digits of
- * a
- * long number are enough.
+ * Matches as much of a cell's start as is needed to decide whether a spreadsheet executes the cell: a number or one
+ * character. The first digits of a long number are enough.
  */
 const cellStart = /-\d{0,40}(?:\.\d{0,40})?|[^"]/uy;
 const ending = /[,\r\n;\t|]/g;

@@ -46,7 +46,7 @@ function spell(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** Formats one record. Also quotes cells that contain what other readers take for a delimiter. */
+/** Formats one record. Also quotes cells with characters that other readers take for a delimiter. */
 export const csvRecord = (cells: readonly string[], options: CsvOptions): string =>
   csvRecords([cells], options);
 
@@ -60,7 +60,7 @@ export function csvRecords(
     return raw ? shown : escapeFormula(shown);
   };
   const formatted = records.map((cells) => cells.map(spelled));
-  // Join rows that need no quotes here, because the library's setup on each call costs more than writing them.
+  // Join rows that need no quotes here. The library's setup on each call would cost more than writing the rows.
   if (formatted.every((cells) => !cells.some((cell) => mayNeedQuotes.test(cell))))
     return formatted.map((cells) => `${cells.join(delimiter)}\n`).join('');
   return stringify(formatted, {

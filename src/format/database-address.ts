@@ -4,7 +4,7 @@ import { sha256 } from './canonical.ts';
 
 /** PostgreSQL database shared by several machines. */
 export interface DatabaseAddress {
-  /** `postgres://user:password@host:port/name`: a secret. */
+  /** `postgres://user:password@host:port/name`. Secret, because it contains the password. */
   readonly url: string;
   /** Host, port and name, for messages; no user or password. */
   readonly shown: string;

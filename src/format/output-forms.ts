@@ -5,7 +5,7 @@ import type { ListResult, NoResult, RecordResult, Row, StreamResult, TextResult 
 /** What a command prints: one form, or several, depending on the input. */
 export type OutputForms = Printed | readonly Printed[];
 
-/** Errand's own records are typed by field; the service's are opaque. */
+/** The types of errand's own records list each field. The service's records are opaque. */
 type RecordOf<N> = N extends OwnShapeName ? (Output<N> extends Row ? Output<N> : Row) : Row;
 
 type ResultOfForm<F> = F extends { readonly record: infer N }
@@ -19,7 +19,7 @@ type ResultOfForm<F> = F extends { readonly record: infer N }
         : never;
 
 /**
- * What `run` may return for a declared output. In place of a table it may return a stream of lines, and in place of
- * `nothing` no result.
+ * What `run` may return for a declared output. It may also return a stream of lines where the output is a table, or no
+ * result where the output is `nothing`.
  */
 export type ResultOf<P> = ResultOfForm<P extends readonly (infer F)[] ? F : P> | StreamResult | NoResult;

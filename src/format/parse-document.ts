@@ -14,7 +14,7 @@ import {
 } from 'yaml';
 import { UsageError } from '../platform/errors.ts';
 
-/** Depth of the record's own fields: below the document and its map. */
+/** Depth of a record's own fields, which are nested in the document and its map. */
 const recordDepth = 2;
 
 /** Maximum nesting depth; a record has five levels. */
@@ -49,7 +49,7 @@ export function parseDocument(
 /**
  * Parses YAML into a tree with source positions. Rejects duplicate keys, amounts split at a comma, deep nesting and
  * YAML 1.1.
- * @param remedy tells how to write an amount with a comma; defaults to cents.
+ * @param remedy tells the user how to write an amount with a comma; by default, in cents.
  * @throws UsageError naming the document, the line and the problem.
  */
 export function readYaml(
@@ -58,8 +58,8 @@ export function readYaml(
   remedy: CommaRemedy = centsWithoutComma,
 ): Document.Parsed {
   checkDepth(name, text);
-  // Disable the library's own check, which compares every pair of keys: a map of 100,000 would take minutes,
-  // uninterruptibly.
+  // Disable the library's own check. It compares every pair of keys, so a map of 100,000 keys would take minutes and
+  // could not be interrupted.
   const document = parseYaml(text, { uniqueKeys: false, prettyErrors: true });
   const [error] = document.errors;
   if (error) throw broken(name, error);
@@ -113,7 +113,7 @@ function broken(name: string, error: YAMLParseError): UsageError {
   return new UsageError(`${name}${line === undefined ? '' : `, line ${line}`}: ${reason}`, { cause: error });
 }
 
-/** Position of a repeated key in a map; ignores keys that are not scalars, which no record has. */
+/** Position of a repeated key in a map. Ignores keys that are not scalars, because no record has such keys. */
 function repeatedKey({ items }: YAMLMap): number | undefined {
   const seen = new Set<unknown>();
   for (const { key } of items) {
@@ -150,7 +150,10 @@ function plainValue(name: string, read: () => unknown): unknown {
   }
 }
 
-/** A decimal number with optional sign and point. A leading zero is excluded, because some would read it as octal. */
+/**
+ * A decimal number with optional sign and point. A leading zero is excluded, because some parsers would read the number
+ * as octal.
+ */
 const decimalForm = /^[+-]?(?:0|[1-9]\d*)(?:\.\d*)?$/;
 
 /** Rejects hexadecimal, octal and scientific notation, which obscure an amount or quantity. */
@@ -183,7 +186,7 @@ function checkCents(name: string, key: string, value: unknown): void {
 function decimalCents(name: string, key: string, source: string): UsageError {
   const problem = `${name}: ${key} is ${source}, and files carry integer cents`;
   const value = Number(source.replace(',', '.'));
-  // The meaning of 1,234.50 or 1e400 is ambiguous.
+  // Suggest no specific amount, because the meaning of 1,234.50 or 1e400 is ambiguous.
   if (!Number.isSafeInteger(Math.round(value * 100)))
     return new UsageError(`${problem}: write 5000 for 50.00`);
   return new UsageError(
@@ -237,7 +240,7 @@ function commaWithin(name: string, text: string, { amount, at }: CutAmount, reme
 }
 
 const anyDigits = /^\D{0,5}\d[\d. ]*$/;
-/** Matches the rest of a split amount. Digits without a colon cannot be a key of a record. */
+/** Matches what follows the comma of a split amount. Digits without a colon cannot be a key of a record. */
 const anyRest = /^\d[\d.]*(?: ?[^\d\s]{1,5})?$/;
 const currencyFirst = /^(?:[$€£¥]|[A-Z]{3} ?)\d{1,3}(?:\.\d{3})*$/;
 /** Three digits of thousands, or two digits of cents; a currency may follow the last group. */

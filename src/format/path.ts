@@ -1,8 +1,8 @@
 export type Accessor = (value: unknown) => unknown;
 
 /**
- * Returns a reader for a wire path (`items.0.url`). Reads only own properties, so no path reaches a prototype;
- * undefined if missing.
+ * Returns a function that reads a wire path (`items.0.url`) from a record. It reads only own properties, so no path
+ * reaches a prototype. It returns undefined if the field is missing.
  */
 export function accessor(path: string): Accessor {
   const keys = path.split('.');

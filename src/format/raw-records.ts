@@ -62,6 +62,8 @@ function linesOf({ json, places }: AsSent, from: number, to: number): Uint8Array
   return lines;
 }
 
-/** Whether the bytes are the only JSON spelling of their content and hold nothing a terminal would interpret. */
+/**
+ * Whether the bytes are the only way to write their content as JSON, and hold nothing that a terminal would interpret.
+ */
 const isPlain = (sent: Uint8Array): boolean =>
   isAscii(sent) && !sent.includes(backslash) && !sent.includes(del);

@@ -40,23 +40,26 @@ export type TitleOf = (url: string) => string | undefined;
 interface ColumnStyle<R> {
   readonly name: string;
   readonly kind?: ColumnKind;
-  /** For ids: the kind they refer to. A TTY table shortens them to what commands accept. */
+  /**
+   * For a column of ids: the kind of record they refer to. A TTY table shortens these ids to prefixes that commands
+   * accept.
+   */
   readonly names?: RecordKind;
-  /** Higher weights stay longer on a narrow terminal; default 0. */
+  /** A narrow terminal drops the columns with the lowest weights first. Default 0. */
   readonly weight?: number;
   /** Minimum useful width of a text, in terminal columns; default 12. */
   readonly minWidth?: number;
   /** For a truncated text: keep both ends, because texts with the same start differ at the end. */
   readonly keeps?: 'ends';
-  /** Characters to reserve, because wider rows may follow the ones that settle the widths. */
+  /** Characters to reserve for later rows, which may be wider than the rows that determine the column widths. */
   readonly room?: number;
   /** For a time: the column's name when times are absolute rather than relative. */
   readonly absoluteName?: string;
-  /** For a time: taken on this machine, not at the service. */
+  /** For a time: it was taken on this machine, not at the service. */
   readonly isLocal?: true;
   /** Path of a money column's currency field; USD without it. */
   readonly currency?: PathOf<R>;
-  /** For a status: its mood; derived from the last word by default. Pure. */
+  /** For a status: returns its mood. By default, the mood derives from the status's last word. Pure. */
   readonly mood?: (row: Unchecked<R>) => Mood | undefined;
   /** Shown only if all other columns keep their full width. With `told`, the user learns when the column is dropped. */
   readonly isExtra?: true | 'told';
@@ -97,7 +100,7 @@ export interface RecordResult<R extends Row = Row> {
   readonly exitCode?: number;
 }
 
-/** Rows that arrive in pages, because awaiting each row would take longer than printing it. */
+/** Rows that can be read page by page, because awaiting each row would take longer than printing it. */
 export interface PagedRows<R = Row> extends AsyncIterable<R> {
   /** The same rows, page by page. */
   pages(): AsyncIterable<RowsOfPage<R>>;
@@ -123,7 +126,7 @@ export interface ListResult<R extends Row = Row> {
   readonly empty?: string;
   /** Called once all rows are printed; returns lines for stderr ("50 of 1,200; --all for the rest"). */
   readonly hints?: () => readonly string[];
-  /** Called once all rows are printed, for whatever must be recorded only then. */
+  /** Called once all rows are printed, to record what must not be recorded earlier. */
   readonly printed?: () => Promise<void>;
   readonly exitCode?: () => number;
   /** The rows are the records named on the command line, so they are not renumbered. */
@@ -166,7 +169,7 @@ export type OutputFormat = (typeof outputFormats)[number];
 
 /** Facts about a result's fields beyond what its records show. */
 export interface KnownFields {
-  /** Whether the contract has a path; undefined if it does not describe the records. */
+  /** Tells whether the contract has a path. Undefined if the contract does not describe these records. */
   readonly inContract: ((path: string) => Promise<boolean>) | undefined;
   /** Whether an unknown field fails the command. True only if the command has changed nothing. */
   readonly refuses: boolean;
@@ -175,7 +178,7 @@ export interface KnownFields {
 /** A printed row that can be referred to by number. */
 export interface LastListRow {
   readonly id: string;
-  /** Label by which a user recognizes the row, as of the listing: `pending, $18.99`. */
+  /** Label by which a user recognizes the row: `pending, $18.99`. Shows the state at the time of the listing. */
   readonly label: string;
   readonly facts: Readonly<Record<string, string>>;
 }

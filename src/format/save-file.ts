@@ -66,7 +66,10 @@ async function replace(
   }
 }
 
-/** A link created after this check is itself replaced, never written through. */
+/**
+ * Rejects a path that exists but is not a regular file. If a link is created after this check, saving replaces the link
+ * and never writes through it.
+ */
 async function checkPlain(path: string): Promise<void> {
   const isPlain = await lstat(path).then(
     (stats) => stats.isFile(),
@@ -112,7 +115,7 @@ async function writeInto(path: string, there: Stats, chunks: Chunks): Promise<nu
   }
 }
 
-/** Appends to what was already printed; reopening the file would overwrite it. */
+/** Appends to what was already printed, through the open descriptor. Reopening the file would overwrite that output. */
 async function print(descriptor: number, chunks: Chunks): Promise<number> {
   let size = 0;
   for await (const chunk of chunks) {

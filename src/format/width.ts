@@ -26,7 +26,7 @@ export async function fullMeasure(): Promise<Measure> {
 }
 
 let segmenter: Intl.Segmenter | undefined;
-/** Creates the segmenter lazily, because that costs more than the rest of a cold start (13 ms). */
+/** Creates the segmenter only when needed. Creating it takes 13 ms, more than the rest of a cold start. */
 const segmentsOf = (text: string): Intl.Segments => {
   segmenter ??= new Intl.Segmenter();
   return segmenter.segment(text);
@@ -47,7 +47,10 @@ function chunks(text: string): string[] {
   return parts;
 }
 
-/** Start of the last character, which the cut may have split; a part that is a single character counts as complete. */
+/**
+ * Start of a part's last character, because the cut may have split that character. If the part is a single character,
+ * it counts as complete.
+ */
 function lastBoundary(part: string): number {
   let last = 0;
   for (const { index } of segmentsOf(part)) last = index;
@@ -101,7 +104,7 @@ export function minUrlWidth(text: string, measure: Measure): number {
 
 /**
  * Fits an address, or products such as `2 x ADDRESS, TITLE`, into `width` columns. Drops schemes, then cuts paths in
- * the middle. Omits an address whose host does not fit, unless it is the first, of whose host it keeps the end. Cuts
+ * the middle. Omits an address whose host does not fit; for the first address, keeps the end of the host instead. Cuts
  * any other text at its end.
  */
 export function cutUrl(text: string, width: number, measure: Measure): string {

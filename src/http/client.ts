@@ -41,7 +41,7 @@ export interface ClientOptions {
   readonly credentials: KeySource;
   /**
    * Timeout of a call including its retries, ms. For a stream, it applies until the response begins, and then to each
-   * pause.
+   * pause between chunks.
    */
   readonly timeoutMs?: number | undefined;
   /** Called after the service has executed a write. */
@@ -136,7 +136,7 @@ export function createClient(options: ClientOptions): Client {
       const request = ready.auth === 'payment' && more?.payment === undefined ? unpaid(ready) : ready;
       const performed = await send(request, () => false, more);
       const body = goodBody(operations[name], request, performed, connection.advice, more?.takeSent);
-      // The table determines the type; only essential fields are checked, so that the service may evolve.
+      // The table determines the type. Only essential fields are checked, so that the service may evolve.
       return { ...headOf(performed), body: body as Received<N> };
     },
     async stream(name, input, more) {
@@ -286,8 +286,8 @@ function readGoodResponse(
 type IsOfKind = (value: unknown, surface: Surface) => boolean;
 
 /**
- * Validates an id, because paths, file names and commands are built from ids, and a secret echoed as an id must not be
- * stored as one. Current ids are UUIDs; the format of legacy ids is unknown.
+ * Validates an id. Paths, file names and commands are built from ids, and a secret that a response echoes in place of
+ * an id must not be stored. Current ids are UUIDs; the format of legacy ids is unknown.
  */
 const isId = (value: unknown, pattern: RegExp): boolean =>
   typeof value === 'string' && pattern.test(value) && redactor.known(value) === value;
@@ -375,8 +375,8 @@ interface Connection {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /**
-   * Timeout of a call including its retries. For a stream, it applies until the response begins, and then to each
-   * pause.
+   * Timeout of a call including its retries. For a stream, it applies until the response begins, and then to each pause
+   * between chunks.
    */
   readonly timeoutMs: number | undefined;
   readonly retries: number | undefined;
@@ -453,8 +453,8 @@ const minOf = (one: number | undefined, other: number | undefined): number | und
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 
 /**
- * Wraps a streamed body so that a broken stream fails the request. Every chunk gets the full timeout; time the reader
- * takes between chunks does not count.
+ * Wraps a streamed body so that a broken stream fails the request. The full timeout applies to each chunk. Time that
+ * the reader takes between chunks does not count.
  */
 async function* watched(
   stream: AsyncIterable<Uint8Array>,

@@ -42,7 +42,7 @@ export class ValidationError extends ErrandError {
   override readonly name = 'ValidationError';
   readonly issues: readonly ValidationIssue[];
 
-  /** @param describe formats one issue, field first; defaults to the service's own names. */
+  /** @param describe formats one issue, starting with the field. By default, it uses the service's own field names. */
   constructor(issues: readonly ValidationIssue[], facts: ErrorFacts, describe = issueText) {
     const more = issues.length > maxIssues ? `; and ${issues.length - maxIssues} more` : '';
     const listed = issues.slice(0, maxIssues).map(describe);
@@ -54,7 +54,7 @@ export class ValidationError extends ErrandError {
 const issueText = ({ loc, msg }: ValidationIssue): string =>
   loc.length > 0 ? `${loc.join('.')}: ${msg}` : msg;
 
-/** The operation needs a key and there is none; nothing was sent. */
+/** The operation needs a key, but no key is available. Nothing was sent. */
 export class MissingKeyError extends ErrandError {
   override readonly name = 'MissingKeyError';
   constructor(message: string, facts: ErrorFacts = {}) {
@@ -62,7 +62,7 @@ export class MissingKeyError extends ErrandError {
   }
 }
 
-/** The service is unreachable, or something else responded. */
+/** The service is unreachable, or the response did not come from the service. */
 export class UnavailableError extends ErrandError {
   override readonly name: string = 'UnavailableError';
   constructor(message: string, facts: ErrorFacts = {}) {
@@ -75,7 +75,7 @@ export class DeadlineError extends UnavailableError {
   override readonly name = 'DeadlineError';
 }
 
-/** A request that moves money may have been acted on, with no confirmation either way. */
+/** A request that moves money may have been acted on, but nothing confirms whether it was. */
 export class InDoubtError extends ErrandError {
   override readonly name = 'InDoubtError';
   /**

@@ -38,7 +38,7 @@ type Read = (offset: number) => Promise<Page>;
 interface PagedSource {
   /** Name for messages. */
   readonly title: string;
-  /** How pages are requested: by rows to skip, by the number in `next_page`, or not at all. */
+  /** How pages are requested: by the number of rows to skip, by the number in `next_page`, or not at all. */
   readonly by: 'offset' | 'page' | 'none';
   /** Maximum rows per page, if known. */
   readonly largest?: number | undefined;
@@ -75,7 +75,7 @@ export async function* pages<N extends CallName>(
     return { body, sent };
   };
   const start = { limit: numberIn(fieldOf(query, 'limit')), offset: numberIn(fieldOf(query, 'offset')) };
-  // Each record has its shape's field names, with values of any type.
+  // Each record has the field names of its shape, but the values may have any type.
   yield* pagesFrom({ title: name, ...pagingOf(operation), ask }, start, options) as AsyncGenerator<
     Page<ReceivedRow<N>>
   >;
@@ -89,9 +89,9 @@ export const pagingOf = ({ query, response }: Operation): Omit<PagedSource, 'tit
 });
 
 /**
- * Fetches the pages of any list. While the reader works on a page, prefetches the next page, and the one after it if
- * that is known to exist. Stops when the reader stops. Drops rows that a page repeats because new records shifted the
- * list.
+ * Fetches the pages of any list. While the reader works on a page, prefetches the next page, and also the page after
+ * that if it is known to exist. Stops when the reader stops. Drops rows that a page repeats because new records shifted
+ * the list.
  * @throws ErrandError, also if the service keeps returning the same page.
  */
 export async function* pagesFrom(
@@ -125,7 +125,7 @@ type InTime = <T>(loading: Promise<T>) => Promise<T>;
 async function beforeDeadline<T>(loading: Promise<T>, deadline: Deadline, title: string): Promise<T> {
   const left = deadline.leftMs;
   if (left === Number.POSITIVE_INFINITY) return loading;
-  // Prefetched pages never have to be awaited, so check the deadline explicitly.
+  // A prefetched page may be ready without any wait that could time out, so check the deadline explicitly.
   if (left === 0) throw late(title);
   const over = new AbortController();
   const passed = deadline.passed(over.signal).then(() => {
@@ -169,7 +169,7 @@ async function* everyPage(
     before = new Set(ids);
     const end = next.offset + page.count;
     if (!isLast(page, end, limit)) {
-      // After a short page, the next page starts earlier than the prefetched one.
+      // After a short page, the next page starts earlier than the page already prefetched, so fetch again from there.
       if (ahead[0]?.offset !== end) ahead = [begin(end)];
       const after = end + page.count;
       if (page.total !== undefined && after < page.total) ahead.push(begin(after));

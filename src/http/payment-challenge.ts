@@ -76,8 +76,8 @@ export function decodeJson(encoded: string): Readonly<Record<string, unknown>> |
 }
 
 /**
- * Whether a challenge is for this body; true if it has no digest. Accepts the scheme's `sha-256=…` and RFC 9530's
- * `sha-256=:…:`.
+ * Whether a challenge is for this body; true if the challenge has no digest. Accepts the scheme's `sha-256=…` and RFC
+ * 9530's `sha-256=:…:`.
  */
 export function isForBody({ digest }: Pick<PaymentChallenge, 'digest'>, body: Uint8Array): boolean {
   if (digest === undefined) return true;
@@ -144,7 +144,7 @@ function whole(found: readonly { scheme: string; pairs: readonly [string, string
     .map(({ scheme, parameters }) => ({ scheme, parameters }));
 }
 
-/** Headers hold only Latin-1; this scheme's public SDK writes the rest as `\uXXXX`. */
+/** Headers hold only Latin-1, so this scheme's public SDK writes all other characters as `\uXXXX`. */
 const unescaped = (text: string | undefined): string | undefined =>
   text?.replace(/\\u([0-9a-fA-F]{4})|\\(.)/gs, (_, hex: string | undefined, plain: string) =>
     hex === undefined ? plain : String.fromCharCode(Number.parseInt(hex, 16)),

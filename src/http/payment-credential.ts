@@ -4,7 +4,7 @@ import { headerText, type WireHeaders } from './transport/transport.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What pays a challenge: the method's proof, and the payer if the method names one. */
+/** The payment method's proof that pays a challenge, and the payer if the method names one. */
 export interface PaymentProof {
   readonly payload: unknown;
   readonly source?: string | undefined;

@@ -96,7 +96,7 @@ const octal = (text: string): string =>
 type IsShown = (method: string) => boolean;
 
 /**
- * Sends requests with `transport`, except for those to be shown: it passes these to `show`, which throws them to the
+ * Sends requests with `transport`. Requests that are only to be shown go to `show` instead, which throws them to the
  * printer.
  */
 export const previewTransport = (

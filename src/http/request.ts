@@ -121,7 +121,7 @@ function keyIn(body: unknown): string | undefined {
   return typeof key === 'string' && key !== '' ? key : undefined;
 }
 
-/** Marks a request as one without payment, which buys nothing and only fetches the challenge. */
+/** Marks a request as sent without payment. Such a request buys nothing and only fetches the challenge. */
 export const unpaid = (request: Prepared): Prepared => ({ ...request, retry: 'safe', movesMoney: false });
 
 /** Request line for messages: `POST https://host/orders`. */
@@ -137,7 +137,9 @@ function fillPath(template: string, values: ParameterValues): string {
   });
 }
 
-/** Scheme of the in-process sandbox: its base URL is `embedded:`, and `embedded:/orders` an address in it. */
+/**
+ * Scheme of the in-process sandbox. The sandbox's base URL is `embedded:`, and `embedded:/orders` is an address in it.
+ */
 export const embeddedScheme = 'embedded:';
 
 /**
@@ -284,7 +286,10 @@ export interface RawRequest {
 /** Headers controlled by the connection. */
 const ownHeaders =
   /^(?:host|connection|content-length|transfer-encoding|upgrade|expect|te|trailer|keep-alive|accept-encoding|proxy-.*)$/;
-/** Words in header names that make gateways override a request's method or path; excludes `curl`. */
+/**
+ * Matches words in header names that make gateways override a request's method or path. Does not match the `url` in
+ * `curl`.
+ */
 const steering = /path|(?<!c)ur[il]|prefix|method|rewrite|override/;
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;

@@ -35,7 +35,7 @@ export async function readStart(body: AsyncIterable<Uint8Array>): Promise<Uint8A
       if (length >= maxErrorBytes) break;
     }
   } catch (error) {
-    // The status is known and suffices; the body only explains it.
+    // The status is already known and is enough, because the body only explains it.
     if (!(error instanceof TransportFailure)) throw error;
   }
   return Buffer.concat(read, length).subarray(0, maxErrorBytes);
@@ -50,7 +50,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch {
-    // Not JSON; the caller reports whose response it was.
+    // The bytes are not JSON. The caller reports whose response it was.
     return undefined;
   }
 }

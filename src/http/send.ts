@@ -22,7 +22,7 @@ export interface ServiceResponse {
   readonly url: URL;
   /** The whole body; empty if streamed. */
   readonly bytes: Uint8Array;
-  /** Unread body of a successful response requested as a stream. */
+  /** Unread body of a successful response, if it was requested as a stream. */
   readonly stream?: AsyncIterable<Uint8Array> | undefined;
 }
 
@@ -32,7 +32,10 @@ export interface SendOptions {
   readonly now: () => number;
   /** Whether to stream the body of a successful response; called once the headers are in. */
   readonly streams: (headers: WireHeaders) => boolean;
-  /** Which redirects of a read to follow: within its origin, or anywhere (never with credentials). */
+  /**
+   * Which redirects of a read to follow: only those to the same origin, or all of them. `anywhere` is for requests
+   * without credentials.
+   */
   readonly follow: 'same-origin' | 'anywhere';
   /** Whether an address was chosen by the service rather than the user. */
   readonly isForeign?: (url: URL) => boolean;
@@ -126,7 +129,7 @@ export interface Attempted {
   readonly failure?: TransportFailure | undefined;
   readonly cutShort?: CutShort | undefined;
   readonly attempts: number;
-  /** Whether an attempt before the last may have been acted on: it got no response, or a server error. */
+  /** Whether an attempt before the last may have been acted on, because it got no response or a server error. */
   readonly earlierMayHaveActed: boolean;
   readonly retryAfterMs?: number | undefined;
 }
@@ -148,7 +151,8 @@ export async function sendWithRetries(request: WireRequest, options: AttemptOpti
   let earlierLimited = false;
   for (let attempts = 1; ; attempts += 1) {
     const ended = await attempt(request, options);
-    // A proxy may return 429 after the work was done; without a later response, that remains unknown.
+    // A proxy may return 429 although the service did the work. If no later response arrives, it remains unknown
+    // whether it did.
     if (ended.failure && earlierLimited) earlierMayHaveActed = true;
     const result = resultOf(ended);
     const all = { ...ended, attempts, earlierMayHaveActed, cutShort: scope.cutShort };
@@ -197,7 +201,7 @@ const mayHaveActed = (result: AttemptResult): boolean =>
 
 type CutShort = 'deadline' | 'interrupted';
 
-/** Lifetime of a call: ends on its own, at its deadline, or when one of its signals aborts. */
+/** Lifetime of a call. It ends with the call, at the deadline, or when one of the call's signals aborts. */
 export class Scope {
   readonly #controller = new AbortController();
   readonly #outer: readonly AbortSignal[];
@@ -227,7 +231,10 @@ export class Scope {
     return this.#outer.find(({ aborted }) => aborted)?.reason;
   }
 
-  /** Call when the response has started. From then on, the pauses in it are limited rather than its total duration. */
+  /**
+   * Call this when the response has started. From then on, each pause in the response is limited instead of the total
+   * duration.
+   */
   liftDeadline(): void {
     clearTimeout(this.#timer);
   }
@@ -264,7 +271,7 @@ interface RetryOptions {
   readonly deadline?: number | undefined;
 }
 
-/** Default retries. An order gets one more, because giving up leaves it in doubt. */
+/** Default number of retries. An order gets one extra retry, because giving up leaves the order in doubt. */
 export const defaultRetries: Readonly<Record<RetryPolicy, number>> = {
   safe: 3,
   idempotency_key: 4,
@@ -274,9 +281,9 @@ export const defaultRetries: Readonly<Record<RetryPolicy, number>> = {
 export const maxRetryAfterMs = 60_000;
 
 /**
- * Decides what follows attempt number `attempt` (one-based): ms to wait before the next, or stop. Exponential backoff
- * with full jitter, never shorter than `Retry-After`, never past the deadline. Pure except for `random`, which returns
- * a number from 0 to 1.
+ * Decides what follows attempt number `attempt` (one-based): a wait in ms before the next attempt, or `stop`. The wait
+ * is an exponential backoff with full jitter, never shorter than `Retry-After`, and never goes past the deadline. Pure
+ * except for `random`, which returns a number from 0 to 1.
  */
 export function nextAttempt(
   { retry }: { readonly retry: RetryPolicy },

@@ -19,8 +19,8 @@ export const identityOf = (row: JsonObject): string =>
 /**
  * Extracts records from a list's JSON without parsing them, because parsing costs more than all other processing.
  * @param name is the field that holds the records.
- * @returns undefined where only JSON.parse can decide: there are no records, whitespace is between or within records,
- * or the JSON is invalid.
+ * @returns undefined if only JSON.parse can decide, because there are no records, whitespace is between or within
+ * records, or the JSON is invalid.
  */
 export function readSent(bytes: Uint8Array, name: string): SentList | undefined {
   const json = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -31,7 +31,8 @@ export function readSent(bytes: Uint8Array, name: string): SentList | undefined 
   const sent = recordsFrom(json, from);
   if (!sent) return undefined;
   const rest = Buffer.concat([json.subarray(0, from), json.subarray(sent.places.at(-1))]);
-  // A field name without escapes can be written in only one way. If it occurs once, that occurrence is the field found.
+  // A field name without escapes can be written in only one way. If the name occurs only once, that occurrence must be
+  // the field that was found.
   if (rest.includes(backslash) || rest.indexOf(field) !== rest.lastIndexOf(field)) return undefined;
   const body = parseJson(rest);
   return body === undefined ? undefined : { body, sent };
@@ -70,7 +71,8 @@ function recordsFrom(json: Buffer, from: number): AsSent | undefined {
 type End = number;
 
 /**
- * Receives the start and end of a field's name, quotes included, and the end of its value, which begins after a colon.
+ * Receives three indexes: the start and end of a field's name, including its quotes, and the end of the field's value.
+ * A colon separates name and value.
  */
 type OnField = (name: number, nameEnd: End, valueEnd: End) => void;
 
@@ -87,7 +89,8 @@ const isSpecial = Uint8Array.from({ length: 256 }, (_, byte) =>
 /**
  * Finds the end of an object. Validates JSON's full grammar without building values, which takes less than a third of
  * the time of JSON.parse.
- * @param json starts with a brace. An end of 0 therefore never points at a valid follower, so failures propagate.
+ * @param json starts with a brace. No value can be followed by an opening brace, so an end of 0 fails every later check
+ * and failures propagate.
  * @param at index just past the object's opening brace.
  * @param depth maximum nesting of objects and arrays, including this object.
  */

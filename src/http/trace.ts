@@ -19,7 +19,10 @@ export type Trace = (event: TraceEvent) => void;
 
 /** Maximum characters of a body in a trace. */
 const shown = 4096;
-/** Bytes to redact before truncating. This exceeds what is shown, so that a secret at the cut is still recognized. */
+/**
+ * Number of bytes to redact before truncating. More bytes than are shown, so that a secret at the cut is still
+ * recognized.
+ */
 const looked = 16 * shown;
 
 /**

@@ -8,7 +8,7 @@ interface Teller {
   note(line: string): void;
 }
 
-/** Appends to the audit chain; a failure is reported, but does not stop the work. */
+/** Appends to the audit chain. If that fails, reports the failure and continues. */
 export async function appendOrReport(teller: Teller, entry: AuditEntry): Promise<void> {
   try {
     await (await teller.journal()).audit.write(entry);

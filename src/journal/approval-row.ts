@@ -23,13 +23,13 @@ export interface ApprovalRequest {
   readonly parts: Readonly<Record<string, string>>;
   /** Maximum cost including ceilings and fees, cents. */
   readonly total_cents: number;
-  /** Summary for people; compared with the order when the approval is used. */
+  /** Summary for people. It is compared with the order when the approval is used. */
   readonly summary: Readonly<Record<string, unknown>>;
   /** Idempotency key of the order; null for multiple orders, whose keys are in `parts`. */
   readonly key: string | null;
   /** Rules that require the approval. */
   readonly rules: readonly string[];
-  /** Reason for overriding the policy; null if it only requires an approval. */
+  /** Reason for overriding the policy; null if the policy only requires an approval. */
   readonly override: string | null;
   /** User and host of the requester. */
   readonly asked_by: string;
@@ -49,7 +49,7 @@ export interface Approval {
   readonly decidedAt: string | undefined;
   /** Fingerprint of a key, or `the terminal` with user and host. */
   readonly decidedBy: string | undefined;
-  /** In the format of `ssh-keygen -Y sign`, over `signedText`. */
+  /** Signature over `signedText`, in the format of `ssh-keygen -Y sign`. */
   readonly signature: string | undefined;
 }
 
@@ -92,7 +92,7 @@ export function approvalOf(row: StoredRow): Approval | undefined {
   if (row.checksum !== checksumOf(columns.map((name) => row[name]))) return undefined;
   const text = (value: unknown): string | undefined => (value === null ? undefined : String(value));
   return {
-    // The checksum guarantees the written content: errand's own JSON and a valid state.
+    // The checksum guarantees that the row is as errand wrote it, so the JSON parses and the state is valid.
     request: JSON.parse(String(row.request)),
     state: row.state as ApprovalState,
     decidedAt: text(row.decided_at),

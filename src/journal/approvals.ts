@@ -68,7 +68,7 @@ export class Approvals {
   /**
    * Records an approval. If the request came from elsewhere and is unknown here, stores the request too. Keeps earlier
    * uses of the approval.
-   * @param by the fingerprint of a key, or the terminal.
+   * @param by is the fingerprint of a key, or the terminal.
    * @throws ErrandError conflict if another request has the same id; StorageError.
    */
   approve(request: ApprovalRequest, by: string, signature: string | undefined): Promise<Approval> {
@@ -141,7 +141,7 @@ export class Approvals {
     });
   }
 
-  /** Whether an open request asks for exactly the same as the given request, with the same total. */
+  /** Whether an open request asks for exactly what the given request asks for, with the same total. */
   #isSameQuestion({ state, request: other }: Approval, request: ApprovalRequest): boolean {
     return (
       state === 'open' &&

@@ -37,7 +37,7 @@ export function createAttempts(database: Database): void {
   );
   database.run('CREATE INDEX attempts_whole ON attempts (whole)');
   database.run('CREATE INDEX attempts_reference ON attempts (reference) WHERE reference IS NOT NULL');
-  // Rows of an upload are found by upload, so that no index gets a random entry for each row.
+  // Upload rows are left out, because they are found by upload. Otherwise each row would add a random index entry.
   database.run('CREATE INDEX attempts_key ON attempts (key) WHERE upload IS NULL');
   database.run('CREATE INDEX attempts_upload ON attempts (upload) WHERE upload IS NOT NULL');
   database.run('CREATE TABLE attempt_parts (part INTEGER NOT NULL, attempt INTEGER NOT NULL) STRICT');
@@ -91,7 +91,7 @@ export class AttemptTable {
 
   follow(service: string, key: string, { state, orderId }: IntentEnd): void {
     this.#database.run(
-      // A rejected attempt is retried with the same key: update the newest.
+      // A rejected attempt is retried with the same key, so update only the newest attempt.
       `UPDATE attempts SET state = ?, order_id = coalesce(?, order_id) WHERE serial = (
          SELECT max(serial) FROM attempts WHERE upload IS NULL AND key = ?
            AND account IN (SELECT id FROM attempt_accounts WHERE service = ?))`,
@@ -163,7 +163,7 @@ export class AttemptTable {
     );
   }
 
-  /** Skips the parts query when no stored order has several products, the common case. */
+  /** Whether any stored order has several products. Usually none does, so that the parts query can be skipped. */
   #hasParts = (): boolean => this.#database.get('SELECT 1 AS found FROM attempt_parts LIMIT 1') !== undefined;
 
   #insert(
@@ -257,7 +257,9 @@ export class LocalAttempts implements Attempts {
 export const attemptTables = ['attempt_settings', 'attempt_accounts', 'attempts', 'attempt_parts'] as const;
 export type AttemptTableName = (typeof attemptTables)[number];
 
-/** Copies a row from another journal file, whatever it holds. @throws StorageError if a constraint rejects it. */
+/**
+ * Copies a row from another journal file without validating the row. @throws StorageError if a constraint rejects it.
+ */
 export function carryAttempts(
   database: Database,
   table: AttemptTableName,

@@ -11,12 +11,12 @@ export interface Reference {
 
 /**
  * Last known state of an attempt. `intended`: may have been sent, outcome unknown. `placed`: the service has the order,
- * and it has not ended. `cancelled`, `returned`: taken back. `unknown`: imported from older records, or given up;
- * blocks nothing until it has been looked up. `unsent`: never sent, so it does not count.
+ * and it has not ended. `cancelled`, `returned`: the order was cancelled or returned. `unknown`: imported from older
+ * records, or given up; blocks nothing until it has been looked up. `unsent`: never sent, so it does not count.
  */
 export type AttemptState = 'intended' | 'placed' | 'failed' | 'cancelled' | 'returned' | 'unknown' | 'unsent';
 
-/** Scope in which needs are compared: a service, an account, live or test. */
+/** Scope within which needs are compared: one service and account, either live or test. */
 export interface AttemptScope {
   /** Base URL of the service. */
   readonly service: string;
@@ -49,11 +49,14 @@ export interface NewAttempt {
   readonly seenAt: number | undefined;
 }
 
-/** An attempt related to a need: by its content, or by its reference. */
+/** An attempt related to a need, either by its content or by its reference. */
 export interface Attempt extends NewAttempt {
   readonly serial: number;
   readonly reference: Reference | undefined;
-  /** How its products and recipient compare with those of the need that was looked up; `unlike` if none was. */
+  /**
+   * How its products and recipient compare with those of the need that was looked up; `unlike` if no need was looked
+   * up.
+   */
   readonly likeness: 'alike' | 'overlap' | 'unlike';
 }
 
@@ -91,13 +94,14 @@ export interface Attempts {
   /** Finds the attempts related to each need, in the order of the needs; read-only. @throws StorageError. */
   related(scope: AttemptScope, needs: readonly AttemptNeed[]): Promise<(readonly Attempt[])[]>;
   /**
-   * Decides about needs one by one and persists the results, in one transaction: no other process decides about the
-   * same needs meanwhile. Attempts persisted here are not related to the needs that follow.
+   * Decides about needs one by one and persists the results in one transaction, so that no other process decides about
+   * the same needs meanwhile. An attempt persisted here does not count as related to the needs that follow.
    * @returns the serial of each attempt; undefined if none was persisted. @throws StorageError.
    */
   claim(scope: AttemptScope, needs: Iterable<AttemptNeed>, decide: Claim): Promise<(number | undefined)[]>;
   /**
-   * Imports older records, once, whichever process comes first. @param earlier called only if that is still to be done.
+   * Imports older records once. The first process that gets here does it. @param earlier is called only if the import
+   * has not been done yet.
    * @throws StorageError.
    */
   bringIn(earlier: () => Iterable<EarlierAttempt>): Promise<void>;
@@ -105,7 +109,7 @@ export interface Attempts {
   isComplete(): Promise<boolean>;
   /** Updates attempts. @throws StorageError. */
   change(changes: readonly AttemptChange[]): Promise<void>;
-  /** Applies the outcome of an intent, other than a batch, to its attempt. @throws StorageError. */
+  /** Applies the outcome of an intent to its attempt. The intent must not be a batch. @throws StorageError. */
   follow(service: string, key: string, end: IntentEnd): Promise<void>;
   /** Attempts with a key that are not rows of an upload. @throws StorageError. */
   ofKey(scope: AttemptScope, key: string): Promise<Attempt[]>;
@@ -118,13 +122,16 @@ export const newSecret = (): string => randomBytes(16).toString('hex');
 
 /** Lookup hashes of a need, 52 bits each. */
 export interface NeedNumbers {
-  /** Equal for equal sets of products with the same recipient. */
+  /** Hash that is equal for needs with the same products and the same recipient. */
   readonly whole: number;
-  /** One for each product with the recipient; for a single product it equals `whole`. */
+  /** One hash for each product together with the recipient. The hash of a single product equals `whole`. */
   readonly parts: readonly number[];
 }
 
-/** @param secret of the table: without it, the hashes reveal nothing about who ordered what. Pure. */
+/**
+ * Pure.
+ * @param secret is the table's secret. Without it, the hashes reveal nothing about who ordered what.
+ */
 export function needNumbers(secret: string, { products, recipient }: NeedContent): NeedNumbers {
   const parts = products.map((product) => numberOf(`${secret}\n${recipient}\n${product}`));
   const [only, ...more] = parts;
@@ -194,10 +201,10 @@ export function* inPieces<T>(values: Iterable<T>, size: number): Generator<T[]> 
   if (piece.length > 0) yield piece;
 }
 
-/** The lookup for a piece of needs; each entry carries the index of its need. */
+/** The lookup for one piece of a list of needs. Each entry carries the index of its need. */
 export interface Lookup {
   readonly numbers: readonly NeedNumbers[];
-  /** `[hash, index]`: a need is found by each of its parts and as a whole. */
+  /** Pairs of `[hash, index]`. A need is found by each of its parts and as a whole. */
   readonly wholes: readonly (readonly [number, number])[];
   readonly references: readonly (readonly [string, number])[];
 }
@@ -214,8 +221,8 @@ export function lookupOf(secret: string, needs: readonly AttemptNeed[]): Lookup 
 }
 
 /**
- * Combines the rows found for a piece of needs; each attempt appears once for each need. @param found rows with the
- * index of their need as `at`.
+ * Combines the rows found for one piece of a list of needs. Each attempt appears once for each need. @param found holds
+ * the rows, with the index of their need as `at`.
  */
 export function relatedOf(
   { numbers }: Lookup,

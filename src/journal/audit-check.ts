@@ -29,15 +29,15 @@ export class ChainCheck {
   readonly #requiredHead: string | undefined;
   #isHeadFound: boolean;
 
-  /** @param head hash of a record that must be in the chain. */
+  /** @param head is the hash of a record that must be in the chain. */
   constructor(head?: string) {
     this.#requiredHead = head;
     this.#isHeadFound = head === firstPrevious;
   }
 
   /**
-   * Number and hash of the newest record. Both are zeros before the first record; the hash is null if the record has
-   * none.
+   * Number and hash of the newest record. Before the first record, both are zeros. The hash is null if the newest
+   * record has no hash.
    */
   get head(): { readonly number: number; readonly hash: string | null } {
     const { number, hash } = this.#last;
@@ -128,7 +128,7 @@ export class ChainCheck {
   }
 }
 
-/** Number of recorded intents that a record states. */
+/** Reads the number of recorded intents that an audit record states. */
 function recordedBy({ kind, detail }: Fields): number | undefined {
   if (kind !== 'intent' && kind !== 'repaired') return undefined;
   const { recorded } = Object(detail);

@@ -27,7 +27,7 @@ export interface AuditDetails {
     /** SHA-256 of the policy file under which the intent's money is reserved; null without a policy. */
     readonly policy: string | null;
   };
-  /** A program received a quote that it may place; cents are the quote's maximum cost, fee included. */
+  /** A program received a quote, which it may place as an order. `cents` is the quote's maximum cost, fee included. */
   quoted: {
     /** Prefix of the SHA-256 of its handle. */
     readonly quote: string;
@@ -54,13 +54,17 @@ export interface AuditDetails {
    */
   moved_out: Attempt & { readonly database: string };
   moved_in: Attempt & { readonly database: string };
-  /** A payment challenge was paid. Next, the order or paid read is sent with the payment. */
+  /**
+   * A payment challenge was paid. Next, the payment is sent with the order, or with the read that had to be paid for.
+   */
   paid: Attempt & { readonly method: string; readonly challenge: string };
-  /** The policy in force changed; both values are SHA-256 of its file, null before the first. */
+  /**
+   * The policy in force changed. Both values are the SHA-256 of a policy file; `before` is null for the first policy.
+   */
   policy: { readonly policy: string; readonly before: string | null };
-  /** A policy now applies to all machines that share the journal; both values are SHA-256 of its file. */
+  /** A policy now applies to all machines that share the journal. Both values are the SHA-256 of a policy file. */
   policy_published: { readonly policy: string; readonly before: string | null; readonly time_zone: string };
-  /** The policy refused orders; cents are what they would have cost. Nothing was sent. */
+  /** The policy refused orders, and nothing was sent. `cents` is what the orders would have cost. */
   policy_refused: {
     /** SHA-256 of the policy file. */
     readonly policy: string;
@@ -91,13 +95,13 @@ export interface AuditDetails {
   /** An order is about to be cancelled. */
   cancellation: AuditStep;
   /**
-   * A read shows for the first time what an order from this machine came to; cents are the charge for the goods, 0 if
+   * A read shows for the first time what an order from this machine cost. `cents` is the charge for the goods, 0 if
    * nothing was bought.
    */
   settled: { readonly status: string };
-  /** A read shows for the first time what was refunded to a payer by challenge. */
+  /** A read shows for the first time how much was refunded to someone who paid by challenge. */
   refund: { readonly refund: number };
-  /** A read shows for the first time what a return credited. */
+  /** A read shows for the first time how much a return credited. */
   return_credit: { readonly return: string };
   /** `reconcile` read the wallet; cents are the balance. */
   wallet: {
@@ -105,13 +109,15 @@ export interface AuditDetails {
     readonly account: string;
     /** Amount reserved by the wallet, cents. */
     readonly reserved: number | null;
-    /** Calculated amount that the orders since `from` cost the wallet, cents. */
+    /** Calculated cost of the orders since `from` to the wallet, cents. */
     readonly net: number;
     /** The service's fee per order, cents. */
     readonly fee: number;
     /** ISO 8601. */
     readonly from: string;
-    /** Balance increase that orders since the previous record do not explain, cents; null without a previous record. */
+    /**
+     * Balance increase not explained by the orders since the previous record, cents; null without a previous record.
+     */
     readonly difference: number | null;
   };
   /** A stored API key or client token is about to change; the accounts are fingerprints. */
@@ -121,7 +127,7 @@ export interface AuditDetails {
     readonly before: string | null;
     readonly after: string | null;
   };
-  /** A retailer account used for orders changes at the service. */
+  /** A request to the service changes a retailer account that is used for orders. */
   account: AuditStep & {
     readonly change: 'added' | 'changed' | 'removed';
     /** Its short id, if known. */
@@ -131,7 +137,7 @@ export interface AuditDetails {
   repaired: {
     /** File name of the old journal. */
     readonly aside: string | null;
-    /** Number of leading records of the old chain carried over unchanged. */
+    /** Number of records carried over unchanged from the start of the old chain. */
     readonly kept: number;
     /** Number of readable records left in the old file. */
     readonly left: number;
@@ -154,7 +160,7 @@ interface Coded {
   readonly code: string;
 }
 
-/** Records that a request other than a journaled intent is sent, or what its result was. */
+/** Records the sending or the result of a request that is not a journaled intent. */
 export interface AuditStep {
   readonly outcome: 'sent' | 'done' | 'refused' | 'unknown';
   readonly code: string | null;

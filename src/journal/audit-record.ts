@@ -31,7 +31,7 @@ export const createAudit = `
   CREATE TRIGGER audit_keeps BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'records are only appended'); END;
   CREATE TRIGGER audit_stays BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'records are only appended'); END`;
 
-/** Replaces the predecessor's hash in the first record. */
+/** Stands in for the previous hash in the first record, which has no predecessor. */
 export const firstPrevious = '0'.repeat(64);
 
 /** Adds a record's hash over all its fields, including its predecessor's hash. */
@@ -49,7 +49,7 @@ export function hashOf(record: Readonly<Record<string, unknown>>): string {
 export const rowValues = (record: AuditRecord): SqlValue[] =>
   auditColumns.map((name) => (name === 'detail' ? canonicalJson(record.detail) : record[name]));
 
-/** Parses a stored row. A detail not in errand's canonical form stays text, which no hash matches. */
+/** Parses a stored row. A detail that is not in errand's canonical form stays text, so that it fails the hash check. */
 export function recordOfRow(row: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const facts = Object.fromEntries(auditColumns.map((name) => [name, row[name] ?? null]));
   return { ...facts, detail: readDetail(row.detail) };

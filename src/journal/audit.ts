@@ -65,7 +65,7 @@ export class AuditChain {
     return this.#database.transaction(() => this.append(entry));
   }
 
-  /** Appends something that is seen repeatedly but recorded once. */
+  /** Appends an entry only once for an order, although the same facts may be seen repeatedly. */
   async writeOnce(orderId: string, entry: AuditEntry): Promise<void> {
     if (this.#holds(orderId, entry)) return;
     await this.#database.transaction(() => {
@@ -154,8 +154,8 @@ export class AuditChain {
   }
 
   /**
-   * Records about orders, batches or returns (`ids`), about idempotency keys at a service, and about the approvals that
-   * let them through, in chain order. Rows as stored.
+   * Finds the audit records about orders, batches or returns (`ids`), about idempotency keys at a service, and about
+   * the approvals that let them through. Returns rows as stored, in chain order.
    */
   about(ids: readonly string[], keys: readonly string[], service: string): StoredRow[] {
     const found = new Map<number, StoredRow>();
@@ -178,7 +178,7 @@ export class AuditChain {
     return [...found.values()].toSorted((one, other) => Number(one.number) - Number(other.number));
   }
 
-  /** Records about an idempotency key at a service, in chain order. Rows as stored. */
+  /** Finds the audit records about an idempotency key at a service. Returns rows as stored, in chain order. */
   ofKey(key: string, service: string): StoredRow[] {
     return this.#database.all(
       'SELECT * FROM audit NOT INDEXED WHERE key = ? AND service = ? ORDER BY number',
@@ -187,7 +187,9 @@ export class AuditChain {
     );
   }
 
-  /** Policy in force before a record, according to the chain: a published one, or the profile's own file. */
+  /**
+   * Which policy was in force before a record, according to the chain: a published policy, or the profile's own file.
+   */
   policyBefore(number: number, profile: string): 'published' | 'own' | undefined {
     const row = this.#database.get(
       `SELECT kind FROM audit WHERE number < ? AND (kind = 'policy_published' OR (kind = 'policy' AND profile = ?))
@@ -245,10 +247,10 @@ const insertSql = `INSERT INTO audit (${auditColumns.join(', ')}) VALUES (${audi
 
 /**
  * Audit entry for an intent.
- * @param content hash of the intent's content.
- * @param recorded number of intents, including this one.
- * @param policy SHA-256 of the policy applied.
- * @param salt the journal's salt. Without it, a list of addresses would reveal which address a hash stands for.
+ * @param content is the hash of the intent's content.
+ * @param recorded is the number of intents, including this one.
+ * @param policy is the SHA-256 of the policy applied.
+ * @param salt is the journal's salt. Without it, a list of addresses would reveal which address a hash stands for.
  */
 export function intentEntry(
   intent: Intent,
@@ -317,7 +319,7 @@ function subjectOf({ profile, base_url: service, key, order_id: orderId }: Inten
   };
 }
 
-/** A service's code may contain any text; keeps it only if it looks like a code. */
+/** Keeps a service's code only if it looks like a code, because a service may send any text. */
 const codeOf = (code: string): string => (/^[a-z][a-z0-9_.-]{0,63}$/i.test(code) ? code : 'other');
 
 /** Price ceiling of an order, or of all orders in a batch, cents; undefined if unknown. */

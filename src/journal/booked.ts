@@ -1,8 +1,8 @@
 import { ErrandError, StorageError } from '../platform/errors.ts';
 
 /**
- * How the result was persisted. `follows`: the shared database was unavailable, so this machine sends it the result
- * once it is reachable. `taken`: another process had taken over the record, so nothing was written.
+ * How the result was persisted. `follows`: the shared database was unavailable, so this machine sends the result later.
+ * `taken`: another process had taken over the record, so nothing was written.
  */
 export type RecordResult = 'booked' | 'follows' | 'taken';
 
@@ -11,8 +11,8 @@ export class MadeTwiceError extends ErrandError {
   override readonly name = 'MadeTwiceError';
 
   /**
-   * @param known the id in the journal.
-   * @param madeId the id that the service reports now.
+   * @param known is the id in the journal.
+   * @param madeId is the id that the service reports now.
    */
   constructor(key: string, known: string, madeId: string) {
     super(

@@ -2,7 +2,10 @@ import { canonicalJson, sha256 } from '../format/canonical.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** SHA-256 of an intent's content without its idempotency key: equal for equivalent intents, however spelled. */
+/**
+ * SHA-256 of an intent's content without its idempotency key. Equivalent intents have the same hash, however they are
+ * spelled.
+ */
 export const contentHash = (operation: string, body: Fields): string =>
   sha256(canonicalJson(canonicalContent(operation, body)));
 
@@ -24,7 +27,7 @@ export function differingFields(operation: string, one: Fields, other: Fields): 
   );
 }
 
-/** SHA-256 of an order's address, however spelled; undefined without an address. */
+/** SHA-256 of an order's address, the same for every spelling of the address; undefined without an address. */
 export const addressHash = ({ shipping_address: address }: Fields): string | undefined =>
   typeof address === 'object' && address !== null
     ? sha256(canonicalJson(canonicalAddress(address)))

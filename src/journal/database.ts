@@ -34,7 +34,7 @@ export const stateOptions = (
   ...options,
   migrations,
   explain: (error) => storageError(file, error, options),
-  // A read-only database still shows what is in doubt; nothing is sent then.
+  // A read-only database can still show what is in doubt, but nothing is sent.
   unwritable: 'refuse',
 });
 
@@ -56,7 +56,7 @@ function storageError(
   }
   const message = cause instanceof Error ? cause.message : String(cause);
   if (cause instanceof DatabaseError) return new DamagedError(message, { cause, ...damagedAdvice });
-  // If SQLite rejects errand's own SQL, the tables are no longer as created.
+  // If SQLite rejects errand's own SQL, the tables have been changed since errand created them.
   const isOfSqlite = cause instanceof Error && 'errcode' in cause;
   if (!isOfSqlite) return new StorageError(`${file} cannot be used: ${message}`, { cause });
   const why = Number(cause.errcode) === sqliteError ? 'it is damaged' : message;

@@ -7,8 +7,8 @@ import type { JournalRecord } from './journal-record.ts';
 
 /**
  * Converts journal records from before the table of attempts existed. The account is known only by the API key the
- * record was sent with. The state is `unknown` or `intended`: it has to be looked up before it can block anything.
- * Skips rejected records, and those of a sandbox that was rolled back.
+ * record was sent with. The state is `unknown` or `intended`, because the outcome has to be looked up before the
+ * attempt can block anything. Skips rejected records, and those of a sandbox that was rolled back.
  */
 export function* earlierAttempts(rows: Iterable<IntentRow>): Generator<EarlierAttempt> {
   for (const row of rows) {

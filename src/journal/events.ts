@@ -19,7 +19,7 @@ export interface Arrival {
 export interface ForwardOutcome {
   readonly url: string;
   readonly delivered: boolean;
-  /** Status of the last response; null without one. */
+  /** Status of the last response; null if there was no response. */
   readonly status: number | null;
   readonly attempts: number;
   readonly message: string | null;
@@ -27,7 +27,7 @@ export interface ForwardOutcome {
 }
 
 export interface ExecOutcome {
-  /** Null if it was killed by a signal or failed to start. */
+  /** Null if the command was killed by a signal or failed to start. */
   readonly exit_code: number | null;
   readonly message: string | null;
   readonly at: string;
@@ -42,7 +42,7 @@ export interface StoredEvent {
   readonly error_type: string | null;
   readonly received_at: string;
   readonly last_received_at: string;
-  /** Number of deliveries received. May exceed 1, because delivery is at least once. */
+  /** Number of deliveries received. May exceed 1, because the service may deliver an event more than once. */
   readonly deliveries: number;
   readonly profile: string;
   readonly base_url: string;
@@ -69,7 +69,7 @@ export interface EventFilter {
   /** Match any of these names. */
   readonly events?: readonly string[] | undefined;
   readonly orderId?: string | undefined;
-  /** Only events that could not be forwarded, or whose command failed or never ran. */
+  /** Selects only events that could not be forwarded, or whose command failed or never ran. */
   readonly failed?: boolean | undefined;
 }
 
@@ -258,7 +258,8 @@ function eventOf({
   showing_started: _started,
   ...row
 }: Record<string, unknown>): StoredEvent {
-  // Safe cast: these are the table's own columns; their JSON is errand's own, or was parsed before it was stored.
+  // The cast is safe, because these are the table's own columns. Their JSON is errand's own, or was parsed before it
+  // was stored.
   return {
     ...row,
     headers: readJson(row.headers),

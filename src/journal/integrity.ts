@@ -9,9 +9,9 @@ import type { IntentRow } from './intent-row.ts';
 export const recordCountFileOf = (journal: string): string => `${journal}-seal`;
 
 /**
- * Reads the record count, which is kept next to the journal. SQLite silently drops the contents of a damaged WAL, so a
- * journal that counts fewer intents than this file has lost data. The file is written after the commit without fsync,
- * so it may lag behind the journal but never runs ahead.
+ * Reads the record count, which is kept next to the journal. SQLite silently drops the contents of a damaged WAL. If
+ * the journal counts fewer intents than this file, the journal has lost data. The file is written after the commit
+ * without fsync, so it may lag behind the journal but never runs ahead.
  */
 export function readRecordCount(file: string): number | undefined {
   try {
@@ -52,8 +52,8 @@ export const hiddenText = (columns: readonly string[]): string =>
 export const storable = (text: string): string => text.replaceAll('\0', '\uFFFD');
 
 /**
- * Totals over counted rows: their number, the sum of `live` (2 if not yet reported, 1 if recently reported), and the
- * sum of `twin`.
+ * Totals over counted rows: the number of rows, the sum of `live`, and the sum of `twin`. A row's `live` is 2 if it is
+ * not yet reported, and 1 if it was reported recently.
  */
 interface Sums {
   readonly rows: bigint;
@@ -86,7 +86,7 @@ export class Tally {
   }
 
   /**
-   * @param recordCount is the count that the journal must have reached at least.
+   * @param recordCount is the minimum count that the journal must have reached.
    * @throws DamagedError if records are missing or were changed.
    */
   check(recordCount: number | undefined): void {
@@ -188,7 +188,7 @@ const sumsOf = ({ rows, live, twins }: Readonly<Record<string, unknown>>): Sums 
   twins: whole(twins),
 });
 
-/** Parses a total; -1 for any other text, which damage may have left. */
+/** Parses a total; -1 if damage has left text that is not a whole number. */
 const whole = (value: unknown): bigint => (/^-?\d{1,30}$/.test(String(value)) ? BigInt(String(value)) : -1n);
 
 const textOf = ({ rows, live, twins }: Sums): string => `${rows} ${live} ${twins}`;

@@ -17,7 +17,7 @@ interface EndParts {
   readonly audit: AuditChain;
   readonly grants: Grants;
   readonly reservations: Reservations;
-  /** Undefined for a shared journal: its attempts are not in this database. */
+  /** Undefined for a shared journal, whose attempts are not in this database. */
   readonly attempts: AttemptTable | undefined;
 }
 
@@ -54,8 +54,7 @@ export class IntentEnds {
 
   /**
    * Applies a result that the database had missed. Idempotent.
-   * @returns `unknown` if there is no matching record; both ids if the service created something other than what the
-   * journal knows.
+   * @returns `unknown` if there is no matching record, or both ids if the service reports another id than the journal.
    */
   bringIn(missed: Missed): 'done' | 'unknown' | { readonly known: string; readonly madeId: string } {
     const { key, baseUrl } = missed;

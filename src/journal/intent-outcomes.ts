@@ -23,7 +23,7 @@ export interface OutcomeParts {
   readonly localFallback: LocalFallback | undefined;
 }
 
-/** Results of recorded intents: the part of a journal used after sending. */
+/** The part of a journal that is used after sending. It records the results of intents. */
 export class IntentOutcomes {
   readonly grants: Grants;
   /** Intents this process recorded but has not reported. */
@@ -106,7 +106,7 @@ export class IntentOutcomes {
     try {
       await this.grants.save(orderId, baseUrl, grant);
     } catch (error) {
-      // The grant is persisted with the order, which reaches the shared journal once that is available.
+      // The grant is persisted with the order, which reaches the shared journal once the journal is available.
       if (!this.localFallback || !(error instanceof StorageError)) throw error;
     }
   }
@@ -151,7 +151,10 @@ export class IntentOutcomes {
     await this.#followed({ key, baseUrl }, { state: 'unknown' });
   }
 
-  /** Releases an intent that this process left in doubt while it continues running. @throws StorageError. */
+  /**
+   * Releases an intent that this process left in doubt, so that another process may settle it while this process
+   * continues to run. @throws StorageError.
+   */
   async letGo(key: string, baseUrl: string): Promise<void> {
     this.run.drop({ key, baseUrl });
     if (this.localFallback?.follows({ key, baseUrl })) return;
@@ -208,8 +211,8 @@ export class IntentOutcomes {
   }
 
   /**
-   * For a shared journal: updates the attempt of an intent with its result. A failed update is harmless: the state is
-   * derived from the journal later.
+   * For a shared journal, updates the attempt of an intent with its result. A failed update is harmless, because the
+   * attempt's state is derived from the journal later.
    */
   async #followed({ key, baseUrl }: Pick<RunIntent, 'key' | 'baseUrl'>, end: IntentEnd): Promise<void> {
     if (!this.localFallback || !this.claimed.has(key)) return;

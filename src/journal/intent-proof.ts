@@ -16,7 +16,7 @@ export interface IntentProof {
    * record the policy.
    */
   readonly policy: string | null | undefined;
-  /** The intent came from a machine's own journal, which knows the policy in force there. */
+  /** Whether the intent was moved here from a machine's own journal, which knows the policy in force there. */
   readonly isMoved: boolean;
 }
 
@@ -80,8 +80,8 @@ export function wasHeld(
 
 /**
  * Whether to reserve an intent's money without a policy decision, because the intent may already have been sent. An
- * unproven intent is decided like a new one.
- * @param record is in doubt under the same key.
+ * intent without proof is decided like a new intent.
+ * @param record is the in-doubt record of the same key.
  */
 export function isAdmitted(
   audit: AuditChain,

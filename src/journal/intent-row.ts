@@ -37,8 +37,8 @@ export type IntentFacts = Omit<IntentRow, 'checksum' | 'twin'>;
 
 /**
  * Builds the row of a new intent.
- * @param content hash of the intent's content.
- * @param now ISO 8601.
+ * @param content is the hash of the intent's content.
+ * @param now is in ISO 8601.
  */
 export function newIntent(intent: Intent, content: string, { pid, started }: Owner, now: string): IntentRow {
   return withChecksum({
@@ -125,7 +125,8 @@ export function recordOf(row: IntentRow): JournalRecord {
     body: readJson(row.body) ?? {},
     payment: readJson(row.payment),
   };
-  // Safe cast: these are the table's own columns, written by the journal; body and payment are errand's own JSON.
+  // The cast is safe, because these are the table's own columns, written by the journal. Body and payment are errand's
+  // own JSON.
   return read as unknown as JournalRecord;
 }
 

@@ -47,7 +47,7 @@ export class IntentTable {
     return found;
   }
 
-  /** @throws DamagedError if a text in a row continues after the part that is read. */
+  /** @throws DamagedError if SQLite stores more text in a row than it returns. */
   checkTexts(): void {
     const sql = `SELECT 1 AS found FROM (SELECT ${hiddenText(intentColumns)} FROM intents) WHERE hides_text LIMIT 1`;
     if (this.#database.get(sql)) throw this.tally.damaged('a record was changed');
@@ -117,7 +117,7 @@ export class IntentTable {
   /**
    * Cleans up periodically. Intents reported before `recentSince` no longer count as recent, and old intents are
    * deleted.
-   * @param nowMs epoch.
+   * @param nowMs is in ms since the epoch.
    */
   sweep(count: number, nowMs: number, recentSince: number): void {
     if (count % intentsPerSweep !== 0) return;
@@ -142,10 +142,12 @@ export class IntentTable {
   }
 }
 
-/** All columns, and whether a text in the row continues beyond what is read. */
+/** Selects all columns, plus a flag that is set if SQLite stores more text than it returns. */
 const stored = `SELECT *, ${hiddenText(intentColumns)} FROM intents`;
 
-/** Safe cast: the table is STRICT and has only these columns. A row with hidden text loses its checksum. */
+/**
+ * The cast is safe, because the table is STRICT and has only these columns. A row with hidden text loses its checksum.
+ */
 function rowOf({ hides_text: hidesText, ...row }: StoredRow): IntentRow {
   return (hidesText === 1 ? { ...row, checksum: '' } : row) as unknown as IntentRow;
 }

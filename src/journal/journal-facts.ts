@@ -3,7 +3,7 @@ import { sha256 } from '../format/canonical.ts';
 import type { Database } from '../platform/sqlite/database.ts';
 import type { Tally } from './integrity.ts';
 
-/** A journal's facts about itself, besides its records: one text per name. */
+/** A journal's facts about itself, stored apart from its records. Each name has one text. */
 type JournalFact = 'reservations' | 'chain_from' | 'address_salt' | 'policy';
 
 /** Migration. Accepts existing data as it is. */

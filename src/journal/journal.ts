@@ -86,11 +86,12 @@ export class Journal extends IntentOutcomes {
 
   /**
    * Persists an intent before it is sent. Takes over a key that is already in doubt if the content is the same.
-   * @param rule undefined if a duplicate is intended.
-   * @param reserving the money it may spend.
-   * @param claim decides about its need. If that yields no attempt, nothing is persisted and the result is `isOvertaken`.
-   * @throws whatever `reserving` refuses; ErrandError conflict if the key is in use by a live process, by other content
-   * or another account, or if the order would be paid twice; StorageError if the journal fails verification.
+   * @param rule is undefined if a duplicate is intended.
+   * @param reserving holds the money that the intent may spend.
+   * @param claim decides about the intent's need. If `claim` returns no attempt, nothing is persisted and the result is
+   * `isOvertaken`.
+   * @throws the denial if `reserving` refuses; ErrandError conflict if the key is in use by a live process, by other
+   * content or another account, or if the order would be paid twice; StorageError if the journal fails verification.
    */
   async record(
     intent: Intent,
@@ -112,7 +113,9 @@ export class Journal extends IntentOutcomes {
     }
   }
 
-  /** A failed update is harmless: the journal has no such intent, and the state is derived from that later. */
+  /**
+   * A failed update is harmless. The journal has no such intent, so the attempt's state can be derived from that later.
+   */
   async #neverSent(serial: number): Promise<void> {
     try {
       await this.attemptStore.change([{ serial, state: 'unsent' }]);
@@ -130,7 +133,7 @@ export class Journal extends IntentOutcomes {
     await this.ready();
     const recordCount = readRecordCount(this.#recordCountFile);
     const hash = contentHash(intent.operation, intent.body);
-    // Set only for a first attempt; a record left by an earlier attempt stays in doubt.
+    // Set only for a first attempt, because a record left by an earlier attempt stays in doubt.
     let fresh: IntentRow | undefined;
     const work = (): Recorded & { readonly count?: number } => {
       this.table.tally.check(recordCount);
@@ -349,7 +352,8 @@ export class Journal extends IntentOutcomes {
   }
 
   /**
-   * @param again the in-doubt record being resent. @returns the time from which the order's key may have been in use.
+   * @param again is the in-doubt record that is being resent. @returns the time from which the order's key may have
+   * been in use.
    */
   #reserve(reserving: Reserving, again: JournalRecord | undefined): string | undefined {
     const isForced = again !== undefined && isAdmitted(this.audit, this.reservations, again, reserving);
@@ -427,7 +431,7 @@ export async function openJournalDatabase(
   return { database, attempts, localFallback: new LocalFallback(database, folder, shared, options) };
 }
 
-/** Opens the local file. If it is locked while opening, it cannot be read either. */
+/** Opens the local file. A file that is locked while it is opened cannot be read either. */
 async function openOwn(file: string, options: OpenOptions): Promise<Database> {
   try {
     return await openStateDatabase(file, journalMigrations, options);
@@ -468,7 +472,7 @@ export interface JournalOptions extends OpenOptions {
   readonly shared?: Sharing | undefined;
 }
 
-/** `mayBeSent`: an earlier process may already have sent it. */
+/** `mayBeSent`: an earlier process may already have sent the intent. */
 type Recorded =
   | { readonly duplicate: Twin; readonly isOvertaken?: never; readonly mayBeSent?: never }
   | { readonly duplicate?: never; readonly isOvertaken: true; readonly mayBeSent?: never }

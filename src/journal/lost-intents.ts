@@ -18,7 +18,7 @@ export const endingKinds: readonly string[] = ['responded', 'refused', 'given_up
 /**
  * Finds recorded intents whose rows are missing from the table. Ignores audit records whose hash does not match. Pure.
  * @param rows holds the rows of the chain, in any order.
- * @param madeSince ISO 8601. An intent that ended earlier may have been purged.
+ * @param madeSince is in ISO 8601. An intent that ended before this time may have been purged.
  */
 export function lostIntents(
   rows: readonly Fields[],

@@ -47,7 +47,7 @@ export const isSelf = ({ pid, started }: Owner): boolean =>
     ? [...registries].some((registry) => registry.isOwn(started))
     : pid === process.pid;
 
-/** An owner that is no process, so its record is free. No system assigns this pid. */
+/** Placeholder for an owner that is not a process, so that its record is free. No system assigns this pid. */
 export const nobodyAtWork: Owner = { pid: 2 ** 31 - 1, started: '' };
 
 /** Whether the owning process is still alive. */
@@ -88,6 +88,6 @@ function statOf(pid: number): { readonly state: string; readonly started: string
   }
 }
 
-/** Describes the open records of this machine's own journal. @param records at least one. */
+/** Describes the open records of this machine's own journal. @param records holds at least one record. */
 export const ownOpenText = ({ length }: readonly JournalRecord[]): string =>
   `${length === 1 ? 'one order' : `${length} orders`} of this machine's own journal ${length === 1 ? 'is' : 'are'} in doubt or untold`;

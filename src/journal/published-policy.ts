@@ -9,7 +9,7 @@ import { readFact, writeFact } from './journal-facts.ts';
 export interface PublishedPolicy {
   /** Text of the policy file. */
   readonly text: string;
-  /** Approvers' public keys, by the file names used in the text. */
+  /** Approvers' public keys, by the file names that the policy text uses for them. */
   readonly keys: Readonly<Record<string, string>>;
   readonly timeZone: string;
   /** User and host that published it. */

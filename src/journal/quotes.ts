@@ -23,7 +23,7 @@ export interface Quote {
   readonly baseUrl: string;
   readonly account: string;
   readonly profile: string;
-  /** Places a new order even if an identical one was just placed. */
+  /** Whether to place a new order even if an identical order was just placed. */
   readonly isNew: boolean;
   /** The client program that requested the quote. */
   readonly client: string;
@@ -103,7 +103,7 @@ export class Quotes {
     );
   }
 
-  /** Stores the order a quote led to. @throws StorageError. */
+  /** Stores the id of the order that was placed from a quote. @throws StorageError. */
   async answer({ id }: Pick<Quote, 'id'>, orderId: string): Promise<void> {
     await this.#database.transaction(() =>
       this.#database.run(

@@ -33,10 +33,14 @@ export interface Repaired {
   readonly lost: number;
   /** Total intents ever recorded; undefined if unknown. */
   readonly recorded: number | undefined;
-  /** Audit chain records: copied over unchanged (`kept`), and left in the old file (`left`). */
+  /**
+   * Numbers of audit chain records that were copied over unchanged (`kept`) and that were left in the old file
+   * (`left`).
+   */
   readonly chain: { readonly kept: number; readonly left: number };
   /**
-   * Number of reservations lost, and number rebuilt from the audit chain in their place. The second may be too high.
+   * Number of reservations lost, and number of reservations rebuilt from the audit chain in their place. The second
+   * number may be too high.
    */
   readonly reservations: { readonly lost: number; readonly madeUp: number };
 }

@@ -16,8 +16,8 @@ import type { Owner } from './owner.ts';
 type ReservationState = 'held' | 'settled' | 'released';
 
 /**
- * What limits may depend on besides the amount. Addresses and metadata are hashed, because a reservation outlives its
- * order.
+ * Facts that limits may depend on besides the amount. Addresses and metadata are hashed, because a reservation outlives
+ * its order.
  */
 interface ReservedFacts {
   /** Retailer names and hosts. */
@@ -45,7 +45,7 @@ export interface OrderToReserve {
 
 export interface Reservation extends Omit<OrderToReserve, 'intent'> {
   readonly state: ReservationState;
-  /** When it was first reserved, ms since the epoch. */
+  /** When the money was first reserved, ms since the epoch. */
   readonly at: number;
   /** Amount counted against limits, cents: all of it while held, the actual cost once settled, 0 once released. */
   readonly counted: number;
@@ -153,7 +153,10 @@ export const unknownIntent = '';
 const amountOf = (value: unknown): number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
 
-/** Rebuilds a damaged row as a reservation that counts at its maximum. Undefined if the row identifies nothing. */
+/**
+ * Rebuilds a damaged row as a reservation that counts at its maximum. Undefined if the row's key, service or account is
+ * missing.
+ */
 export function salvagedReservation(row: StoredRow): Reservation | undefined {
   const whole = reservationOf(row);
   if (whole) return whole.state === 'held' ? { ...whole, intents: [...whole.intents, unknownIntent] } : whole;
@@ -193,7 +196,7 @@ export interface Admission {
 export const adds = ({ cents }: OrderToReserve, before: Reservation | undefined): boolean =>
   !before || before.state === 'released' || (before.state === 'held' && cents > before.cents);
 
-/** The reservation of an order about to be sent. @param before the existing one. */
+/** The reservation of an order about to be sent. @param before is the order's existing reservation. */
 export function claimed(
   { intent, ...order }: OrderToReserve,
   before: Reservation | undefined,

@@ -85,10 +85,10 @@ export class Reservations {
 
   /**
    * Same as `reserve`, but within a transaction of the journal. Money already reserved for a key is not reserved twice.
-   * @param isForced reserves without a decision, because an order that may already have been sent can no longer be
-   * refused.
-   * @returns when the key of a single order may first have been used, ISO 8601, on this machine or on a machine its
-   * approval was taken to.
+   * @param isForced tells whether to reserve without a decision, because an order that may already have been sent can
+   * no longer be refused.
+   * @returns when the key of a single order may first have been used (ISO 8601), whether on this machine or on another
+   * machine that received its approval.
    */
   claim({ orders, policy, since, admit }: Reserving, isForced: boolean): string | undefined {
     const now = this.#now();
@@ -126,7 +126,9 @@ export class Reservations {
     return Number.isFinite(first) ? new Date(first).toISOString() : undefined;
   }
 
-  /** All reservations since a time, released ones included. @throws DamagedError if one fails its checksum. */
+  /**
+   * All reservations since a time, including released ones. @throws DamagedError if a reservation fails its checksum.
+   */
   since(since: number): Reservation[] {
     this.#rows.check();
     const rows = this.#database.all(`${storedReservations} WHERE at >= ? ORDER BY at, key`, since);

@@ -5,7 +5,7 @@ import { objectsIn, own, textIn } from '../api/json.ts';
 import { comparableUrl } from '../platform/net/urls.ts';
 import { makePrivateFolder, readPrivateFile } from '../platform/private-files.ts';
 
-/** What is stored of a list row, so that its number can refer to it. */
+/** The stored part of a list row. It lets the user refer to the row by its number. */
 export interface SavedRow {
   readonly id: string;
   readonly label: string;
@@ -73,7 +73,9 @@ export class LastList {
     }
   }
 
-  /** Whether a list has expired. A list dated in the future has too, because it predates a clock reset. */
+  /**
+   * Whether a list has expired. A list dated in the future also counts as expired, because it predates a clock reset.
+   */
   isOver({ at }: SavedList): boolean {
     const age = this.#now() - at;
     return age >= listLifetimeMs || age < -clockPlayMs;
@@ -156,7 +158,9 @@ export class Titles {
     this.#owner = [service, account];
   }
 
-  /** Stores usable titles. Skips a title that looks like a URL, because it could be mistaken for one. */
+  /**
+   * Stores usable titles. Skips a title that looks like a URL, because a reader could mistake it for the product's URL.
+   */
   save(shown: Iterable<ShownTitle>): void {
     const saved = this.#read();
     const before = new Map(saved);

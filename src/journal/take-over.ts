@@ -53,8 +53,8 @@ export function checkFree(record: JournalRecord): void {
 }
 
 /**
- * Checks that an intent may use its key. @param hash of the intent's content. @param before is the key's existing
- * record. @throws ErrandError conflict if it may not.
+ * Checks that an intent may use its key. @param hash is the hash of the intent's content. @param before is the key's
+ * existing record. @throws ErrandError conflict if the intent may not use the key.
  */
 export function checkReuse(intent: Intent, hash: string, before: JournalRecord): void {
   if (before.state === 'damaged') throw damagedRecord(before);
@@ -66,7 +66,8 @@ export function checkReuse(intent: Intent, hash: string, before: JournalRecord):
 }
 
 /**
- * @throws ErrandError conflict if an in-doubt record belongs to another intent. @param hash of the intent's content.
+ * @throws ErrandError conflict if an in-doubt record belongs to another intent. @param hash is the hash of the intent's
+ * content.
  */
 function checkSameIntent(record: JournalRecord, intent: Intent, hash: string): void {
   // Recompute the hash, because earlier versions included the file name in it.

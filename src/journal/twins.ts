@@ -5,8 +5,8 @@ import { isOthers, wasSentWithOtherKey } from './take-over.ts';
 /** How to treat other records with the same content. */
 export interface TwinRule {
   /**
-   * A record reported at or after this time (ms since the epoch) makes the same command a repeat. Undefined if a repeat
-   * is intended.
+   * If a record was reported at or after this time (ms since the epoch), running the same command counts as a repeat.
+   * Undefined if a repeat is intended.
    */
   readonly repeatedSince: number | undefined;
   /** Keys of orders that have since failed or been cancelled. */
@@ -14,9 +14,10 @@ export interface TwinRule {
 }
 
 /**
- * A record with the same content under another idempotency key. `made` is instead the result of a key chosen by the
- * user. `other_key`: sent with another API key, so the account is unknown. `in_doubt` and `unreported`: this process
- * has taken the record over. `at_work`: the record belongs to a live process. `repeated`: the user has seen the record.
+ * A record with the same content under another idempotency key. Only for `made`, it is the record of a key that the
+ * user chose and that already has a result. `other_key`: sent with another API key, so the account is unknown.
+ * `in_doubt` and `unreported`: this process has taken the record over. `at_work`: the record belongs to a live process.
+ * `repeated`: the user has seen the record.
  */
 export interface Twin {
   readonly situation: 'made' | 'damaged' | 'other_key' | 'in_doubt' | 'unreported' | 'at_work' | 'repeated';

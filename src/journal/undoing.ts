@@ -16,7 +16,7 @@ export const revertedCode = 'undone';
 export interface Reverted {
   /** Base URL of the sandbox. */
   readonly service: string;
-  /** Only records after this time are undone, ms since the epoch; all if undefined. */
+  /** Only records after this time are undone, ms since the epoch. If undefined, there is no lower limit. */
   readonly since: number | undefined;
   /** Records after this time are kept, ms since the epoch. */
   readonly until: number;
@@ -44,7 +44,7 @@ export class Reverting {
    * Marks these intents as refused with code `undone` and releases their reservations, because the sandbox no longer
    * has them. Keeps anything that may have moved real money (sent with a live key, or paid outside the sandbox), and
    * records owned by another process.
-   * @returns the number that were in doubt. @throws StorageError.
+   * @returns the number of undone intents that were in doubt. @throws StorageError.
    */
   undo({ service, since = Number.NEGATIVE_INFINITY, until, message }: Reverted): Promise<number> {
     return this.#database.transaction(() => {

@@ -14,13 +14,13 @@ export interface TableLayout {
   readonly numbers: readonly number[];
 }
 
-/** Owner of a set of uploads: names are unique per service and account. */
+/** Owner of a set of uploads. Upload names are unique per service and account. */
 export interface UploadOwner {
   readonly baseUrl: string;
   readonly account: string;
 }
 
-/** The rows of a file to be ordered, as one unit. */
+/** The rows of a file, which are ordered as one unit. */
 export interface NewUpload {
   /** Identity of the upload: a hash of its row keys, in order. */
   readonly identity: string;
@@ -43,7 +43,7 @@ export interface SavedUpload extends Omit<NewUpload, 'identity'> {
 export interface SavedBatch {
   /** Journal key. */
   readonly key: string;
-  /** Service id; undefined if no response was recorded here. */
+  /** Id that the service gave the batch; undefined if no response was recorded here. */
   readonly id: string | undefined;
   readonly layout: TableLayout;
 }
@@ -114,7 +114,7 @@ export class Uploads {
     });
   }
 
-  /** The name of a known upload, or the one a new upload would get. */
+  /** The name of a known upload, or the name that a new upload would get. */
   nameFor(
     { baseUrl, account }: UploadOwner,
     preferredName: string,
@@ -131,8 +131,8 @@ export class Uploads {
   }
 
   /**
-   * Stores a batch's layout before the batch is sent. Re-uploading the same rows replaces the layout. @param serial of
-   * the batch's upload.
+   * Stores a batch's layout before the batch is sent. Re-uploading the same rows replaces the layout. @param serial is
+   * the serial of the batch's upload.
    */
   saveBatch(
     key: string,

@@ -63,7 +63,7 @@ class Listeners {
     this.#database = database;
   }
 
-  /** Registers this process as a listener for a service at an address. @returns the id to end it with. */
+  /** Registers this process as a listener for a service at an address. @returns the id that ends the registration. */
   begin(baseUrl: string, url: string): Promise<number> {
     const { pid, started } = self();
     return this.#database.transaction(() => {
@@ -125,7 +125,7 @@ class Registrations {
     });
   }
 
-  /** Adds a listener's address, valid while this process lives. @returns the id to end it with. */
+  /** Adds a listener's address, valid while this process lives. @returns the id that removes the address again. */
   begin(scope: string, url: string): Promise<number> {
     const { pid, started } = self();
     return this.#database.transaction(() => this.#push(scope, url, pid, started));
@@ -133,8 +133,8 @@ class Registrations {
 
   /**
    * Removes a listener's address.
-   * @returns whether the service presumably still has this address, and the address to restore, which is the latest one
-   * that is permanent or belongs to a live listener.
+   * @returns whether the service presumably still has this address, and which address to restore. That is the latest
+   * address that is permanent or belongs to a live listener.
    */
   end(
     scope: string,

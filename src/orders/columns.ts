@@ -36,7 +36,7 @@ export const orderColumns: readonly Column<Order>[] = [
   { name: 'tracking number', path: 'tracking_numbers.0.tracking_number', weight: 1 },
 ];
 
-/** Fields of one order for a person, one per line. */
+/** Fields of one order as shown to a person, one per line. */
 export const orderDetailColumns: readonly Column<Order>[] = [
   ...orderColumns.slice(0, 3),
   { name: 'why', path: 'job_result.error' },
@@ -111,7 +111,7 @@ export const milestoneScreen = (start: number): readonly Column<Shape<'OrderMile
   { name: 'source', path: 'source', weight: 1, isExtra: 'told' },
 ];
 
-/** Mood of a milestone: past, unless it ends the order well or badly. */
+/** Mood of a milestone. It is `past`, unless the milestone ends the order well or badly. */
 export function milestoneMood(type: unknown): Mood {
   const mood = moodOf(plainText(type));
   return mood === 'good' || mood === 'bad' ? mood : 'past';
@@ -119,7 +119,7 @@ export function milestoneMood(type: unknown): Mood {
 
 const unpaid: ReadonlySet<unknown> = new Set(['order_failed', 'cancelled', 'cancelled_by_retailer']);
 
-/** Whether nothing was bought. The price is then the one at which the order was refused. */
+/** Whether nothing was bought. In that case, the order's price is the price at which it was refused. */
 export const boughtNothing = ({ status }: OrderRecord): boolean => unpaid.has(status);
 
 const priceOf = (order: OrderRecord): unknown => valueAt<Order>(order, 'job_result.price_components.total');
@@ -198,7 +198,10 @@ const textAt = <T = never>(record: unknown, path: NoInfer<PathOf<T>>): string =>
 
 const text = (order: OrderRecord, path: PathOf<Order>): string => textAt<Order>(order, path);
 
-/** Describes a concession in the order's own words: `As many as it sells were bought, as you allowed (2 of 5).` */
+/**
+ * Describes a concession in the order's own words, for example `As many as it sells were bought, as you allowed (2 of
+ * 5).`
+ */
 export function concessionText(concession: unknown): string {
   const requested = numberIn(concession, 'requested_quantity');
   const bought = numberIn(concession, 'fulfilled_quantity');

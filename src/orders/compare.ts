@@ -23,8 +23,8 @@ const isScalar = (value: unknown): value is string | number | boolean =>
   ['string', 'number', 'boolean'].includes(typeof value);
 
 /**
- * Whether one text abbreviates the other, such as `US` and `USA`: same first letter, and the letters of the shorter in
- * order.
+ * Whether one text abbreviates the other, such as `US` and `USA`. Both must start with the same letter, and the longer
+ * text must contain the letters of the shorter in the same order.
  */
 function abbreviates(a: string, b: string): boolean {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
@@ -118,8 +118,8 @@ export const differences = (body: Body, order: OrderRecord): Difference[] =>
   });
 
 /**
- * Whether a response describes a different order than the one sent, as a faulty cache might: different products,
- * ceiling or metadata, or a different person at a different address.
+ * Whether a response describes a different order than the one sent, which a faulty cache might cause. An order is
+ * different if it has different products, ceiling or metadata, or a different person at a different address.
  */
 export function isOtherOrder(body: Body, order: OrderRecord): boolean {
   const fields = differences(body, order)
@@ -136,9 +136,9 @@ export function isOtherOrder(body: Body, order: OrderRecord): boolean {
 }
 
 /**
- * Whether an existing order cannot be the one requested. Stricter than `isOtherOrder`, for orders not received as a
- * response to the request: also rejects a missing variant or condition, or a different account or gift setting.
- * @param order as returned by `absentAsNull`.
+ * Like `isOtherOrder`, but stricter, for orders that were not received as a response to the request. Also rejects a
+ * missing variant or condition, or a different account or gift setting.
+ * @param order is an order as returned by `absentAsNull`.
  */
 export function isOtherThanRequested(body: Body, order: OrderRecord): boolean {
   return (
@@ -162,7 +162,7 @@ const isShownWhereSent = (field: string): boolean => lineField.test(field) || pl
 const isPlain = (field: string, requested: unknown): boolean =>
   Object.hasOwn(plainOrderFields, field) && (field !== 'retailer_credentials_id' || !isNothing(requested));
 
-/** Sets fields to null that an order with lines omits, because a service may leave out null fields. */
+/** Sets omitted fields to null in an order that has lines, because a service may leave out null fields. */
 export function absentAsNull<T extends OrderRecord>(order: T): T {
   if (!Array.isArray(order.items) || order.items.length === 0) return order;
   const items = order.items.map((item: unknown) =>
@@ -220,7 +220,8 @@ const joined = (address: unknown, parts: readonly (keyof Address)[]): string =>
 /** Whether an order matches a request as journaled. */
 export const describes = (body: Readonly<Record<string, unknown>>, order: object): boolean =>
   Array.isArray(body.products) &&
-  // The journaled body was validated when requested, and every order field is read as unknown.
+  // The casts are safe, because the body was validated before it was journaled, and every order field is read as
+  // unknown.
   differences(body as unknown as Body, order as OrderRecord).every(({ isVariant }) => isVariant);
 
 type Compare = (body: Body, order: OrderRecord) => Difference[];
@@ -271,10 +272,15 @@ const ownWays: { readonly [K in keyof Body]?: Compare | null } = {
   webhooks: null,
 };
 
-/** Downgrades a difference, because a service may add what nobody requested, such as metadata or a payment mode. */
+/**
+ * Downgrades a difference to a variant, because a service may add what nobody requested, such as metadata or a payment
+ * mode.
+ */
 const asVariant = (difference: Difference): Difference => ({ ...difference, isVariant: true });
 
-/** Derives an order's payment mode from its payment block. An order without one was paid from the wallet. */
+/**
+ * Derives an order's payment mode from its payment block. An order without a payment block was paid from the wallet.
+ */
 function paymentDifferences({ payment: requested }: Body, { payment, connect }: OrderRecord): Difference[] {
   const isShown = isObject(payment) || isObject(connect) || (payment === null && connect === null);
   if (!isShown) return [];

@@ -18,8 +18,8 @@ export const isCertain = ({ facts: { outcome } }: ErrandError): boolean =>
 export type Sending = 'first' | 'again';
 
 /**
- * The error for a request that may have taken effect. An interruption keeps its own exit code; everything else exits
- * with 10.
+ * The error for a request that may have taken effect. An interruption keeps its own exit code, and any other failure
+ * exits with 10.
  */
 function inDoubt(
   context: OrderContext,
@@ -80,7 +80,9 @@ const noResponse = (context: OrderContext, key: string, operation: string): Advi
   next: [{ command: journalCommand('resume', key, whereFlags(context)), when: 'to find out, safely' }],
 });
 
-/** Advice to check the list when a retry is refused, but an earlier attempt may have succeeded. */
+/**
+ * Advice for a retry that is refused although an earlier attempt may have succeeded. The user should check the list.
+ */
 const refusedNow = (context: OrderContext, key: string, { one, list }: ResourceLabels): Advice => ({
   hint: `Check whether the ${one} exists. If it does not, nothing was made and you can forget the record.`,
   next: [
@@ -90,8 +92,8 @@ const refusedNow = (context: OrderContext, key: string, { one, list }: ResourceL
 });
 
 /**
- * Advice when a payment got no response earlier and is refused now. Only the payer can tell whether the money was
- * taken.
+ * Advice for a payment that is refused now, after an earlier attempt got no response. Only the payer can tell whether
+ * the money was taken.
  */
 const refusedPayment = (context: OrderContext, key: string): Advice => ({
   hint: 'Look whether the wallet shows this payment before you order again.',

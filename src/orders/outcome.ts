@@ -34,8 +34,8 @@ export function withOutcome(failure: unknown, { intents, hasWritten, record }: R
 const isRepeatable = (operation: string): boolean => operation === 'bulk.create';
 
 /**
- * Whether a failure itself states what is in doubt. The error for an unreadable journal only says so about earlier
- * commands.
+ * Whether a failure itself states what is in doubt. The error for an unreadable journal does not count, because it
+ * speaks only about earlier commands.
  */
 const isUnknown = (failure: unknown): boolean =>
   failure instanceof ErrandError &&
@@ -81,10 +81,10 @@ function applied(
   });
 }
 
-/** The message without its period, to be continued. */
+/** The error's message without its final period, so that more text can follow. */
 const clause = ({ message }: ErrandError): string => message.replace(/\.$/, '');
 
-/** What was made, for programs that read the error. */
+/** Lists what the run made, for programs that read the error. */
 function detailsOf(
   { facts }: ErrandError,
   made: readonly RunIntent[],

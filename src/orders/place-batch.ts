@@ -11,8 +11,8 @@ import { readyToSend } from './submit/submit.ts';
 /**
  * Creates one batch per intent. The batch is journaled before it is sent, and found again if the response is lost, even
  * if the same rows come from a file with another name.
- * @throws ErrandError: in_doubt if no response settles it; the service's error response; conflict if a request written
- * by hand repeats a batch that was just created.
+ * @throws ErrandError: in_doubt if no response settles the outcome; the service's error response; conflict if a request
+ * written by hand repeats a batch that was just created.
  */
 export async function placeBatch(
   context: OrderContext,
@@ -33,7 +33,7 @@ export async function placeBatch(
   }
   const recorded = await recordOnce(context, intent, 'none', { isByHand, ...consent });
   if (recorded.placed) return { id: recorded.placed.order.id, existed: true };
-  // Another machine may have recorded the batch since the lookup above.
+  // If another machine recorded the batch after the lookup above, use the current time.
   const since = known?.created_at ?? new Date(context.clock.now()).toISOString();
   return sendBatch(context, intent, batch, recorded.mayBeSent ? since : undefined);
 }

@@ -9,9 +9,10 @@ import { recordOnce } from './submit/repeats.ts';
 import { readyToSend } from './submit/submit.ts';
 
 /**
- * Requests one return per intent. Requesting the same return again shortly afterwards, or after an interrupted command,
- * yields the existing return in whatever state, unless `isNew`.
- * @throws ErrandError: conflict with the differences if another return is open; in_doubt if no response settles it.
+ * Requests one return per intent. Repeating the request shortly afterwards, or after an interrupted command, yields the
+ * existing return in its current state, unless `isNew` is set.
+ * @throws ErrandError: conflict with the differences if another return is open; in_doubt if no response settles the
+ * outcome.
  */
 export async function requestReturn(
   context: OrderContext,
@@ -21,7 +22,7 @@ export async function requestReturn(
   await readyToSend(context);
   const client = await context.client();
   const intent = await intentOf(context, 'return.create', { key: randomUUID(), keyOrigin: 'made', body });
-  // Returns have no idempotency key. The command `api` shows only a return that it requested itself.
+  // A return has no idempotency key. The command `api` shows only a return that it requested itself.
   const rule = isNew ? 'none' : isByHand ? 'repeats' : 'shown';
   if (context.previewsRequests) {
     await previewKey(context, intent, rule);

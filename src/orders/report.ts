@@ -8,7 +8,7 @@ export async function reportShown(context: Context): Promise<void> {
   try {
     await (await context.journal()).report(made);
   } catch (error) {
-    // Running the same command again, or viewing the journal, reports it again.
+    // Ignore the failure, because running the same command again, or viewing the journal, reports the result again.
     if (!(error instanceof ErrandError)) throw error;
   }
 }

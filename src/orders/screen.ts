@@ -41,7 +41,7 @@ const total: Column<Order> = {
   weight: 8,
   value: (order) => paidInTheEnd(order, 'kept'),
 };
-/** For lists, which have no room for the longer form. */
+/** The total in lists, which have no room for the word `kept`. */
 const listTotal: Column<Order> = { ...total, value: (order) => paidInTheEnd(order) };
 
 /** An order's products on one line: `2 x Ground Coffee, Paper Filters`. */
@@ -88,7 +88,7 @@ const lineColumns: readonly Column[] = [
   { name: 'why', path: 'error_type', weight: 7, isProse: true, wraps: true },
 ];
 
-/** Columns replaced here, or shown with each parcel. */
+/** Columns that are replaced here, or that are shown with each parcel. */
 const replacedColumns: ReadonlySet<string> = new Set([
   ...['id', 'status', 'delivery', 'why', 'total', 'quoted', 'items', 'tracking', 'expected', 'paid back'],
 ]);
@@ -125,7 +125,7 @@ const screenDetailColumns: readonly Column<Order>[] = [
   { name: 'parcels', path: 'tracking_numbers', columns: parcelColumns },
 ];
 
-/** Lines of an order with several: state and quantity bought. */
+/** State and purchased quantity of each line, for an order with several lines. */
 function severalLines(order: OrderRecord, titleOf?: TitleOf): Row[] | undefined {
   const { items, fulfillment } = order;
   if (!Array.isArray(items) || items.length < 2) return undefined;

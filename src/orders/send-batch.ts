@@ -16,7 +16,7 @@ export interface BatchIntent {
   readonly key: string;
   readonly filename: string;
   readonly rows: readonly Readonly<Record<string, string | number | boolean | null>>[];
-  /** The service notifies the account holder when every row is placed or has failed. */
+  /** Whether the service notifies the account holder once every row has been placed or has failed. */
   readonly notifies?: boolean;
 }
 
@@ -35,7 +35,7 @@ const clocksDifferMs = 3600 * 1000;
 
 /**
  * Sends a journaled batch and records the outcome.
- * @param sentSince time since which the batch may have been sent, ISO 8601; undefined for a first send.
+ * @param sentSince is the earliest time at which the batch may have been sent, ISO 8601; undefined for a first send.
  */
 export async function sendBatch(
   context: OrderContext,

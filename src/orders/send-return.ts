@@ -24,7 +24,7 @@ const clocksDifferMs = 3600 * 1000;
 
 /**
  * Sends a journaled return and records the outcome.
- * @param sentSince time since which the return may have been sent, ISO 8601; undefined for a first send.
+ * @param sentSince is the earliest time at which the return may have been sent, ISO 8601; undefined for a first send.
  */
 export async function sendReturn(
   context: OrderContext,
@@ -66,8 +66,8 @@ async function create(
 }
 
 /**
- * Handles the error response that a return of the same items is already open. That return may be the requested one or
- * another.
+ * Handles the error response saying that a return of the same items is already open. The open return may be the
+ * requested return or a different one.
  */
 async function adoptReturn(
   context: OrderContext,

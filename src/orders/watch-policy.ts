@@ -29,7 +29,7 @@ export function verdictOf(order: OrderRecord, until: Until): Verdict {
   return items.some(isUnfinished) ? 'waiting' : 'reached';
 }
 
-/** The part of an order whose change is worth a line. */
+/** The part of an order's state whose change is worth printing a line. */
 export function stateOf(order: OrderRecord): string {
   return JSON.stringify([order.status, statusesOf(order.tracking_numbers), statusesOf(order.items)]);
 }

@@ -132,8 +132,8 @@ function notFound(ids: readonly string[]): ErrandError {
 }
 
 /**
- * Above this count, a new watch pages through the list. Up to this count, orders that are not among the newest are read
- * one by one.
+ * Above this number of orders, a new watch pages through the list. Otherwise, it reads orders one by one unless they
+ * are among the newest.
  */
 const fewOrders = 20;
 const { max: pageSize, default: defaultLimit } = limits.orderListLimit;
@@ -162,7 +162,10 @@ export class OrderPoll {
   /** Ids that the service did not know in the last one-by-one lookup. */
   missing: string[] = [];
 
-  /** @param isListed tells whether an order is in the account's list. An order that was paid for separately is not. */
+  /**
+   * @param isListed tells whether an order is in the account's list. An order that was paid for without the account is
+   * not in it.
+   */
   constructor(client: Client, isListed: (id: string) => Promise<boolean>) {
     this.#client = client;
     this.#isListed = isListed;
@@ -188,7 +191,7 @@ export class OrderPoll {
     yield* this.#each([...left]);
   }
 
-  /** Time range in which known orders were created; empty if unknown. */
+  /** Time range in which known orders were created; empty if their creation times are unknown. */
   #sinceTheFirst(ids: readonly string[]): CreatedWithin {
     const times = ids.map((id) => this.#createdAt.get(id)).filter((time) => time !== undefined);
     if (times.length === 0) return {};
@@ -200,9 +203,9 @@ export class OrderPoll {
   }
 
   /**
-   * Pages through the list until every pending order is found, or the list ends. A short page ends the list only if the
-   * service gives no total, because it may return fewer rows than requested. @param pending loses the orders that are
-   * found.
+   * Pages through the list until every pending order is found, or the list ends. A page may have fewer rows than
+   * requested, so a short page ends the list only if the service gives no total. @param pending loses each order that
+   * is found.
    */
   async *#list(pending: Set<string>, range: CreatedWithin): AsyncGenerator<readonly IdentifiedOrder[]> {
     for (let offset = 0; pending.size > 0; ) {
@@ -286,7 +289,7 @@ export class Following<E> {
     this.#verdicts = new Map(followed.ids.map((id) => [id, 'waiting']));
   }
 
-  /** On interruption, the error says what was seen and how to continue. */
+  /** Yields the events. If interrupted, throws an error that says what was seen and how to continue. */
   events(): AsyncGenerator<E> {
     return untilStopped(this.#counted(), this.#context.signal, () => ({
       message: `stopped watching; ${this.#summary()}`,
@@ -294,7 +297,7 @@ export class Following<E> {
     }));
   }
 
-  /** Status line below a live table. @param room width in columns. */
+  /** Status line below a live table. @param room is the available width in columns. */
   line(elapsedMs: number, room: number): string {
     return watchingText(this.#progress(), this.#followed.labels, elapsedMs, room);
   }

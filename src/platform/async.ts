@@ -27,7 +27,7 @@ export class InTurn {
   }
 }
 
-/** Closes all in sequence, even if some fail. @throws the first error. */
+/** Calls all closers in sequence, even if some fail. @throws the first error. */
 export async function closeAll(closers: readonly (() => void | Promise<void>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const close of closers) {
@@ -40,14 +40,14 @@ export async function closeAll(closers: readonly (() => void | Promise<void>)[])
   if (failures.length > 0) throw failures[0];
 }
 
-/** How to wait for something another process holds. */
+/** How to wait for something that another process holds. */
 export interface Waiting {
   readonly clock?: Timer;
   /** Ends the wait soon after an abort. */
   readonly signal?: AbortSignal | undefined;
   /** Maximum wait, ms. */
   readonly maxMs?: number;
-  /** Deadline shared by all of the run's waits for locks. */
+  /** Shared deadline for all waits for locks in this run. */
   readonly retryBudget?: RetryBudget;
   /** Name of the lock. */
   readonly lock?: string;
@@ -56,8 +56,8 @@ export interface Waiting {
 /** Default maximum wait, ms. */
 const defaultMaxWaitMs = 15_000;
 /**
- * How long to wait after an abort, or once the run has waited long enough, ms. A lock is rarely held longer than a
- * commit takes.
+ * How long to keep waiting after an abort, or after the run has used up its waiting time, ms. A lock is rarely held
+ * longer than a commit takes.
  */
 const graceMs = 200;
 /** Jitter keeps waiting processes from retrying in step. */
@@ -66,8 +66,8 @@ const backoff = { firstMs: 1, maxMs: 25, jitter: 0.5 };
 /**
  * Retries an attempt while another process holds a lock. Yields to the event loop between attempts, so that signals are
  * handled. Always makes the first attempt, even if aborted.
- * @throws the signal's abort reason; the attempt's error after `maxMs` (15 seconds by default), which all waits with
- * the same `retryBudget` share; or any other error.
+ * @throws the signal's abort reason; the attempt's error after `maxMs` (15 seconds by default), a limit shared by all
+ * waits with the same `retryBudget`; or any other error.
  */
 export async function retryWhile<T>(
   isLocked: (error: unknown) => boolean,
@@ -101,7 +101,9 @@ interface BackoffOptions {
   /** Delay before the second attempt, ms. It doubles with each further attempt. */
   readonly firstMs: number;
   readonly maxMs: number;
-  /** Random share of a delay, 0 to 1. Defaults to 1, so that clients that fail together spread out. */
+  /**
+   * Random share of a delay, from 0 to 1. The default is 1, so that clients that fail together do not retry together.
+   */
   readonly jitter?: number;
   /** Minimum delay, ms, as requested by the other side (`Retry-After`). */
   readonly minMs?: number | undefined;

@@ -2,9 +2,9 @@ import { hrtime } from 'node:process';
 
 /** Time as a command sees it; replaceable in tests. All in ms. */
 export interface Clock {
-  /** Wall clock, since the epoch. Only for timestamps: it may be set forward or back. */
+  /** Wall clock, ms since the epoch. Use it only for timestamps, because it may be set forward or back. */
   now(): number;
-  /** Monotonic clock, from an arbitrary start: for deadlines and durations. */
+  /** Monotonic clock with an arbitrary start. Use it for deadlines and durations. */
   monotonic(): number;
   /** Resolves after `ms`; rejects with the signal's reason if aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -20,8 +20,8 @@ export function realMs(): number {
 }
 
 /**
- * Wall clock for long-lived processes, ms since the epoch, that never goes back. It ignores a system clock that is set
- * back, but follows one that is set forward, and counts time asleep.
+ * A wall clock for long-lived processes that never goes back, ms since the epoch. It ignores a system clock that is set
+ * back, but follows one that is set forward, and includes the time the machine was asleep.
  */
 export function steadyTime(): () => number {
   let startOfClock = Number.NEGATIVE_INFINITY;
@@ -52,7 +52,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * Difference up to which the clocks count as agreeing, ms. Date headers have whole seconds, and a response takes time.
+ * Difference up to which two clocks count as agreeing, ms. A tolerance is needed because Date headers have whole
+ * seconds, and a response takes time.
  */
 const toleranceMs = 2000;
 
@@ -68,21 +69,21 @@ export class ServiceClock {
     this.#clock = clock;
   }
 
-  /** ms since the epoch; this machine's time until a service has sent its own. */
+  /** The service's time, ms since the epoch. Until a service has sent its time, returns this machine's time. */
   now(): number {
     return this.#clock.now() + this.#aheadMs;
   }
 
   /**
-   * Updates the clock from a response. @param date HTTP date header. @param sentAt this machine's time when the request
-   * was sent, ms.
+   * Updates the clock from a response. @param date is the HTTP date header. @param sentAt is this machine's time when
+   * the request was sent, ms.
    */
   heard(date: unknown, sentAt: number): void {
     const theirs = typeof date === 'string' ? Date.parse(date) : Number.NaN;
     if (Number.isNaN(theirs)) return;
     const now = this.#clock.now();
     const agrees = theirs >= sentAt - toleranceMs && theirs <= now + toleranceMs;
-    // The header is truncated to a second, so round up. Otherwise an age of two days could read as one day.
+    // The header is truncated to a second, so round up. Otherwise an age of two days could be shown as one day.
     this.#aheadMs = agrees ? 0 : theirs + 999 - now;
   }
 }
@@ -106,7 +107,7 @@ export class Deadline {
     return Math.max(0, this.#at - this.#clock.monotonic());
   }
 
-  /** Resolves when it has passed. @throws the signal's reason if aborted. */
+  /** Resolves once the deadline has passed. @throws the signal's reason if aborted. */
   async passed(signal: AbortSignal): Promise<void> {
     while (await this.pause(maxSleepMs, signal));
   }

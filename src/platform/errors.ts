@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { redactCause } from './redact/redact-cause.ts';
 import { redactor } from './redact/redactor.ts';
 
-/** Exit code per error category. The only such table. */
+/** Exit code per error category. No other table defines exit codes. */
 export const exitCodes = {
   unexpected: 1,
   usage: 2,
@@ -45,8 +45,8 @@ export interface ErrorFacts {
 }
 
 /**
- * Base of all errors shown to a user: a message, a category and facts. Redacts secrets on construction, so that none
- * reaches output or storage.
+ * Base class of all errors shown to a user, with a message, a category and facts. Redacts secrets on construction, so
+ * that no secret reaches output or storage.
  */
 export class ErrandError extends Error {
   override readonly name: string = 'ErrandError';
@@ -87,7 +87,7 @@ export const stopOf = (failure: unknown): Stop | undefined =>
     ? failure.category
     : undefined;
 
-/** Converts any thrown value to an error for the user. An unexpected one is a bug. */
+/** Converts any thrown value to an error for the user. A value that is not an ErrandError yet indicates a bug. */
 export function toError(failure: unknown): ErrandError {
   if (failure instanceof ErrandError) return failure;
   const reason =
@@ -123,7 +123,7 @@ export const refusedBy =
     }
   };
 
-/** A result cannot be shown as requested. This error does not undo what the program has done. */
+/** The error for a result that cannot be shown as requested. It does not undo what the program has done. */
 export class OutputError extends ErrandError {
   override readonly name = 'OutputError';
 }
@@ -131,7 +131,7 @@ export class OutputError extends ErrandError {
 /** One of errand's own files, folders or databases cannot be read or written. */
 export class StorageError extends ErrandError {
   override readonly name: string = 'StorageError';
-  /** @param category `unavailable` if the storage is remote and unreachable. */
+  /** @param category is `unavailable` if the storage is remote and unreachable. */
   constructor(message: string, facts: ErrorFacts = {}, category: ErrorCategory = 'unexpected') {
     super(category, message, { outcome: 'not_sent', ...facts });
   }

@@ -17,7 +17,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Control characters and bidirectional overrides, which are replaced and never passed through. */
+/** Control characters and bidirectional overrides. They are always replaced in output. */
 const unseen = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 const escaped = (text: string): string =>

@@ -8,15 +8,18 @@ const mb = 1024 * 1024;
  */
 let enoughYoung = 16 * mb;
 
-/** By default V8 lets its old generation grow to about four times the live data before collecting. */
+/**
+ * Limit for the growth of V8's old generation, percent. By default the old generation grows to about four times the
+ * live data before V8 collects.
+ */
 const oldGrowthPercent = 60;
 
 /** Delay before the GC observer starts, ms. A short command has finished by then. */
 const startMs = 200;
 
 /**
- * Keeps V8's memory from growing with a command's run time; leaves the young generation alone if the user has set its
- * size.
+ * Keeps V8's memory from growing with a command's run time. If the user has set a size for the young generation, leaves
+ * that size unchanged.
  */
 export function limitMemory(): void {
   const { env, execArgv } = process;

@@ -5,14 +5,14 @@ export function isNear(typed: string, word: string): boolean {
 }
 
 /**
- * The known word that was probably meant. Prefers a near word to a word that contains the typed word or is contained in
- * it; undefined if there is none.
+ * The known word that the user probably meant; undefined if there is none. A near word takes precedence over a word
+ * that contains the typed word or is contained in it.
  */
 export const nearestWord = (typed: string, known: readonly string[]): string | undefined =>
   known.find((word) => isNear(typed, word)) ??
   known.find((word) => typed.length >= 3 && (word.includes(typed) || typed.includes(word)));
 
-/** Edit distance between two words: deletions, insertions, substitutions and swaps. */
+/** Edit distance between two words, counting deletions, insertions, substitutions and swaps. */
 function slipsBetween(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

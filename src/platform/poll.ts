@@ -7,7 +7,7 @@ export interface Pace {
   readonly maxMs: number;
 }
 
-/** Next delay between polls, in ms: short after a change, growing by half each quiet round. */
+/** Delay before the next poll, in ms. The delay is short after a change and grows by half each quiet round. */
 export function nextPause(pace: Pace, quietRounds: number): number {
   return Math.min(pace.maxMs, Math.round(pace.minMs * 1.5 ** Math.min(quietRounds, 40)));
 }
@@ -158,18 +158,19 @@ export const interruptionText = (event: Interruption): string =>
     ? `the service does not respond, still trying: ${event.message}`
     : `the service responds again after ${Math.round(event.gap_ms / 1000)} s`;
 
-/** How long without a new attempt before the wait for a lock starts over, ms. */
+/** Time without a new attempt at a lock after which the wait for that lock starts over, ms. */
 const forgottenAfterMs = 60_000;
 
 /**
- * One deadline for all of a run's waits for locks held by other processes. It counts from the start of the earliest
- * wait that still goes on.
+ * One deadline for all of a run's waits for locks held by other processes. The deadline counts from the start of the
+ * earliest wait that is still going on.
  */
 export class RetryBudget {
   readonly #held = new Map<string, { readonly since: number; readonly lastSeen: number }>();
 
   /**
-   * Records that a lock is held. @param now monotonic, ms. @returns when the earliest wait that still goes on began.
+   * Records that a lock is held. @param now is monotonic, ms. @returns the start of the earliest wait that is still
+   * going on.
    */
   since(lock: string, now: number): number {
     for (const [name, { lastSeen }] of this.#held)

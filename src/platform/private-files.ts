@@ -16,7 +16,7 @@ import { dirname } from 'node:path';
 
 export type Warn = (line: string) => void;
 
-/** One of errand's own files or folders is not as errand creates it, so it is not used. */
+/** The error for one of errand's own files or folders that is not as errand creates it, and so is not used. */
 export class PrivateFileError extends Error {
   override readonly name = 'PrivateFileError';
   readonly path: string;
@@ -58,8 +58,9 @@ export function checkPrivateFolder(folder: string, warn: Warn): void {
 }
 
 /**
- * Creates an empty file with access for the owner only, and its parent folders, or checks an existing file. Does not
- * open an existing file, because closing a database file drops every lock SQLite holds on it in this process.
+ * Makes sure that a file exists and only its owner has access. Creates an empty file and its parent folders, or checks
+ * an existing file. Does not open an existing file, because closing a database file drops every lock SQLite holds on it
+ * in this process.
  * @throws PrivateFileError, NodeJS.ErrnoException.
  */
 export function makePrivateFile(file: string, warn: Warn): void {
@@ -73,8 +74,8 @@ export function makePrivateFile(file: string, warn: Warn): void {
 }
 
 /**
- * Checks by path that a file is regular, our own and no symlink, and tightens its mode. Safe as long as nobody else can
- * write to its folder. @returns whether the file exists. @throws PrivateFileError.
+ * Checks by path that a file is a regular file that we own and not a symlink, and tightens its mode. The check is safe
+ * as long as nobody else can write to the file's folder. @returns whether the file exists. @throws PrivateFileError.
  */
 export function checkPrivateFile(file: string, warn: Warn): boolean {
   const stats = lstatSync(file, { throwIfNoEntry: false });

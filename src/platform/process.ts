@@ -20,8 +20,9 @@ export const hasGroups = process.platform !== 'win32';
 const graceMs = 5_000;
 
 /**
- * Runs a command with this process's stdio, and ends the command's children when it exits. An interactive command stays
- * in the terminal's process group, because it could not read otherwise, and its background processes keep running.
+ * Runs a command with this process's stdio, and ends the command's children when the command exits. An interactive
+ * command stays in the terminal's process group, because otherwise it could not read from the terminal. Its background
+ * processes keep running.
  * @returns the command's exit code, as a shell reports it. @throws Error if the command cannot be started.
  */
 export function runChild(child: ChildCommand): Promise<number> {

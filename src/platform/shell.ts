@@ -7,6 +7,9 @@ export const shellWord = (word: string): string =>
 export const shellLine = (parts: TemplateStringsArray, ...words: readonly (string | number)[]): string =>
   parts.reduce((line, part, index) => line + shellWord(String(words[index - 1] ?? '')) + part);
 
-/** An errand command as typed. @param words everything after `errand`, such as the current arguments. */
+/**
+ * Formats an errand command as a user would type it. @param words are everything after `errand`, such as the current
+ * arguments.
+ */
 export const typedCommand = (words: readonly string[]): string =>
   ['errand', ...words.map(shellWord)].join(' ');

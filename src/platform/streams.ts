@@ -25,7 +25,7 @@ export interface OutputStream {
   columns(): number | undefined;
   /** Height in rows; undefined if not a TTY. */
   rows?(): number | undefined;
-  /** The terminal cannot move its cursor (`TERM=dumb`). */
+  /** Whether the terminal is unable to move its cursor (`TERM=dumb`). */
   readonly isDumb?: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface Io {
 /** Whether anyone can answer a prompt, or why not. */
 export type Interactivity = { readonly yes: true } | { readonly yes: false; readonly why: string };
 
-/** @param noInput reason why prompts are disabled, if they are. */
+/** @param noInput is the reason why prompts are disabled, if they are. */
 export function interactivity({ stdin, stderr }: Io, noInput: string | undefined): Interactivity {
   if (noInput !== undefined) return { yes: false, why: noInput };
   if (!stdin.isTerminal) return { yes: false, why: 'stdin is not a terminal' };
@@ -130,7 +130,7 @@ export async function* readChunks(input: Readable, signal: AbortSignal): AsyncGe
   signal.throwIfAborted();
 }
 
-/** What determines how to start this program from a shell. */
+/** The facts that decide how to start this program from a shell. */
 export interface Started {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
@@ -167,7 +167,7 @@ function canRun(file: string, platform: NodeJS.Platform): boolean {
   }
 }
 
-/** The folder from which npx finds the program: its checkout, or the project that installed it. */
+/** The folder from which npx finds the program. This is the program's checkout, or the project that installed it. */
 function projectOf(file: string): string {
   const checkout = dirname(dirname(resolved(file)));
   const [project] = checkout.split(`${sep}node_modules${sep}`);
@@ -263,7 +263,7 @@ export function writeNow(bytes: Uint8Array): number {
 const openFile = promisify(open);
 const closeFile = promisify(close);
 
-/** Delay before the next attempt to wake a thread whose `open` has not blocked yet, ms. */
+/** Delay before trying again to wake a thread whose `open` has not blocked yet, ms. */
 const pauseMs = 10;
 
 /**

@@ -6,7 +6,7 @@ export interface WatchLabels {
   readonly several: string;
   /** Word for a bad end: `failed`, `denied`. */
   readonly badly: string;
-  /** Forms of that word to use after `it` and after `they`, if they differ from it. */
+  /** Forms of the word for a bad end, to use after `it` and after `they`, if they differ from `badly`. */
   readonly verbs?: readonly [one: string, several: string];
 }
 
@@ -45,7 +45,7 @@ export function progressText({ total, ended, failed }: WatchProgress, labels: Wa
 
 /**
  * Status line below a live table: `watching 8 orders: 5 of 8 ended, ✖ 1 failed, 12 s`. On a narrow terminal, the line
- * drops the leading words, then the time, but never the failures. @param room width in columns.
+ * drops the leading words, then the time, but never the failures. @param room is the width in columns.
  */
 export function watchingText(
   { total, ended, failed }: WatchProgress,

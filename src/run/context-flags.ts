@@ -26,8 +26,8 @@ export function waitFlags(context: Pick<Context, 'settings' | 'waitMs'>): string
 
 /**
  * Flags that make a command use the service of a record. Names the record's profile if that profile uses the service.
- * Undefined if no profile, flag or environment variable of this run names the service, because a record may come from
- * elsewhere and such a service is never shown.
+ * Undefined if no profile, flag or environment variable of this run names the service. Such a service is never shown,
+ * because a record may come from elsewhere.
  */
 export async function flagsTo(
   context: OrderContext,
@@ -45,7 +45,7 @@ export async function flagsTo(
   return `${name === undefined ? '' : ` --profile ${shellWord(name)}`} --base-url ${shellWord(baseUrl)}`;
 }
 
-/** Shown instead of a service that `flagsTo` does not name. */
+/** Text shown instead of a service that `flagsTo` does not name. */
 export const unnamedService = 'a service that no profile, flag or variable of this run names';
 
 /**

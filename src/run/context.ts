@@ -88,7 +88,7 @@ interface Prompt {
   /** Asks for one of several values. */
   askChoice<T extends string>(context: Context, message: string, choices: readonly T[]): Promise<T>;
   /**
-   * Asks for one of several records, or for one of the `others`, which are listed below the records. `first` is the
+   * Asks the user to choose one record, or one of the `others`, which are listed below the records. `first` is the
    * default.
    */
   askRow<R extends Row, O extends string = never>(
@@ -98,7 +98,7 @@ interface Prompt {
     columns: readonly Column[],
     options?: { readonly others?: readonly O[]; readonly first?: R | O | undefined },
   ): Promise<R | O>;
-  /** Asks for one or more of several records; all are preselected. */
+  /** Asks the user to choose one or more records. All records are preselected. */
   askRows<R extends Row>(
     context: Context,
     message: string,
@@ -114,7 +114,7 @@ interface Prompt {
 export interface ProgressOptions {
   /** What is being done, such as `uploading`. */
   readonly label: string;
-  /** Total amount of work; without it there is no bar and no ETA. */
+  /** Total amount of work. If it is unknown, there is no bar and no ETA. */
   readonly total?: number;
   /** Amount already done at the start; excluded from rate and ETA. */
   readonly from?: number;
@@ -126,8 +126,8 @@ export interface ProgressOptions {
 
 export interface Progress {
   /**
-   * @param done amount done so far. @param note short status text. @param isWaiting tells whether the work is stalled,
-   * which makes rate and ETA meaningless.
+   * @param done is the amount done so far. @param note is a short status text. @param isWaiting tells whether the work
+   * is stalled, which makes rate and ETA meaningless.
    */
   update(done: number, note?: string, isWaiting?: boolean): void;
   /** Removes the bar. Always call it. */

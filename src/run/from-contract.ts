@@ -20,7 +20,7 @@ type OptionFor<P extends Parameter> = P extends { type: 'boolean' }
               ? { readonly kind: 'choice'; readonly description: string; readonly values: V }
               : { readonly kind: 'text'; readonly description: string };
 
-/** Builds the option for a query parameter; kind, bounds, values and description come from the contract. */
+/** Builds the option for a query parameter. Its kind, bounds, values and description come from the contract. */
 export function optionFor<const P extends Parameter>(
   parameter: P,
   more: Completable & { readonly group?: string } = {},
@@ -55,8 +55,8 @@ type InputFor<O> = O extends Options ? Input<readonly [], O> : never;
 interface QueryOptions<Q extends Specs, R> {
   readonly options: OptionsFor<Q, R>;
   /**
-   * Converts option values to a query, omitting options that were not given. @throws UsageError if only one of a pair
-   * is given.
+   * Converts option values to a query, omitting options that were not given. @throws UsageError if only one option of a
+   * pair is given.
    */
   toQuery(input: InputFor<OptionsFor<Q, R>>): QueryValues<Q>;
 }
@@ -77,7 +77,7 @@ export function optionsFrom<
     });
     return { parameter, name: nameFor(parameter, rename), option };
   });
-  // This cast is safe because the types above mirror what these lines do with each name.
+  // This cast is safe because the types above mirror how these lines treat each name.
   return {
     options: Object.fromEntries(names.map(({ name, option }) => [name, option])),
     toQuery(input: Readonly<Record<string, unknown>>) {

@@ -39,9 +39,9 @@ export function checkUuid(what: string, id: string, where?: string): string {
 }
 
 /**
- * Runs `act` for each id; undefined results yield no row. With one id, its error is the command's error. With several
- * ids, all are attempted, errors are reported on stderr, and the first error determines the exit code. All request
- * previews are shown.
+ * Runs `act` for each id. An undefined result yields no row. With one id, an error of `act` is the command's error.
+ * With several ids, all are tried, errors are reported on stderr, and the first error determines the exit code. All
+ * request previews are shown.
  */
 export function eachId<T>(
   context: Context,

@@ -17,7 +17,7 @@ export type SourceName =
 /** Values that shell completion offers; none for free text. */
 export interface Completable {
   /**
-   * Kinds of records whose ids this value may be. On a terminal, id prefixes and row numbers are accepted too, and
+   * Record kinds whose ids this value may hold. On a terminal, id prefixes and row numbers are accepted too, and
    * completion offers locally known ids.
    */
   readonly names?: RecordKind | readonly RecordKind[];

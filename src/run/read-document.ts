@@ -65,13 +65,13 @@ function checkJson(name: string, text: string): void {
 
 interface Bound {
   readonly bytes: number;
-  /** What the file is for, used in the error if it is too large. */
+  /** Describes what the file may hold, for the error if the file is too large. */
   readonly holds: string;
 }
 
 /**
- * Reads a whole file, or stdin for `-`. @throws UsageError naming the flag and the file if it cannot be read, and the
- * file if it exceeds the limit.
+ * Reads a whole file, or stdin for `-`. @throws UsageError naming the flag and the file if the file cannot be read, or
+ * only the file if it exceeds the limit.
  */
 export async function readBytes(
   context: Pick<OrderContext, 'readInput' | 'signal'>,
@@ -114,7 +114,7 @@ async function readAllOf(chunks: AsyncIterable<Buffer>, path: string, bound: Bou
   return Buffer.concat(read);
 }
 
-/** Reads to the end or until the limit is exceeded, so that a device is bounded like a file. */
+/** Reads to the end or until the limit is exceeded, so that reading an endless device also stops. */
 function readAll(file: number, path: string, bound: Bound): Buffer {
   const chunks: Buffer[] = [];
   let size = 0;

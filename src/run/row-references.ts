@@ -34,7 +34,7 @@ export const kinds: Readonly<Record<RecordKind, Kind>> = {
   products: { one: 'product', several: 'products', list: 'errand search WORDS' },
 };
 
-/** What a value may refer to, in words: `order or return`. */
+/** Describes what a value may refer to, such as `order or return`. */
 export const oneOf = (names: readonly RecordKind[]): string =>
   names.map((name) => kinds[name].one).join(' or ');
 

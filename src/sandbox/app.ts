@@ -96,11 +96,12 @@ async function writeResponse(
   return json(declared.status, result.value, result.headers);
 }
 
-/** Time budget of a request for placing due batch rows, ms. */
+/** Maximum time that a request may spend on placing due batch rows, ms. */
 const placingBudgetMs = 40;
 
 /**
- * Writes that, like reads, need not wait for all due work. Other writes change an order and must see its current state.
+ * Writes that, like reads, need not wait for all due work. Every other write changes an order and must see the order's
+ * current state.
  */
 const writesWithoutCatchUp: ReadonlySet<OperationName> = new Set<OperationName>([
   'order.create',
@@ -135,7 +136,7 @@ async function callOperation(
   const body = await readBody(operation.body, request, limitsOf(name));
   const terms = operation.body?.joinsQuery ? { ...rawQuery, ...asQuery(body.value) } : rawQuery;
   const inQuery = readParameters(operation.query ?? {}, operation.rules ?? [], 'query', terms);
-  // Don't report a body field of the wrong type as a missing query parameter as well.
+  // If a body field has the wrong type, do not also report it as a missing query parameter.
   const isBodyWrong = operation.body?.joinsQuery === true && body.issues.length > 0;
   const issues = [...inPath.issues, ...body.issues, ...(isBodyWrong ? [] : inQuery.issues)];
   if (issues.length > 0) throw new Invalid(issues);
@@ -143,7 +144,8 @@ async function callOperation(
   const budgetMs = skipsCatchUp ? service.readBudget.forRead(now) : Number.POSITIVE_INFINITY;
   await placeRows(service, now, Math.min(placingBudgetMs, budgetMs));
   await runDueTransitions(service, now, budgetMs);
-  // The table pairs each name with its handler, whose declared parameters were parsed above.
+  // The cast is safe because the table pairs each name with its handler, and the handler's declared parameters were
+  // parsed above.
   const run = handler as (
     service: Service,
     call: Call<OperationName>,
@@ -163,7 +165,7 @@ async function callOperation(
   }
   return writeResponse(operation.response, result);
 
-  /** If funds are insufficient, processes pending work, which may release funds, and tries again. */
+  /** Runs an attempt. If funds are insufficient, processes pending work, which may release funds, and tries again. */
   async function called<R>(attempt: () => Promise<R>): Promise<R> {
     try {
       return await attempt();
@@ -268,7 +270,7 @@ async function dispatch(service: Service, request: SandboxRequest): Promise<Sand
       if (service.store.unwritable) throw service.store.unwritable;
       return json(200, { status: 'ok' });
     case 'page': {
-      // Lazy import: the CLI's embedded sandbox serves no pages.
+      // Import lazily, because the CLI's embedded sandbox serves no pages.
       const { showPage } = await import('./console/pages.ts');
       return showPage(found.name, { service, request, path: found.path, search });
     }

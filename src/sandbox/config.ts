@@ -56,8 +56,8 @@ export const servedMintsPerDay = 25;
 export const servedReadBudgetMs = 5;
 
 /**
- * Builds a sandbox configuration. Minting is practically unlimited by default because every caller of an embedded
- * sandbox owns it.
+ * Builds a sandbox configuration. By default, minting is practically unlimited, because an embedded sandbox is used
+ * only by its owner.
  */
 export function sandboxConfig(baseUrl: string, more: Partial<SandboxConfig> = {}): SandboxConfig {
   return {

@@ -13,7 +13,10 @@ import { emptyStore } from './store/tables.ts';
 
 export { sandboxFile } from './config.ts';
 
-/** Default address of a served sandbox. The embedded one uses it in links and shop URLs too, so both look the same. */
+/**
+ * Default address of a served sandbox. An embedded sandbox uses the same address in links and shop URLs, so that both
+ * look the same.
+ */
 export const defaultBaseUrl = 'http://127.0.0.1:4848';
 
 interface EmbeddedOptions {
@@ -32,8 +35,8 @@ export interface Embedded extends OpenSandbox {
 }
 
 /**
- * Opens the sandbox in this process, on the data shared with `sandbox serve`. Like a served one, it keeps running while
- * a command waits: due work is processed in order, even without requests, and webhooks are delivered.
+ * Opens the sandbox in this process, on the data shared with `sandbox serve`. Like a served sandbox, it keeps running
+ * while a command waits. Due work is processed in order, even without requests, and webhooks are delivered.
  * @throws DatabaseError.
  */
 export async function openEmbedded({
@@ -78,8 +81,8 @@ export async function openEmbedded({
 }
 
 /**
- * Problems that prevent deleting rows from a file. A locked file is not among them, because another process is using
- * it.
+ * Problems that make it impossible to delete rows from a file. A lock is not among them, because a lock means that
+ * another process is using the file.
  */
 const beyondRepair: ReadonlySet<DatabaseProblem> = new Set(['damaged', 'newer', 'full']);
 

@@ -84,7 +84,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
   const requests = new RequestLog(findRoute);
   const closing = new AbortController();
   let sandbox: OpenSandbox | undefined;
-  /** The sandbox's time. Falls back to `now` until the sandbox is open; no requests are accepted before. */
+  /** The sandbox's time. Falls back to `now` until the sandbox is open. No requests are accepted before then. */
   const time = (): number => sandbox?.service.clock.now() ?? now();
   const open = (more: Required<Pick<OpenOptions, 'baseUrl' | 'faults'>>): Promise<OpenSandbox> =>
     openSandbox({
@@ -144,7 +144,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
     trigger: (body) => fire(body, apiKey),
     advance: async (ms) => (await control.advance(ms)).now,
     async saveSnapshot() {
-      // Avoids clashes with snapshots taken over the socket.
+      // A random name avoids clashes with snapshots taken over the socket.
       const name = `test-${randomUUID()}`;
       return { name, at: await control.snapshot(name) };
     },

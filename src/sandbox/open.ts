@@ -49,8 +49,8 @@ export interface OpenSandbox {
   /** Undefined if the sandbox was opened without initial faults. */
   readonly faults: SandboxFaults | undefined;
   /**
-   * Resolves when the requests in progress are done. Webhooks being sent get a short grace period; the rest stay
-   * queued.
+   * Resolves when the requests in progress are done. Webhooks being sent get a short grace period. All other webhooks
+   * stay queued.
    */
   close(): Promise<void>;
 }
@@ -157,8 +157,8 @@ export async function openSandbox({
   }
 
   /**
-   * Opens the catalogue. It is derived from a number alone and stored in a separate file next to the store; with
-   * scenario listings it is kept in memory.
+   * Opens the catalogue. Without scenario listings, it is derived from a number alone and stored in a separate file
+   * next to the store. With scenario listings, it is kept in memory.
    */
   async function openStoresCatalogue(given: string | undefined): Promise<Catalogue> {
     const { openCatalogue } = await import('./catalogue/catalogue.ts');

@@ -58,7 +58,10 @@ export function sumsOf(lines: readonly MoneyLine[]): MoneySum[] {
 
 const nothing = { held: 0, charged: 0, fee: 0, refunded: 0, credited: 0, net: 0 };
 
-/** The field that each kind of line adds to, and the sign. In these fields, money returned counts as positive. */
+/**
+ * For each kind of line, the field to which it is added, and with which sign. In these fields, money returned counts as
+ * positive.
+ */
 const parts = {
   hold: { field: 'held', sign: 1 },
   charge: { field: 'charged', sign: 1 },

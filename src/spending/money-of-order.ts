@@ -4,8 +4,8 @@ import { type MoneyDue, type MoneyLine, type MoneySum, type Payer, sumsOf } from
 import { centsIn, chargeOf, minorUnits } from './price-of-order.ts';
 
 /**
- * What an order holds, has cost and has returned, as recorded or as inferred from rules. All commands that report an
- * order's money use it. Amounts are in the currency's minor unit.
+ * How much money an order holds, has cost and has returned. Amounts come from its record or are inferred from rules,
+ * and are in the currency's minor unit. All commands that report an order's money use this.
  */
 export interface OrderMoney {
   /** Who pays for the goods. */
@@ -25,7 +25,8 @@ export interface OrderMoney {
 /** Information about an order that is not in its record. */
 export interface KnownOfOrder {
   /**
-   * Service fee of the order, cents. This is the fee reserved for the order, or else the current fee from the wallet.
+   * Service fee of the order, cents. This is the fee that was reserved for the order. If none was reserved, it is the
+   * current fee according to the wallet.
    */
   readonly feeCents: number | undefined;
   /** The amount paid by challenge before the order was sent. */
@@ -34,7 +35,9 @@ export interface KnownOfOrder {
 
 const usd = 'USD';
 
-/** Determines what an order holds, has cost and has returned. Pure. @param order the record as received. */
+/**
+ * Calculates how much money an order holds, has cost and has returned. Pure. @param order is the record as received.
+ */
 export function moneyOf(order: unknown, { feeCents, paid }: KnownOfOrder): OrderMoney {
   const ledger = new Ledger();
   const payer = payerOf(order, paid);
@@ -137,7 +140,7 @@ function forFee({ stage, ledger, fee }: Facts): void {
 }
 
 /**
- * Payers other than the wallet. Each has the relevant fields of its block in the record, and the wording for its lines.
+ * Payers other than the wallet. For each payer, the fields of its block in the record, and the wording of its lines.
  */
 const blocks = {
   card: {
@@ -156,8 +159,8 @@ const blocks = {
 } as const;
 
 /**
- * Payments by card or connect. A card is charged for goods plus fee. With connect, the customer pays goods plus margin.
- * @param ofFee is the fee's share.
+ * Adds payments by card or connect. With a card, the customer is charged for goods plus fee. With connect, the customer
+ * pays for goods plus margin. @param ofFee is the part of the charge that is the fee.
  */
 function byOther({ order, stage, ledger }: Facts, payer: keyof typeof blocks, ofFee: number): void {
   const { block, words, ...names } = blocks[payer];
@@ -231,8 +234,8 @@ function byChallenge({ order, stage, ledger, fee }: Facts, paid: KnownOfOrder['p
 }
 
 /**
- * The service credits the wallet for what the wallet paid. Any other payer is refunded by the retailer, but no record
- * shows that refund.
+ * Adds money returned for returns. If the wallet paid, the service credits the wallet. Any other payer is refunded by
+ * the retailer, but no record shows that refund.
  */
 function ofReturns({ order, stage, ledger }: Facts, payer: Payer): void {
   const currency = chargeOf(order)?.currency ?? usd;

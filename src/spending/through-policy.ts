@@ -8,12 +8,11 @@ import type { Gate, ProposedOrder } from './policy/gate.ts';
 import { loadPolicy, loadPublished, readPublished } from './policy/load.ts';
 import type { Verdict } from './policy/policy.ts';
 
-/** The operations that a policy applies to, which are all that can lead to an order. */
+/** The operations to which a policy applies. Only these operations can lead to an order. */
 const spending: readonly string[] = ['order.create', 'agent.order.create', 'bulk.create', 'legacy.retry'];
 
 /**
- * Opens the gate that applies the policy to orders; undefined if there is no policy. In that case it makes no request
- * and takes no time.
+ * Opens the gate that applies the policy to orders. Without a policy, returns undefined at once and makes no request.
  * @throws ErrandError if the policy cannot be used, or if something that it needs cannot be read.
  */
 export async function gateFor(
@@ -36,8 +35,8 @@ export async function gateFor(
 }
 
 /**
- * Whether the amount that a record in doubt may spend is reserved. Always true if no policy applied when it was
- * recorded.
+ * Whether the amount that a record in doubt may spend is reserved. Returns true if no policy applied when the record
+ * was made.
  * @throws ErrandError.
  */
 export async function isReserved(
@@ -78,8 +77,8 @@ export const hasPolicy = async (context: OrderContext): Promise<boolean> =>
   (await loadPolicy(context)) !== undefined;
 
 /**
- * Runs work that the gate decides on. Runs it again if new information is available or the user has overridden the
- * policy. @throws PolicyDenial.
+ * Runs work that the gate may refuse. Runs the work again if new information is available or the user has overridden
+ * the policy. @throws PolicyDenial.
  */
 export async function withPolicy<T>(gate: Gate | undefined, work: () => Promise<T>): Promise<T> {
   for (;;) {
@@ -102,8 +101,9 @@ export async function withPolicy<T>(gate: Gate | undefined, work: () => Promise<
 }
 
 /**
- * Reserves the amounts of all proposed orders before any is sent, or reserves nothing.
- * @returns a function to call at the end, which releases reservations of intents that were never recorded. @throws
+ * Reserves the amounts of all proposed orders before any order is sent. If one amount cannot be reserved, reserves
+ * nothing.
+ * @returns a function to call at the end. It releases the reservations of intents that were never recorded. @throws
  * PolicyDenial.
  */
 export async function reserveAhead(
@@ -138,8 +138,9 @@ export async function previewPolicy(
 }
 
 /**
- * Like `previewPolicy`, but fails if the policy refuses the orders, which it records, or if they need an approval,
- * which it requests. Reserves nothing. @param asks if false, orders that need an approval pass. @throws PolicyDenial.
+ * Like `previewPolicy`, but fails if the policy refuses the orders or if they need an approval. Records a refusal, and
+ * requests a missing approval. Reserves nothing. @param asks tells whether orders that need an approval fail. If false,
+ * they pass. @throws PolicyDenial.
  */
 export async function allowedVerdict(
   context: OrderContext,
@@ -168,7 +169,9 @@ export async function policyLines(
   return verdictLines(verdict);
 }
 
-/** Like `policyLines`, but prints the lines for a preview, which continues even if the service cannot be reached. */
+/**
+ * Like `policyLines`, but prints the lines. It is for previews, so it continues even if the service cannot be reached.
+ */
 export async function notePolicy(context: OrderContext, proposed: readonly ProposedOrder[]): Promise<void> {
   if (context.previewsReads) return;
   try {

@@ -7,7 +7,7 @@ export interface Drift extends FactChange {
   readonly part: 'operation' | 'parameter' | 'body' | 'response';
   /** Path such as `products[].url`; empty for the whole value. */
   readonly field: string;
-  /** Observed behavior only; not in the service's specification. */
+  /** Observed on the service, but not in its specification. */
   readonly observed: boolean;
 }
 
@@ -206,7 +206,7 @@ function withRoot(fields: ReadonlyMap<string, Facts>, required: boolean): Readon
   return root ? new Map(fields).set('', { ...root, required }) : fields;
 }
 
-/** Keys query parameters by name, and path parameters by position because their names do not matter. */
+/** Indexes query parameters by name. Indexes path parameters by position, because their names do not matter. */
 function parametersOf(
   document: JsonObject,
   path: string,
@@ -267,19 +267,22 @@ export class Budget {
     return this.#left < 0;
   }
 
-  /** Charges one statement plus the characters processed with it. */
+  /** Charges the budget for one statement and for the characters processed with it. */
   spend(characters = 0): void {
     this.#left -= 1 + characters / charactersEach;
   }
 }
 
-/** Reads untrusted JSON documents: a value of an unexpected type counts as absent. */
+/** Helpers that read untrusted JSON documents. They treat a value of an unexpected type as absent. */
 
 const entriesIn = (value: unknown, key: string): [string, unknown][] => Object.entries(own(value, key) ?? {});
 
 const maxHops = 20;
 
-/** Resolves a chain of local references; undefined if it dangles, leaves the document or is circular. */
+/**
+ * Follows a chain of local references to its value. Returns undefined if the chain is broken, is circular or leaves the
+ * document.
+ */
 function followed(document: JsonObject, value: unknown): unknown {
   let found = value;
   for (let hops = 0; hops < maxHops; hops += 1) {
@@ -327,7 +330,7 @@ export interface Facts {
   readonly format?: string | undefined;
   readonly pattern?: string | undefined;
   readonly default?: string | undefined;
-  /** Observed behavior only; not in the service's specification. */
+  /** Observed on the service, but not in its specification. */
   readonly observed: boolean;
 }
 
@@ -490,9 +493,9 @@ function merge(fields: Map<string, Facts>, path: string, facts: Facts): void {
 }
 
 /**
- * Changes from the viewpoint of a client written against the contract. `tightened`: the client may send less, or rely
- * on less, than the contract says. `loosened`: it may send or rely on more. `changed`: whether less or more is not
- * known.
+ * Classes of changes, as seen by a client written against the contract. `tightened` means that the client may send
+ * less, or rely on less, than the contract says. `loosened` means that it may send more, or rely on more. `changed`
+ * means that it is unknown which of the two applies.
  */
 export const changeClasses = ['removed', 'tightened', 'changed', 'loosened', 'added'] as const;
 type ChangeClass = (typeof changeClasses)[number];
@@ -585,7 +588,8 @@ function compareBound(
 }
 
 /**
- * Patterns cannot be compared. If the format is the same, a different pattern only spells the same rule differently.
+ * If the formats are the same, assume that different patterns express the same rule, because patterns cannot be
+ * compared.
  */
 function compareFormats(contract: Facts, service: Facts, sender: Sender): FactChange[] {
   const aspect = contract.format === service.format ? 'pattern' : 'format';

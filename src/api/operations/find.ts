@@ -12,8 +12,8 @@ export const isPlainPath = (path: string): boolean => /^(?:\/[\w~-]+)+$/.test(pa
 
 /**
  * Finds the operation for an uppercase method and a path without query. The path of a write must match its row
- * literally and have plain segments as parameters, since a gateway may read any other spelling as a different path.
- * Fixed paths take precedence over parameters.
+ * literally, and its parameters must be plain segments, because a gateway may read any other spelling as a different
+ * path. Fixed paths take precedence over parameters.
  */
 export function findOperation(method: string, path: string): Operation | undefined {
   const all: readonly Operation[] = Object.values(operations);

@@ -26,7 +26,7 @@ export type Printed = When &
     | { readonly nothing: true }
   );
 
-/** A command as typed, without `errand`, and its output. */
+/** A command and its output. The command is written as typed, but without `errand`. */
 export interface PrintingCommand {
   readonly path: string;
   /** Other ways to type the command: an alias, or the bare noun if this is the noun's default command. */

@@ -162,7 +162,7 @@ function sourceOf(name: RecordName): [string, (defs: Definitions) => Json] {
   return rows === undefined ? [schema, () => servedSchema(schema)] : rowOf(schema, rows);
 }
 
-/** Schema of a list's record: a named shape if the contract has one. */
+/** Schema of one record of a list. Uses the contract's named shape of the record if there is one. */
 function rowOf(schema: SchemaName, rows: string): [string, () => Json] {
   const shape: z.ZodType = schemas[schema]();
   const found = Object.entries(schemas).find(([, one]) => one() === elementOf(shape, rows));
@@ -170,7 +170,7 @@ function rowOf(schema: SchemaName, rows: string): [string, () => Json] {
   return [`${schema}.${rows}`, () => recordOf(Object(servedSchema(schema).properties)[rows])];
 }
 
-/** Element schema of a list, which may be nullable. */
+/** Schema of a list's elements. The list itself may be nullable. */
 function recordOf(list: unknown): Json {
   const { items, anyOf = [] } = Object(list);
   return items ?? anyOf.map(recordOf).find((one: unknown) => one !== undefined);
@@ -185,7 +185,7 @@ function elementOf(shape: z.ZodType, rows: string): unknown {
 const isOwn = (name: string): name is keyof typeof ownShapes => Object.hasOwn(ownShapes, name);
 const isShape = (name: string): name is SchemaName => Object.hasOwn(schemas, name);
 
-/** Schema of one of errand's own records: closed, except for the service data in it. */
+/** Schema of one of errand's own records. Allows no additional fields except in embedded service data. */
 function shapeOf(name: keyof typeof ownShapes, defs: Definitions): Json {
   const { $schema: _, ...made } = z.toJSONSchema(ownShapes[name], {
     unrepresentable: 'any',

@@ -23,7 +23,7 @@ function essentials(name: SchemaName): readonly string[] {
   return first.filter((field) => others.every((list) => list.includes(field)));
 }
 
-/** @param certain names the fields that are always present and not null. */
+/** @param certain lists the fields that are always present and never null. */
 function opened(given: unknown, certain: readonly string[] = []): Json {
   const { 'x-observed': _, required: _required, pattern, enum: values, ...node }: Json = Object(given);
   const { properties, items, anyOf, oneOf, additionalProperties, ...rest } = node;

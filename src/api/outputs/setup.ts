@@ -163,7 +163,7 @@ export const ContractRow = z.union([
   }),
 ]);
 
-/** One operation with everything the contract says of it. */
+/** One operation, with everything that the contract says about it. */
 export const ContractOperation = own({
   ...operationWords,
   surface: z.enum(['current', 'legacy']),

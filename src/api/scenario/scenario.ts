@@ -60,11 +60,12 @@ const upload = {
 type Kind = 'order' | 'return' | 'batch' | 'account' | 'any';
 
 /**
- * Kind of record that each step creates and `as` names. For requests and triggers, the kind is not known in advance.
+ * Kind of record that each step creates and names with `as`. Requests and triggers are missing here because their kind
+ * is not known in advance.
  */
 const madeBy = { order: 'order', cancel: 'order', return: 'return', upload: 'batch' } as const;
 
-/** Maximum known names listed in an unknown-name error. */
+/** Maximum number of known names that the error for an unknown name lists. */
 const maxListed = 10;
 
 /**

@@ -1,6 +1,9 @@
 import type { SandboxTrigger } from '../control.ts';
 
-/** States a scenario order can start in: its status and, once placed, its parcels' progress. */
+/**
+ * States in which a scenario's order can start. Each is the status of the order or, for a placed order, the progress of
+ * its parcels.
+ */
 export const scenarioOrderStates = [
   'pending',
   'in_progress',
@@ -15,7 +18,10 @@ export const scenarioOrderStates = [
 ] as const;
 export type ScenarioOrderState = (typeof scenarioOrderStates)[number];
 
-/** Events an order can undergo besides waiting: cancellation by the caller, or a sandbox trigger. */
+/**
+ * Events that a scenario can apply to an order, besides waiting. Each is a cancellation by the caller or a sandbox
+ * trigger.
+ */
 export const scenarioOrderEvents = [
   'cancelled',
   'placed',
@@ -37,7 +43,9 @@ export const builtInScenarios = {
 } as const;
 export type BuiltInScenario = keyof typeof builtInScenarios;
 
-/** Placeholders for the sandbox's URLs in a scenario, and the stand-ins used to validate it. */
+/**
+ * Placeholders for the sandbox's URLs in a scenario. Each has a stand-in URL, which is used to validate the scenario.
+ */
 export const scenarioAddresses = {
   shop_url: 'https://shop-url.scenario.invalid',
   base_url: 'https://base-url.scenario.invalid',

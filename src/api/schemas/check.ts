@@ -7,8 +7,8 @@ export type Checked<N extends SchemaName> =
   | { readonly issues: readonly ValidationIssue[]; readonly value?: never };
 
 /**
- * Zod spends milliseconds compiling a shape on its first check, which only pays off in a process that checks many
- * values.
+ * Number of checks before a shape is compiled. Compiling takes zod milliseconds, so it pays off only in a process that
+ * checks many values.
  */
 const checksBeforeCompiling = 100;
 let checks = 0;

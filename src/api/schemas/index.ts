@@ -30,5 +30,5 @@ export const schemas = {
 export type SchemaName = keyof typeof schemas;
 /** A shape as the service sends it. */
 export type Shape<N extends SchemaName> = z.output<ReturnType<(typeof schemas)[N]>>;
-/** A shape as a caller may send it: fields with defaults are optional. */
+/** A shape as a caller may send it. Fields with defaults are optional. */
 export type ShapeInput<N extends SchemaName> = z.input<ReturnType<(typeof schemas)[N]>>;

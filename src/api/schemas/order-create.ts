@@ -120,7 +120,7 @@ export const OrderCreate = onDemand(() =>
     }),
 );
 
-/** Alternative notation for relaxed concerns, accepted in user files and sent in keyed form. */
+/** Alternative notation for relaxed concerns. User files may use it, but requests send the keyed form. */
 export const BestEffortNotation = onDemand(() =>
   z.strictObject({
     best_effort: z.array(z.enum(fulfillmentConcerns)),

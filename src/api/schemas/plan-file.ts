@@ -13,7 +13,7 @@ const count = z.int().min(0);
 /** A product page, looked up once for all rows that reference it. */
 const PlannedProduct = z.strictObject({
   url: text,
-  /** Destination of the lookup; null if the rows have several destinations. */
+  /** Country for which the product was looked up; null if the rows have several destinations. */
   country: text.nullable(),
   domain: text.nullable(),
   /** The service's name for the retailer; null if the service does not know it. */
@@ -46,7 +46,7 @@ const PlannedRow = z.strictObject({
   room_cents: cents.nullable(),
   /** Earlier orders, and preceding rows, with the same product and address. */
   twins: z.array(text),
-  /** Actual or possible result of an earlier upload: a batch, or a key in doubt. */
+  /** Earlier upload of this row: its batch, or its key if the upload is still in doubt. */
   placed: text.nullable(),
   /** Warnings about the retailer or the price. */
   notes: z.array(text),
@@ -117,7 +117,10 @@ export const PlanFile = z.strictObject({
   orders: count,
   ceilings_cents: cents,
   fee_cents: cents.min(0),
-  /** Maximum still to be spent on rows not yet placed: their ceilings and fees, as the service estimates them. */
+  /**
+   * Maximum that the rows not yet placed can cost, in cents. Covers their ceilings and fees, or the service's estimate
+   * if that is higher.
+   */
   most_cents: cents,
   wallet: z.strictObject({
     before_cents: cents.nullable(),

@@ -79,7 +79,7 @@ export const Offer = observedOnDemand(() =>
   }),
 );
 
-/** The retailer's payload passed through: only `status` is guaranteed. */
+/** The retailer's payload, passed through unchanged. Only `status` is guaranteed. */
 export const ProductOffersPayload = onDemand(() =>
   z.looseObject({
     status: z.enum(payloadStatuses),

@@ -17,7 +17,7 @@ export interface Tally {
   rows: number;
   invalid: number;
   issues: number;
-  /** First invalid rows that may have swallowed the rows below them through a stray quote. */
+  /** The first invalid rows with a stray quote that may have swallowed the rows below. */
   readonly holding: number[];
   /** Sum of the ceilings of valid rows paid from the wallet, cents. */
   ceilings: number;
@@ -25,13 +25,13 @@ export interface Tally {
   orders: number;
   /** Number of valid rows in other shards. */
   elsewhere: number;
-  /** Number of rows with an idempotency key given in the file. */
+  /** Number of rows for which the file gives an idempotency key. */
   ownKeys: number;
-  /** Prices of all rows, to check that the column has only one reading. */
+  /** Tally of all prices, used to check that they have the same unit. */
   readonly prices: PriceTally;
   /** Ceilings of the valid rows. */
   readonly spread: AmountSpread;
-  /** Cells that were read differently from what they say. */
+  /** Cells whose text was interpreted instead of taken literally. */
   readonly readings: Readings;
 }
 
@@ -97,7 +97,7 @@ export async function* checkFile(
   }
 }
 
-/** Issues of a row, plus one if its idempotency key is already in use by an earlier row. */
+/** Issues of a row, plus an issue if an earlier row already uses its idempotency key. */
 function withSameKey({ row, number, issues }: FileRow, keys: Map<string, number>): readonly BulkIssue[] {
   const key = row.cell('idempotency_key');
   if (key === '') return issues;
@@ -155,7 +155,7 @@ export function isInShard({ part, of }: Shard, key: string): boolean {
 /** Formats `3/8`. */
 export const shardText = ({ part, of }: Shard): string => `${part}/${of}`;
 
-/** Formats `december-3-of-8`: each shard is an upload of its own. */
+/** Formats a name such as `december-3-of-8`, because each shard is an upload of its own. */
 export const shardName = (name: string, shard: Shard | undefined): string =>
   shard === undefined ? name : `${name}-${shard.part}-of-${shard.of}`;
 

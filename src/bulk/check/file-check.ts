@@ -28,7 +28,7 @@ export interface Scope {
   readonly run?: string | undefined;
   /** Only this shard's valid rows are checked with the service and uploaded. */
   readonly shard?: Shard | undefined;
-  /** Replacement for the service check; by default this process calls the service. */
+  /** Replaces the function that has the service check rows. By default, this process calls the service itself. */
   readonly checkRows?: ((name: string, batches: AsyncIterable<Batch>) => AsyncIterable<Checked>) | undefined;
   /** Opens storage for rows checked by the service, so the table need not be parsed again. */
   readonly spare?: (() => Promise<Spare>) | undefined;
@@ -36,7 +36,7 @@ export interface Scope {
   readonly warnings?: { add(batch: Pick<Batch, 'rows' | 'numbers'>, hasOwnKeys: boolean): void } | undefined;
 }
 
-/** Maximum skipped rows named when a file is uploaded without them. */
+/** Maximum number of skipped rows to name when a file is uploaded without them. */
 const maxLeftOut = 10;
 
 /**
@@ -115,7 +115,7 @@ export class FileCheck {
     return issues;
   }
 
-  /** Feeds the warnings in a separate pass, since a local check skips the service's pass. */
+  /** Collects the warnings in a separate pass, because a local check skips the service pass that would collect them. */
   async #show(): Promise<void> {
     const { warnings } = this.#scope;
     if (warnings) for await (const batch of this.#batches()) warnings.add(batch, this.tally.ownKeys > 0);
@@ -201,7 +201,8 @@ export class FileCheck {
   }
 
   /**
-   * Saved rows, usable only if no row was refused, because a row's key depends on the number of equal rows before it.
+   * Saved rows; undefined if any row was refused. Without that row, saved keys may be wrong, because a row's key
+   * depends on the number of equal rows before it.
    */
   get #whole(): SavedRows | undefined {
     return this.#isRefused ? undefined : this.#saved;
@@ -256,7 +257,7 @@ export class SavedRows {
   }
 }
 
-/** Bitset of row numbers: a million fit in 125 kB. */
+/** Set of row numbers, stored as bits so that a million numbers fit in 125 kB. */
 class RowNumbers {
   #bits = new Uint8Array(1024);
 
@@ -279,7 +280,7 @@ class RowNumbers {
   }
 }
 
-/** Maximum kinds of errors shown when a file is refused. */
+/** Maximum number of error kinds shown when a file is refused. */
 const shownKinds = 10;
 
 /** Validates the whole file, locally and with the service. @throws ErrandError if it cannot be uploaded as is. */

@@ -16,11 +16,11 @@ interface IssueGroup extends RowSample {
   readonly value: string;
   /** Message of the first row. */
   readonly message: string;
-  /** Whether other rows differ in value, or in a number in the message. */
+  /** Whether the rows of the group differ in value, or in a number in the message. */
   isVaried: boolean;
 }
 
-/** Maximum groups kept, to bound memory if every row fails in its own way. */
+/** Maximum number of groups. Bounds the memory if every row fails in its own way. */
 const maxGroups = 1000;
 
 /** Groups a file's issues, so an error in 20,000 rows is reported once. */
@@ -29,7 +29,7 @@ export class IssueGroups {
   /** Number of errors outside the kept groups. */
   #others = 0;
 
-  /** Groups by exact message and column, which avoids normalizing every message. */
+  /** Index of the groups by column and exact message, so that most messages need not be normalized. */
   readonly #known = new Map<string, Map<string, IssueGroup>>();
 
   add(issues: readonly ShownIssue[]): void {
@@ -48,7 +48,7 @@ export class IssueGroups {
 
   /** undefined once the maximum number of groups is reached. */
   #groupOf(column: string, value: string, message: string): IssueGroup | undefined {
-    // "write 1250 for 12.50" and "write 600 for 6.00" are one error.
+    // Treat "write 1250 for 12.50" and "write 600 for 6.00" as the same error.
     const kind = `${column}\n${message.replace(/\d+/g, '#')}`;
     const known = this.#groups.get(kind);
     if (!known && this.#groups.size >= maxGroups) return undefined;
@@ -123,7 +123,7 @@ const firstLine = `${headings.join(',')}\n`;
 const atOnce = 1000;
 
 /**
- * Passes issues through, and saves all of them to a file once complete. Without a path it only passes them through.
+ * Passes issues through, and saves them to a file once all have passed. Without a path it only passes them through.
  * @throws UsageError, StorageError naming the path; a partial file is never left behind.
  */
 export async function* savingIssues(

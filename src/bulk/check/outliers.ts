@@ -7,9 +7,15 @@ const classWidth = Math.log(1.01);
 const minRows = 4;
 /** Minimum ratio to the median, in either direction, that makes an amount an outlier. */
 const minFactor = 5;
-/** An outlier must also lie this many median deviations away: 5 standard deviations of a normal distribution. */
+/**
+ * An outlier must also be this many median deviations from the median, which equals 5 standard deviations of a normal
+ * distribution.
+ */
 const minDeviations = 5 * 1.4826;
-/** If there are more outliers than this, their amounts count as usual too. */
+/**
+ * Maximum number of outliers, as rows or as a share of the file, whichever is higher. If there are more, all amounts
+ * count as usual.
+ */
 const max = { rows: 3, share: 0.02 };
 /** Maximum number of rows named in a message. */
 const maxNamed = 3;

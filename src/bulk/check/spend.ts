@@ -8,7 +8,7 @@ import { whereFlags } from '../../run/context-flags.ts';
 import type { Tally } from './check.ts';
 import { rowsText } from './row-sample.ts';
 
-/** Maximum cost of an upload and the available funds; cents. */
+/** Maximum cost of an upload, and the available funds, in cents. */
 export interface Spend {
   estimate: number;
   wallet: number | undefined;

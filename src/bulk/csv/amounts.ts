@@ -22,9 +22,9 @@ export type Decimal = '.' | ',';
 
 /**
  * Parses a price cell.
- * @param unit tells what a bare whole number counts. If it is undefined because the unit is not known yet, the number
- * is read as cents, and the whole file is refused at the end (`PriceTally`).
- * @param decimal undefined if not specified, in which case ambiguous amounts are refused.
+ * @param unit is the unit of a bare whole number. If the unit is not known yet, the number is read as cents, and the
+ * whole file is refused at the end (`PriceTally`).
+ * @param decimal is the decimal separator. If it is undefined, ambiguous amounts are refused.
  */
 export function readPrice(cell: string, unit: AmountUnit | undefined, decimal?: Decimal): ReadPrice {
   const given = cell.trim();
@@ -136,7 +136,7 @@ export function currencyProblem(cell: string): string | undefined {
 
 /**
  * Refuses a file with ambiguous prices, whose bare whole numbers may be dollars or cents.
- * @param invalid number of rows refused whichever reading applies.
+ * @param invalid is the number of rows that are refused under either reading.
  * @throws UsageError, once per file, with both readings and their totals.
  */
 export function checkOneReading(

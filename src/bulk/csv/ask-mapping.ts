@@ -45,7 +45,7 @@ export async function askReading(context: Context, source: Source, given: Readin
     ? await withUnitSetting(context, source, given.flags, { ...given.options, ...chosen })
     : given.options;
   const plan = () => planTable(name, sample.headings, options);
-  // The check reports remaining heading problems; an unusable map is not saved.
+  // Do not save an unusable map. The check that follows reports the remaining problems with the headings.
   if (refusedBy(plan)('') !== undefined) {
     const answered = tableWords(answersOf(given, options));
     if (answered.length > 0)
@@ -122,7 +122,7 @@ const meanings: Readonly<Record<MappedColumn, string>> = {
   quantity: 'how many; 1 without it',
 };
 
-/** Optional columns, asked about only if a heading resembles one. */
+/** Optional columns. The user is asked about a column only if a heading resembles it. */
 const optional: readonly string[] = optionalColumns;
 
 /**
@@ -220,7 +220,7 @@ async function choosesAgain(context: Context, name: string, column: MappedColumn
   return chosen === again;
 }
 
-/** Asks for a column's heading; undefined if there is none. */
+/** Asks which heading stands for a column. Returns undefined if none does. */
 async function askHeading(
   context: Context,
   column: MappedColumn,

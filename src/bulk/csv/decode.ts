@@ -2,7 +2,7 @@ import { TextDecoder } from 'node:util';
 import { UsageError } from '../../platform/errors.ts';
 import { invisibleAstral, invisibleBmp } from '../../platform/redact/safe-text.ts';
 
-/** Encodings a table can be declared as; a byte order mark takes precedence. */
+/** Encodings that the user can declare for a table. A byte order mark takes precedence. */
 export const encodings = ['utf-8', 'latin1', 'utf-16le', 'utf-16be'] as const;
 export type Encoding = (typeof encodings)[number];
 
@@ -76,7 +76,7 @@ function decode(
 const saveAs =
   'In Excel: File, Save As, "CSV UTF-8"; in LibreOffice and Google Sheets: save or download as CSV.';
 
-/** File types mistaken for CSV, by their first bytes. */
+/** File types that users may mistake for CSV, recognized by their first bytes. */
 const others: readonly { readonly bytes: string; readonly is: string; readonly hint: string }[] = [
   { bytes: 'PK\x03\x04', is: 'a workbook (.xlsx, .ods, .numbers) or an archive', hint: saveAs },
   { bytes: '\xd0\xcf\x11\xe0', is: 'an old Excel workbook (.xls)', hint: saveAs },
@@ -96,7 +96,7 @@ function refuseOther(chunk: Uint8Array, name: string): void {
 function refuseBinary(bytes: Uint8Array, name: string, encoding: Encoding): void {
   if (encoding.startsWith('utf-16') || !bytes.includes(0)) return;
   throw new UsageError(`${name} holds NUL bytes: it is not CSV text`, {
-    // In UTF-16, Latin letters have the NUL byte first in big-endian, second in little-endian text.
+    // In UTF-16, every Latin letter has a NUL byte. It comes first in big-endian text and second in little-endian text.
     hint: `Text in UTF-16 without a byte order mark needs --encoding utf-16${bytes.indexOf(0) % 2 === 0 ? 'be' : 'le'}.`,
   });
 }

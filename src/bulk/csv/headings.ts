@@ -22,22 +22,22 @@ export type ColumnMap = Readonly<Record<string, string>>;
 /** How to interpret a file's headings, beyond their own meaning. */
 export interface HeadingMap {
   readonly map: ColumnMap;
-  /** Preset of the export whose headings the file has; `map` takes precedence. */
+  /** Preset for the export that has the same headings as this file. `map` takes precedence. */
   readonly preset?: MapPreset | undefined;
   /** Saved map that is included in `map`. */
   readonly saved?: { readonly name: string; readonly map: ColumnMap } | undefined;
-  /** Legacy mode for files uploaded before every heading had to be accounted for. */
+  /** Legacy mode for files uploaded by a version that checked headings less strictly. */
   readonly isAsBefore?: boolean | undefined;
 }
 
-/** Map entry that keeps a heading as a custom column: a name that matches no known column. */
+/** Map entry that keeps a heading as a custom column. The entry is a name that matches no known column. */
 export const ownName = (heading: string): string =>
   columnOf(heading) === undefined ? heading : `file.${heading}`;
 
 /** Canonical form of a heading in maps: invisible characters removed, whitespace collapsed. */
 export const foldedHeading = (heading: string): string => visible(heading).replace(/\s+/g, ' ').trim();
 
-/** Map entry for a heading. A heading kept as a custom column gets its name as the file writes it. */
+/** Map entry for a heading. A heading kept as a custom column keeps the spelling of the file. */
 export function entryOf(map: ColumnMap, heading: string): string | undefined {
   const key = Object.hasOwn(map, heading) ? heading : foldedHeading(heading);
   if (!Object.hasOwn(map, key)) return undefined;
@@ -76,7 +76,7 @@ export function columnOf(heading: string): string | undefined {
 }
 
 /**
- * Columns that express the same data in two ways. If a column of one way is mapped, headings for the other way become
+ * Columns that hold the same data in two forms. If a column of one form is mapped, headings for the other form become
  * custom columns.
  */
 const sameAs: Readonly<Record<string, readonly string[]>> = {
@@ -97,7 +97,7 @@ export function nameHeadings(headings: readonly string[], { map, preset }: Headi
     const others = sameAs[column] ?? [];
     if (mapped.has(column) || others.some((other) => mapped.has(other) || presetColumns.has(other)))
       return true;
-    // A heading that is exactly a column's name is intentional, even next to an export's heading, so the conflict is
+    // A heading equal to a column's name is intentional. If an export's heading means the same column, the conflict is
     // refused.
     return presetColumns.has(column) && heading !== column;
   };
@@ -109,7 +109,7 @@ export function nameHeadings(headings: readonly string[], { map, preset }: Headi
   };
 }
 
-/** Fills in the preset's columns for headings that no map names. */
+/** Applies the preset to headings that no map lists. */
 function nameByPreset(
   headings: readonly string[],
   names: (string | undefined)[],
@@ -133,7 +133,7 @@ function nameByPreset(
   return { presetColumns, phoneIndexes };
 }
 
-/** Whether a text is a known heading, by itself, by the map or by the preset. */
+/** Whether a text is a heading that errand, the map or the preset knows. */
 export function isKnownHeading(text: string, { map, preset }: HeadingMap): boolean {
   if (entryOf(map, text) !== undefined || columnOf(text) !== undefined) return true;
   if (!preset) return false;
@@ -191,7 +191,7 @@ export interface TablePlan extends ColumnPlan {
   readonly countryIndex: number;
   /** Indexes of columns that every order fills. */
   readonly orderIndexes: readonly number[];
-  /** Indexes of the name and address columns, including every phone number. */
+  /** Indexes of the name and address columns, including all phone columns. */
   readonly addressIndexes: readonly number[];
   /** Index of an export's order number column; all lines of an order share the number. -1 if there is none. */
   readonly orderNumberIndex: number;
@@ -201,8 +201,8 @@ export interface TablePlan extends ColumnPlan {
   readonly unheadedIndex: number;
   readonly rivals: readonly Rival[];
   /**
-   * Columns in which an export marks a customer's order as cancelled, and the values that mean so. If no values are
-   * listed, any text does.
+   * Columns in which an export marks a customer's order as cancelled, with the values that mean cancelled. If no values
+   * are listed, any text means cancelled.
    */
   readonly calledOff: readonly { readonly index: number; readonly states: readonly string[] }[];
 }
@@ -210,7 +210,7 @@ export interface TablePlan extends ColumnPlan {
 const indexesOf = ({ columns }: ColumnPlan, names: readonly BulkColumn[]): number[] =>
   names.flatMap((name) => columns.get(name) ?? []);
 
-/** Required columns that a file lacks. An export also needs the quantity. */
+/** Required columns that a file lacks. For an export, the quantity is required too. */
 export function missingColumns({ columns }: ColumnPlan, preset: MapPreset | undefined): string[] {
   const isNamed = ['name', 'first_name', 'last_name'].some((column) => columns.has(column as BulkColumn));
   return [
@@ -323,7 +323,10 @@ interface UnusedHeadings {
   readonly headings: readonly string[];
 }
 
-/** Custom columns not explicitly kept, each with the optional column it resembles. */
+/**
+ * Custom columns that resemble an optional column and are not explicitly kept. Each comes with the column that it
+ * resembles.
+ */
 function alikeHeadings({ passthrough }: ColumnPlan, { map, isAsBefore }: HeadingMap) {
   if (isAsBefore) return [];
   return passthrough
@@ -334,7 +337,10 @@ function alikeHeadings({ passthrough }: ColumnPlan, { map, isAsBefore }: Heading
     });
 }
 
-/** Headings whose data would be lost silently, because the order would lack it, have quantity one or ship to the US. */
+/**
+ * Headings whose data would be lost silently. The order would lack the data, or would fall back to quantity one or to
+ * the US.
+ */
 function unusedHeadings(plan: ColumnPlan, headingMap: HeadingMap): UnusedHeadings[] {
   const alike = alikeHeadings(plan, headingMap);
   return optionalColumns
@@ -381,7 +387,7 @@ export function emptyColumn(name: string, { fileHeadings }: TablePlan, rivals: r
 function unusedText({ column, headings }: UnusedHeadings): string {
   const named = headings.map((heading) => `"${heading}"`).join(' and ');
   const [verb, are] = headings.length === 1 ? ['looks', 'is'] : ['look', 'are'];
-  // `--map` takes everything before the first = as the heading.
+  // `--map` takes everything before the first = as the heading, so it cannot refer to a heading that contains =.
   const ways = headings
     .filter((heading) => !heading.includes('='))
     .map((heading) => `--map ${shellWord(`${heading}=${column}`)}`);
@@ -397,7 +403,7 @@ const mapHint =
 const unusedHint =
   '--map uses the column; --own keeps it as one of yours, which comes back in the results. --save-map NAME saves both for the next file.';
 
-/** Problems with mapped headings that the file lacks, one per map. */
+/** Reports mapped headings that the file lacks, with one problem per map. */
 function absentHeadings(names: readonly string[], { map, saved }: HeadingMap): string[] {
   const isCustom = (heading: string): boolean => isCustomHeading(map, heading);
   const absent = names.filter((heading) => !isCustom(heading));
@@ -411,7 +417,7 @@ function absentHeadings(names: readonly string[], { map, saved }: HeadingMap): s
       '--map',
       absent.filter((heading) => !isSaved(heading)),
     ),
-    // A saved map may keep columns that this file lacks.
+    // A saved map may keep custom columns that this file lacks, so do not report these.
     ...absentText(
       '--own',
       names.filter((heading) => isCustom(heading) && !isSaved(heading)),

@@ -14,7 +14,10 @@ export type MappedColumn =
   | 'country'
   | 'quantity';
 
-/** Optional columns. A file without one of them is still valid, so the loss of its data would go unnoticed. */
+/**
+ * Optional columns. A file is valid without them, so if their headings are not recognized, the loss of their data goes
+ * unnoticed.
+ */
 export const optionalColumns = ['quantity', 'address_line2', 'state', 'country'] as const;
 type OptionalColumn = (typeof optionalColumns)[number];
 
@@ -232,7 +235,7 @@ const wordsOf = (heading: string): string[] =>
     .filter((word) => word !== '' && word !== 'or')
     .map((word) => (numberWords.has(word) ? 'number' : word));
 const maxLength = 100;
-/** Splits compounds: `Länderkürzel` and `SHIPSTATE` are two words each. */
+/** Splits compounds, because `Länderkürzel` and `SHIPSTATE` are two words each. */
 const compound =
   /^(?:(.{3,}?|land|landes|country|state)(kennzeichen|kennung|schlussel|kurzel|(?<=^(?:lande[rs]?|land|staat|country|state))(?:code|name))|(shipto|shipping|ship|deliverto|delivery|recipient|consignee|customer|dest)((?:state|prov|country|ctry|addr|street|apt|suite|unit|city|zip|postal|name|phone|qty|quantity).*))$/;
 const numberWords = new Set(['no', 'n', 'nr', 'num', 'nbr', 'numero', 'nummer']);

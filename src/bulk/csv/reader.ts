@@ -8,7 +8,7 @@ export interface TableOptions {
   readonly encoding?: Encoding | undefined;
   /** One character; detected if omitted. */
   readonly delimiter?: string | undefined;
-  /** Whether a text is a known heading. If given, titles may precede the headings. */
+  /** Whether a text is a known heading. If this function is given, titles may precede the headings. */
   readonly isHeading?: ((text: string) => boolean) | undefined;
 }
 
@@ -16,7 +16,8 @@ export interface TableOptions {
 interface TablePart {
   readonly headings: readonly string[];
   /**
-   * Number of the first row as a spreadsheet shows it: counts lines above the headings, but not line breaks in cells.
+   * Number of the first row as a spreadsheet shows it. The number includes lines above the headings, but no line breaks
+   * within cells.
    */
   readonly firstRow: number;
   /** Includes empty rows, to keep the numbering. */
@@ -141,9 +142,9 @@ const reasons: readonly (readonly [code: string, reason: string])[] = [
 const [lineFeed, carriageReturn, quote, hash] = [10, 13, 34, 35];
 /** The headings, and everything above them, must end within this many bytes. */
 const maxBytes = 1024 * 1024;
-/** Rows searched for the headings, which titles and empty lines may precede. */
+/** Maximum number of rows to search for the headings. Titles and empty lines may come before the headings. */
 const maxRows = 20;
-/** Known headings required to accept a line other than the first as the header row. */
+/** Minimum number of known headings that a line needs to count as the header row, unless it is the first line. */
 const minKnown = 3;
 
 export const delimiters = [',', ';', '\t', '|'] as const;
@@ -153,7 +154,7 @@ interface DetectedHeader {
   /** Chunks from the headings on, each row ending in a line feed. */
   readonly chunks: AsyncGenerator<Uint8Array>;
   readonly delimiter: string;
-  /** Rows above the headings, as a spreadsheet counts them. */
+  /** Number of rows above the headings, as a spreadsheet counts rows. */
   readonly rows: number;
   /** Lines above the header row. */
   readonly lines: number;
@@ -162,7 +163,9 @@ interface DetectedHeader {
 /** Facts known about a table before it is parsed. */
 interface Expected {
   readonly delimiter?: string | undefined;
-  /** Whether a text is a known heading. If omitted, the first non-comment line is the header row. */
+  /**
+   * Whether a text is a known heading. Without this function, the first line that is not a comment is the header row.
+   */
   readonly isHeading?: ((text: string) => boolean) | undefined;
 }
 
@@ -211,11 +214,11 @@ interface Row {
 
 const separator = /^"?sep=([,;\t|])"?\s*$/i;
 
-/** Whether a row is not a comment, a separator line or empty. */
+/** Whether a row may belong to the table, so it is not empty, a comment or a separator line. */
 const isTable = ({ text }: Row): boolean =>
   !text.startsWith('#') && !separator.test(text) && /[^\s",;|]/.test(text);
 
-/** Splits off the complete rows, including the last one if nothing follows it. */
+/** Splits off the complete rows, including the last row if the buffer is the whole file. */
 function rowsWithin(head: Buffer, isWhole: boolean): Row[] {
   const rows: Row[] = [];
   let [start, lines, isQuoted, closed] = [0, 1, false, -1];

@@ -10,15 +10,15 @@ import type { TablePlan } from './headings.ts';
  */
 const markedNumber = /^'(?=[\d+($])|^="(?=[\d+($-]+"$)/;
 
-/** Cells that are read differently from what they say. They are reported once per file. */
+/** Cells whose text was interpreted instead of taken literally. They are reported once per file. */
 export interface Readings {
-  /** Countries given by name, keyed by code: the first name seen and the number of rows. */
+  /** Countries that the file gives by name. Maps each code to the first name seen and the number of rows. */
   readonly countries: Map<string, { readonly name: string; count: number }>;
   /** Rows that order nothing: continuation and summary lines. */
   readonly continuations: RowSample;
   /** Rows that inherit the address of the order they continue. */
   readonly sameAddress: RowSample;
-  /** Rows that take the phone number from another column: row count by heading. */
+  /** Number of rows that take the phone number from another column, by the heading of that column. */
   readonly phones: Map<string, number>;
   /** Headings in which an invisible character was ignored. Maps the visible heading to that character. */
   readonly hidden: Map<string, string>;

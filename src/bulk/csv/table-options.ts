@@ -56,9 +56,9 @@ export const notifyOnComplete = {
 
 /** CSV parse options as given by flags. */
 export interface TableFlags {
-  /** Export preset with which the file was read before. A saved map of that name does not replace it. */
+  /** Export preset with which the file was read before. It applies even if a saved map has the same name. */
   readonly preset?: string | undefined;
-  /** Legacy mode for files uploaded before every heading had to be accounted for. */
+  /** Legacy mode for files uploaded by a version that checked headings less strictly. */
   readonly isAsBefore?: boolean | undefined;
   readonly map?: ColumnMap | undefined;
   /** Headings to keep as custom columns. */

@@ -17,7 +17,8 @@ export async function withUnitSetting(
   options: RowsOptions,
 ): Promise<RowsOptions> {
   const { amounts: setting } = context.settings;
-  // The setting `units` does not change what amounts with a sign or decimals mean.
+  // The setting `units` needs no such exception, because it does not change the meaning of amounts with a sign or
+  // decimals.
   if (flag !== undefined || setting !== 'cents') return options;
   const open = { ...options, amounts: undefined };
   return (await beginsWhole(context, source, open)) ? { ...options, amounts: setting } : open;

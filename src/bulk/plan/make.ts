@@ -255,7 +255,7 @@ const retailersOf = (found: readonly FoundLine[]): string[] => [
 ];
 
 /**
- * Note about a row sent before with the same key but different content. @param sent the cells of the earlier row, as
+ * Note for a row whose key was already sent with different content. @param sent holds the cells of the earlier row, as
  * journaled by its upload.
  */
 function reusedKeyNotes(order: OrderedRow['order'], sent: UploadRow | undefined): string[] {
@@ -465,7 +465,7 @@ export async function staleness(context: Context, { plan }: ReadPlan): Promise<S
 }
 
 /**
- * Checks that the plan is still valid here. Rows sent before stand, however old the plan is. @throws ErrandError
+ * Checks that the plan is still valid here. Rows sent before remain valid, however old the plan is. @throws ErrandError
  * (policy) naming the rows that an invalid plan would still place.
  */
 export async function checkHolds(context: Context, read: ReadPlan, work: Work): Promise<void> {

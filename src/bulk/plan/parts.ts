@@ -15,7 +15,7 @@ export interface Part {
 }
 
 /**
- * Rows of a plan selected by `--only`, `--rows` and `--shard`; a shard may select none.
+ * Selects the rows of a plan by `--only`, `--rows` and `--shard`. A shard may select no rows.
  * @throws UsageError naming the value that leaves no rows.
  */
 export function chosenRows({ path, rows }: ReadPlan, { only, rows: ranges, shard }: Part): ReadPlan['rows'] {

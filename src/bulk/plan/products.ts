@@ -17,8 +17,8 @@ const maxInFlight = 4;
 const maxAgeSeconds = 3600;
 
 /**
- * Looks up each product page once: its retailer, whether it can be ordered and, with `prices`, its current price.
- * Whatever the service does not know stays unknown. @throws ErrandError if the service is unreachable.
+ * Looks up each product page once. Finds its retailer, whether it can be ordered and, if `prices` is set, its current
+ * price. Whatever the service does not know stays unknown. @throws ErrandError if the service is unreachable.
  */
 export async function queryProducts(
   context: Context,

@@ -135,7 +135,7 @@ interface RowProblem {
   readonly why: string;
 }
 
-/** Maximum problems and rows listed individually in an error. */
+/** Maximum number of problems, and of rows, that an error lists individually. */
 const maxNamed = 10;
 const maxListed = 1000;
 
@@ -209,8 +209,8 @@ export function planRefused({
 type Row = ReadPlan['rows'][number];
 
 /**
- * Warns about rows planned without a known price, or with a price above their ceiling. A warning is enough, since the
- * ceiling protects them.
+ * Warns about rows planned without a known price, or with a price above their ceiling. A warning is enough, because no
+ * row can cost more than its ceiling.
  */
 export function notePrices(context: Context, { plan }: ReadPlan, rows: readonly Row[]): void {
   if (plan.priced_at === null) return;
@@ -322,7 +322,7 @@ export async function checkRest(context: Context, read: ReadPlan, { rest }: Work
   return spend;
 }
 
-/** Rows no longer covered by the wallet, if each costs its ceiling. */
+/** Rows that the wallet no longer covers, assuming that each row costs its ceiling. */
 function beyond({ plan, rows }: ReadPlan, numbers: readonly number[], { wallet = 0 }: Spend): number[] {
   const left = new Set(numbers);
   let sum = 0;

@@ -57,7 +57,7 @@ function priceLine(rows: readonly ShownRow[]): string {
   return `prices today: ${formatMoney(sum)} for ${ordersText(priced.length)}${rest}`;
 }
 
-/** Skips single-group totals, which only repeat the sum; the retailer is always shown. */
+/** Skips totals that have a single group, because they only repeat the sum. The totals by retailer are always shown. */
 function totalLines(totals: readonly PlanTotal[]): string[] {
   return [...new Set(totals.map(({ by }) => by))].flatMap((by) => {
     const group = totals.filter((total) => total.by === by);
@@ -104,7 +104,10 @@ type Approved = Pick<
 /** Maximum groups shown to an approver. */
 const maxGroups = 20;
 
-/** A plan as presented for approval: identified by the hash of its exact bytes, with the maximum it may spend. Pure. */
+/**
+ * A plan as presented for approval. Contains the hash of the plan's exact bytes and the maximum that the plan may
+ * spend. Pure.
+ */
 export function approvable({ sha256, file, orders, created_at, totals, ...plan }: Approved): ApprovablePlan {
   const of = (by: string): Record<string, number> =>
     Object.fromEntries(

@@ -6,7 +6,10 @@ import { formatMoney } from '../../format/money.ts';
 /** Input of the totals. Amounts in cents. */
 export interface TotalledRow {
   readonly order: object;
-  /** Distinct sellers of the row's products, each by the retailer's name or else its host. */
+  /**
+   * Distinct sellers of the row's products. Each is given by the retailer's name, or by the host if the name is
+   * unknown.
+   */
   readonly sellers: readonly string[];
   readonly price_cents: number | null;
 }
@@ -21,8 +24,9 @@ interface Terms {
 export const maxValues = 200;
 
 /**
- * Totals by retailer (name, else host; a mixed order counts in full for each), country, day and metadata key, largest
- * first. Pure. @param limit maximum number of distinct values per key.
+ * Totals by retailer, country, day and metadata key, largest first. A retailer is given by name, or else by host. An
+ * order from several retailers counts in full for each. Pure. @param limit is the maximum number of distinct values per
+ * key.
  */
 export function totalsOf(rows: readonly TotalledRow[], terms: Terms, limit = maxValues): PlanTotal[] {
   const groups = new Map<string, Map<string, PlanTotal>>();
@@ -51,7 +55,9 @@ function groupsOf({ order, sellers }: TotalledRow, day: string): (readonly [by: 
   ];
 }
 
-/** Distinct sellers of an order's products, each by the retailer's name or else its host. */
+/**
+ * Distinct sellers of an order's products. Each is given by the retailer's name, or by the host if the name is unknown.
+ */
 export function sellersOf(order: object, products: ReadonlyMap<string, PlanProduct>): string[] {
   const urls = objectsIn(order, 'products').map((line) => textIn(line, 'url') ?? '');
   return [...new Set(urls.map((url) => products.get(url)?.retailer ?? products.get(url)?.domain ?? url))];

@@ -12,7 +12,7 @@ export const ordering: readonly string[] = ['order.create', 'agent.order.create'
 
 /**
  * Finds, for each row, orders of the last week and preceding rows with the same product and address. A row sent before
- * is not its own twin. @returns twins by row key.
+ * does not count as its own duplicate. @returns duplicates by row key.
  */
 export async function twinsOf(
   context: Context,

@@ -116,7 +116,7 @@ function asSent(
   };
 }
 
-/** Error for a batch whose settling would also place unselected rows. */
+/** Error for a batch in doubt that also contains unselected rows, because resending the batch would place them too. */
 function otherRows(context: Context, batch: EarlierBatch, numbers: ReadonlyMap<string, number>): ErrandError {
   const rows = batch.keys.flatMap((key) => numbers.get(key) ?? []);
   return new ErrandError(
@@ -201,7 +201,9 @@ export async function journaled(context: Context): Promise<readonly JournalRecor
   return (await context.journal()).list(true).filter(({ base_url: at }) => at === baseUrl.value);
 }
 
-/** Batches that ordered, or may have ordered, any of these rows, oldest first. @param keys of the rows. */
+/**
+ * Batches that ordered, or may have ordered, any of these rows, oldest first. @param keys lists the keys of the rows.
+ */
 export async function earlierBatches(
   context: Context,
   records: readonly JournalRecord[],
@@ -292,7 +294,7 @@ export async function planAgain(
 
 const keysFollow = 'under another account each row would be a new order.';
 
-/** Flags that select a plan's account; undefined if no known profile does. */
+/** Flags that select the account of a plan; undefined if no profile on this machine is known to have that account. */
 export async function whereOf(context: Context, plan: Plan): Promise<string | undefined> {
   const { settings } = context;
   const { account } = await context.sender();

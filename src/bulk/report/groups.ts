@@ -13,7 +13,7 @@ import { cellUnder, type ReportRow } from './rows.ts';
 /** Groupings besides the file's columns. */
 export const groupings = ['retailer', 'state', 'reason', 'day'] as const;
 
-/** Prefix that selects a file column shadowed by a grouping. */
+/** Prefix that selects a file column whose heading is also the name of a grouping. */
 const fileColumn = 'column.';
 
 /** What `--by` selects. */
@@ -78,7 +78,7 @@ export function groupOfRow(
 /** A group of rows, limited to one payer and currency. */
 export interface ReportGroup {
   readonly group: string | undefined;
-  /** Rows whose goods this payer pays: `rows` = `ordered` + `refused` + `waiting`. */
+  /** Number of rows whose goods this payer pays for: `rows` = `ordered` + `refused` + `waiting`. */
   readonly rows: number;
   readonly ordered: number;
   readonly refused: number;
@@ -136,7 +136,7 @@ const nothing: MoneySum = {
   ...{ held: 0, charged: 0, fee: 0, refunded: 0, credited: 0, net: 0 },
 };
 
-/** Lists groups; tables end with totals, other formats contain only the groups. */
+/** Lists groups. Tables end with the totals, but other formats contain only the groups. */
 export function groupList(
   { output }: Pick<Context, 'output'>,
   by: string,
@@ -180,7 +180,7 @@ const counts = ['rows', 'ordered', 'refused', 'waiting'] as const;
 const weights = { charged: 9, fees: 6, refunded: 8, credited: 8, net: 10, held: 7 } as const;
 const countWeights = { rows: 9, ordered: 5, refused: 5, waiting: 4 } as const;
 
-/** Group columns for machine-readable output: always all of them. */
+/** Group columns for machine-readable output, which always shows all of them. */
 const groupColumns = (by: string): readonly Column[] => [
   { name: by, path: 'group' },
   { name: 'paid by', path: 'paid_by' },
@@ -190,7 +190,7 @@ const groupColumns = (by: string): readonly Column[] => [
   { name: 'by rule', path: 'by_rule', value: ({ by_rule: names }) => [names].flat().join(' ') },
 ];
 
-/** Group columns for a TTY: hides those that are 0 throughout, and marks rule-based amounts with `*`. */
+/** Group columns for a TTY. Hides columns that are 0 in every group, and marks rule-based amounts with `*`. */
 function groupScreen(by: string, records: readonly Row[]): readonly Column[] {
   const has = (path: string): boolean => records.some((record) => record[path] !== 0);
   const isRuled = (path: string): boolean =>
@@ -223,8 +223,8 @@ const payerIn = ({ paid_by: payer }: Row): string =>
   Object.entries(payerNames).find(([key]) => key === payer)?.[1] ?? '';
 
 /**
- * A row in the shape all formats share. Amounts in cents of `currency`; fee, credits and wallet debits in US dollars.
- * Pure.
+ * Record of a row, in the shape that all formats share. Amounts are in cents of `currency`, except that fee, credits
+ * and wallet debits are in US dollars. Pure.
  */
 export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
   const { order, sums, quoted } = { ...row, quoted: row.order?.quoted };
@@ -284,7 +284,7 @@ const ruled: Readonly<Record<MoneyLine['what'], string>> = {
   fee: 'fee_cents',
 };
 
-/** The sum that pays for a row's goods, by the payer of its latest order. */
+/** Sum for the payer who pays for a row's goods, which is the payer of the row's latest order. */
 function goodsOf({ order, sums }: ReportRow): MoneySum | undefined {
   const ofPayer = sums.filter(({ payer }) => order === undefined || payer === order.payer);
   return (
@@ -295,7 +295,7 @@ function goodsOf({ order, sums }: ReportRow): MoneySum | undefined {
   );
 }
 
-/** Whether a row has costs its columns cannot show, because they involve a second currency or payer. */
+/** Whether a row has costs in a second currency or for a second payer, which its columns cannot show. */
 export const hasMore = (row: ReportRow): boolean => {
   const goods = goodsOf(row);
   return row.sums.some((sum) => sum !== goods && (sum.charged !== 0 || sum.refunded !== 0));

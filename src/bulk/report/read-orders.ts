@@ -19,7 +19,7 @@ const earlierMs = 60_000;
 const laterMs = 3600_000;
 /** Maximum Date value, ms since the epoch. */
 const latestMs = 8.64e15;
-/** Maximum orders searched if a batch's orders fall outside its time window. */
+/** Maximum number of orders to search if a batch's orders fall outside its time window. */
 const maxOutsideWindow = 20_000;
 /** Up to this many orders are fetched by id, one request each. */
 const maxById = 20;

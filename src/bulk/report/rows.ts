@@ -51,7 +51,7 @@ export interface ReportRow {
   readonly own: OwnCells;
   /** Whether this machine uploaded the row. */
   readonly isFromHere: boolean;
-  /** Attempts made; the latest one decides the outcome. */
+  /** Number of attempts. The latest attempt decides the outcome. */
   readonly attempts: number;
   /** Batch of the first attempt. */
   readonly firstBatch: Batch;
@@ -179,7 +179,7 @@ interface OwnCells {
   readonly cells: readonly string[];
 }
 
-/** A batch row as it is in its file, as far as known on this machine. */
+/** A batch row as it appears in its file. Contains only what this machine knows. */
 interface FileRow {
   readonly own: OwnCells;
   /** Row number as a spreadsheet shows it; undefined if unknown on this machine. */
@@ -217,7 +217,9 @@ export async function fileRowsOf(
   };
 }
 
-/** Headings as in the file; if any are duplicated, the names they were sent under. */
+/**
+ * Headings as written in the file. If any headings are duplicated, returns the names under which the columns were sent.
+ */
 function shownHeadings(names: readonly string[], fileHeadings: readonly string[] = names): readonly string[] {
   const isClear = new Set(fileHeadings).size === names.length;
   return names.map((name, at) =>
@@ -238,7 +240,8 @@ async function uploadedFromHere(context: Context, batch: Batch): Promise<Uploade
 }
 
 /**
- * Rows of a batch known only to the service: its own fields plus the passthrough cells, as in the service's results.
+ * Rows of a batch that only the service knows. Each has the service's fields plus the passthrough cells, as in the
+ * service's results.
  */
 function echoed(batch: Batch, savedLayout: TableLayout | undefined): FileRowOf {
   const passed = [
@@ -284,7 +287,10 @@ export const cellUnder = ({ headings, cells }: OwnCells, heading: string): strin
   return at < 0 ? '' : (cells[at] ?? '');
 };
 
-/** The part of an order's record a report needs, kept small so that thousands fit in memory. Amounts in minor units. */
+/**
+ * The part of an order's record that a report needs. It is kept small so that thousands fit in memory. Amounts in minor
+ * units.
+ */
 export interface OrderFacts {
   readonly id: string;
   readonly status: string;
@@ -302,7 +308,7 @@ export interface OrderFacts {
   readonly tracking: readonly string[];
   /** Code such as `max_price_exceeded`; empty if the order has not failed. */
   readonly errorType: string;
-  /** In words: the failure reason, or what was relaxed. */
+  /** The failure reason, or what was relaxed, in words. */
   readonly reason: string;
   readonly metadata: JsonObject | undefined;
   /** The parts of the record that name its products. */

@@ -127,7 +127,7 @@ export function reportScreen(
     },
     ...tellingColumns(rows).map(
       (heading, at): Column => ({
-        // The column that identifies a row outweighs the individual amounts.
+        // Give the column that identifies a row more weight than any single amount.
         ...{ name: heading, path: heading, weight: at === 0 ? 7.5 : 5, keeps: 'ends' },
         value: (record) => {
           const row = rowOf(record);
@@ -196,7 +196,10 @@ const isAboutPeople = (heading: string): boolean =>
     heading,
   );
 
-/** CSV columns after the file's own. Amounts are formatted as in other CSVs: in cents, empty if absent. */
+/**
+ * CSV columns that come after the file's own columns. Amounts are formatted as in other CSVs: in cents, and empty if
+ * absent.
+ */
 const moneyColumns: readonly Column[] = [
   { name: 'ceiling', path: 'ceiling_cents', kind: 'money' },
   { name: 'quoted', path: 'quoted_cents', kind: 'money', currency: 'currency' },
@@ -248,8 +251,8 @@ export const reportColumns = ({ headings, isNumbered }: ShownRows): readonly Col
 ];
 
 /**
- * Columns of `bulk results`, named as in the service's own results if these have the same column. For rows uploaded
- * elsewhere, the columns also start in the service's order.
+ * Columns of `bulk results`. A column that the service's own results also have keeps the service's name. For rows
+ * uploaded elsewhere, the columns also start in the service's order.
  */
 export function resultColumns({
   headings,

@@ -23,7 +23,7 @@ export interface BatchRow {
   readonly record: JsonObject;
 }
 
-/** Rows of a batch; a row without a number gets its position. */
+/** Rows of a batch. A row without a number is numbered by its position. */
 export const rowsOf = (batch: { readonly rows?: unknown }): BatchRow[] =>
   objectsIn(batch, 'rows').map((record, rowIndex) => {
     const index = numberIn(record, 'index');
@@ -38,8 +38,9 @@ export const rowsOf = (batch: { readonly rows?: unknown }): BatchRow[] =>
   });
 
 /**
- * State of a row: `waiting` to be ordered; `refused`; ordered `before` (its key already has an order that, as far as
- * known, has not failed); or its order is `under_way`, `placed`, `failed` (or cancelled), or of `unknown` status.
+ * State of a row. A row is `waiting` to be ordered, or `refused`, or was ordered `before`, because its key already has
+ * an order that is not known to have failed. Otherwise its order is `under_way`, `placed`, `failed` (or cancelled), or
+ * of `unknown` status.
  */
 export type RowState = 'waiting' | 'refused' | 'before' | 'under_way' | 'placed' | 'failed' | 'unknown';
 
@@ -67,7 +68,7 @@ export function stateOf(row: BatchRow, batch: Status): RowState {
 const isUnplaced = ({ status }: BatchRow, batch: Status): boolean =>
   status === 'failed' || (status === 'pending' && batch.status === 'failed');
 
-/** Whether a row made no order because its key already has one. */
+/** Whether a row made no order because its key already had an order. */
 export const isMet = (row: BatchRow, batch: Status): boolean =>
   isUnplaced(row, batch) && row.error?.startsWith('already_exists') === true;
 
@@ -108,7 +109,7 @@ export function tallyOf(batches: Iterable<{ readonly status?: unknown; readonly 
   return { rows, ordered: rows - refused - waiting, refused, waiting, ...orders };
 }
 
-/** Order ids. The error of an already ordered row mentions the id of its order. */
+/** Matches order ids. The error of an already ordered row mentions the id of its order. */
 const mentioned = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
 /** The existing order that already used a row's key. */

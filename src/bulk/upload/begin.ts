@@ -13,8 +13,8 @@ export interface NamedUpload {
 }
 
 /**
- * Picks the name of an upload: the name its rows already have, or else the given name, or else the file's name,
- * numbered if taken.
+ * Picks the name of an upload. This is the name under which its rows were uploaded before, or else the given name, or
+ * else the file's name, with a number if that name is taken.
  * @returns the name, and facts to print about it. @throws UsageError if another upload has the given name.
  */
 export async function uploadName(

@@ -28,7 +28,9 @@ export const batchColumns: readonly Column<Shape<'BulkBatchResponse'>>[] = [
   { name: 'created', path: 'created_at', kind: 'time', weight: 4 },
 ];
 
-/** Whether a batch includes rows to count. No rows are left if later batches retried all of them. */
+/**
+ * Whether a batch includes its rows, so that they can be counted. The list is empty if later batches retried all rows.
+ */
 const hasRows = (batch: Unchecked<Shape<'BulkBatchResponse'>>): boolean =>
   rowsOf(batch).length > 0 || (Array.isArray(batch.rows) && batch.row_count === 0);
 
@@ -217,7 +219,7 @@ export async function readReasons(context: Context, batches: Iterable<Batch>): P
       const isUnsaid = (row.error ?? '') === '' || isMet(row, batch);
       if (!isUnsaid || row.orderStatus !== 'order_failed' || row.orderId === undefined) continue;
       pending.add(row.orderId);
-      // An already existing order is older than the batch.
+      // An already existing order is older than the batch, so search without a start time.
       since.push(isMet(row, batch) ? '' : (textIn(batch, 'created_at') ?? ''));
     }
   const reasons = new Map<string, Reason>();

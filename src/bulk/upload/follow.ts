@@ -42,7 +42,7 @@ export interface FollowSummary extends RowTally {
   readonly elapsed_ms: number;
 }
 
-/** Polling interval, ms; backs off while nothing changes. */
+/** Polling interval in ms. The interval grows while nothing changes. */
 const pace = { minMs: 500, maxMs: 5000 };
 
 const openStates: ReadonlySet<RowState> = new Set(['waiting', 'under_way']);
@@ -58,8 +58,8 @@ function isDone(batch: Batch): boolean {
 }
 
 /**
- * Polls batches until each row's order is placed or has failed, yielding an event per row change. An interruption is
- * thrown after the `summary`.
+ * Polls batches until each row's order is placed or has failed, yielding an event per row change. If interrupted, it
+ * yields the `summary` before it throws.
  * @param latest receives the batches as last read. @throws ErrandError if polling cannot recover.
  */
 export async function* followBatches(
@@ -191,7 +191,7 @@ export async function goingOn(
 /** Orders by id, as far as known. */
 type KnownOrders = ReadonlyMap<string, { readonly status: string }>;
 
-/** Ids of already existing orders that rows matched, if the batch does not give their status. */
+/** Ids of already existing orders that rows matched and whose status the batches do not give. */
 export const metOrders = (batches: readonly Batch[]): string[] =>
   batches.flatMap((batch) =>
     rowsOf(batch).flatMap((row) => (row.orderStatus === undefined ? (earlierOrder(row, batch) ?? []) : [])),
@@ -228,8 +228,8 @@ interface Concluded {
 }
 
 /**
- * Summarizes the outcome in counts that add up: rows are ordered, refused or waiting; orders are placed, failed or
- * under way.
+ * Summarizes the outcome in counts that add up. Every row is ordered, refused or waiting. Every order is placed, failed
+ * or under way.
  */
 export function uploadSummary(
   context: Context,
@@ -269,7 +269,7 @@ export function uploadSummary(
   ];
 }
 
-/** Command to retry failed rows, for each upload or batch that has some. */
+/** Commands that retry failed rows, one for each upload or batch that has failed rows. */
 export const retryLines = (context: Context, of: Pick<Concluded, 'batches' | 'named'>): string[] =>
   // Settle uploads in doubt first, because any of them may be a retry of these rows.
   of.named.uploads.some(isInDoubt)
@@ -297,7 +297,7 @@ function why(state: RowState, batches: readonly Batch[], reasons: Reasons): stri
   ];
 }
 
-/** Command for each upload or batch that has matching rows. */
+/** Commands for matching rows, one for each upload or batch that has such rows. */
 function commandsFor(
   context: Context,
   what: string,

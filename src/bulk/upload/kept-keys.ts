@@ -17,20 +17,22 @@ export interface SentBefore {
   readonly madeId: string | null;
   /** Row index within its batch; undefined for a single order. */
   readonly place: number | undefined;
-  /** Cells of the row, or the order if the request was a single order; undefined if identical to the content now. */
+  /**
+   * Cells of the row, or the order if the request was a single order; undefined if the content has not changed since.
+   */
   readonly content: Fields | undefined;
 }
 
 /** A row whose key belongs to an order with different content. */
 export interface KeptKey {
   readonly row: number;
-  /** `max_price $40.00, now $45.00` for each difference. */
+  /** The differences, each such as `max_price $40.00, now $45.00`. */
   readonly changes: readonly string[];
 }
 
-/** Maximum batches queried to find out whether a row became an order. */
+/** Maximum number of batches to query to find out whether a row became an order. */
 const maxBatches = 50;
-/** Maximum rows named, differences shown per row, and characters per value. */
+/** Maximum number of rows to name, of differences to show per row, and of characters per value. */
 const [maxNamed, maxChanges, maxValueLength] = [3, 2, 40];
 
 export const orderOfCells = (row: UploadRow): Fields => {
@@ -38,7 +40,7 @@ export const orderOfCells = (row: UploadRow): Fields => {
   return { ...orderOfRow(plan, values, read) };
 };
 
-/** Describes how an order differs from the one that has its key; empty if equivalent. Pure. */
+/** Describes how an order differs from the earlier order with the same key; empty if they are equivalent. Pure. */
 export function changesOf(now: Fields, before: Fields): string[] {
   return differingFields('order.create', now, before).map((path) => {
     const [was, is] = [before, now].map((order) => path.reduce<unknown>(own, order));
@@ -91,7 +93,10 @@ export async function keptKeys(
   return { ordered, unsure };
 }
 
-/** The order requested earlier; undefined if identical. Uploads from this machine are journaled as cells. */
+/**
+ * The order requested earlier; undefined if it is identical. Uploads from this machine are journaled as cells, so their
+ * rows are converted to orders.
+ */
 const contentOf = ({ content, place }: SentBefore): Fields | undefined =>
   place === undefined || content === undefined ? content : orderOfCells(content as UploadRow);
 
@@ -100,7 +105,10 @@ function differs(now: Fields, sent: SentBefore): boolean {
   return before !== undefined && differingFields('order.create', now, before).length > 0;
 }
 
-/** Returns a function that tells whether a request became an order, or undefined if unknown. Reads each batch once. */
+/**
+ * Returns a function that tells whether a request became an order. That function returns undefined if this is unknown.
+ * Reads each batch once.
+ */
 async function ordersAmong(
   context: Context,
   all: readonly SentBefore[],

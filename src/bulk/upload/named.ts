@@ -27,14 +27,14 @@ export const batchesArgument = {
 
 /** A batch of an upload, with its journal state. */
 interface SentBatch extends SavedBatch {
-  /** Sent or about to be sent, without a recorded response. */
+  /** Whether the batch was sent or is about to be sent, but has no recorded response. */
   readonly isInDoubt: boolean;
 }
 
 /** An upload known to this machine. */
 export interface KnownUpload extends Omit<SavedUpload, 'batches'> {
   readonly batches: readonly SentBatch[];
-  /** Rows of the file that are in a batch at the service. */
+  /** Number of the file's rows that are in a batch at the service. */
   readonly sent: number;
 }
 
@@ -42,7 +42,9 @@ export interface KnownUpload extends Omit<SavedUpload, 'batches'> {
 export interface NamedBatches {
   /** Ids in creation order. */
   readonly ids: readonly string[];
-  /** Words that select all these batches in a suggested command. Upload names stay names. */
+  /**
+   * Words that select all these batches in a suggested command. An upload given by name is still selected by its name.
+   */
   readonly words: readonly string[];
   /** The uploads among them. */
   readonly uploads: readonly KnownUpload[];
@@ -91,7 +93,7 @@ async function known(context: Context, upload: SavedUpload): Promise<KnownUpload
 }
 
 /**
- * Resolves words to batches: ids, upload names, or `-` for one per line on stdin.
+ * Resolves words to batches. A word is an id, an upload name, or `-` to read one word per line from stdin.
  * @throws UsageError naming an unknown word; ErrandError for an upload of which the service has nothing yet.
  */
 export async function namedBatches(context: Context, given: readonly string[]): Promise<NamedBatches> {
@@ -171,7 +173,7 @@ function onceIn(given: readonly Batch[], { batches }: KnownUpload): Batch[] {
   });
 }
 
-/** @returns the error, suggesting the closest known name. */
+/** @returns an error that suggests the closest known name. */
 export async function unknownName(context: Context, word: string): Promise<UsageError> {
   const near = nearestWord(
     word,
@@ -251,7 +253,9 @@ export async function readBatches(
   return ids.flatMap((id) => found.get(id) ?? []);
 }
 
-/** Rows of uploads that the service lacks or may lack: `december: 11,000 of 20,000 rows are not sent yet`. */
+/**
+ * Reports upload rows that the service lacks or may lack, such as `december: 11,000 of 20,000 rows are not sent yet`.
+ */
 export const unsentLines = (uploads: readonly KnownUpload[]): string[] =>
   uploads.flatMap((upload) => {
     const left = unsentIn(upload);
@@ -263,7 +267,7 @@ export const unsentLines = (uploads: readonly KnownUpload[]): string[] =>
     return doubt ? [`${upload.name}: a retry of it was sent, and no response came`] : [];
   });
 
-/** Rows that uploads skipped: `december: 3 rows were left out as invalid (rows 4, 9, 12)`. */
+/** Reports the rows that uploads skipped, such as `december: 3 rows were left out as invalid (rows 4, 9, 12)`. */
 export const leftOutLines = (uploads: readonly KnownUpload[]): string[] =>
   uploads.flatMap(({ name, source }) => {
     const { count, first } = leftOutOf(source);
@@ -277,7 +281,7 @@ export const leftOutLines = (uploads: readonly KnownUpload[]): string[] =>
     ];
   });
 
-/** Commands that complete uploads; none for complete ones. */
+/** Commands that complete the uploads that are still incomplete. */
 export const nextSteps = (context: Context, uploads: readonly KnownUpload[]): NextStep[] =>
   uploads
     .filter((upload) => unsentIn(upload) > 0 || isInDoubt(upload))

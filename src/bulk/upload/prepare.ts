@@ -36,7 +36,7 @@ export interface UploadGiven extends TableFlags, Omit<Consent, 'plan'> {
   readonly maxTotal?: number | undefined;
 }
 
-/** Ways an upload differs from one process uploading a whole file. */
+/** Options for any upload other than that of a whole file by a single process. */
 interface Special extends Pick<Scope, 'shard' | 'checkRows'> {
   /** Whether several workers send the upload. */
   readonly isShared?: boolean;
@@ -193,8 +193,8 @@ export const maxTotalOption = {
 } as const;
 
 /**
- * @param cents is the maximum total of the orders. @param maxTotal the limit, in cents. @throws ErrandError if the
- * total exceeds the limit.
+ * @param cents is the most that the orders can cost in total. @param maxTotal is the caller's limit, in cents. @throws
+ * ErrandError if the total exceeds the limit.
  */
 export function checkTotal(cents: number, maxTotal: number | undefined): void {
   if (maxTotal === undefined || cents <= maxTotal) return;

@@ -56,7 +56,7 @@ interface FailedRow {
   readonly row: BatchRow;
   /** Reason such as `max_price_exceeded: …`; empty if not requested or unknown. */
   readonly reason: string;
-  /** Row that created the order, if it was another row and this row only found its key taken. */
+  /** The other row that created the order, if this row only found its key already taken. */
   readonly madeIn?: MadeIn;
 }
 
@@ -105,7 +105,7 @@ async function failedIn(
   );
 }
 
-/** Maximum batches of this machine searched for existing orders, newest first. */
+/** Maximum number of this machine's batches to search for existing orders, newest first. */
 const maxBatches = 100;
 
 /**
@@ -247,11 +247,11 @@ export function raised(row: UploadRow, raise: Raise | undefined): UploadRow {
   return { ...row, [heading]: String(cents + more) };
 }
 
-/** Formats `3 rows: at most $48.40, before $44.00, without fees`. Cents. */
+/** Formats `3 rows: at most $48.40, before $44.00, without fees`. Both amounts are given in cents. */
 export const raisedLine = (rows: number, cents: number, before: number): string =>
   `${rowsText(rows)}: at most ${formatMoney(cents)}, before ${formatMoney(before)}, without fees`;
 
-/** Adds the failure reason as a column, for a file to be corrected. */
+/** Adds the failure reason as a column, for a file that the user will correct. */
 export function withReason(row: UploadRow, reason: string): UploadRow {
   if (reason === '') return row;
   const heading = Object.hasOwn(row, 'reason') ? 'reason of the failure' : 'reason';

@@ -9,7 +9,7 @@ import { knownUpload } from './named.ts';
 interface Settled {
   /** Facts to print; empty if none was open. */
   readonly facts: readonly string[];
-  /** Whether one of these batches was ordered only now. */
+  /** Whether settling has just placed any of these batches. */
   readonly hasOrdered: boolean;
 }
 

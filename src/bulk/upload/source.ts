@@ -12,7 +12,10 @@ import { type TableFlags, tableOptions } from '../csv/table-options.ts';
 import { tellingEarlier } from '../earlier-uploads.ts';
 import { defaultBatchRows } from './batches.ts';
 
-/** Inputs that determine an upload's rows, keys and batches: with equal inputs, the same file is the same upload. */
+/**
+ * Inputs that determine an upload's rows, keys and batches. If the inputs are equal, the same file makes the same
+ * upload.
+ */
 export interface UploadSource {
   /** Absolute path; null for piped input. */
   readonly path: string | null;
@@ -87,7 +90,7 @@ export interface Source {
   readonly path: string;
   /** File name used in messages and sent to the service. */
   readonly name: string;
-  /** Whether it is piped input, which a later command cannot reopen. */
+  /** Whether the source is piped input, which a later command cannot reopen. */
   readonly isPipe: boolean;
   chunks(): AsyncIterable<Uint8Array>;
   /** Opens spare storage for data derived from the table. The storage lives as long as the private copy. */
@@ -210,8 +213,9 @@ interface Block {
 }
 
 /**
- * Write-once storage that can be read repeatedly, block by block. The file is unlinked right after opening, so no other
- * program can open it and nothing remains, however the process ends. Each block is verified by hash when read.
+ * Write-once storage that can be read repeatedly, block by block. The file is unlinked right after opening, so that no
+ * other program can open it and no data stays on disk, however the process ends. Each block is verified by hash when
+ * read.
  */
 export class PrivateBlocks {
   readonly #file: FileHandle;
@@ -224,7 +228,9 @@ export class PrivateBlocks {
     this.#path = path;
   }
 
-  /** @param path must not exist yet. @throws NodeJS.ErrnoException if it cannot be written. */
+  /**
+   * @param path is the file to create; it must not exist yet. @throws NodeJS.ErrnoException if it cannot be written.
+   */
   static async open(path: string): Promise<PrivateBlocks> {
     const blocks = new PrivateBlocks(await open(path, 'wx+', 0o600), path);
     try {
@@ -286,8 +292,8 @@ async function readFully(file: FileHandle, block: Buffer, from: number): Promise
 const blockBytes = 64 * 1024;
 
 /**
- * Stores chunks as equally sized blocks; the last one may be shorter. @throws NodeJS.ErrnoException; whatever the
- * chunks throw.
+ * Stores chunks as equally sized blocks; the last block may be shorter. @throws NodeJS.ErrnoException, or the error
+ * that `chunks` throws.
  */
 async function addChunks(blocks: PrivateBlocks, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   const block = Buffer.alloc(blockBytes);

@@ -17,7 +17,7 @@ import { keptKeys, keptLines, type SentBefore } from './kept-keys.ts';
 /** Maximum number of rows named in a message. */
 const maxNamed = 3;
 
-/** Collects what stands out in an upload's rows in a single pass, without querying the service. */
+/** Finds unusual rows in an upload. Reads the rows once and does not query the service. */
 export class UploadWarnings {
   /** Numbers of rows that reuse an order's key with different content; filled by `lines`. */
   readonly reusedKeyRows = new Set<number>();
@@ -27,11 +27,11 @@ export class UploadWarnings {
   readonly #totals = new Map<string, { orders: number; cents: number }>();
   /** First row number of each product and address. */
   readonly #first = new Map<number, number>();
-  /** Further rows with the same product and address. */
+  /** Rows after the first with the same product and address, by their hash. */
   readonly #further = new Map<number, number[]>();
   /** Row number by idempotency key. */
   readonly #keys = new Map<number, number>();
-  /** Hash of each row's cells; only needed if the file has its own keys. */
+  /** Hash of each row's cells. It is needed only if the file supplies its own keys. */
   readonly #cellCodes = new Map<number, number>();
   #hasOwnKeys = false;
 
@@ -145,7 +145,7 @@ const firstOf = <T>(rows: ReadonlyMap<number, T>): (readonly [number, T])[] =>
 const named = (first: readonly string[], count: number): string =>
   count > first.length ? `first ${first.join(', ')}` : first.join(', ');
 
-/** Maximum earlier rows scanned, newest first, to bound the delay of an upload. */
+/** Maximum number of earlier rows to scan, newest first. The limit keeps an upload from waiting long. */
 const maxRows = 200_000;
 
 /** An order of this machine, or a row of a batch. */
@@ -153,7 +153,7 @@ interface EarlierOrder {
   readonly key: string;
   /** Row index within its batch. */
   readonly rowIndex: number;
-  /** Hashes of product and address, shared with the order's duplicates. */
+  /** Hashes of product and address. A duplicate of the order has at least one of the same hashes. */
   readonly codes: readonly number[];
   /** Cells of a row, or a single order. */
   readonly content: Readonly<Record<string, unknown>>;
@@ -169,12 +169,12 @@ interface EarlierDuplicate {
 
 /** View of the rows to send. */
 interface Rows {
-  /** Number of the row that has the key of an earlier request, and so is not ordered again. */
+  /** Number of the row that has this key, which an earlier request used. That row is not ordered again. */
   rowOfKey(key: string): number | undefined;
   /** Numbers of rows with this product and address. */
   rowsOf(code: number): readonly number[];
   /**
-   * Hash of a row's cells; undefined if no row has a key given in the file, since only such a key can stay while the
+   * Hash of a row's cells; undefined if the file supplies no keys. Only a key from the file can stay the same while the
    * content changes.
    */
   cellsOf(row: number): number | undefined;
@@ -183,9 +183,9 @@ interface Rows {
 
 /** Matches between the rows and earlier orders of this machine. */
 interface Earlier {
-  /** Newest order of the last week with the same product and address, by row number. */
+  /** For each row number, the newest order of the last week with the row's product and address. */
   readonly duplicates: ReadonlyMap<number, EarlierDuplicate>;
-  /** Earlier requests with a row's key, newest first, by row number. */
+  /** For each row number, the earlier requests that used the row's key, newest first. */
   readonly sent: ReadonlyMap<number, readonly SentBefore[]>;
   nameOf(twin: EarlierDuplicate): Promise<string>;
 }
@@ -282,7 +282,7 @@ function* ordersIn({ operation, key, body }: JournalRecord): Generator<EarlierOr
 /** Cell text by column; empty if missing. */
 type CellOf = (column: BulkColumn) => string;
 
-/** Finds cells in rows keyed by heading, without validation. Resolves each heading once. */
+/** Finds cells by heading, without validating them. Resolves each heading only once. */
 class CellReader {
   readonly #known = new Set<string>();
   /** Known headings of each column. */

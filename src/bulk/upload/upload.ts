@@ -34,7 +34,7 @@ export function existedBefore(uploaded: readonly Uploaded[]): string[] {
   return [`${already} there already; nothing was placed twice`];
 }
 
-/** Batches of an upload and its name; undefined if nothing was sent. */
+/** The batches that were sent, and the name of their upload. The name is undefined if nothing was sent. */
 export interface Sent {
   readonly name: string | undefined;
   readonly batches: readonly Uploaded[];
@@ -53,7 +53,7 @@ type SentOf = Batch & { readonly serial: number | undefined };
 /** Maximum batches sent concurrently. */
 const maxInFlight = 4;
 
-/** Batches to place, and what the policy checks before the first is sent. */
+/** The batches to place, and what the policy checks before the first batch is sent. */
 interface Sending extends Consent {
   /** File name used in messages and sent to the service. */
   readonly name: string;
@@ -67,8 +67,8 @@ interface Sending extends Consent {
 
 /**
  * Uploads the valid rows of a checked file in batches, each journaled before it is sent.
- * @throws ErrandError naming what stopped the upload. Batches uploaded by then stand, and the same command resumes from
- * there.
+ * @throws ErrandError naming what stopped the upload. Batches already uploaded stay valid, and the same command resumes
+ * after them.
  */
 export async function uploadFile(context: Context, check: FileCheck, upload: Upload): Promise<Sent> {
   const { name, namedUpload, batchSize, notifies, ...consent } = upload;
@@ -135,8 +135,8 @@ const ensureBegun = async (
 ): Promise<Pick<SavedUpload, 'serial' | 'name'>> => ('serial' in of ? of : beginUpload(context, of));
 
 /**
- * Reserves the spending. On refusal, an earlier upload of the file may still stand or be in doubt, although nothing is
- * sent now.
+ * Reserves the spending for an upload. If the reservation is refused, nothing is sent now, but orders of an earlier
+ * upload of the file may still be valid or in doubt.
  */
 export async function reserveUpload(
   context: Context,
@@ -156,8 +156,8 @@ export async function reserveUpload(
 }
 
 /**
- * Error for a partial upload, which is not done but is not safe to treat as undone either.
- * @param upload the upload that the suggested command resumes; undefined if it had not begun.
+ * Error for a partial upload. Its outcome is `unknown`, because only some of its batches were placed.
+ * @param upload is the upload that the suggested command resumes; undefined if no upload had begun.
  */
 export function cutShort(context: Context, error: unknown, upload?: Pick<SavedUpload, 'name'>): unknown {
   const { signal, unreported } = context;
@@ -247,8 +247,8 @@ export async function uploadBatch(
 }
 
 /**
- * Records the batch id for longer than the journal does. Best effort: a storage error must not make a placed batch a
- * failure.
+ * Stores the batch id for longer than the journal keeps it. Best effort, because a storage error must not turn a placed
+ * batch into a failure.
  */
 async function recordBatchId(context: Context, key: string, id: string): Promise<void> {
   try {

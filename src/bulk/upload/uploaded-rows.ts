@@ -86,9 +86,9 @@ export interface MadeIn {
 }
 
 /**
- * The row to resend. If no order came of it, its key is kept, so a later upload of the whole file does not place it
- * twice. If its order failed, the row gets a new key, derived from the batch and row that created that order. The new
- * key makes exactly one new order, whichever upload the row is retried from.
+ * Returns a row to resend. If the row created no order, it keeps its key, so that a later upload of the whole file does
+ * not order it twice. If its order failed, the row gets a new key, derived from the batch and row that created the
+ * failed order. The new key creates exactly one new order, whichever upload the row is retried from.
  */
 export function rowAgain(
   { id }: Batch,
@@ -132,7 +132,7 @@ export async function reusedKeyWarnings(
     const reused = met.size === 0 ? [] : await compared(context, met);
     return keptLinesAfter(reused.sort((one, other) => one.row - other.row));
   } catch (error) {
-    // Best effort: the orders stand without this report.
+    // Ignore the error, because the orders are valid without this report.
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
     return [];
   }

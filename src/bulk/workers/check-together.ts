@@ -10,8 +10,8 @@ const pauseMs = 100;
 const atOnce = 10;
 
 /**
- * The reader's side of a shared check. Distributes batches, which all workers validate with the service. @throws
- * ErrandError.
+ * Runs a shared check as the worker that reads the file. It distributes batches, and all workers validate them with the
+ * service. @throws ErrandError.
  */
 export async function* checkTogether(
   team: Team,

@@ -4,7 +4,7 @@ import type { RequestBudget } from '../../journal/postgres/queue.ts';
 import { InTurn } from '../../platform/async.ts';
 import type { Timer } from '../../platform/clock.ts';
 
-/** This worker's turns in the shared request budget. */
+/** Takes this worker's turns from the request budget that all workers share. */
 export class SharedPace implements RateLimiter {
   readonly #budget: RequestBudget;
   readonly #clock: Timer;
@@ -19,7 +19,7 @@ export class SharedPace implements RateLimiter {
     this.#clock = clock;
   }
 
-  /** Error that ended the turns because the database is unavailable. */
+  /** Error that shows that the database is unavailable, so no more turns can be taken. */
   get failure(): Error | undefined {
     return this.#failure;
   }
@@ -48,7 +48,10 @@ export class SharedPace implements RateLimiter {
     }
   }
 
-  /** Lowers the budget. A failure is only recorded, because the next refusal lowers it. */
+  /**
+   * Lowers the budget. If this fails, the error is only recorded, because the next refusal by the service lowers the
+   * budget.
+   */
   async refused(turn: number, requestedMs: number | undefined): Promise<void> {
     try {
       await this.#budget.cut(turn, requestedMs);
@@ -64,7 +67,7 @@ export class SharedPace implements RateLimiter {
   #next(signal: AbortSignal): Promise<number> {
     const known = this.#failure;
     return this.#inTurn.run(async () => {
-      // If the caller ahead failed while this one queued, fail at once, because this caller has waited just as long.
+      // If the caller ahead failed while this caller was queued, fail at once, because both have waited equally long.
       if (this.#failure && this.#failure !== known) throw this.#failure;
       return this.#wait(signal);
     });

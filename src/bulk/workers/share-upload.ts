@@ -47,7 +47,7 @@ export interface SharedSent {
   readonly sent: Sent;
   readonly facts: readonly string[];
   readonly reportedRows: ReadonlySet<number>;
-  /** Whether a batch sent earlier was not ordered until now. */
+  /** Whether any batch sent earlier was ordered only now. */
   readonly hasOrdered: boolean;
 }
 
@@ -61,8 +61,8 @@ const atOnce = 5;
 
 /**
  * Uploads a file as one of several workers. The first worker reads the file; all workers validate its rows with the
- * service and place them.
- * @param source undefined if other workers have the file. @throws ErrandError naming what stopped this worker; the
+ * service and place their orders.
+ * @param source is undefined if other workers have the file. @throws ErrandError naming what stopped this worker; the
  * other workers continue.
  */
 export async function distributeUpload(
@@ -97,7 +97,7 @@ export async function distributeUpload(
     }
   } finally {
     await queue.leave();
-    // Watching later takes further turns, which reopens the connection.
+    // Close the connection for now. If the batches are watched later, the next turn reopens it.
     budget.close();
   }
 }
@@ -150,7 +150,10 @@ async function* chunksOf(size: number, prepared: PreparedUpload | undefined) {
     yield some.map((batch) => ({ place: batchIndex++, body: serializeBatch(batch) }));
 }
 
-/** Helps the reading worker. @returns the job once it can be worked on; undefined if the reader has died. */
+/**
+ * Helps the worker that reads the file. @returns the job once its batches can be placed; undefined if that worker has
+ * died.
+ */
 async function untilRead(team: Team, hasFile: boolean): Promise<Job | undefined> {
   const { context, queue } = team;
   const { name, readerHost } = team.job;
@@ -195,7 +198,10 @@ async function joinAndPlace(team: Team, job: Job, given: SharedGiven): Promise<P
   });
 }
 
-/** The reservation is shared by all workers; the last one to leave releases what was never sent. */
+/**
+ * The reservation is shared by all workers. The last worker to leave releases the part that was reserved for batches
+ * never sent.
+ */
 async function leaving<T>(team: Team, giveBack: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -251,8 +257,8 @@ interface Coming {
 }
 
 /**
- * Joins the current job of an upload name. This worker becomes the job's reader unless another worker is or was.
- * @throws ErrandError if the job differs from this worker's options.
+ * Joins the current job of an upload name. This worker becomes the job's reader unless the job already has, or had, a
+ * reader. @throws ErrandError if the job differs from this worker's options.
  */
 async function enter(queue: JobQueue, { owner, keyMasked, name, file, flags }: Coming): Promise<Job> {
   const requested = name ?? nameOfFile(file?.name ?? '');
@@ -271,7 +277,7 @@ async function enter(queue: JobQueue, { owner, keyMasked, name, file, flags }: C
   }
 }
 
-/** Error for a job that cannot proceed because its reader was refused. */
+/** Error for a job that cannot proceed because the worker that read its file failed with an error. */
 function rejectionError({ name, facts }: Job): ErrandError {
   const category = textIn(facts, 'category') ?? '';
   const message = textIn(facts, 'message') ?? 'it was refused';

@@ -6,11 +6,11 @@ import type { SharedPace } from './pace.ts';
 
 /** Maximum chunks a worker processes concurrently. */
 const maxInFlight = 4;
-/** Polling interval for work released by others, ms. */
+/** Polling interval for chunks that other workers may release, ms. */
 const pauseMs = 200;
 /** How long to set aside a chunk that cannot be processed now, ms. */
 const asideMs = 1_500;
-/** Consecutive chunks rate-limited by the service before a worker gives up. */
+/** Maximum number of consecutive chunks that the service may rate-limit before a worker gives up. */
 const maxRefused = 12;
 const tooMany = 429;
 
@@ -34,7 +34,7 @@ export class Team {
 
   /**
    * Processes chunks of one kind concurrently and yields each result.
-   * @param waits tells whether more chunks may still arrive; asked when no chunk is available.
+   * @param waits tells whether more chunks may still arrive. It is called when no chunk is available.
    * @param isTaken tells whether a chunk failed because another worker still holds it. The chunk is then set aside and
    * retried later.
    */

@@ -70,7 +70,7 @@ export const workOf = ({ terms }: Pick<Job, 'terms'>) => ({
 
 /**
  * Checks that a worker's options match the terms the upload began with. Options not given default to these terms.
- * @param file of this worker; undefined if it has none.
+ * @param file is this worker's file; undefined if the worker has none.
  * @throws ErrandError conflict naming the difference and both values.
  */
 export function checkTerms(

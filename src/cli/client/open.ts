@@ -24,8 +24,8 @@ interface Opened {
 }
 
 /**
- * Opens a run's client, for the network or the embedded sandbox, with the configured key.
- * @param wrote is called after each write that the service has performed, except for minting the local key.
+ * Opens a run's client with the configured key, for either the network or the embedded sandbox.
+ * @param wrote is a callback, called after each write that the service has performed, except for minting the local key.
  */
 export async function openClient(context: Context, preview: Preview, wrote: () => void): Promise<Opened> {
   const { settings } = context;
@@ -106,13 +106,14 @@ const asClientToken = (context: Context, key: string): string | undefined =>
   isOneService(context) && keyMode(key) === 'test' ? key : undefined;
 
 /**
- * Mints the local profile's key on first use, with a note. If two processes race, both keep the first one's key, and
- * only that one prints the note. Saves the sandbox's example address as `home` if no address is saved yet.
+ * Mints the local profile's key on first use, with a note. If two processes race, both use the key that was stored
+ * first, and only the process that stored it prints the note. Saves the sandbox's example address as `home` if no
+ * address is saved yet.
  */
 async function localKey(context: Context, client: Client): Promise<string> {
   const { body } = await client.call('sandbox.mint', { body: {} });
   const store = await context.store();
-  // Save the address first: a process that finds the key assumes the rest is in place.
+  // Save the address first, because a process that finds the key assumes that everything else is in place.
   const isExampleSaved = await store.saveExample('home', own(body.example_order, 'shipping_address'));
   const { withKey } = await import('../../config/keys.ts');
   const storedAt = new Date(context.clock.now()).toISOString();

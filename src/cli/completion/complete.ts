@@ -34,7 +34,7 @@ export async function complete(
   return isDone && partial === '' && !ended && !node.children ? flags(cursor, partial) : found;
 }
 
-/** Command names; aliases only once typing has begun, to avoid duplicates in the list. */
+/** Command names. Aliases are offered only once typing has begun, to avoid duplicates in the list. */
 function commandsOf({ children = [], isDotted }: Tree, partial: string): Candidate[] {
   const dot = isDotted ? partial.indexOf('.') : -1;
   if (dot >= 0) {
@@ -68,7 +68,10 @@ function flags({ root, node, chosen }: Cursor, partial: string): Completion {
   return { mode: 'words', candidates };
 }
 
-/** @param before prefix of the value within the same word: `--status=`. @param given values already present. */
+/**
+ * @param before is the part of the word before the value, such as `--status=`. @param given lists the values already
+ * present.
+ */
 async function values(
   cursor: Cursor,
   hint: Hint,
@@ -135,7 +138,10 @@ function step(root: Tree, node: Tree | undefined, given: readonly string[], word
   return { node: fallback, given: [word] };
 }
 
-/** Places the whole command tree, without options and arguments, below a word that takes the name of any command. */
+/**
+ * Copies the whole command tree, without options and arguments, below a command such as `help`, whose words may name
+ * any command.
+ */
 const mirror = (root: Tree, { name, text, options = [], children = [], isDotted }: Tree): Tree => ({
   name,
   text,

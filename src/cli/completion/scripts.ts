@@ -43,8 +43,8 @@ function template(shell: Shell): { readonly before: string; readonly after: stri
 
 /**
  * Completion script of `errand`. The script lists no commands but asks the program on each TAB, so it changes only when
- * that protocol does. It calls the program that printed it, since a script cannot call an alias.
- * @param program path of this program
+ * the way it asks changes. It calls the program that printed it, since a script cannot call an alias.
+ * @param program is the path of this program.
  */
 export function completionScript(shell: Shell, program: string): string {
   const { before, after } = template(shell);

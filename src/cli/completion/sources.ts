@@ -17,7 +17,7 @@ export interface Known {
   readonly stateDir: string;
 }
 
-/** Maximum number of records offered, newest first; more than anyone picks from. */
+/** Maximum number of records offered, newest first. Nobody picks from a longer list. */
 const limit = 100;
 
 interface Sought {

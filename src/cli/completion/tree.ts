@@ -31,7 +31,9 @@ interface TreeArgument {
   readonly variadic?: true;
 }
 
-/** The program, a noun or a verb, reduced to what completion needs. Plain data: the build serializes it. */
+/**
+ * The program, a noun or a verb, reduced to what completion needs. It is plain data, because the build serializes it.
+ */
 export interface Tree {
   readonly name: string;
   readonly text: string;
@@ -44,7 +46,7 @@ export interface Tree {
   readonly arguments?: readonly TreeArgument[];
   /** Whether the words after this command may name any command, as for `help`. */
   readonly mirrors?: true;
-  /** Whether it accepts a command as a single word, such as `order.list`. */
+  /** Whether this command accepts another command's name as a single word, such as `order.list`. */
   readonly isDotted?: true;
 }
 

@@ -64,7 +64,9 @@ const heading = ({ name, section, version, summary }: Title): string[] => [
   `${escaped(name)} \\- ${escaped(summary.replace(/\.$/, ''))}`,
 ];
 
-/** Renders the man page of a command, section 1. @param children pages of its subcommands and of the topics. */
+/**
+ * Renders the man page of a command, section 1. @param children lists the pages of its subcommands and of the topics.
+ */
 export function manPage(page: HelpPage, version: string, children: readonly ManReference[]): string {
   const isProgram = page.name === 'errand';
   const global = page.sections.find(({ title }) => title === globalOptionsTitle);

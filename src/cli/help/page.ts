@@ -15,7 +15,7 @@ export type HelpPart =
 export interface HelpSection {
   readonly title: string;
   readonly parts: readonly HelpPart[];
-  /** Whether its texts start in the same column as those of the other aligned sections. */
+  /** Whether this section's texts start in the same column as the texts of the other aligned sections. */
   readonly isAligned?: boolean;
 }
 

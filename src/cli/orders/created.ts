@@ -46,12 +46,12 @@ interface Following {
   readonly until?: Until | undefined;
 }
 
-/** @throws UsageError for options that require following. */
+/** @throws UsageError if an option that works only while following is given without `--watch`. */
 export function checkFollowing({ watch = false, until }: Following): void {
   if (until !== undefined && !watch) throw new UsageError('--until needs --watch');
 }
 
-/** The order that was placed, or followed to its end. */
+/** Result for a placed order. With `watch`, follows the order to its end first. */
 export async function createdResult(
   context: Context,
   order: OrderRecord,

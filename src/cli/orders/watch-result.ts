@@ -29,7 +29,7 @@ interface ResultOptions {
   readonly until: Until;
   readonly intervalMs?: number;
   readonly allowMissing?: boolean;
-  /** Whether the ids are those of all open orders, so that there may be none. */
+  /** Whether the ids are those of all open orders. In that case the list may be empty. */
   readonly isOpen?: boolean;
 }
 

@@ -1,6 +1,6 @@
 import type { Io } from '../../platform/streams.ts';
 
-/** Top-level commands: text starting with `errand` and one of these is a command line. */
+/** Top-level commands. Text is a command line if it starts with `errand` and one of these names. */
 const nouns = [
   ...['quickstart', 'search', 'product', 'retailer', 'order', 'track', 'return', 'bulk', 'wallet', 'spend'],
   ...['reconcile', 'policy', 'approval', 'audit', 'webhook', 'agent', 'api', 'schema', 'usage', 'legacy'],

@@ -48,12 +48,12 @@ function circumstances({
   return facts.length === 0 ? [] : [facts.join(', ')];
 }
 
-/** Maximum detail lines shown; the rest is counted, and `-o json` has all. */
+/** Maximum number of detail lines shown. Further lines are only counted, and `-o json` prints them all. */
 const maxLines = 20;
 
 /**
- * Formats an error's details as lines. Insufficient funds list what is needed and the ways forward; anything else is
- * listed as is.
+ * Formats an error's details as lines. For insufficient funds, the lines show the amount needed and the ways to
+ * proceed; all other details are listed as they are.
  */
 export function detailLines({
   code,

@@ -12,7 +12,8 @@ import { makeRoom } from './writer.ts';
 export type ErrorReport = Omit<Output<'ErrorReport'>, 'stack'>;
 
 /**
- * Reports an error on stderr: one line of JSON with json and ndjson, else text. Includes the stack only with `debug`.
+ * Reports an error on stderr, as one line of JSON if the format is json or ndjson, and as text otherwise. Includes the
+ * stack only with `debug`.
  * @returns whether stderr accepted it.
  */
 export async function renderError(

@@ -52,7 +52,9 @@ export async function printRows(
   return count;
 }
 
-/** Separate loops for sync and async rows: awaiting each available record would cost more than printing it. */
+/**
+ * Use separate loops for sync and async rows, because awaiting each available record would cost more than printing it.
+ */
 async function forEachRow(
   rows: Iterable<unknown> | AsyncIterable<unknown>,
   print: (row: unknown) => Promise<void> | undefined,

@@ -16,7 +16,7 @@ export async function withKnownFields<R extends RecordResult | ListResult>(
   { fields, knownFields }: OutputOptions,
   io: Io,
 ): Promise<R> {
-  // Skip the check without columns, because the records are then events of several shapes.
+  // If there are no columns, skip the check, because the records are then events of several shapes.
   if (!fields || !knownFields || result.columns.length === 0) return result;
   const check = (record: Row | undefined): Promise<void> =>
     checkFields(result, record, fields, knownFields, io);

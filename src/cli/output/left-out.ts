@@ -7,10 +7,10 @@ type IdColumn = Pick<Column, 'name' | 'value'> & {
 };
 
 /**
- * Notes on what a table omitted and how to see it: a single unwrapped line for hidden columns, and one for a truncated
- * id, since the next command needs the whole id.
- * @param id column of the id; if the column has its own `value`, it does not show the id itself.
- * @param width terminal width in columns; undefined without a TTY.
+ * Notes on what a table omitted and how to see it. All hidden columns share one unwrapped line. A truncated id gets its
+ * own line, because the next command needs the whole id.
+ * @param id is the column of the id. If the column has its own `value`, it does not show the id itself.
+ * @param width is the terminal width in columns; undefined without a TTY.
  */
 export function leftOut(
   { hidden, narrowed }: Pick<Layout, 'hidden' | 'narrowed'>,

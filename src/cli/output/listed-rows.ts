@@ -10,7 +10,7 @@ import {
   type Row,
 } from '../../format/result.ts';
 
-/** Number of rows that arrive together if a list is long. */
+/** Number of rows that arrive together at first if a list is long. */
 const rowsOfPage = 100;
 
 /** Maximum label length; more would not help to identify a row. */
@@ -34,7 +34,10 @@ export class RowCounter {
     this.#labels = labelColumns(result.screen ?? result.columns);
   }
 
-  /** undefined if the rows have no references, or if the user had to name them to get the list. */
+  /**
+   * Creates a counter; undefined if the rows have no references, or if the user already had to name the rows to get the
+   * list.
+   */
   static of(result: ListResult, options: CellOptions): RowCounter | undefined {
     const kind = result.columns.find(({ path }) => path === idPath(result))?.names;
     return result.isByName || !kind ? undefined : new RowCounter(kind, result, options);

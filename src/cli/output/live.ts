@@ -6,9 +6,8 @@ import { mayDraw, openArea } from './writer.ts';
 
 export interface Live {
   /**
-   * Replaces the previously drawn lines and draws the footer below them. Lines wider than the terminal are cut; if
-   * there
-   * are too many, the last ones are summarized in one line. The footer is always visible.
+   * Replaces the previously drawn lines and draws the footer below them. Lines wider than the terminal are cut. If
+   * there are too many lines, a single line summarizes the last ones. The footer is always visible.
    */
   draw(lines: readonly string[], footer?: string): void;
   /** Leaves the last lines in place and restores the cursor. Always call it. */
@@ -64,7 +63,10 @@ export async function createLive({ stdout }: Pick<Io, 'stdout'>): Promise<Live> 
 
 const up = (rows: number): string => (rows > 0 ? `\u001b[${rows}A\r` : '\r');
 
-/** Counts the rows that lines of these widths occupy now, since a terminal narrowed after drawing has wrapped them. */
+/**
+ * Counts the terminal rows that lines of these widths occupy now. If the terminal was narrowed after drawing, it has
+ * wrapped the lines.
+ */
 const rowsOf = (widths: readonly number[], columns: number): number =>
   widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
 

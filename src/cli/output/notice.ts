@@ -22,7 +22,7 @@ export function noteLines(lines: readonly string[], io: Io): void {
   writeErr(io, textFor(lines, io));
 }
 
-/** Like `noteLines`. @returns whether stderr accepted them. */
+/** Like `noteLines`. @returns whether stderr accepted the notes. */
 export const deliverLines = (lines: readonly string[], io: Io): Promise<boolean> =>
   deliverErr(io, textFor(lines, io));
 
@@ -49,7 +49,7 @@ export function writeQuietly(stream: Writable, text: string): void {
   stream.write(text);
 }
 
-/** Writes to stderr. @returns whether it was accepted. */
+/** Writes to stderr. @returns whether stderr accepted the text. */
 export async function deliverErr(io: Io, text: string): Promise<boolean> {
   const err = writerOf(io.stderr.stream);
   try {
@@ -92,7 +92,7 @@ export function foldLines(lines: readonly string[], { stderr, commandName }: Io)
 function foldLine(line: string, width: number, command: string): string[] {
   if (columnsOf(line) <= width) return [line];
   const plain = line.replace(escapes, '');
-  // A suggested command gets its own line to be copied; its purpose goes below.
+  // Put a suggested command on its own line, so that it can be copied, and its purpose below it.
   const reason = plain.startsWith('try: ') ? line.lastIndexOf(' — ') : -1;
   if (reason >= 0) return [line.slice(0, reason), ...foldLine(`  ${line.slice(reason + 1)}`, width, command)];
   if (isWhole(plain)) return [line];
@@ -121,8 +121,8 @@ const isWhole = (plain: string): boolean =>
 const named = /^(?:[a-z]+ )?[a-z]+ {2,8}(?=\S)/;
 
 /**
- * Width of a label including trailing spaces, as in `ship to Ada Lovelace, …`; 0 if there is none, or if the line has
- * more columns.
+ * Width of a label including trailing spaces, as in `ship to Ada Lovelace, …`; 0 if the line has no label, or has more
+ * columns than a label and a value.
  */
 function labelOf(text: string): number {
   const { length } = named.exec(text)?.[0] ?? '';
@@ -130,8 +130,8 @@ function labelOf(text: string): number {
 }
 
 /**
- * Folds a value to lines of at most `width` columns, by the rules for notes: URLs, ids and commands stay whole, and
- * overlong ones are left to the terminal. Plain text.
+ * Folds a plain-text value to lines of at most `width` columns, by the rules for notes. URLs, ids and commands stay
+ * whole; if one is too long, the terminal wraps it.
  */
 export function foldValue(text: string, width: number, command = 'errand'): string[] {
   if (columnsOf(text) <= width || text.startsWith(`${command} `)) return [text];
@@ -144,7 +144,7 @@ function masked(text: string, command: string): string {
   return text.slice(0, at).replace(/`[^`]{1,400}`/g, unbreakable) + unbreakable(text.slice(at));
 }
 
-/** Index where a command begins that extends to the end of the line; it follows a colon or a dollar sign. */
+/** Start index of a command that extends to the end of the line. The command follows a colon or a dollar sign. */
 function startOfCommand(text: string, command: string): number {
   const plainBefore = /(?::|\$)$/;
   for (let at = text.indexOf(`${command} `); at >= 0; at = text.indexOf(`${command} `, at + 1))
@@ -155,7 +155,10 @@ function startOfCommand(text: string, command: string): number {
 const unbreakable = (text: string): string => text.replaceAll(' ', space).replaceAll('][', `]${seam}[`);
 const unmasked = (text: string): string => text.replaceAll(space, ' ').replaceAll(seam, '');
 
-/** Display width without a library. Characters that may be wide count as wide, so that lines err on the short side. */
+/**
+ * Display width without a library. Characters that may be wide count as wide, so lines may come out too short but never
+ * too long.
+ */
 function columnsOf(text: string): number {
   const plain = text.replace(escapes, '').replaceAll(seam, '').replaceAll(space, ' ');
   if (isNarrow(plain)) return plain.length;

@@ -67,9 +67,9 @@ interface Drawing {
 }
 
 /**
- * Formats the bar and its facts in one line that fits. Drops or shrinks first the bar, then the rate, the remaining
- * time and the label; the count and the note, which may report failures, stay.
- * @param progress 0 to 1; undefined if the total is unknown.
+ * Formats the bar and its facts in one line that fits. If space is short, drops or shrinks the bar first, then the
+ * rate, the remaining time and the label. The count and the note always stay, because the note may report failures.
+ * @param progress is 0 to 1; undefined if the total is unknown.
  */
 export function barLine(
   { label, count, rate, left, note }: ProgressFacts,
@@ -118,8 +118,8 @@ class BarLine extends Writable {
   }
 
   /**
-   * A width beyond any terminal's. Lines already fit, and with the real width the library would cut them within a color
-   * code.
+   * A width beyond any terminal's. Lines already fit the terminal. Given the real width, the library would cut them in
+   * the middle of a color code.
    */
   get columns(): number {
     return 10_000;

@@ -25,11 +25,11 @@ interface Printing {
 }
 
 /**
- * Prints a command's result. Streams data to stdout with backpressure; a closed reader (`| head`) ends the source and
- * this call quietly. Hints go to stderr.
- * @returns the exit code: the result's own, or 0 by default and for a list whose reader closed.
- * @throws UsageError for an invalid `--query`; OutputError if stdout cannot be written; whatever the source throws,
- * after the records received are completely written.
+ * Prints a command's result. Streams data to stdout with backpressure. If the reader closes (`| head`), the source is
+ * stopped and this call ends quietly. Hints go to stderr.
+ * @returns the exit code of the result. It is 0 if the result sets none, or if the reader of a list has closed.
+ * @throws UsageError for an invalid `--query`; OutputError if stdout cannot be written; or the source's error, once all
+ * records received before it are written.
  */
 export async function printResult(result: Result, io: Io, options: OutputOptions): Promise<number> {
   const printing = { io, options, out: writerOf(io.stdout.stream) };
@@ -241,7 +241,7 @@ async function printText(result: TextResult, printing: Printing): Promise<void> 
 
 const asText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
-/** Formats that write record by record; a table has to see many records first. */
+/** Formats that write each record as it arrives. A table is excluded, because it has to see many records first. */
 type RecordFormat = Exclude<OutputFormat, 'table'>;
 
 type Shape = Pick<RecordResult, 'columns' | 'id'>;

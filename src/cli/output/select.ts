@@ -31,8 +31,8 @@ export function withStates<R extends RecordResult | ListResult>(result: R): R {
 }
 
 /**
- * Projects a record to `--fields` for JSON: an object keyed by path, in the order given; null if the path has no value
- * and no column computes it. Without fields, the record itself.
+ * Projects a record to `--fields` for JSON. The result is an object keyed by path, in the order given; a value is null
+ * if the path has none and no column computes it. Without fields, returns the record itself.
  */
 export function projection(
   columns: readonly Column[],

@@ -26,7 +26,7 @@ async function* visible(chunks: Chunks): AsyncGenerator<string> {
   let held = '';
   for await (const chunk of chunks) {
     const text = held + (typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }));
-    // Hold back a trailing carriage return: it may be half of a CRLF.
+    // Hold back a trailing carriage return, because it may be half of a CRLF.
     held = text.endsWith('\r') ? '\r' : '';
     yield safeLines(held === '' ? text : text.slice(0, -1));
   }

@@ -69,12 +69,12 @@ interface Candidate extends Omit<PlacedColumn, 'width'> {
 }
 
 /**
- * Fits columns into the terminal. Drops the columns with the lowest weights first (of equal ones, the last), restores
- * dropped columns that still fit, then narrows the widest texts. Empty columns are dropped before all others; extra
- * columns appear only if no other column has to give way.
- * @param natural width of each column's widest text, including its header.
- * @param limit terminal width in columns; undefined for a pipe, where everything is shown in full.
- * @param needs space requirements of each column, if its texts determine any.
+ * Fits columns into the terminal. Drops the columns with the lowest weights first (among equal weights, the last
+ * column), restores dropped columns that still fit, then narrows the widest texts. Empty columns are dropped before all
+ * others; extra columns appear only if no other column has to give way.
+ * @param natural lists the width of each column's widest text, including its header.
+ * @param limit is the terminal width in columns; undefined for a pipe, where everything is shown in full.
+ * @param needs lists the space requirements of each column, if its texts have any.
  */
 export function layOut(
   columns: readonly Column[],
@@ -177,7 +177,10 @@ function narrow(columns: readonly Candidate[], limit: number): void {
   }
 }
 
-/** Narrows the only remaining column to the terminal, because it must fit whatever its kind. */
+/**
+ * If only one column remains, truncates it to the terminal width, even if columns of its kind are otherwise never
+ * truncated.
+ */
 function onlyOne(shown: readonly Candidate[], limit: number): Partial<PlacedColumn> {
   const [only] = shown;
   return only && shown.length === 1 && only.width > limit ? { width: limit, cuts: true } : {};
@@ -200,7 +203,7 @@ export interface TableOptions extends CellOptions {
 const pageSize = 100;
 
 /**
- * Formats rows as a header and lines: one per row, or several if prose wraps. For complete tables; use `printTable` for
+ * Formats a complete table as a header and one line per row, or several lines if prose wraps. Use `printTable` for
  * lists.
  */
 export async function tableLines(
@@ -285,7 +288,7 @@ class Table {
     return new Table(layOut(columns, natural, options.width, needs), columns, options, ids);
   }
 
-  /** @returns the header, then the lines of each row: one, unless a column wraps. */
+  /** @returns the header, then the lines of each row. A row has one line unless a column wraps. */
   async firstPage(rows: readonly unknown[]): Promise<string[]> {
     const [header = '', ...lines] = await this.#draw(
       [this.columns.map(heading), ...this.#texts(rows)],
@@ -351,7 +354,7 @@ class Table {
       .map((line) => setIn + line);
   }
 
-  /** The lines of a cell: one, unless the column wraps. */
+  /** The lines of a cell. There is only one line unless the column wraps. */
   #fit(text: string, { width, cuts, wraps, keeps }: PlacedColumn, measure: Measure): string[] {
     if (!cuts || this.options.width === undefined) return [text];
     if (wraps && !this.options.isOneLine) return breakCell(text, width, measure);
@@ -374,7 +377,7 @@ const late = Symbol('late');
 interface BatchOptions {
   /** Maximum rows of the first batch. */
   readonly size: number;
-  /** How long the first batch waits for more rows once it has one, in ms. */
+  /** How long the first batch waits for more rows after its first row has arrived, ms. */
   readonly waitMs: number;
 }
 
@@ -410,7 +413,7 @@ export async function* headFirst<T>(
       coming = undefined;
       if (!step.done) head.push(step.value);
     }
-    // Mark the promise as handled, because the row that missed the first batch may still reject while nobody awaits it.
+    // Mark the promise as handled. The row that missed the first batch may still fail while nobody awaits this promise.
     coming?.catch(() => {});
     if (head.length > 0) yield head;
     while (coming || !ended) {

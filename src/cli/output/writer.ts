@@ -20,8 +20,8 @@ const goneCodes = new Set([
 ]);
 
 /**
- * Buffers small writes into 64 KB chunks, flushes when the program becomes idle, and applies backpressure: await what
- * `write` returns.
+ * Buffers small writes into 64 KB chunks, flushes when the program becomes idle, and applies backpressure. Callers must
+ * therefore await what `write` returns.
  */
 export class Writer {
   readonly #stream: Writable;
@@ -66,8 +66,8 @@ export class Writer {
   }
 
   /**
-   * @param scrub is applied when the text is sent, except to all-ASCII chunks, which most are.
-   * @throws OutputError if an earlier write failed for a reason other than a closed reader; the abort reason.
+   * @param scrub is applied to text as it is sent, but not to the many chunks that are pure ASCII.
+   * @throws OutputError if an earlier write failed for a reason other than a closed reader, or the abort reason.
    */
   write(text: string, scrub?: Scrub): Promise<void> | undefined {
     this.#check();
@@ -90,7 +90,9 @@ export class Writer {
     if (!this.#closed) await this.#send(bytes);
   }
 
-  /** Resolves once everything is written. @throws OutputError if something could not be written; the abort reason. */
+  /**
+   * Resolves once everything is written. @throws OutputError if something could not be written, or the abort reason.
+   */
   async flush(): Promise<void> {
     await this.#push();
     this.#check();
@@ -207,7 +209,9 @@ export function openArea(area: LiveArea): () => void {
   };
 }
 
-/** Call it before other text is printed on the terminal. @param endsLine whether that text ends with a line break. */
+/**
+ * Call it before other text is printed on the terminal. @param endsLine tells whether that text ends with a line break.
+ */
 export function makeRoom(endsLine: boolean): void {
   current?.hide();
   isLineOpen = !endsLine;

@@ -31,7 +31,7 @@ function toYaml(value: unknown): string {
   return document.toString({ lineWidth: 0, blockQuote: false }).replace(allHidden, escaped);
 }
 
-/** Writes exponent notation as decimal digits, which the files errand reads require. */
+/** Writes plain decimal digits instead of exponent notation, because files that errand reads require them. */
 const inDigits: ScalarTag = {
   tag: 'tag:yaml.org,2002:float',
   default: true,

@@ -35,8 +35,8 @@ export function askChoice<T extends string>(
 }
 
 /**
- * Prompts for one of several records, each shown as a row that fits the terminal, or one of `others` below them.
- * Columns keep their order; those that do not fit are dropped by weight. `first` is preselected.
+ * Prompts for one of several records or one of `others`. Each record is shown as a row that fits the terminal, and the
+ * others below the rows. Columns keep their order; those that do not fit are dropped by weight. `first` is preselected.
  */
 export async function askRow<R extends Row, O extends string = never>(
   context: Context,
@@ -109,8 +109,8 @@ export function confirm(context: Context, message: string): Promise<boolean> {
 }
 
 /**
- * Prompts for a secret until one is accepted, without echo. After a stray Enter the user is asked again, so the secret
- * is not typed into the shell.
+ * Prompts for a secret, without echo, until the user enters an acceptable one. A stray Enter does not end the prompt,
+ * because the user would then type the secret into the shell.
  */
 export async function askSecret(
   context: Context,
@@ -124,7 +124,7 @@ export async function askSecret(
     const secret = await answered(context, (on) => password(question, on));
     const problem = secret === '' ? undefined : await check?.(secret);
     if (problem === undefined) return secret;
-    // Start a new prompt: the library would append the next input to the rejected secret.
+    // Start a new prompt, because the library would append the next input to the rejected secret.
     context.note(`${problem}; type it again, or press Ctrl-C to end`);
   }
 }

@@ -52,7 +52,7 @@ export async function accountFields(
 
 const largestSecretBytes = 4096;
 
-/** Sources of an account's secrets; never a flag value or an environment variable. */
+/** Options that tell where to read an account's secrets. A secret is never a flag value or an environment variable. */
 export const secretOptions = {
   passwordFile: {
     kind: 'text',
@@ -116,7 +116,7 @@ export const unlistedOption = {
 
 const anyRetailer = 'any retailer';
 
-/** Prompts for the account's retailer; as free text if the service lists none. */
+/** Prompts for the account's retailer. Asks for free text if the service lists no retailers. */
 export async function askRetailer(context: Context): Promise<string | undefined> {
   const prompt = await context.prompt();
   const rows = (await listRetailers(context)).filter((row) => row.use_your_account === true);
@@ -226,7 +226,8 @@ export const accountDetailColumns: readonly Column<Shape<'ManagedAccount'>>[] = 
 ];
 
 /**
- * Changes a retailer account at the service, recording it in the audit chain. @param shortId of an existing account.
+ * Changes a retailer account at the service, recording the change in the audit chain. @param shortId is the short id of
+ * an existing account.
  */
 export function auditedAccount<T>(
   context: Context,

@@ -61,7 +61,10 @@ const steps = [
   '  4. send one message: the first that arrives verifies the address',
 ];
 
-/** Finds an account in the list, since the service has no single lookup. @throws ErrandError not_found. */
+/**
+ * Finds an account in the list of all accounts, because the service cannot look up a single one. @throws ErrandError
+ * not_found.
+ */
 async function find(client: Client, id: string, deadline: Deadline): Promise<Account> {
   for await (const { rows } of pages(client, 'account.list', {}, { all: true, deadline })) {
     const found = rows.find(({ short_id, id: uuid }) => short_id === id || uuid === id);

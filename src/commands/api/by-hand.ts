@@ -27,7 +27,7 @@ interface Request extends GivenBody {
 }
 
 /**
- * Sends a request for an operation where one intent creates one record. Journals, confirms and settles the request as
+ * Sends a request for an operation that creates one record per intent. Journals, confirms and settles the request as
  * the operation's own command does. @throws UsageError for an invalid body; conflict for a repeated request.
  */
 export async function sendByHand(context: Context, request: Request): Promise<MadeRecord> {
@@ -90,7 +90,7 @@ function nameOf(operation: Operation | undefined): JournaledOperation {
   throw new TypeError(`no journal for ${operation?.path}`);
 }
 
-/** Confirms a request by its path if it has no detailed view. */
+/** Asks for confirmation of a request that has no detailed view, showing only its method and path. */
 function confirmRequest(context: Context, { target, yes }: Request): Promise<void> {
   const { method, path, surface, operation } = target;
   return confirmSpending(context, {

@@ -9,8 +9,8 @@ import { readHeaders, readPayload, reportHead, sendsSomething } from './payload.
 import { everyRow, showJson, showResponse } from './response.ts';
 
 /**
- * Allows a write only on the exact path of a known operation: a gateway might route another spelling to the order
- * endpoint, bypassing journal and policy. Reads change nothing, so any path is allowed.
+ * Allows a write only on the exact path of a known operation, because a gateway might route another spelling to the
+ * order endpoint, bypassing journal and policy. A read may use any path, because it changes nothing.
  * @throws UsageError for a write to an unknown path, unless `allowed`; ErrandError policy if a policy is active.
  */
 async function checkWrite(

@@ -24,7 +24,7 @@ export const sendsSomething = ({ rawField = [], field = [], bodyFrom }: Given): 
   rawField.length > 0 || field.length > 0 || bodyFrom !== undefined;
 
 /**
- * Sends fields as a JSON body, or as query parameters for a read or when `--input` gives the body.
+ * Sends fields as a JSON body. For a read, or when `--input` gives the body, sends them as query parameters instead.
  * @throws UsageError naming the flag.
  */
 export async function readPayload(context: Context, method: string, given: Given): Promise<Payload> {
@@ -105,8 +105,8 @@ interface Fields {
 const maxDepth = 32;
 
 /**
- * Folds `a=1`, `a[b]=1`, `a[]=1` and `a[][b]=1` into one object: named brackets open an object, empty ones a list. A
- * name that the list's last object already has starts the next object. Pure.
+ * Folds `a=1`, `a[b]=1`, `a[]=1` and `a[][b]=1` into one object. Named brackets open an object, and empty brackets open
+ * a list. If the list's last object already has a field of that name, the field starts the next object. Pure.
  * @throws UsageError naming a malformed field, or one that conflicts with an earlier field.
  */
 export function collectFields(pairs: readonly (readonly [string, FieldValue])[]): Fields {
@@ -172,7 +172,7 @@ function append(list: FieldValue[], parts: readonly string[], value: FieldValue,
 /** Value of `key[]` without `=`: an empty list. */
 export const emptyList: FieldValue[] = [];
 
-/** Whether an object already has this value, so a new list element must start. */
+/** Whether the last object of a list already has this field, so that a new list element must start. */
 function isTaken(fields: Fields, [name = '', next, ...rest]: readonly string[]): boolean {
   if (!Object.hasOwn(fields, name)) return false;
   const here = fields[name];
@@ -187,8 +187,8 @@ const clash = (key: string, name: string, kind: string): UsageError =>
   new UsageError(`the field "${key}" makes "${name}" a ${kind}, and another field makes it something else`);
 
 /**
- * Parses `Name: value` lines into headers with lowercase names; repeated ones are joined as a list. The client
- * validates names and values. @throws UsageError for a malformed header, or a credential passed by hand.
+ * Parses `Name: value` lines into headers with lowercase names. The values of a repeated header are joined as a list.
+ * The client validates names and values. @throws UsageError for a malformed header, or a credential passed by hand.
  */
 export function readHeaders(lines: readonly string[]): Readonly<Record<string, string>> {
   const headers = new Map<string, string>();

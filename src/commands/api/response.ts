@@ -14,9 +14,9 @@ import type { Context } from '../../run/context.ts';
 type Chunks = AsyncIterable<Uint8Array>;
 
 /**
- * Converts a response to a result: JSON as a whole, or as a list's records if the format has columns; other content
- * streams unchanged.
- * @throws ErrandError if it cannot be shown as requested.
+ * Converts a response to a result. JSON is shown as a whole, or as a list's records if the format has columns; other
+ * content streams unchanged.
+ * @throws ErrandError if the response cannot be shown as requested.
  */
 export async function showResponse(
   response: AnyResponse,
@@ -87,8 +87,8 @@ const notAsRequested = (message: string): ErrandError =>
   new ErrandError('usage', message, { outcome: 'applied', retryable: false });
 
 /**
- * Fetches every page of a list as one stream, holding at most two pages in memory. Pages a known path as its row in the
- * table says; follows `next_page` for any other path.
+ * Fetches every page of a list as one stream, holding at most two pages in memory. Pages a known path as the operations
+ * table specifies, and any other path by following `next_page`.
  * @throws UsageError for a write; ErrandError if the response is not a list.
  */
 export async function everyRow(
@@ -115,7 +115,7 @@ export async function everyRow(
     all: true,
     deadline: new Deadline(context.clock, context.waitMs()),
   });
-  // Columns come from the first page, since a table cannot wait for the last.
+  // Take the columns from the first page, since a table cannot wait for the last page.
   const first = await pages.next();
   const columns = columnsOf(first.done ? [] : first.value.rows, context.output);
   return { kind: 'list', rows: rowsOf(first, pages), columns };

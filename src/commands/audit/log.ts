@@ -70,7 +70,7 @@ function latest(rows: Iterable<LogRow>, limit: number): LogRow[] {
   return recent.slice(-limit);
 }
 
-/** One word for how a record's action ended; failing that, the reason given in the record. */
+/** One word that tells how a record's action ended, or else the reason given in the record. */
 function outcomeOf({ detail }: Unchecked<LogRow>): unknown {
   const { code, outcome, status, change, reason } = Object(detail);
   return code ?? outcome ?? status ?? change ?? reason;

@@ -87,7 +87,7 @@ async function reportCode(
   if (await openBrowser(whole, context.environment)) context.note('opened it in the browser');
 }
 
-/** Error codes that mean keep polling (specification, Device approval polling). */
+/** Error codes that tell the client to continue polling (specification, Device approval polling). */
 const waiting: ReadonlySet<string | undefined> = new Set(['authorization_pending', 'slow_down']);
 const defaultIntervalSeconds = limits.deviceIntervalSeconds;
 /** Longest polling interval accepted from the service, seconds; longer values are ignored. */

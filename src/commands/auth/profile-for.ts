@@ -5,8 +5,8 @@ import { shellLine, typedCommand } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 
 /**
- * Returns the active profile for storing a key. Refuses if another service is selected, because its key would later be
- * sent to the profile's service.
+ * Returns the active profile for storing a key. Refuses if a service other than the profile's is selected, because that
+ * service's key would later be sent to the profile's service.
  * @param then is the command that stores the key for the selected service. @throws UsageError.
  */
 export function profileFor({ settings }: Context, saved: Profile | undefined, then: NextStep): Profile {

@@ -59,7 +59,7 @@ export async function distributeFile(
   }
 }
 
-/** Arguments that name everything sent, for use in a suggested command. */
+/** Arguments that name everything that was sent, for use in a suggested command. */
 const wordsOf = ({ name, batches }: Sent): readonly string[] =>
   name === undefined ? batches.map(({ id }) => id) : [name];
 
@@ -70,7 +70,10 @@ export const sentOutput = [
   { events: 'BatchWatchEvent', when: 'and --watch' },
 ] as const satisfies readonly Printed[];
 
-/** Result for a shard without rows. @param shard `3/8`. @param name of the file or plan. */
+/**
+ * Result for a shard without rows. @param shard is the shard, such as `3/8`. @param name is the name of the file or
+ * plan.
+ */
 export const nothingIn = (shard: string, name: string): ResultOf<typeof sentOutput> => ({
   kind: 'list',
   rows: [],
@@ -79,8 +82,8 @@ export const nothingIn = (shard: string, name: string): ResultOf<typeof sentOutp
 });
 
 /**
- * Lists the sent batches, or follows them to completion with `watch`. @param facts notes to print.
- * @param reportedRows see `followResult`.
+ * Lists the sent batches, or follows them to completion with `watch`. @param facts lists notes to print.
+ * @param reportedRows is the same as in `followResult`.
  */
 export async function sentResult(
   context: Context,

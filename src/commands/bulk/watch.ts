@@ -56,7 +56,8 @@ export const watch = defineCommand({
 
 /**
  * Follows batches and shows them in the requested format; exits with 0, 7 or 8.
- * @param reportedRows numbers of the rows whose key, as the user already knows, belongs to an order with different content.
+ * @param reportedRows lists the rows whose key belongs to an order with different content, if the user was already told
+ * so.
  */
 export async function followResult(
   context: Context,

@@ -59,7 +59,7 @@ export const watch = defineCommand({
 const openDays = 60;
 const dayMs = 24 * 3600 * 1000;
 
-/** Ids of the orders a watch would wait for, newest first. Such orders are still moving toward the awaited state. */
+/** Ids of the orders that a watch would wait for, newest first. These orders can still reach the awaited state. */
 async function openOrders(context: Context, until: Until): Promise<string[]> {
   const since = new Date(context.serviceClock.now() - openDays * dayMs).toISOString();
   const queries = [

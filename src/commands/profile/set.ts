@@ -78,7 +78,10 @@ interface Given {
   readonly defaultPolicy?: boolean;
 }
 
-/** Applies the given values to a profile and lists what that drops. @throws UsageError for an invalid address. */
+/**
+ * Applies the given values to a profile and lists the secrets that are dropped as a result. @throws UsageError for an
+ * invalid address.
+ */
 function changed(
   before: Profile | undefined,
   { baseUrl, legacyBaseUrl, allowPlainHttp, policy, defaultPolicy }: Given,

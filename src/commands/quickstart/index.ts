@@ -50,8 +50,7 @@ function stopped({ context, view, steps, state }: Run, error: unknown): NoResult
   const { reason }: { reason: unknown } = context.signal;
   const made = context.unreported();
   if (step === undefined) throw error;
-  // Only the order can be in doubt, because earlier requests cost nothing and a sandbox key that may have been minted
-  // does no harm.
+  // Only the order can be in doubt. Earlier requests cost nothing, and a sandbox key does no harm if it was minted.
   const isInDoubt =
     made.some(({ madeId }) => madeId === undefined) ||
     (step === 'order' && error instanceof ErrandError && error.facts.outcome === 'unknown');

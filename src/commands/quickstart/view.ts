@@ -20,7 +20,7 @@ export interface NextCommand {
 
 /** Shows the steps on stderr as they run. */
 export interface QuickstartView {
-  /** Whether a user watches a live terminal: the view then shows everything, and nothing more needs printing. */
+  /** Whether a user watches a live terminal. If so, the view shows everything, and nothing more needs printing. */
   readonly isLive: boolean;
   /** Shows the current activity on the live line. */
   working(label: string, state: string): void;
@@ -35,7 +35,10 @@ export interface QuickstartView {
 const labelWidth = 9;
 const indent = '  ';
 
-/** On a TTY: one line per step with its command below, and a live line for the running step. In a pipe: plain lines. */
+/**
+ * On a TTY, shows one line per step with its command below, and a live line for the running step. In a pipe, prints
+ * plain lines.
+ */
 export async function quickstartView(context: Context): Promise<QuickstartView> {
   return canDrawLive({ stdout: context.io.stderr }) ? terminalView(context) : plainView(context);
 }

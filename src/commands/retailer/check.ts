@@ -11,7 +11,7 @@ export const check = defineCommand({
   name: 'check',
   summary: 'Would an order for this product URL be refused, and why',
   arguments: [{ name: 'url', names: 'products', description: query.url.description, required: true }],
-  // Lists the accepted countries; the length limit alone would say less.
+  // Offers the accepted countries, because the specification's length limit alone would tell users less.
   options: {
     country: { kind: 'text', offers: destinationCountries, description: query.country.description },
   },

@@ -219,7 +219,7 @@ async function chooseItems(context: Context, orderId: string): Promise<ChosenIte
   return items;
 }
 
-/** Asks for the quantity; the default is that of --item without a number. */
+/** Asks for the quantity. The default is the same as for an --item without a number. */
 async function askQuantity(context: Context, { name, bought }: ChosenItem): Promise<number> {
   const { min } = limits.quantity;
   if (bought === min) return min;
@@ -235,7 +235,7 @@ const itemColumns: readonly Column[] = [
   { name: 'item', path: 'order_item_id', value: (it) => plainText(it.order_item_id).slice(0, 8), weight: 8 },
 ];
 
-/** Reads everything bought, as choices for the user. */
+/** Reads everything bought with an order, so that the user can choose from it. */
 async function readBought(context: Context, orderId: string): Promise<ChosenItem[]> {
   const client = await context.client();
   try {

@@ -34,7 +34,7 @@ const denied: readonly unknown[] = ['denied'] satisfies ReturnStatus[];
 /** Earlier versions of the service call a finished return `completed`. */
 const over: readonly unknown[] = ['completed', 'credited'] satisfies ReturnStatus[];
 
-/** Judges the state of one return; an unknown status means keep waiting. Pure. */
+/** Judges the state of one return. An unknown status means that the watch must keep waiting. Pure. */
 export function verdictOf({ status }: Pick<ReturnRecord, 'status'>, until: Until): Verdict {
   if (denied.includes(status)) return 'failed';
   if (over.includes(status)) return 'reached';

@@ -74,9 +74,8 @@ export async function checkSandbox(context: Context, verb: string): Promise<void
 }
 
 /**
- * Reads the sandbox's state, or why the sandbox withholds its state from this machine. @throws UsageError if the
- * service
- * is not a sandbox.
+ * Reads the sandbox's state, or the reason why the sandbox withholds it from this machine. @throws UsageError if the
+ * service is not a sandbox.
  */
 async function askState(
   context: Context,
@@ -99,7 +98,10 @@ async function askState(
   throw notSandbox(context, verb, `it responds to GET ${controlPath} as no sandbox does`);
 }
 
-/** Headers that prove to the sandbox that this user runs it, for systems that cannot tell who calls. */
+/**
+ * Headers that prove to the sandbox that this user runs it. Some systems need them because they cannot tell which user
+ * sent a request.
+ */
 function ownHeaders({ settings: { baseUrl, folders } }: Context): Record<string, string> {
   const token = tokenFor(folders.state, baseUrl.value);
   return token === undefined ? {} : { [controlTokenHeader]: token };

@@ -33,7 +33,7 @@ export const fault = defineCommand({
     const sandbox = await controlled(context, 'fault', { mayMakeOne: true });
     const isChange = off || faults.length > 0 || seed !== undefined;
     const change = off ? (faults.length === 0 ? { faults } : { remove: faults }) : { add: faults };
-    // The sandbox adds and removes faults itself, so concurrent changes by others survive.
+    // Let the sandbox add and remove faults itself, so that concurrent changes by others survive.
     const after: ControlState = isChange ? await sandbox.act('faults', { ...change, seed }) : sandbox.state;
     const isNone = after.faults.length === 0;
     const shown = isNone ? 'none' : after.faults.join(', ');

@@ -17,14 +17,14 @@ export interface Gone {
 
 /**
  * Tells the journal that the current sandbox no longer has what this machine ordered there. Call it only once the
- * service has proved to be a sandbox. @returns lines about what was in doubt. @throws StorageError.
+ * service has proved to be a sandbox. @returns lines about records that were in doubt. @throws StorageError.
  */
 export async function noteGone(context: Context, { since, until, why, dataFile }: Gone): Promise<string[]> {
   const { baseUrl, folders } = context.settings;
   if (!journalExists(context.settings)) return [];
   const journal = await context.journal();
   const sandbox = await import('../../sandbox-door.ts');
-  // A sandbox served on the embedded sandbox's data takes the embedded one back, too.
+  // If the current sandbox is served on the embedded sandbox's data, the change takes the embedded sandbox back, too.
   const services = new Set([
     baseUrl.value,
     ...(dataFile === sandbox.fileOf(folders.state) ? [embeddedUrl] : []),

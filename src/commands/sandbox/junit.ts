@@ -18,7 +18,7 @@ export interface JunitSuite {
   readonly cases: readonly JunitCase[];
 }
 
-/** XML 1.0 cannot represent these, even escaped; the template handles control characters. */
+/** XML 1.0 cannot represent these characters, even escaped. The template handles control characters. */
 const unwritable = /[\ufffe\uffff]/g;
 
 const plain = (text: string): string => text.toWellFormed().replace(unwritable, '\ufffd');

@@ -56,7 +56,7 @@ interface Keeper {
 }
 
 /**
- * Returns the profile that may store the key, which must have the base URL the key is minted at. @throws UsageError if
+ * Returns the profile that may store the key. The key must be minted at the profile's base URL. @throws UsageError if
  * --store is given and the profile has another base URL.
  */
 async function profileFor(context: Context, isRequested: boolean): Promise<Keeper | undefined> {

@@ -3,7 +3,7 @@ import { faultGrammar, sandboxFaults } from '../../api/sandbox-faults.ts';
 import { formatMoney } from '../../format/money.ts';
 import { UsageError } from '../../platform/errors.ts';
 
-/** Options for the behavior of a sandbox being started. */
+/** Options that set how a sandbox behaves, for commands that start one. */
 export const rehearsalOptions = {
   speed: { kind: 'integer', min: 1, max: 1000, description: 'speed-up factor for the life of an order' },
   seed: {
@@ -22,7 +22,7 @@ export const rehearsalOptions = {
 /** Values of `fault`, for the help. */
 export const faultList = { title: 'Faults', rows: sandboxFaults, note: faultGrammar };
 
-/** Checks the cents of a sandbox wallet. @throws UsageError above the maximum. */
+/** Checks the balance of a sandbox wallet, in cents. @throws UsageError above the maximum. */
 export function walletCents(flag: string, cents: number): number {
   if (cents > maxSandboxWalletCents)
     throw new UsageError(

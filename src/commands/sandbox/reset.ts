@@ -34,7 +34,7 @@ export const reset = defineCommand({
         return { kind: 'none', hints: ['nothing was deleted'] };
       }
     }
-    // Unreadable data is deleted too, so do not open a sandbox on it.
+    // Do not open a sandbox on the data, because unreadable data must be deleted too.
     const sandbox = await import('../../sandbox-door.ts');
     const until = context.clock.now();
     if (served) await served.act('reset', {});
@@ -45,7 +45,7 @@ export const reset = defineCommand({
     const store = await context.store();
     const mayComeBack = served ? served.state.snapshots.length > 0 : sandbox.hasSnapshots(folders.state);
     await store.retireKeysAt(baseUrl.value, mayComeBack);
-    // A sandbox served on the embedded sandbox's data empties the embedded one, too.
+    // If the served sandbox uses the embedded sandbox's data, emptying it empties the embedded sandbox, too.
     if (served?.state.kept_in === sandbox.fileOf(folders.state))
       await store.retireKeysAt(embeddedUrl, mayComeBack);
     const keys = mayComeBack

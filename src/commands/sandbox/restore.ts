@@ -30,7 +30,9 @@ export const restore = defineCommand({
   },
 });
 
-/** Suggests the stored key that was in use at a given time, if the current key is newer. @param since ms. */
+/**
+ * Suggests the stored key that was in use at a given time, if the current key is newer. @param since is that time, ms.
+ */
 async function keyOf(context: Context, since: number): Promise<string[]> {
   const { profile, baseUrl } = context.settings;
   const stored = (await context.store()).profile(profile.value);

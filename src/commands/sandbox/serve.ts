@@ -14,7 +14,7 @@ import type { Context } from '../../run/context.ts';
 import { faultList, rehearsalOptions, walletCents } from './rehearsal-options.ts';
 import { scenarioNamed, scenarioOption } from './scenario-file.ts';
 
-/** Options that set who may reach a served sandbox, and whom the sandbox may call. */
+/** Options that set who may reach a served sandbox, and which addresses the sandbox may call. */
 const reachOptions = {
   allowExternalWebhooks: {
     kind: 'flag',
@@ -139,7 +139,7 @@ const readyRecord = (
   ...(hasScenario && { keys: keys.map(({ name, apiKey }) => ({ name, api_key: apiKey })) }),
 });
 
-/** Formats the same for people: the address, and the scenario's keys or how to get a key. */
+/** Formats the first record as text for people. Shows the address, and the scenario's keys or how to get a key. */
 const firstLines = ({ baseUrl, shopUrl, consoleUrl, keys }: Served): string => {
   const minting = `curl -sX POST ${baseUrl}/sandbox/keys`;
   const shown = keys.length > 0 ? keys.map(({ name, apiKey }) => `${apiKey}  ${name}`) : [minting];

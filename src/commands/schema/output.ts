@@ -122,7 +122,7 @@ function named(
   });
 }
 
-/** The closest name; failing that, the names of the closest noun. */
+/** The closest name. If no name is close, the names that belong to the closest noun. */
 function nearTo(name: string, names: readonly string[]): readonly string[] {
   const near = nearestWord(name, names);
   if (near !== undefined) return [near];

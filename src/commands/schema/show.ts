@@ -68,7 +68,7 @@ const listOf = ({ rows, columns, id }: Table): ListResult<ContractRow> => ({
   id,
 });
 
-/** Lists every name with its kind; errors appear only as a table, because there are many. */
+/** Lists every name with its kind. Errors appear only as a single table, because there are many. */
 function overview(topics: Readonly<Record<string, Table>>): ListResult<ContractRow> {
   const named = Object.entries(topics).filter(([topic]) => topic !== 'errors');
   return {
@@ -202,7 +202,7 @@ const operationDetailColumns: readonly Column[] = [
   },
 ];
 
-/** Everything the table knows about one operation. */
+/** Everything that the operations table contains about one operation. */
 function operationRecord(name: OperationName): Output<'ContractOperation'> {
   const operation: Operation = operations[name];
   const { method, path, surface, summary, auth, retry, body, response, errors, rules } = operation;

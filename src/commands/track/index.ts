@@ -30,8 +30,8 @@ export const command = defineRootCommand({
 });
 
 /**
- * Reads the concessions made on an order, if it belongs to the current key, so that a partial purchase does not look
- * complete.
+ * Reads the concessions made on an order, so that a partial purchase does not look complete. Works only if the order
+ * belongs to the current key.
  */
 async function fulfillmentOf(context: Context, path: { readonly order_id: string }): Promise<unknown> {
   if (context.settings.apiKey === undefined || context.previewsRequests) return undefined;
@@ -65,8 +65,8 @@ const parcels: Column<Shape<'PublicTrackingResponse'>> = {
 };
 
 /**
- * Columns for a TTY: the order's overall state, then each parcel. @param fulfillment of the order, if known. Public
- * tracking alone does not reveal that less was bought than requested.
+ * Columns for a TTY: the order's overall state, then each parcel. @param fulfillment is the order's fulfillment, if
+ * known. Public tracking alone does not reveal that less was bought than requested.
  */
 export const trackScreen = (fulfillment: unknown): readonly Column<Shape<'PublicTrackingResponse'>>[] => [
   ...orderFacts.filter(({ name }) => name !== 'status').slice(0, 1),

@@ -4,7 +4,7 @@ import type { ListenOptions } from '../../integrations/webhooks/listen.ts';
 import type { Context } from '../../run/context.ts';
 import { forwardTarget } from './registration.ts';
 
-/** How long an event waits for its order, ms; later events wait behind it. */
+/** How long an event waits for its order to be read, ms. Later events wait behind it. */
 const rereadMs = 15_000;
 
 /** Reads an event's order from the service, unless `until` aborts first. @throws Error if it cannot be read. */

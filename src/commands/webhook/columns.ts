@@ -81,7 +81,7 @@ export const eventList = (hasActed: boolean) => ({
   screen: hasActed ? [...eventScreen, then] : eventScreen,
 });
 
-/** Whether an event was to be forwarded or to trigger a command. */
+/** Whether an event had to be forwarded or had to trigger a command. */
 export const isActedOn = (event: StoredEvent): boolean => actedOn(event) !== undefined;
 
 /** Columns for the detail view of one event. */

@@ -79,7 +79,10 @@ export const events = defineCommand({
       for (const one of first(log.list(filter), max)) yield { ...shownEvent(one) };
     }
 
-    /** Whether any event shown on the terminal was acted on; assumes so if there are too many to check. */
+    /**
+     * Whether any event shown on the terminal was forwarded or triggered a command. Assumes that one did if there are
+     * too many to check.
+     */
     function hasActed(): boolean {
       if (context.output.format !== 'table') return false;
       if (failed) return true;

@@ -133,7 +133,10 @@ export const listenCommand = defineCommand({
   },
 });
 
-/** Runs the embedded sandbox, which delivers only while a process runs it, and registers the listener's address. */
+/**
+ * Runs the embedded sandbox and registers the listener's address. The sandbox delivers events only while a process runs
+ * it.
+ */
 async function begin(context: Context, registers: boolean, url: string): Promise<() => Promise<void>> {
   const { listeners } = await context.webhooks();
   const stopSandbox = await runSandbox(context);
@@ -236,7 +239,7 @@ export class EventLines {
     const to = stateOfEvent(event);
     if (!to || orderId === null) return to ? this.#state(to, room) : '';
     const from = this.#states.get(orderId) ?? this.#earlierState(event);
-    // Bounds the cache; a cleared state is looked up in the log again.
+    // Clear the cache to bound its size. A state that is no longer cached is looked up in the log again.
     if (this.#states.size >= maxStates) this.#states.clear();
     this.#states.set(orderId, to);
     const left = room - beforeWidth;
@@ -245,7 +248,10 @@ export class EventLines {
     return `${this.#before(from, to, event.event)}${this.#state(to, left)}`;
   }
 
-  /** The order's earlier state; the event name if the state did not change; blank for a new order. */
+  /**
+   * Shows the order's earlier state. Shows the event name instead if the state did not change, and nothing for a new
+   * order.
+   */
   #before(from: ShownState | undefined, to: ShownState, happened: string | null): string {
     if (!from) return ' '.repeat(beforeWidth);
     if (from.text !== to.text) return `${this.#state(from, stateWidth, true)}${arrow}`;
@@ -322,8 +328,8 @@ function listenResult(
 }
 
 /**
- * Yields all records. After an interruption, throws once the summary is out, naming the command that lists the stored
- * events.
+ * Yields all records. After an interruption, first yields the summary, then throws an error naming the command that
+ * lists the stored events.
  */
 async function* untilStopped(
   context: Context,
@@ -377,7 +383,10 @@ function report(context: Context, record: ListenRecord): void {
 const summaryLine = ({ received, stored, duplicates, forwarded, failed }: ListenSummary): string =>
   `${received} received, ${stored} new, ${duplicates} ${duplicates === 1 ? 'duplicate' : 'duplicates'}, ${forwarded} forwarded, ${failed} failed`;
 
-/** Tracks which events were shown. An event not yet written when this process ends is shown by the next listener. */
+/**
+ * Tracks which events were shown. If this process ends before it has written an event, the next listener shows that
+ * event.
+ */
 class Shown {
   readonly #context: Pick<Context, 'io' | 'output'>;
   readonly #log: EventLog;
@@ -394,7 +403,7 @@ class Shown {
     else await this.#noteOnceOut([id]);
   }
 
-  /** Call it when everything handed out has been written. */
+  /** Call it once all events passed to `handedOut` have been written. */
   allOut(): Promise<void> {
     return this.#noteOnceOut(this.#held.splice(0));
   }

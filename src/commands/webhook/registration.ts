@@ -3,7 +3,7 @@ import { maskAddress } from '../../integrations/webhooks/listener.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 
-/** Scope of a registration. The service keeps one registration per account, and a separate one for test mode. */
+/** What a registration applies to. The service keeps one registration per account, and a separate one for test mode. */
 export const registrationScope = (context: Context): string =>
   JSON.stringify([
     context.settings.baseUrl.value,
@@ -13,8 +13,8 @@ export const registrationScope = (context: Context): string =>
 
 /**
  * Registers a listener's address for as long as it listens.
- * @returns a function that restores the earlier address if errand knows it, since the service does not return that
- * address. Never throws.
+ * @returns a function that restores the earlier address. It can do so only if errand knows that address, because the
+ * service does not return it. Never throws.
  */
 export async function registerWhileListening(context: Context, url: string): Promise<() => Promise<void>> {
   const client = await context.lastingClient();

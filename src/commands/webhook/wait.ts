@@ -111,15 +111,15 @@ export const waitCommand = defineCommand({
   },
 });
 
-/** Whether this machine can receive an order's events, and advice if that is uncertain. */
+/** Whether this machine can receive an order's events, with advice to the user if it may not. */
 interface Hearing {
   readonly isHeard: boolean;
   readonly advice?: string;
 }
 
 /**
- * Checks that a listener runs on this machine and that a known address leads to it for these events. The registered
- * address and those of the order itself are known.
+ * Checks that a listener runs on this machine and that its address receives these events. errand knows of two kinds of
+ * addresses: the registered one, and those set by the order itself.
  */
 async function hearingOf(context: Context, orderId: string, names: readonly string[]): Promise<Hearing> {
   const { value: baseUrl } = context.settings.baseUrl;
@@ -138,7 +138,7 @@ async function hearingOf(context: Context, orderId: string, names: readonly stri
     advice: `\`errand webhook listen\` is running, but no address of it is registered here for ${service}, so events may not reach it; \`errand webhook listen --register\` registers one`,
   };
 
-  /** Addresses the order sets for these events, if this machine placed it. */
+  /** Addresses that the order sets for these events. They are known only if this machine placed the order. */
   async function ownAddresses(): Promise<unknown[]> {
     if (!journalExists(context.settings)) return [];
     try {
@@ -154,7 +154,7 @@ async function hearingOf(context: Context, orderId: string, names: readonly stri
 
 /**
  * Shows what is awaited and the elapsed time on stderr, if it is a TTY; otherwise a no-op.
- * @param what the event, in words. @returns a function that clears the line; always call it.
+ * @param what names the event in words. @returns a function that clears the line; always call it.
  */
 async function showWaiting(context: Context, what: string, orderId: string): Promise<() => void> {
   const { stderr } = context.io;

@@ -55,7 +55,7 @@ export function pageText({ title, about, sections }: Page): string {
       (text) => html`<p class="note">${inert(text)}</p>
 `,
     );
-  // The style is trusted, and the hash in the content security policy covers exactly these bytes.
+  // The style is trusted. Its hash in the content security policy covers exactly these bytes.
   const head = `<!doctype html>
 <html lang="en">
 <head>
@@ -84,8 +84,8 @@ ${body}${lines(notes)}</section>
 }
 
 /**
- * Prepares untrusted text for a page: one line, truncated, with control and invisible characters made visible. Not
- * escaped yet.
+ * Prepares untrusted text for a page: one line, truncated, with control and invisible characters made visible. The
+ * result is not escaped yet.
  */
 const inert = (text: string, limit = 500): string => safeText(text, limit);
 
@@ -102,8 +102,9 @@ const maxLabelLength = 80;
 const maxBars = 60;
 
 /**
- * Draws horizontal bars with label and value as wrapping text, readable on phones too. Bars are inline SVG in the
- * page's colors. @param title for screen readers.
+ * Draws horizontal bars. Labels and values are text that wraps, so that they are readable on phones too. Bars are
+ * inline SVG in the page's colors.
+ * @param title for screen readers.
  * @param isByTime keeps the last bars instead of the first ones when there are too many.
  */
 export function barChart(title: string, bars: readonly Bar[], { isByTime = false } = {}): Html {
@@ -124,7 +125,7 @@ export interface PageColumn {
   readonly name: string;
   /** Amounts and counts: right-aligned. */
   readonly isNumber?: boolean;
-  /** Prose: never broken inside a word as long as the page can scroll. */
+  /** The column holds prose. Its words are never broken as long as the page can scroll. */
   readonly isProse?: boolean;
 }
 

@@ -75,7 +75,7 @@ export class NetworkTransport implements Transport {
 
   async close(): Promise<void> {
     for (const socket of this.#connecting) socket.destroy();
-    // A transport that failed to start has nothing to close.
+    // Ignore failures, because a transport that failed to start has nothing to close.
     await Promise.allSettled(
       [...this.#carriers.values()].map(async (transport) => (await transport).destroy()),
     );
@@ -168,7 +168,7 @@ async function decodedBody(body: Readable, headers: WireHeaders, isEmpty: boolea
       },
     );
   }
-  // The decoder emits the same error, so the decoder's reader sees it.
+  // Ignore the error here. The decoder emits the same error, so the decoder's reader sees it.
   return pipeline(body, await decoder(), () => {});
 }
 
@@ -196,7 +196,10 @@ const brokenCoding = (cause: unknown): TransportFailure =>
     cause,
   });
 
-/** Address kinds, from public inward. Link-local addresses are allowed only if the user entered one. */
+/**
+ * Kinds of addresses, ordered from public to innermost. Link-local addresses are allowed only if the user entered such
+ * an address.
+ */
 const inwards: readonly AddressKind[] = ['public', 'private', 'forbidden', 'loopback'];
 
 const places: Readonly<Record<AddressKind, string>> = {
@@ -245,7 +248,7 @@ interface Connecting {
   readonly connectMs: number;
   /** Maximum size of all response headers, bytes. */
   readonly maxHeaderSize: number;
-  /** Called when a socket starts connecting; `ended` is called when that ends, whatever the result. */
+  /** Called when a socket starts connecting. `ended` is called when connecting ends, whether it succeeded or failed. */
   started(socket: Socket): void;
   ended(socket: Socket): void;
 }
@@ -407,7 +410,7 @@ function headersOf(raw: readonly string[]): WireHeaders {
   return Object.fromEntries(found);
 }
 
-/** Node reports a truncated connection with either of two messages; a reset by the peer has a third. */
+/** Node reports a truncated connection with one of these two messages. A reset by the peer has a different message. */
 const isCutOff = ({ message }: Error): boolean => message === 'socket hang up' || message === 'aborted';
 
 const cutOff = (cause?: Error): TransportFailure =>

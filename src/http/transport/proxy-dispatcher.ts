@@ -20,11 +20,11 @@ export async function proxyDispatcher(proxy: URL, { maxHeaderSize, timeouts }: O
     proxyTunnel: false,
     proxyTls: { timeout },
     requestTls: { timeout },
-    // The full undici adds `connect` to every dispatcher, but undici's separate files do not.
+    // The full undici adds `connect` to every dispatcher. Its separate files do not, so `connect` is added here.
     clientFactory: (origin, options) =>
       Object.assign(new Pool(origin, { ...options, headersTimeout }), { connect }),
     factory: (origin, options) => {
-      // undici types these as `Object`; they are pool options whose connector is the tunnel.
+      // undici types these options as `Object`, but they are pool options with the tunnel as their connector.
       const { connect: tunnel, ...others } = options as PoolType.Options;
       return new Pool(origin, {
         ...others,

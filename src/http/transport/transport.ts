@@ -13,7 +13,7 @@ export interface WireRequest {
 
 export type WireHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A response with its body unread, content coding removed. Callers must read it to the end or discard it. */
+/** A response whose body is decoded but not yet read. Callers must read the body to the end or discard it. */
 export interface WireResponse {
   readonly status: number;
   /** Names are in lower case. */

@@ -3,7 +3,7 @@ import Agent from 'undici/lib/dispatcher/agent.js';
 import { setV8Flag } from '../../platform/memory.ts';
 
 /**
- * Parts of undici's internals; loading all of it costs 50 ms at startup. They are not public API:
+ * Loads only parts of undici, because loading all of undici costs 50 ms at startup. These parts are not public API, and
  * test/library-internals.test.ts fails if they change.
  */
 export { Agent, connectorOf };

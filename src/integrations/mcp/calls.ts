@@ -132,7 +132,10 @@ export class Calls {
     }
   }
 
-  /** Once the answer is sent, the caller knows the outcome of its intents. */
+  /**
+   * Closes the context of a call once the response is sent. The caller then knows the outcome of its intents, so they
+   * are recorded as shown.
+   */
   #end(run: Context, { id }: ServerContext['mcpReq'], cancelled: AbortSignal): void {
     const ended = new Promise<boolean>((resolve) => {
       if (cancelled.aborted) resolve(false);
@@ -197,7 +200,7 @@ const outputSchema = (tool: Tool): JsonSchema => ({
 
 /**
  * Converts a tool's record to a protocol result, trimmed to match the tool's output schema.
- * @throws Error if a required field is missing: a client would reject the result and hide it from the model.
+ * @throws Error if a required field is missing, because a client would reject the result and hide it from the model.
  */
 function answered(tool: Tool, record: JsonObject): CallToolResult {
   const { value, isCut } = fitted({ type: 'object', properties: tool.output() }, record);
@@ -220,8 +223,9 @@ const anything = { type: 'object' };
 const maxMessage = 4000;
 
 /**
- * Formats a failure for the model, with the fields of the CLI's JSON errors. Text only: first-generation clients
- * validate structured content against the tool's output schema, and hide an error that does not match.
+ * Formats a failure for the model, with the fields of the CLI's JSON errors. Returns only text, because
+ * first-generation clients validate structured content against the tool's output schema and hide an error that does not
+ * match.
  */
 function failed(failure: unknown): CallToolResult {
   const { category, message, facts } = toError(failure);
@@ -237,7 +241,7 @@ function failed(failure: unknown): CallToolResult {
     // Commands for a person; no tool does the same.
     for_a_person: next,
   };
-  // Trimmed separately, so that large details from a service never crowd out the order's outcome.
+  // Trim the details separately, so that large details from a service never crowd out the order's outcome.
   const parts = [error, { details: facts.details ?? null }].map((part) => fitted(anything, part));
   const json = JSON.stringify({
     error: Object.assign({}, ...parts.map(({ value }) => value)),

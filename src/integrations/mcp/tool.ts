@@ -55,7 +55,7 @@ export interface ToolDefinition<A extends ToolArguments> {
   output(): Readonly<Record<string, JsonSchema>>;
   /** Output fields that are always present. */
   readonly certain: readonly string[];
-  /** Output fields with text by retailers, sellers or others who wrote into an order. */
+  /** Output fields with text written by retailers, sellers or others who can add text to an order. */
   readonly untrusted?: readonly string[];
   run(call: Call, given: z.output<A>): Promise<Outcome>;
 }
@@ -67,6 +67,7 @@ export type Tool = Omit<ToolDefinition<ToolArguments>, 'run'> & {
 
 /** Defines a tool as data; the parameter types of `run` follow from `arguments`. */
 export function defineTool<A extends ToolArguments>(definition: ToolDefinition<A>): Tool {
-  // Safe cast: arguments are validated against the tool's own definition, so the erased type is the declared one.
+  // This cast is safe, because arguments are validated against the tool's own definition. The erased type is the
+  // declared type.
   return definition as unknown as Tool;
 }

@@ -8,18 +8,21 @@ import { safeText } from '../../platform/redact/safe-text.ts';
  * and no more than a model can read.
  */
 
-/** A JSON Schema; reads only types, properties, items, anyOf and additionalProperties. */
+/** A JSON Schema. Only its types, properties, items, anyOf and additionalProperties are read. */
 export type JsonSchema = JsonObject;
 
 interface Bounds {
   /** Maximum length of a text, UTF-16 units. */
   readonly text: number;
-  /** Maximum entries of a list, and of fields of an object without a schema. */
+  /** Maximum number of entries in a list, and of fields in an object without a schema. */
   readonly entries: number;
   readonly depth: number;
 }
 
-/** Widest first. The first bounds that keep the result within `maxJsonLength` are used; the last bounds always do. */
+/**
+ * Bounds to try, widest first. The first bounds that keep the result within `maxJsonLength` are used. The last bounds
+ * always keep it within that length.
+ */
 const bounds: readonly Bounds[] = [
   { text: 4000, entries: 100, depth: 12 },
   { text: 1000, entries: 50, depth: 12 },
@@ -104,8 +107,8 @@ class Fitting {
   }
 
   /**
-   * A list of credentials contains records, each with its own secrets and ids; any other value under such a name is a
-   * secret.
+   * Redacts a value whose field name suggests a secret. Keeps a list of records, such as credentials, because each
+   * record has its own ids and its secrets are redacted separately.
    */
   #field(name: string, schema: unknown, value: unknown, depth: number): unknown {
     const found = this.of(schema, value, depth + 1);

@@ -17,7 +17,8 @@ export class Wire extends StdioServerTransport {
   #end: () => void = () => {};
 
   constructor(input: Readable, output: Writable) {
-    // The buffer needs no limit, because `Lines` already limits line lengths and many lines may arrive at once.
+    // Many lines may arrive at once. The buffer for them needs no limit, because `Lines` already limits the length of
+    // each line.
     const read = new Readable({ read() {} });
     super(read, output, { maxBufferSize: Number.MAX_SAFE_INTEGER });
     this.#input = input;
@@ -34,7 +35,7 @@ export class Wire extends StdioServerTransport {
     });
   }
 
-  /** Calls `then` once the response to a request was sent, or never will be. */
+  /** Calls `then` once the response to a request has been sent, or can no longer be sent. */
   afterAnswer(id: RequestId, then: (isSent: boolean) => void): void {
     // A client may reuse a request id.
     const others = this.#sent.get(id);

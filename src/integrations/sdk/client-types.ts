@@ -3,7 +3,10 @@ import type { CallName, ListName, StreamName } from './operations.ts';
 import type { Operations, StreamedOperations } from './wire.ts';
 
 export interface ClientOptions {
-  /** Base URL of the service, `https://host/path`. Plain http only to this machine, unless `allowPlainHttp`. */
+  /**
+   * Base URL of the service, `https://host/path`. Plain http is accepted only for this machine, unless `allowPlainHttp`
+   * is set.
+   */
   readonly baseUrl: string;
   /** Sent as a bearer token. Without it, only operations that need no key can be called. */
   readonly apiKey?: string | undefined;
@@ -78,9 +81,9 @@ export interface ListPage<R> {
 }
 
 /**
- * Client of the service, typed by its contract. Every method throws an ErrandError unless it succeeds: UsageError
- * before anything is sent, ServiceError and its subclasses when the service refuses, UnavailableError and DeadlineError
- * without a response, InDoubtError if a request that moves money may have been executed.
+ * Client of the service, typed by its contract. Every method throws an ErrandError unless it succeeds. It throws
+ * UsageError before anything is sent, ServiceError or a subclass if the service refuses, UnavailableError or
+ * DeadlineError if no response arrives, and InDoubtError if a request that moves money may have been executed.
  */
 export interface Client extends AsyncDisposable {
   /** Calls one operation: `call('order.get', { path: { order_id } })`. The service checks the body. */

@@ -161,7 +161,10 @@ const inputParts = ['path', 'query', 'body'] as const;
 const operationNames = Object.keys(operations) as (keyof typeof operations)[];
 const isList = (name: CallName): name is ListName => 'rows' in operations[name].response;
 
-/** Signal that any number of concurrent calls may share. Node warns from the eleventh listener on. */
+/**
+ * Returns a signal that any number of concurrent calls may share. For a plain signal, Node warns from the eleventh
+ * listener on.
+ */
 function sharedSignal(given: AbortSignal | undefined, closing: AbortSignal): AbortSignal {
   const signal = AbortSignal.any(given ? [given, closing] : [closing]);
   setMaxListeners(0, signal);

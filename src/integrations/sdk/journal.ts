@@ -14,8 +14,8 @@ import { placingSettings } from './placing-context.ts';
 
 export interface JournalOptions {
   /**
-   * Absolute path of the journal folder; created if missing. It may be the command line's state folder, or one of your
-   * own.
+   * Absolute path of the journal folder, which is created if missing. It may be the command line's state folder, or a
+   * folder of your own.
    */
   readonly folder: string;
   /** Absolute path of the YAML policy file with spending limits. Without it, spending is unlimited. */
@@ -36,7 +36,7 @@ export interface UnsettledOrder {
   readonly baseUrl: string;
   /** When it was first recorded, ISO 8601. */
   readonly since: string;
-  /** Set if the service placed the order; otherwise it is in doubt. */
+  /** Set if the service placed the order. If null, the order is in doubt. */
   readonly orderId: string | null;
 }
 

@@ -33,7 +33,7 @@ export interface OperationDescription {
   readonly summary: string;
   /** `legacy` operations use the legacy base URL. */
   readonly surface: 'current' | 'legacy';
-  /** `payment` is paid per request by a 402 challenge; `basic` sends the client token. */
+  /** How a call is authorized. `payment` pays each request through a 402 challenge; `basic` sends the client token. */
   readonly auth: 'none' | 'bearer' | 'payment' | 'basic';
   readonly pathParameters?: Readonly<Record<string, ParameterDescription>>;
   readonly query?: Readonly<Record<string, ParameterDescription>>;
@@ -45,8 +45,8 @@ export interface OperationDescription {
   /** Error codes that the operation may return, besides those of `auth` and validation. */
   readonly errors: readonly string[];
   /**
-   * When it is retried after a failure: `safe` always, `idempotency_key` only with the same key, `never` not once it
-   * may have been sent.
+   * When the operation is retried after a failure. `safe` means always, and `idempotency_key` only with the same key.
+   * `never` means no retry once the request may have been sent.
    */
   readonly retry: 'safe' | 'idempotency_key' | 'never';
   /** Whether it can move money. */

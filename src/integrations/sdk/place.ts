@@ -28,14 +28,14 @@ export type KeyedOrder = Omit<OrderCreate, 'idempotency_key'> & { readonly idemp
 
 export interface PlacedOrder {
   readonly order: OrderResponse;
-  /** Whether an earlier call with the same key had placed it. */
+  /** Whether an earlier call with the same key had already placed the order. */
   readonly existed: boolean;
   /** Notes for people: a policy warning, or a field that the service changed. */
   readonly notes: readonly string[];
 }
 
 export interface PlaceOptions {
-  /** Aborts the call. Whatever had been sent is in doubt; repeating the call settles it. */
+  /** Aborts the call. If the order had already been sent, it is in doubt, and repeating the call settles it. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -97,8 +97,8 @@ export async function resumeOrder(
 const waitTimeoutMs = 60_000;
 const pollEveryMs = 50;
 /**
- * Maximum attempts in a race for a new key. One caller wins; a loser's next attempt finds the winner's result or waits
- * for it.
+ * Maximum attempts when several callers use the same new key at once. One caller wins. Any other caller's next attempt
+ * finds the winner's result or waits for it.
  */
 const maxTries = 3;
 
@@ -210,7 +210,8 @@ function checkNowhereElse(journal: Journal, key: string, baseUrl: string): void 
 
 /**
  * Handles an order placed with another API key. If this account can read the order, it is the same order.
- * @throws ErrandError conflict if it cannot, because placing the order for another account would create a second one.
+ * @throws ErrandError conflict if this account cannot read the order, because placing it for another account would
+ * create a second order.
  */
 async function placedWithOtherKey(
   context: OrderContext,
@@ -236,7 +237,7 @@ async function placedWithOtherKey(
   }
 }
 
-/** If the write fails, the program still knows the order. The journal just lists the order once more. */
+/** If the write fails, the program still gets the order, and the journal only lists the order once more. */
 async function report(journal: Journal, key: string, baseUrl: string, madeId: string): Promise<void> {
   try {
     await journal.report([{ key, baseUrl, operation: 'order.create', madeId }]);
@@ -248,7 +249,7 @@ async function report(journal: Journal, key: string, baseUrl: string, madeId: st
 const running = new Map<string, Promise<void>>();
 
 /**
- * Runs work of the same name sequentially, in call order, because the journal distinguishes processes but not the calls
+ * Runs work with the same name one after another, in call order. The journal distinguishes processes, but not the calls
  * within a process.
  */
 async function oneAtATime<T>(name: string, work: () => Promise<T>): Promise<T> {

@@ -37,12 +37,12 @@ export interface SandboxOptions {
   /** Divides every delay in an order's life: 1 (the default) to 1000. */
   readonly speed?: number | undefined;
   /**
-   * `'real'` (the default) follows the machine's time. `'frozen'` stands still at the start time, and a `Date` at that
-   * date, until `advance` moves it. `{ now }`, such as `Date` itself, is called for each reading and returns ms since
-   * the epoch.
+   * `'real'` (the default) follows the machine's time. `'frozen'` stops the clock at the start time, and a `Date` stops
+   * it at that date, until `advance` moves it. `{ now }`, such as `Date` itself, is called for each reading and returns
+   * ms since the epoch.
    */
   readonly clock?: 'real' | 'frozen' | Date | { now(): number } | undefined;
-  /** What fails, and how often; determined by the seed. */
+  /** What fails, and how often. The seed determines when it fails. */
   readonly faults?: readonly SandboxFault[] | undefined;
 }
 
@@ -61,8 +61,8 @@ export interface Sandbox {
   readonly exampleOrder: OrderCreate & { readonly idempotency_key: string };
   /**
    * Like the global `fetch`, but only for this sandbox and without a socket. Accepts a path as URL. Needs no `this`, so
-   * it can be passed to a client. Rejects with a TypeError for another host or a connection broken by a fault; with the
-   * signal's reason if aborted.
+   * it can be passed to a client. Rejects with a TypeError if the URL has another host or if a fault breaks the
+   * connection. If aborted, rejects with the signal's reason.
    */
   readonly fetch: typeof globalThis.fetch;
   /**
@@ -103,7 +103,7 @@ export interface Sandbox {
 
 /** A saved state, for `restore` on the sandbox that saved it. */
 export interface SandboxSnapshot {
-  /** Sandbox time of the snapshot, ms since the epoch. */
+  /** Sandbox time of the request, ms since the epoch. */
   readonly takenAt: number;
 }
 
@@ -128,7 +128,7 @@ export interface SandboxTriggered {
 
 /** A completed request, without secrets: keys in its path and values of unknown query parameters appear as `…`. */
 export interface SandboxRequest {
-  /** Sandbox time of the snapshot, ms since the epoch. */
+  /** Sandbox time of the request, ms since the epoch. */
   readonly at: number;
   readonly method: string;
   readonly path: string;
@@ -151,10 +151,10 @@ export interface SandboxDelivery {
   readonly url: string;
   /** The request body. */
   readonly body: OrderResponse;
-  /** `behind`: waits for an earlier delivery of the same order. */
+  /** `behind` means that the delivery waits for an earlier delivery of the same order. */
   readonly state: 'open' | 'behind' | 'delivered' | 'given up';
   readonly createdAt: number;
-  /** When it was delivered or given up, or is next due. */
+  /** When the delivery succeeded, was given up, or is next due. */
   readonly at: number;
   readonly attempts: number;
   /**

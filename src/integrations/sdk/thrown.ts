@@ -31,7 +31,7 @@ export function asThrown(failure: unknown, of: FailedCall): unknown {
     );
   // Use this class whatever ended the call, because programs check for it to learn whether they paid.
   if (facts.outcome === 'unknown') return new InDoubtError(reported.message, { ...facts, cause: reported });
-  // An error with its own class says more than its suggested commands.
+  // Keep an error that has its own class, because the class says more than the suggested commands.
   return reported.constructor === ErrandError
     ? new ErrandError(reported.category, reported.message, facts)
     : reported;

@@ -4,7 +4,7 @@ import { listIn, textIn } from '../../api/json.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 const failed: readonly string[] = failedOrderStatuses;
-/** Includes an order cancelled by its owner, because that is possible only while the order is pending. */
+/** Includes `cancelled`, because an owner can cancel an order only while it is pending. */
 const neverPlaced: readonly string[] = [
   'pending',
   'in_progress',

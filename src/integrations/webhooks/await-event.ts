@@ -61,9 +61,9 @@ class Search {
   /** The order as last read. */
   #order: Json | undefined;
   #isMissing = false;
-  /** Number of the order's events, under any name, at the last read. */
+  /** Number of events of any name that had arrived for the order when it was last read. */
   #readFor = 0;
-  /** Number of awaited events when the order was last asked to confirm them. */
+  /** Number of awaited events that had arrived when the order was last checked for confirmation. */
   #confirmedFor = 0;
   #isWaiting = false;
   /** Time since which no more events can be sent, ms of the clock. */

@@ -132,7 +132,7 @@ export class ForbiddenAddress extends Error {
   override readonly name = 'ForbiddenAddress';
 }
 
-/** Why connecting to an address that a name resolved to is forbidden; undefined if allowed. Pure. */
+/** Explains why a name must not resolve to this address. Undefined if connecting to the address is allowed. Pure. */
 export function whyForbidden(address: string, name: string, allowPrivate: boolean): string | undefined {
   const kind = addressKind(address);
   if (kind === 'forbidden') return `${name} leads to ${address}, a link-local or reserved address`;
@@ -158,9 +158,9 @@ type Attempt =
 const maxRetryAfterMs = 30_000;
 
 /**
- * Decides what follows attempt number `attempts` (one-based): ms to wait before the next, or the end. Exponential
- * backoff with full jitter, never shorter than `Retry-After` in seconds. Retries 408, 429 and 5xx; any other refusal is
- * final. Pure except for `random`, which returns a number from 0 to 1.
+ * Decides what follows attempt number `attempts` (one-based): a wait in ms before the next attempt, or the end. The
+ * wait is an exponential backoff with full jitter, never shorter than `Retry-After` in seconds. Retries 408, 429 and
+ * 5xx; any other refusal is final. Pure except for `random`, which returns a number from 0 to 1.
  */
 export function nextAttempt(
   attempt: Attempt,

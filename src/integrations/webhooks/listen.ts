@@ -96,7 +96,9 @@ class Feed<T> {
   #wake: (() => void) | undefined;
   #ended = false;
 
-  /** Resolves when the consumer requests the next record, or when the feed has ended and drops the given record. */
+  /**
+   * Resolves when the consumer requests the next record. If the feed has ended, drops the given record and resolves.
+   */
   put(record: T): Promise<void> {
     if (this.#ended) return Promise.resolve();
     return new Promise((done) => {
@@ -148,7 +150,7 @@ class Session {
   readonly #counts = { received: 0, stored: 0, duplicates: 0, shown: 0, forwarded: 0, failed: 0 };
   #matched = 0;
   #ended: ListenSummary['ended'] | undefined;
-  /** Serialized, so that no more events are persisted than requested. */
+  /** Saves deliveries one at a time, so that no more events are persisted than requested. */
   readonly #keeping = new InTurn();
   #showing: Promise<void> = Promise.resolve();
   #acting: Promise<void> = Promise.resolve();

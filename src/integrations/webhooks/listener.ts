@@ -11,7 +11,7 @@ import { PrivateFileError, readPrivateFile, type Warn } from '../../platform/pri
 
 export type Received = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body' | 'headers'>;
 
-/** Result of a delivery. `busy`: not persisted; the sender should retry. */
+/** Result of a delivery. `busy` means that the delivery was not persisted and the sender should retry. */
 export type SaveResult = 'new' | 'duplicate' | 'busy';
 
 export interface ListenerLimits {
@@ -188,14 +188,17 @@ function closed(server: Server): Promise<void> {
 
 type Facts = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body'>;
 
-/** Maximum nesting, deeper than any record of the service. Limited because displaying a body recurses. */
+/**
+ * Maximum nesting depth. No record of the service is nested that deep. The limit exists because displaying a body
+ * recurses.
+ */
 const maxDepth = 64;
 const maxNameLength = 200;
 
 /**
- * Parses a delivery, whose body must be a JSON object in UTF-8 with any content.
+ * Parses a delivery. Its body must be a JSON object in UTF-8, but may have any content.
  * @param event is the value of the header that names the event.
- * @returns undefined for anything else.
+ * @returns undefined for any other body.
  */
 export function readArrival(bytes: Uint8Array, event: string | undefined): Facts | undefined {
   const body = decode(bytes);
@@ -212,7 +215,7 @@ export function readArrival(bytes: Uint8Array, event: string | undefined): Facts
   };
 }
 
-/** The id of an order, or the order id of a record tied to one. */
+/** The id of an order record, or the order id in a record that belongs to an order. */
 function orderIdOf(record: object): string | null {
   const ids = [textAt(record, 'order_id'), textAt(record, 'id')];
   return ids.find((id) => id !== null && uuidPattern.test(id))?.toLowerCase() ?? null;
@@ -237,7 +240,7 @@ function parseObject(text: string): object | undefined {
 
 const [quote, backslash] = ['"', '\\'];
 
-/** Checks depth in a single pass, before parsing. */
+/** Checks the nesting depth of JSON text in a single pass, before parsing it. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   let isQuoted = false;
@@ -277,7 +280,7 @@ export const sameEvents = (requested: readonly string[]): readonly string[] => [
   ),
 ];
 
-/** Warnings about requested old names, which a service that uses the current names never sends. */
+/** Warnings about old event names that were requested. A service that uses the current names never sends them. */
 export const olderNames = (requested: readonly string[]): string[] =>
   requested.flatMap((name) => {
     const present = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
@@ -337,7 +340,7 @@ function isSecret(given: string, secret: string): boolean {
 const longSegment = /^[\w-]{16,}$/;
 
 /**
- * Masks an address for display: password, query values and long path segments, which may contain a secret
+ * Masks the parts of an address that may contain a secret: password, query values and long path segments
  * (specification, Events, rule 4). Shows nothing of an invalid URL.
  */
 export function maskAddress(address: string): string {

@@ -23,8 +23,8 @@ import {
 import { Connection, type DatabaseRow, explained, jsonText, literal } from './connect.ts';
 
 /**
- * Advisory locks for deciding about needs, one for each bucket of references and likenesses: a server has room for a
- * few thousand locks, and a file may have more rows.
+ * Advisory locks for deciding about needs. Each lock covers a bucket of references and likenesses, because a server has
+ * room for only a few thousand locks, and a file may have more rows.
  */
 const [lockClass, lockCount] = [726_491_106, 256];
 
@@ -37,7 +37,7 @@ export class SharedAttempts implements Attempts {
   #secret: string | undefined;
   #isComplete = false;
 
-  /** @param signal aborted when nobody is waiting for the result any more. */
+  /** @param signal is aborted when nobody is waiting for the result any more. */
   constructor(address: DatabaseAddress, signal?: AbortSignal) {
     this.#connection = new Connection(address, signal);
   }
@@ -192,7 +192,7 @@ export class SharedAttempts implements Attempts {
   }
 }
 
-/** Sorted, so that concurrent claims cannot deadlock. */
+/** The locks are sorted, so that concurrent claims cannot deadlock. */
 function lockSql({ numbers }: Lookup, piece: readonly AttemptNeed[]): string[] {
   const isMany = piece.length >= needsAtOnce;
   const groups = isMany

@@ -16,8 +16,8 @@ import { type Missed, type PendingResult, Spool } from './spool.ts';
 const enough = 0.8;
 
 /**
- * A machine's local companions of a shared journal: the spool of results the database missed, and the machine's own
- * earlier journal.
+ * What a machine keeps locally beside a shared journal: the spool of results that the database missed, and the
+ * machine's own earlier journal.
  */
 export class LocalFallback {
   readonly #database: SharedDatabase;

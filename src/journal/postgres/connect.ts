@@ -8,11 +8,11 @@ import { unsettledCode } from '../booked.ts';
 
 /** Connect timeout, ms. */
 const connectMs = 5000;
-/** Response timeout, ms: longer than any lock wait. */
+/** Response timeout, ms. It is longer than any lock wait. */
 const responseMs = 20_000;
 /**
- * Grace period for a pending statement after an abort, ms. A commit gets a longer one, because its outcome would
- * otherwise be unknown.
+ * Grace period for a pending statement after an abort, ms. A commit gets a longer grace period, because its outcome
+ * would otherwise be unknown.
  */
 const readGraceMs = 300;
 const writeGraceMs = 1500;
@@ -106,7 +106,7 @@ export class UnsettledCommit extends ConnectionLost {
 }
 
 /**
- * The error for a commit that the database has and this machine's copy lacks. @param cause why the copy was not
+ * The error for a commit that the database has and this machine's copy lacks. @param cause tells why the copy was not
  * written.
  */
 export function uncopied(shown: string, cause: unknown): StorageError {
@@ -131,14 +131,14 @@ export class Connection {
   /** True once the signal has aborted and a statement got no response within its grace period. */
   #isGivenUp = false;
 
-  /** @param signal its abort leaves a pending statement a short grace period. */
+  /** @param signal aborts the connection. A pending statement then gets a short grace period. */
   constructor(address: DatabaseAddress, signal?: AbortSignal) {
     this.address = address;
     this.#signal = signal;
   }
 
   /**
-   * @param sql trusted statements; embed values with `jsonText` or `literal`.
+   * @param sql holds trusted statements. Embed values with `jsonText` or `literal`.
    * @param writes tells whether the statement may take effect even if its response is lost.
    * @returns the rows of all statements. @throws ConnectionLost; StatementError; StorageError if a retry cannot help;
    * the signal's abort reason if the statement only reads.
@@ -291,7 +291,7 @@ export const jsonText = (value: unknown): string => `${literal(JSON.stringify(va
 export const newId = (): string => randomUUID();
 
 /**
- * No attempt starts after this long, ms, except the second. That one is always made, because perhaps only the
+ * Time after which no further attempt starts, ms. The second attempt is always made, because perhaps only the
  * connection died.
  */
 const retryBudgetMs = 6_000;
@@ -303,12 +303,12 @@ export class RetryingConnection {
   readonly #signal: AbortSignal;
   readonly #inTurn = new InTurn();
   /**
-   * The last failure and its time. Until the database responds again, each statement is tried only once, and not at all
-   * after an abort.
+   * The last failure and its time. Until the database responds again, each statement gets only one attempt. After an
+   * abort, it gets none.
    */
   #lost: { readonly error: ConnectionLost; readonly at: number } | undefined;
 
-  /** @param signal its abort stops retries and, soon after, the statement in progress. */
+  /** @param signal aborts the work. Retries then stop at once, and the statement in progress stops soon after. */
   constructor(address: DatabaseAddress, signal: AbortSignal) {
     this.#connection = new Connection(address, signal);
     this.#signal = signal;

@@ -34,7 +34,8 @@ export interface Pulled {
 
 /**
  * Creates two tables of a copy. `copy` says which database it mirrors, and up to which change. `own_processes` holds
- * the leases and pids of this machine's processes, because a dead pid shows before its lease expires.
+ * the leases and pids of this machine's processes, because a pid shows that its process is dead before the lease
+ * expires.
  */
 export const createCopy =
   "CREATE TABLE own_processes (id TEXT PRIMARY KEY, place TEXT NOT NULL, pid INTEGER NOT NULL, started TEXT NOT NULL, at INTEGER NOT NULL) STRICT; CREATE TABLE copy (id INTEGER PRIMARY KEY CHECK (id = 1), of TEXT NOT NULL, seq INTEGER NOT NULL) STRICT; INSERT INTO copy VALUES (1, '', 0)";
@@ -93,8 +94,8 @@ export function applyChange(copy: CopyStatements, { table, rows, removed }: Chan
 /** SQL for triggers that record the rows this process touches. They are temporary, so each process has its own. */
 export const watchSql = ({ tables }: Mirror): string =>
   [
-    // Has no unique key, so rows may repeat. With one, an upsert that fires the trigger would fail on a repeated row,
-    // because it overrides the trigger's OR IGNORE.
+    // The table has no unique key, so rows may repeat. With a unique key, a repeated row would fail, because an upsert
+    // that fires the trigger overrides the trigger's OR IGNORE.
     'CREATE TEMP TABLE IF NOT EXISTS touched (name TEXT NOT NULL, key TEXT NOT NULL)',
     ...tables.flatMap(({ name, key }) =>
       [

@@ -129,11 +129,11 @@ export class DatabaseCopy extends Database {
   }
 }
 
-/** Safety margin a lease adds to the longest request, ms. */
+/** Safety margin by which a lease exceeds the longest request, ms. */
 const leaseMarginMs = 30_000;
-/** Default for the longest request a lease must cover, ms. */
+/** Default duration of the longest request that a lease must cover, ms. */
 const maxRequestMs = 120_000;
-/** Upper bound of the longest request, ms. The records of a lost machine stay locked that long. */
+/** Upper bound for the duration of the longest request, ms. The records of a lost machine stay locked that long. */
 const requestCapMs = 600_000;
 /** Retention of expired leases, ms. */
 const retentionMs = 24 * 3600 * 1000;
@@ -160,8 +160,9 @@ interface Moment {
 }
 
 /**
- * This process's lease, and what is known about the leases of other processes. Uses the database's time, which is the
- * last time read plus the time awake since then. It may lag by a round trip and by any sleep, but is never ahead.
+ * This process's lease, and what is known about the leases of other processes. Estimates the database's time as the
+ * last time read plus the time this machine has been awake since. The estimate may lag by a round trip and by any
+ * sleep, but is never ahead.
  */
 class Leases implements LeaseRegistry {
   readonly id = `${leasePrefix}${newId()}`;

@@ -43,7 +43,7 @@ export class SharedDatabase extends DatabaseCopy {
   /** Pulls changes; initializes an empty database. @throws StorageError. */
   catchUp(): Promise<void> {
     this.#unregisterLeases();
-    // The leases table belongs to the journal's group.
+    // Register leases only for the journal's group, because the leases table belongs to it.
     if (this.options.mirror.name === 'journal') this.#unregisterLeases = registerLeases(this.leases);
     // Set first, so that a failed pull is not retried immediately.
     this.pulledAt = this.options.clock.monotonic();

@@ -172,8 +172,8 @@ function enter(row: IntentRow, own: Side, shared: Side, shown: string): void {
 const hasEnded = ({ state }: IntentRow): boolean => state === 'refused' || state === 'forgotten';
 
 /**
- * Whether a local record knows more than the database's record: it has an order, or it is a separate attempt that may
- * have placed one.
+ * Whether a local record knows more than the database's record. That is so if the local record has an order, or if it
+ * is a separate attempt that may have placed an order.
  */
 function knowsMore(row: IntentRow, there: IntentRow): boolean {
   if (there.order_id !== null) return false;

@@ -43,7 +43,7 @@ export class OwnJournal {
     return new OwnJournal(await openStateDatabase(journalFile(folder), journalMigrations, opening));
   }
 
-  /** Its in-doubt and unreported records, oldest first. @throws DamagedError. */
+  /** The journal's in-doubt and unreported records, oldest first. @throws DamagedError. */
   open(): JournalRecord[] {
     try {
       this.#table.tally.check(readRecordCount(recordCountFileOf(this.#database.file)));

@@ -35,8 +35,8 @@ export class JobQueue {
   }
 
   /**
-   * Joins the job of a name. With `begin`, this worker becomes the job's reader if the file has no live reader and was
-   * not read yet.
+   * Joins the job that has the given name. With `begin`, this worker becomes the job's reader if the file has no live
+   * reader and was not read yet.
    * @returns the job, and an unfinished job of the same name under another account or service.
    */
   async enter(
@@ -185,7 +185,7 @@ export class JobQueue {
     );
   }
 
-  /** Releases a chunk that cannot be done now; any worker may take it after a delay. @param ms the delay. */
+  /** Releases a chunk that cannot be done now. Any worker may take the chunk after a delay. @param ms is the delay. */
   async setAside(
     { id }: Pick<Job, 'id'>,
     { kind, place }: Pick<Chunk, 'kind' | 'place'>,
@@ -309,7 +309,7 @@ class Heartbeat {
     this.#connection = new Connection(address);
   }
 
-  /** SQL of a heartbeat, for the caller to run. @param job the job this worker is on from now on. */
+  /** SQL of a heartbeat, for the caller to run. @param job is the job that this worker is on from now on. */
   next(job?: number): string {
     this.#hasCome = true;
     this.#job = job;
@@ -324,7 +324,8 @@ class Heartbeat {
   }
 
   /**
-   * Stops the heartbeats. Never fails. @param farewell SQL that is run, but not waited for longer than `farewellMs`.
+   * Stops the heartbeats. Never fails. @param farewell is the last SQL to run. It is given at most `farewellMs` to
+   * finish.
    */
   async end(farewell: string): Promise<void> {
     clearInterval(this.#timer);
@@ -374,7 +375,7 @@ export interface Job extends JobOwner {
   readonly terms: JsonObject;
   /** Result of reading the file, or the reason it was refused. */
   readonly facts: JsonObject;
-  /** Host of the worker reading it now; undefined if none. */
+  /** Host of the worker that is reading the file now; undefined if no worker is. */
   readonly readerHost: string | undefined;
   readonly isReader: boolean;
 }
@@ -429,13 +430,15 @@ const firstRate = 30;
 const [minRate, maxRate] = [0.05, 1000];
 /** Factor applied to the rate when the service throttles. */
 const cut = 0.85;
-/** Growth per second, as a fraction of the rate after the last cut. */
+/** How much the rate grows per second, as a fraction of the rate after the last cut. */
 const growth = 0.02;
-/** Pause when the service asks for one without giving a duration, and the longest pause honoured, ms. */
+/**
+ * Length of a pause if the service asks for a pause without giving its duration, and the longest pause honoured, ms.
+ */
 const [pauseMs, maxPauseMs] = [1_000, 600_000];
 /** How many turns are remembered, to count the turns taken within the last second. */
 const remembered = 200;
-/** A turn due this soon is taken immediately, ms. */
+/** A turn that is due within this time is taken immediately, ms. */
 const nearMs = 3;
 
 /** Either the request may leave now, or it must wait `waitMs`. */
@@ -474,8 +477,8 @@ export class RequestBudget {
   }
 
   /**
-   * Takes a turn if one is due. @returns when the turn was taken, in seconds since the epoch by the database's clock,
-   * or else how long to wait.
+   * Takes a turn if one is due. @returns the time at which the turn was taken, in seconds since the epoch by the
+   * database's clock; if no turn is due, how long to wait.
    */
   async take(): Promise<Turn> {
     const now = 'extract(epoch FROM clock_timestamp())::float8';

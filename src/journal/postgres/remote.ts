@@ -27,7 +27,7 @@ export class ContradictedError extends Error {
   override readonly name = 'ContradictedError';
 }
 
-/** A table group of the shared database, one round trip per call. Not safe for concurrent callers. */
+/** Access to a table group of the shared database, with one round trip per call. Not safe for concurrent callers. */
 export class Remote {
   readonly #connection: Connection;
   readonly #mirror: Mirror;
@@ -132,8 +132,8 @@ export class Remote {
   }
 
   /**
-   * Retries for 6 s, because the server may be restarting and a statement that never reached it was not run. After
-   * giving up on a server, makes only one attempt per call for a minute.
+   * Retries for 6 s, because the server may be restarting. Retrying is safe, because a statement that never reached the
+   * server was not run. After giving up on a server, makes only one attempt per call for a minute.
    */
   async #patiently<T>(ask: () => Promise<T>): Promise<T> {
     const { clock = systemClock } = this.#waiting;
@@ -172,7 +172,7 @@ const farewellMs = 1000;
 
 const isTransient = (error: unknown): boolean => error instanceof ConnectionLost && error.isTransient;
 
-/** Codes for a record that already exists, or that does not continue the audit chain. */
+/** Error codes for a record that already exists, or that does not continue the audit chain. */
 const contradictions = new Set(['23505', brokenChainCode]);
 
 /** How long to wait for a server that may be restarting, and how long to treat it as down afterwards, ms. */

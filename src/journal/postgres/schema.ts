@@ -91,7 +91,7 @@ const migrations: readonly string[] = [
      base_url text NOT NULL, account text NOT NULL, rate double precision NOT NULL, most double precision NOT NULL,
      base double precision NOT NULL, next_at timestamptz NOT NULL, grown_at timestamptz NOT NULL, cut_at timestamptz NOT NULL,
      recent double precision[] NOT NULL, PRIMARY KEY (base_url, account));`,
-  // Attempts of all needs. Too many for each machine to keep a copy.
+  // Attempts of all needs. There are too many for each machine to keep a copy.
   `CREATE TABLE errand.attempt_accounts (
      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, service text NOT NULL, account text NOT NULL,
      test bigint NOT NULL, UNIQUE (service, account, test));

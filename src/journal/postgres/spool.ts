@@ -50,7 +50,7 @@ export class Spool {
   readonly #database: string;
   readonly #warn: Warn;
 
-  /** @param folder the state folder. @param database id of the database the entries belong to. */
+  /** @param folder is the state folder. @param database is the id of the database that the entries belong to. */
   constructor(folder: string, database: string, warn: Warn = () => {}) {
     this.#folder = join(folder, 'spool');
     this.#database = database;

@@ -10,9 +10,9 @@ export interface MirroredTable {
   readonly isAppendOnly?: boolean;
 }
 
-/** Tables guarded by one lock, read and changed together. */
+/** A group of tables that one lock guards. They are read and changed together. */
 export interface Mirror {
-  /** Name of the group's row in `heads`, which is its lock and counts its changes. */
+  /** Name of the group's row in `heads`. That row is the group's lock and counts the group's changes. */
   readonly name: 'journal' | 'uploads';
   readonly tables: readonly MirroredTable[];
 }

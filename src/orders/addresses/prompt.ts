@@ -62,7 +62,7 @@ const isNo = (text: string): boolean => /^(?:n|no)$/i.test(text);
 interface Question {
   readonly field: string;
   readonly message: string;
-  /** The field that this field complements. If that field was given, this one is not asked for. */
+  /** The field that this question's field adds to. If that field was given, this question is not asked. */
   readonly adds?: string;
   readonly default?: string;
 }
@@ -97,7 +97,7 @@ const anyAddress: AddressFields = {
 export const lacksFields = (address: AddressFields): boolean =>
   questions.some(({ field, adds }) => adds === undefined && address[field] === undefined);
 
-/** Whether a field was given and can be checked. A postal code cannot be checked without its country. */
+/** Whether a field was given and can be checked now. A postal code can be checked only if the country is known. */
 const isWrong = (given: AddressFields, field: string): boolean =>
   Object.hasOwn(given, field) && (field !== 'postal_code' || given.country !== undefined);
 

@@ -8,7 +8,7 @@ import type { Story } from './story.ts';
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** One page, from the details people ask for most to the evidence. */
+/** Columns of a story that fits one page. The details people ask for most come first, and the evidence comes last. */
 export const storyColumns: readonly Column[] = [
   { name: 'order', path: 'id', kind: 'id' },
   { name: 'in short', path: 'summary', isProse: true },
@@ -175,7 +175,7 @@ const reasonsText = (why: Story['why']): string =>
 
 const messagesText = (why: Story['why']): string => sentences(why.map(({ message }) => message));
 
-/** `2 x Ground Coffee; 1 x https://…`: uses locally known titles instead of URLs. */
+/** Formats products as `2 x Ground Coffee; 1 x https://…`, with locally known titles instead of URLs. */
 const productsText = (products: Story['products'], titleOf: TitleOf = () => undefined): string =>
   products
     .map((product) => {

@@ -71,8 +71,8 @@ async function explainOrder(context: Context, id: string): Promise<Explained> {
 }
 
 /**
- * Settles the order's reservation from what was read, as any read does. If that cannot be stored, the reservation stays
- * as it is.
+ * Settles the order's reservation according to the order just read. If the settlement cannot be stored, the reservation
+ * stays unchanged.
  */
 async function settled(context: Context, local: LocalPart, order: unknown): Promise<LocalPart> {
   const { reservation } = local;
@@ -86,7 +86,7 @@ async function settled(context: Context, local: LocalPart, order: unknown): Prom
   }
 }
 
-/** The wallet's current order fee; undefined if unreadable, as with a single order's key. */
+/** The wallet's current order fee; undefined if the wallet is unreadable, for example with a key for a single order. */
 async function feeNow(context: Context, client: Client): Promise<number | undefined> {
   try {
     const fee = own((await client.call('wallet.get', {})).body, 'order_fee_cents');
@@ -97,7 +97,10 @@ async function feeNow(context: Context, client: Client): Promise<number | undefi
   }
 }
 
-/** The journal record of a key. If the journal is unreadable, an id is still looked up at the service. */
+/**
+ * The journal record of a key; undefined if the journal is unreadable, because an id can still be looked up at the
+ * service.
+ */
 async function intentOf(context: Context, key: string): Promise<JournalRecord | undefined> {
   const { baseUrl } = context.settings;
   if (key === '' || !journalExists(context.settings)) return undefined;

@@ -31,7 +31,7 @@ const nothing: LocalPart = {
 
 /** Maximum number of local batches fetched to find an order's row. */
 const maxBatches = 5;
-/** Maximum time between a batch and the orders of its rows, ms. */
+/** Maximum time between the creation of a batch and of the orders for its rows, ms. */
 const batchLifetimeMs = 24 * 3600 * 1000;
 /** Maximum number of events shown for an order; the newest are kept. */
 const maxEvents = 100;

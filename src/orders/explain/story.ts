@@ -17,7 +17,7 @@ import type { LocalPart } from './local.ts';
 
 /** Inputs of a story. */
 interface Sources extends LocalPart {
-  /** The service's order; undefined if it has none, or if the intent has no result yet. */
+  /** The order as the service has it; undefined if the service has none, or if the intent has no result yet. */
   readonly order: unknown;
   readonly milestones: readonly Fields[];
   readonly id: string | undefined;
@@ -191,7 +191,7 @@ type Add = (what: string, command: string) => void;
 
 function delivery(order: unknown, id: string, add: Add): void {
   const states = objectsIn(order, 'tracking_numbers').map((parcel) => textIn(parcel, 'status'));
-  // A return that is requested or credited is covered below.
+  // If a return is requested or credited, the code below reports it.
   const isReturned = objectsIn(order, 'returns').some((one) => textIn(one, 'status') !== 'denied');
   if (states.includes('undeliverable')) {
     if (isReturned) return;
@@ -290,7 +290,7 @@ const payers: Readonly<Record<MoneySum['payer'], string>> = {
   challenge: 'with a payment by challenge',
 };
 
-/** Describes the money an order holds and what the order finally cost, by payer. */
+/** Describes, by payer, the money an order holds and its final cost. */
 function costs({ sums, isOpen, isComplete }: OrderMoney): string {
   const held = sums.filter((sum) => sum.held !== 0);
   const paid = sums.filter((sum) => sum.net > 0);

@@ -96,8 +96,8 @@ async function reportDefaultAddress(context: Context, address: AddressFields): P
 }
 
 /**
- * Rejects a ceiling of zero, because the amount may have been lost by mistake, as with --max-price. Only
- * --max-price-cents confirms a zero.
+ * Rejects a ceiling of zero in a file, as `--max-price` does, because the amount may have been lost by mistake. Only
+ * --max-price-cents accepts zero.
  */
 function checkCeiling({ name, value }: Document): void {
   if (value.max_price !== 0) return;

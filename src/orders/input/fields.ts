@@ -52,7 +52,7 @@ const field = <const N extends string, const O extends Option>(
   option: O,
   more: { readonly convert?: (value: Value<O>) => unknown; readonly required?: Prompt } = {},
 ): OrderField<{ readonly [K in N]: O }> => ({
-  // Cast: the compiler widens a computed key to a string.
+  // The cast is needed because the compiler widens a computed key to a string.
   options: { [name]: option } as { readonly [K in N]: O },
   flag: flagOf(name),
   value: (flags) => {
@@ -68,7 +68,7 @@ type PlainOption<K extends PlainFieldName> = Option & {
   readonly kind: (typeof plainKinds)[(typeof plainOrderFields)[K]['type']];
 };
 
-/** A plain field: its option's type and bounds come from the contract. */
+/** Builds a plain field, whose option takes its type and bounds from the contract. */
 const plain = <const K extends PlainFieldName, const N extends string>(
   key: K,
   name: N,
@@ -79,7 +79,7 @@ const plain = <const K extends PlainFieldName, const N extends string>(
   return field(name, { kind: plainKinds[type], ...bounds, group, ...shown } as PlainOption<K>);
 };
 
-/** A field set by several options, or merged with the file's value. */
+/** Builds a field that several options set, or that is merged with the file's value. */
 const joined = <const O extends Options>(
   flag: keyof O & string,
   options: O,
@@ -121,7 +121,7 @@ export const orderFields = {
       },
     },
   ),
-  /** The options of this field form a separate group, one for each part. */
+  /** This field has its own group of options, with one option for each part of the address. */
   shipping_address: {
     options: {},
     flag: '--ship-to',
@@ -222,7 +222,7 @@ export type OrderFlags = Flags<FieldOptions>;
 
 type OrderFieldName = keyof typeof orderFields;
 
-// Cast: `Object.keys` of a literal returns its own keys.
+// The cast is safe because `Object.keys` of a literal returns its own keys.
 const names = Object.keys(orderFields) as OrderFieldName[];
 
 /** All fields with their names, in table order. */

@@ -13,10 +13,10 @@ import type { OrderFlags } from './fields.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Copies an earlier order as a new payload, with everything its record holds of the request except the key. Flags or
- * prompts supply the missing fields. `titleOf` returns titles from the order's receipt.
+ * Creates a new payload from an earlier order. Copies every request field that the order's record holds, except the
+ * key. Flags or prompts supply the missing fields. `titleOf` returns titles from the order's receipt.
  * @param givesAddress tells whether flags set the address. The default address is never used here.
- * @throws UsageError naming the flag to give for anything the record holds only partly.
+ * @throws UsageError naming the flag for any field that the record holds only partly.
  */
 export async function readLike(
   context: Context,
@@ -57,8 +57,8 @@ function titlesIn(order: Received<'order.get'>): TitleOf {
 }
 
 /**
- * @throws UsageError if the record does not identify every line, because the remaining lines would be a different
- * order.
+ * @throws UsageError if the record does not identify every line, because an order without the unidentified lines would
+ * be a different order.
  */
 function productsOf(order: Received<'order.get'>): Fields[] | undefined {
   const items = listIn(order, 'items');

@@ -71,14 +71,14 @@ const exactPart = /^\s*(quantity|variant|condition|not-condition)\s*=/i;
 const segmentForm = /([,，;|])([^,，;|]*)/gu;
 
 /**
- * A name of one or a few words and a value, such as `size=L`, `not condition!=New`, `variant.size: L`; may have leading
- * symbols.
+ * Matches a name of one or a few words followed by a value, such as `size=L`, `not condition!=New`, `variant.size: L`.
+ * Symbols may come first.
  */
 const signedForm =
   /^(?<signs>[^\p{L}\p{N}&?#%/]*)(?<word>\p{L}[\p{L}\p{N}_.()[\] -]{0,40}?)\s*(?<sign>[!<>~^*+-]*[=:<>]+)\s*(?<value>.*)$/su;
 const spacedForm = /^[^\p{L}\p{N}&?#%/]*(?<word>\p{L}[\p{L}\p{N}_.-]{0,40})\s+(?<value>.*)$/su;
 
-/** A part's name without an operator: `quantity`, `condition-New`, `quantity2`. */
+/** Matches a part's name without an operator, such as `quantity`, `condition-New`, `quantity2`. */
 const bareName =
   /^[^\p{L}\p{N}&?#%/]*(?<word>not[-_\s]?condition|condition|quantity|qty|variant)s?(?!\p{L})/iu;
 
@@ -106,7 +106,7 @@ function splitParts(text: string): { url: string; parts: [PartName, string][] } 
   return { url: text.slice(0, starts[0]?.index).trim(), parts };
 }
 
-/** @throws UsageError showing how to write an option, if the text after a separator looks like one. */
+/** @throws UsageError that shows how to write an option, if the text after a separator looks like an option. */
 function checkSegment(
   whole: string,
   segment: string,
@@ -124,7 +124,7 @@ function checkSegment(
   if (word === undefined) return;
   const isNegated = /^[!~]|^-$/.test(signed?.signs?.trim() ?? '') || /[!~]|<>/.test(signed?.sign ?? '');
   const suggested = suggestedPart(word.toLowerCase(), isNegated);
-  // A URL contains no bare spaces, but a variant's value may contain many.
+  // A URL contains no unescaped spaces, but a variant's value may contain many.
   const isOption = isComma && (signed !== undefined || !isInPart);
   if (!isOption && suggested === undefined) return;
   const rest = bare ? plain.slice(bare[0].length).replace(/^[^\p{L}\p{N}]+/u, '') : spaced?.value;
@@ -140,7 +140,7 @@ function checkSegment(
 
 const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
-/** How to write a part with the given value, if that can be determined. */
+/** Shows how to write a part with the given value, if that can be determined. */
 function spelled(name: PartName, value: string): string {
   if (name !== 'variant') return `${name}=${value.trim() || '…'}`;
   const [, label, choice] = /^([^:=]+)[:=]([^:=]+)$/.exec(value.trim()) ?? [];

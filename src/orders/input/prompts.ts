@@ -78,7 +78,7 @@ export async function promptCeiling(context: Context, { price }: Asking): Promis
   return { value: amount.cents, words: ['--max-price', formatMoney(amount.cents)] };
 }
 
-/** Why a ceiling is rejected, worded for a prompt; undefined if accepted. @param price of the item, cents. */
+/** Why a ceiling is rejected, worded for a prompt; undefined if accepted. @param price is the item's price, cents. */
 function ceilingProblem(text: string, price = 0): string | undefined {
   const amount = readAmount(text);
   if (amount.problem !== undefined) return `a ceiling ${amount.problem.replaceAll("'", '')}`;

@@ -3,7 +3,7 @@ import { webhookEventNames } from '../../api/events.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { parseMoney } from '../../run/parse-option.ts';
 
-/** Field values combined from several options and a file's value. */
+/** Combines several options and a file's value into one field value. */
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -12,7 +12,7 @@ interface MetadataFlags {
   readonly metadataJson?: Readonly<Record<string, string>>;
 }
 
-/** Metadata as text or typed JSON. @throws UsageError if a name is given both ways. */
+/** Metadata from text flags and typed JSON flags. @throws UsageError if both give the same name. */
 export function metadata(
   { metadata: texts, metadataJson: typed }: MetadataFlags,
   inFile: unknown,
@@ -77,7 +77,8 @@ interface FulfillmentFlags {
 }
 
 /**
- * The concerns to relax, with one key for each. @throws UsageError if a file names a concern the service does not know.
+ * An object with one key for each concern to relax. @throws UsageError if a file names a concern the service does not
+ * know.
  */
 export function fulfillment(
   { bestEffort, excludeMerchant }: FulfillmentFlags,

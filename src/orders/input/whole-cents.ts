@@ -2,7 +2,8 @@ import type { Shape } from '../../api/schemas/index.ts';
 import { UsageError } from '../../platform/errors.ts';
 
 /**
- * Rejects a flat margin with a fraction. The schema allows fractions for percentages, but a flat margin is in cents.
+ * Rejects a flat margin with a fraction, because a flat margin is in cents. The schema allows fractions only because a
+ * margin may also be a percentage.
  * @throws UsageError.
  */
 export function wholeCents(order: Shape<'OrderCreate'>, file: string | undefined): Shape<'OrderCreate'> {

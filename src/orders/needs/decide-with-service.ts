@@ -29,20 +29,23 @@ export interface NeedSources {
   /** By the service's clock, ms since the epoch. */
   readonly now: () => number;
   /**
-   * Determines the outcome of an attempt without a known order: from the journal, or by searching for an alike order.
-   * If it stays in doubt or is not found, returns the state unchanged. @throws ErrandError.
+   * Determines the outcome of an attempt whose order is unknown, from the journal or by searching for an order with the
+   * same content. If the attempt stays in doubt or no order is found, returns the state unchanged. @throws ErrandError.
    */
   readonly settle: (attempt: Attempt) => Promise<Omit<AttemptChange, 'serial' | 'seenAt'>>;
 }
 
-/** A decision, with the orders read to make it, by their ids. */
+/** A decision, and the orders that were read to make it, keyed by id. */
 export interface DecidedOrder {
   readonly decision: Exclude<Decision, { readonly do: 'look' }>;
   readonly request: NeedRequest & { readonly need: AttemptNeed };
   readonly seen: ReadonlyMap<string, SeenOrder>;
 }
 
-/** One look answers the whole question, but other processes may order meanwhile. */
+/**
+ * Maximum number of looks at the service for one decision. One look is normally enough, but other processes may place
+ * orders meanwhile.
+ */
 const maxLooks = 8;
 
 /**
@@ -81,9 +84,9 @@ export async function decideWithService(
 }
 
 /**
- * Claim for the attempt to send: the decision is repeated inside the journal's transaction, since other processes may
- * have decided meanwhile. If it differs, nothing is persisted, and the caller has to decide again. @param attempt
- * creates the attempt with its number.
+ * Builds the claim for the attempt to send. The claim repeats the decision inside the journal's transaction, since
+ * other processes may have decided meanwhile. If the new decision differs, nothing is persisted, and the caller has to
+ * decide again. @param attempt creates the attempt with its number.
  */
 export const claimOf = (
   { scope, now }: Pick<NeedSources, 'scope' | 'now'>,
@@ -164,7 +167,7 @@ async function recordSeen(
     changes.push(...known.map(({ serial }) => ({ serial, state, madeAt, seenAt })));
     if (known.length > 0) return undefined;
     const number = byAge.indexOf(madeAt) + 1;
-    // The service does not reveal the idempotency key.
+    // The service does not reveal the idempotency key, so use the order's id.
     const made = { run: undefined, key: order.id, operation: 'order.create', upload: undefined };
     return { ...made, number, orderId: order.id, state, madeAt, seenAt };
   });

@@ -19,11 +19,11 @@ interface DoorRules {
   readonly asks?: boolean;
   /** Orders again after a cancellation. */
   readonly passesCancelled?: boolean;
-  /** An unreferenced live attempt also blocks: the reference may have been added later. */
+  /** A live attempt without a reference also blocks the order, because the reference may have been added later. */
   readonly heedsUnreferenced?: boolean;
   /**
-   * Whether the live order of a reference is returned instead of a new one: up to an age of 30 days (`recent`),
-   * `always`, or never.
+   * When to return the live order of a reference instead of placing a new order: if the live order is at most 30 days
+   * old (`recent`), `always`, or `never`.
    */
   readonly adopts: 'recent' | 'always' | 'never';
   /** Attempts in doubt block even with `isNew`. */
@@ -44,11 +44,11 @@ const doors: Readonly<Record<Door, DoorRules>> = {
 
 /** Explicit statements of the user. */
 export interface Statement {
-  /** A duplicate is intended (`--new`); excludes a reference. */
+  /** Set if a duplicate is intended (`--new`). Cannot be combined with a reference. */
   readonly isNew?: boolean;
   /** Orders again what was cancelled or returned (`--again`). */
   readonly again?: boolean;
-  /** The occasion all rows belong to (`--run NAME`); each row is ordered once for it. */
+  /** The occasion that all rows belong to (`--run NAME`). Each row is ordered once per occasion. */
   readonly run?: string | undefined;
   /** Skips rows that are alike an earlier order. */
   readonly skipDuplicates?: boolean;
@@ -56,12 +56,12 @@ export interface Statement {
   readonly agreed?: ReadonlySet<string>;
 }
 
-/** An order about to be sent, as the decision sees it. */
+/** The facts about an unsent order that the decision uses. */
 export interface NeedRequest {
   readonly need: Pick<AttemptNeed, 'reference'>;
-  /** Derived from the content for a row: the same key means the same row of the same upload. */
+  /** A row's key is derived from its content, so the same key means the same row of the same upload. */
   readonly key?: string | undefined;
-  /** The caller chose the idempotency key: likeness does not apply. */
+  /** The caller chose the idempotency key, so the order is not compared with similar orders. */
   readonly hasOwnKey?: boolean;
   readonly door: Door;
   readonly statement: Statement;
@@ -70,11 +70,11 @@ export interface NeedRequest {
   readonly now: number;
   /** Serials of the attempts this command has read from the service, or searched for there. */
   readonly read?: ReadonlySet<number>;
-  /** States read by any process since this time count as current, ms since the epoch. */
+  /** Time in ms since the epoch. A state counts as current if any process has read it since this time. */
   readonly freshSince?: number;
   /** When the service was last queried for this reference, ms since the epoch. */
   readonly listedAt?: number | undefined;
-  /** The orders cannot be listed, as with the agent route. */
+  /** Set if the orders cannot be listed, for example through the agent route. */
   readonly isUnlisted?: boolean;
 }
 
@@ -84,7 +84,7 @@ export interface ComparedAttempt extends Attempt {
 }
 
 export type Refusal =
-  /** It may have been sent; the outcome is unknown. */
+  /** The order may have been sent, and its outcome is unknown. */
   | 'in_doubt'
   /** It was given up, and may still exist. */
   | 'unknown'
@@ -92,7 +92,7 @@ export type Refusal =
   | 'alike'
   /** Some of the products were ordered recently. */
   | 'overlaps'
-  /** A live order has the reference, with other products, quantities or another recipient. */
+  /** A live order has the reference, but its products, quantities or recipient differ. */
   | 'differs'
   /** A live order has the reference. */
   | 'exists'
@@ -100,7 +100,7 @@ export type Refusal =
   | 'old'
   /** Several live orders have the reference. */
   | 'two_live'
-  /** An alike live order has the same reference in another namespace. */
+  /** A live order with the same content has the same reference in another namespace. */
   | 'other_namespace'
   /** It was taken back. */
   | 'cancelled'
@@ -114,7 +114,7 @@ export type Decision =
       /** The previous attempt, which has ended. */
       readonly after: Attempt | undefined;
     }
-  /** The state of these has to be read from the service; then decide again. */
+  /** Read the state of these attempts from the service, then decide again. */
   | { readonly do: 'look'; readonly at: 'reference' | 'attempts'; readonly attempts: readonly Attempt[] }
   /** Use these instead of a new order. */
   | {
@@ -139,8 +139,8 @@ export function decide(request: NeedRequest, known: readonly ComparedAttempt[]):
 }
 
 /**
- * Merges a listed order with the attempt that made it: keeps the most recently read; on a tie, a live one over an ended
- * one.
+ * Merges a listed order with the attempt that made it. Keeps the state that was read most recently. On a tie, keeps a
+ * live state rather than an ended one.
  */
 function distinct(attempts: readonly ComparedAttempt[]): readonly ComparedAttempt[] {
   const byOrder = new Map<string, ComparedAttempt>();
@@ -220,7 +220,7 @@ const isInDoubt = ({ state }: Attempt): boolean => state === 'intended';
 const isFresh = ({ read, freshSince }: NeedRequest, { serial, seenAt }: Attempt): boolean =>
   read?.has(serial) || (freshSince !== undefined && seenAt !== undefined && seenAt >= freshSince);
 
-/** Attempts to look up before a decision, or to refuse because they stay in doubt. */
+/** Decides to look up unsettled attempts first, or to refuse because attempts stay in doubt. */
 function unsettled(request: NeedRequest, attempts: readonly ComparedAttempt[]): Decision | undefined {
   const stale = attempts.filter(
     (one) => ['intended', 'unknown', 'placed'].includes(one.state) && !isFresh(request, one),
@@ -233,7 +233,7 @@ function unsettled(request: NeedRequest, attempts: readonly ComparedAttempt[]): 
   return unknown.length > 0 && !isNew && !again ? refuse('unknown', unknown) : undefined;
 }
 
-/** What blocks another order of the same need, except attempts the user has agreed to. */
+/** Refuses if attempts for the same need block another order. An attempt that the user has agreed to does not block. */
 function blocking(
   request: NeedRequest,
   attempts: readonly ComparedAttempt[],
@@ -251,7 +251,7 @@ function blocking(
   return doors[door].asks ? { do: 'ask', why, attempts: live } : refuse(why, live);
 }
 
-/** Refuses if the last attempt was taken back, unless another is intended. */
+/** Refuses if the last order was cancelled or returned, unless the user intends another order. */
 function refusedAgain({ door, statement }: NeedRequest, attempts: readonly Attempt[]): Decision | undefined {
   const last = lastOf(attempts);
   if (!last || statement.again || statement.agreed?.has(last.key)) return undefined;
@@ -268,7 +268,7 @@ const lastOf = (attempts: readonly Attempt[]): Attempt | undefined =>
 
 const hasEnded = ({ state }: Attempt): boolean => ['failed', 'cancelled', 'returned'].includes(state);
 
-/** A request rejected at creation leaves no order at the service, so its number and key are reused. */
+/** A request rejected at creation leaves no order at the service, so the next attempt reuses its number and key. */
 const send = (attempts: readonly Attempt[]): Decision => ({
   do: 'send',
   number: 1 + attempts.filter((one) => hasEnded(one) && one.orderId !== undefined).length,

@@ -1,7 +1,7 @@
 import { canonicalNeed, type NeedContent, type OrderContent } from '../../format/canonical-need.ts';
 import type { Reference } from '../../journal/attempts.ts';
 
-/** What somebody needs once: these products, for this recipient, for the occasion a reference names. */
+/** A need to be met once: certain products, for one recipient, for the occasion that a reference names. */
 export interface Need extends NeedContent {
   readonly reference: Reference | undefined;
 }
@@ -13,10 +13,10 @@ export const needOf = (
   pageOf?: (url: string) => string | undefined,
 ): Need => ({ reference, ...canonicalNeed(order, pageOf) });
 
-/** How the content of two needs compares. `overlap`: some of the products, for the same recipient. */
+/** Result of comparing the content of two needs. `overlap` means that they share some products and the recipient. */
 export type Likeness = 'alike' | 'overlap' | 'unlike';
 
-/** Compares needs exactly; the table of attempts does the same by hashes. Pure. */
+/** Compares needs exactly. The table of attempts makes the same comparison by hash. Pure. */
 export function compareNeeds(one: NeedContent, other: NeedContent): Likeness {
   if (one.recipient !== other.recipient) return 'unlike';
   const common = one.products.filter((product) => other.products.includes(product)).length;

@@ -13,8 +13,8 @@ export interface ReturnedLines {
 const granted: ReadonlySet<unknown> = new Set(['approved', 'completed', 'credited']);
 
 /**
- * Derives the state of an attempt from its order. It counts as returned only if every purchased unit went back,
- * whatever was credited. @param returns of the order. Pure.
+ * Derives the state of an attempt from its order. An attempt counts as returned only if every purchased unit went back,
+ * however much was credited. @param returns are the order's returns. Pure.
  */
 export function attemptState(order: OrderRecord, returns: readonly ReturnedLines[]): AttemptState {
   switch (order.status) {
@@ -28,7 +28,7 @@ export function attemptState(order: OrderRecord, returns: readonly ReturnedLines
   }
 }
 
-/** Whether the order shows an accepted return; only then its returns have to be read. */
+/** Whether the order shows an accepted return. Its returns have to be read only in that case. */
 export const mayBeReturned = ({ returns }: OrderRecord): boolean =>
   objectsIn({ returns }, 'returns').some(({ status }) => granted.has(status));
 
@@ -43,7 +43,7 @@ function isReturned(order: OrderRecord, returns: readonly ReturnedLines[]): bool
   }
   if (back.size === 0) return false;
   const shortfalls = shortfallsIn(order.fulfillment);
-  // Units returned while in transit are shown as cancelled.
+  // The service shows units returned in transit as cancelled, so include every line that has a return.
   const bought = objectsIn(order, 'items').filter(
     (line) => back.has(textIn(line, 'id') ?? '') || !isDropped(line.status),
   );

@@ -34,15 +34,15 @@ export interface Named extends Consent {
 const patienceMs = 3_000;
 const pauseMs = 40;
 /**
- * An attempt older than this without an intent was never sent, ms: the two are persisted separately in a shared
- * database.
+ * Age in ms after which an attempt without an intent counts as never sent. A shared database persists the two
+ * separately.
  */
 const claimMs = 120_000;
 
 /**
- * Places the order of a reference, unless the service has a live one for it: returns that instead, whichever machine
- * placed it. @throws ErrandError conflict if the live one differs, or the outcome of an attempt is unknown; unavailable
- * if the service cannot be queried: nothing is sent then.
+ * Places the order of a reference. If the service already has a live order for it, returns that order instead,
+ * whichever machine placed it. @throws ErrandError conflict if the live order differs, or if the outcome of an attempt
+ * is unknown; unavailable if the service cannot be queried, in which case nothing is sent.
  */
 export async function placeNamed(context: OrderContext, order: Body, named: Named): Promise<Placed> {
   const { reference, again, now, ...consent } = named;
@@ -135,7 +135,7 @@ async function sendAttempt(
   return send(context, client, { intent, body: keyed, sending: recorded.mayBeSent ? 'again' : 'first' });
 }
 
-/** Returns the live order, and marks the record of an interrupted command that placed it as reported with this run. */
+/** Returns the live order. If an interrupted command placed it, marks that command's record as reported by this run. */
 async function adopted(
   context: OrderContext,
   { attempts }: Extract<Decision, { readonly do: 'adopt' }>,
@@ -159,7 +159,7 @@ async function agreeToAnother(context: OrderContext, refusal: ErrandError): Prom
   throw new ErrandError('interrupted', 'no second order was placed', { outcome: 'not_sent', next });
 }
 
-/** Determines from the journal the outcome of an attempt without a known order. */
+/** Determines from the journal the outcome of an attempt whose order is unknown. */
 async function settleAttempt(
   context: OrderContext,
   body: Body,
@@ -175,7 +175,7 @@ async function settleAttempt(
     if (record.state === 'refused') return { state: 'failed' };
     if (record.state !== 'intended') return { state: 'unknown' };
     if (!isOthers(record)) {
-      // A request with other content cannot settle the one in doubt.
+      // A request with different content cannot settle the request in doubt.
       if (record.body_hash !== contentHash(record.operation, body)) return { state };
       context.note(`an order for this reference is in doubt since ${record.created_at}; settling that one`);
       const { order } = await resumeKnown(context, 'order.create', record);

@@ -15,7 +15,7 @@ const namespacePattern = /^[\p{L}\p{N}][\p{L}\p{N}._/-]*$/u;
 /** Characters that a terminal or a log cannot show. */
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
 
-/** Normalizes a reference: trimmed and NFC; case-sensitive. */
+/** Normalizes a reference by trimming it and converting it to NFC. Keeps upper and lower case. */
 export const referenceOf = (text: string, namespace = '', run?: string): Reference => ({
   namespace: namespace.trim().normalize('NFC'),
   text: `${text.trim().normalize('NFC')}${run === undefined ? '' : `~${run.trim().normalize('NFC')}`}`,
@@ -57,7 +57,10 @@ export function referenceIn(metadata: unknown): Reference | undefined {
     : { namespace: value.slice(0, at), text: value.slice(at + separator.length) };
 }
 
-/** Joins several columns of a file into one reference; empty if all are. An empty part keeps its position. */
+/**
+ * Joins several columns of a file into one reference, which is empty if all columns are empty. An empty part keeps its
+ * position.
+ */
 export const composedReference = (parts: readonly string[]): string =>
   parts.every((part) => part.trim() === '') ? '' : parts.map((part) => part.trim()).join('/');
 

@@ -64,7 +64,7 @@ export function refusedReference(
   );
 }
 
-/** Reasons for which the user may need another reference. */
+/** Refusals after which the user may need another reference. */
 const isForAnother: ReadonlySet<Refusal> = new Set(['differs', 'exists', 'old']);
 
 const shown = ({ order, madeAt }: SeenOrder) => ({

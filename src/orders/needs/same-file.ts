@@ -3,16 +3,16 @@ import type { Attempt } from '../../journal/attempts.ts';
 /** An earlier upload that a file repeats. */
 export interface EarlierUpload {
   readonly upload: string;
-  /** Number of rows in the file that are alike live rows of it. */
+  /** Number of rows in the file that match live rows of the upload. */
   readonly rows: number;
 }
 
-/** Detects a file that repeats an earlier upload, saved again, at any age. Rows with a reference do not count. */
+/** Detects a file that was saved again and repeats an earlier upload of any age. Rows with a reference do not count. */
 export class SameFile {
   readonly #rowsOf = new Map<string, number>();
   #rows = 0;
 
-  /** Adds a row without a reference, with its related attempts. */
+  /** Adds a row without a reference, and the attempts related to the row. */
   add(related: readonly Attempt[]): void {
     this.#rows += 1;
     const uploads = related

@@ -15,7 +15,10 @@ export interface SeenOrder {
   readonly madeAt: number;
 }
 
-/** Lists the service's orders by reference: one request per reference, or a local copy of the list for thousands. */
+/**
+ * Lists the service's orders by reference. Uses one request per reference, or a local copy of the list for thousands of
+ * references.
+ */
 export interface ReferenceList {
   /** Ids of the orders that have a reference. @throws ErrandError. */
   idsOf(reference: Reference): Promise<readonly string[]>;
@@ -54,8 +57,8 @@ export async function ordersOf(
 }
 
 /**
- * Reads an order and derives its state; undefined if the service has no such order. @throws ErrandError if that cannot
- * be determined.
+ * Reads an order and derives its state; undefined if the service has no such order. @throws ErrandError if the order or
+ * its state cannot be determined.
  */
 export async function seeOrder(client: Client, id: string): Promise<SeenOrder | undefined> {
   const order = await unlessMissing(readOrder(client, id));

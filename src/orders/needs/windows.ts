@@ -4,7 +4,10 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** How long an order without a reference counts as a duplicate of an alike one, ms. 0 disables it. */
+/**
+ * How long an order without a reference counts as a duplicate of an order with the same content, ms. 0 disables the
+ * check.
+ */
 export interface Windows {
   /** Between two single orders. */
   readonly singleMs: number;
@@ -23,7 +26,7 @@ const byDefault: Readonly<Record<Rehearsal, Windows>> = {
   in_process: { singleMs: 0, rowMs: 0 },
 };
 
-/** @param settingMs the user's setting, for single orders. */
+/** @param settingMs is the user's setting for single orders, ms. */
 export const windowsFor = (rehearsal: Rehearsal, settingMs?: number): Windows => ({
   ...byDefault[rehearsal],
   ...(settingMs !== undefined && { singleMs: settingMs }),
@@ -39,7 +42,8 @@ export const unitOf = ({ upload, operation }: Pick<Attempt, 'upload' | 'operatio
   upload === undefined && operation !== 'bulk.create' ? 'single' : 'row';
 
 /**
- * Whether an attempt is recent enough to be a duplicate; one dated in the future is. @param now by the service's clock.
+ * Whether an attempt is recent enough to be a duplicate. An attempt dated in the future counts as recent. @param now is
+ * the service's time.
  */
 export function isWithin(attempt: Attempt, unit: Unit, { singleMs, rowMs }: Windows, now: number): boolean {
   const rows = [unit, unitOf(attempt)].filter((one) => one === 'row').length;

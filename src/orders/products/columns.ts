@@ -108,7 +108,7 @@ const listingColumns: readonly Column<Shape<'Sku'>>[] = [
   { name: 'url', path: 'url', kind: 'url', names: 'products', weight: 8 },
 ];
 
-/** Columns of listings on a TTY, where titles identify them. */
+/** Columns of listings on a TTY, where titles identify the listings. */
 const listingScreen: readonly Column<Shape<'Sku'>>[] = [
   { name: 'title', path: 'title', weight: 11 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 10 },
@@ -119,7 +119,7 @@ const listingScreen: readonly Column<Shape<'Sku'>>[] = [
   { name: 'url', path: 'url', kind: 'url', weight: 8, isExtra: true },
 ];
 
-/** A list of listings, for scripts and for a TTY. */
+/** How to print a list of listings, for scripts and on a TTY. */
 export const listingList = { columns: listingColumns, screen: listingScreen } as const;
 
 /** Hints shown below search results. */

@@ -25,7 +25,10 @@ const pickColumns: readonly Column<Shape<'Sku'>>[] = [
 const offered = 20;
 const searchAgain = 'search for something else';
 
-/** Searches until the user picks a product. @param words of the first search; prompted for if missing. */
+/**
+ * Searches until the user picks a product. @param words are the words of the first search. If they are missing, the
+ * user is prompted for them.
+ */
 export async function searchAndPick(context: Context, words?: string): Promise<Picked> {
   const client = await context.client();
   const prompt = await context.prompt();

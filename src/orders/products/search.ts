@@ -93,7 +93,9 @@ export interface Freshness {
   readonly newerThan?: string | undefined;
 }
 
-/** Converts these options to wire names. @throws UsageError without a retailer, or if both ages are given. */
+/**
+ * Converts freshness options to wire names. @throws UsageError if the retailer is missing, or if both ages are given.
+ */
 export function freshnessFields({ retailer, maxAge, newerThan }: Freshness): {
   retailer: string;
   max_age?: number;

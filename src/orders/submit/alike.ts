@@ -26,7 +26,7 @@ interface Alike {
 export interface Found {
   /** Full sentence. */
   readonly text: string;
-  /** Null if the service gives no answer, which proves nothing either way. */
+  /** Orders or batches found; null if the service gives no answer, which proves nothing either way. */
   readonly alike: readonly Alike[] | null;
   readonly next: readonly { readonly command: string; readonly when: string }[];
 }
@@ -100,7 +100,7 @@ async function readAlike(
 const sinceOf = ({ created_at: since }: JournalRecord): string =>
   new Date(Date.parse(since) || 0).toISOString();
 
-/** The first few orders with the same content as the record, created since then. */
+/** The first few orders that have the same content as the record and were created after it. */
 async function ordersAlike(client: Client, record: JournalRecord): Promise<readonly Alike[]> {
   const order = await asOrder(record);
   return firstOf(

@@ -30,7 +30,7 @@ export async function currentState(
   const { operation, order_id: id } = record;
   if (id === null || !makesOrder(operation)) return undefined;
   const order = await readOrder(await context.client(), id);
-  // A retry's record does not contain the order's content.
+  // A retry's record does not contain the order's content, so the two cannot be compared.
   const isOther =
     operation !== 'legacy.retry' && isOtherThanRequested(await asOrder(record), absentAsNull(order));
   if (isOther)

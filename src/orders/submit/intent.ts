@@ -14,7 +14,7 @@ import type { JournaledOperation, MadeRecord, OrderRecord } from '../order-recor
 
 type Given = Pick<Intent, 'key' | 'keyOrigin' | 'body'>;
 
-/** An intent of a known operation, which determines its result type. */
+/** An intent whose operation is known. The operation determines the type of the result. */
 export type IntentOf<N extends JournaledOperation> = Intent & { readonly operation: N };
 
 /** Builds the intent to journal, for the API key in use. */
@@ -104,7 +104,7 @@ export interface Placing extends Consent {
   readonly isByHand?: boolean | undefined;
 }
 
-/** What an operation makes, in words and commands. */
+/** Words and commands for what an operation makes. */
 export interface ResourceLabels {
   readonly one: string;
   readonly many: string;
@@ -144,7 +144,7 @@ const labels: Readonly<Record<string, ResourceLabels>> = {
   },
 };
 
-/** The labels of what an operation makes; an order's labels by default. */
+/** The labels for what an operation makes. An operation without its own labels gets those of an order. */
 export const labelsOf = (operation: string): ResourceLabels =>
   (Object.hasOwn(labels, operation) ? labels[operation] : undefined) ?? order;
 

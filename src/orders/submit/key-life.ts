@@ -8,14 +8,15 @@ import type { OrderContext } from '../../run/order-context.ts';
 import { type Found, searchKey, searchService } from './alike.ts';
 
 /**
- * Whether the service may have forgotten a record's key. A time in the future counts as recent; an invalid one as old.
+ * Whether the service may have forgotten a record's key. A record dated in the future counts as recent, and a record
+ * with an invalid date counts as old.
  */
 export const isKeyOld = ({ created_at: since }: Pick<JournalRecord, 'created_at'>, nowMs: number): boolean =>
   !(Date.parse(since) >= nowMs - keyLifetimeMs);
 
 /**
- * The error for a record too old to resend automatically. It lists similar orders since then, so that a person can
- * decide. @returns ErrandError conflict.
+ * The error for a record too old to resend automatically. The error lists similar orders made since then, so that a
+ * person can decide. @returns ErrandError conflict.
  */
 export async function tooOld(
   context: OrderContext,

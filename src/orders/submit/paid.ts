@@ -58,7 +58,8 @@ export async function placePaidOrder(context: Context, order: Body, options: Opt
   if (earlier) return earlier;
   const { placed, rule } = await settleEarlier(context, intent, repeats, earlierOnes);
   if (placed) return placed;
-  // Reserve first, because a service that requires no payment places the order when asked for its price.
+  // Reserve the money first, because a service that requires no payment places the order as soon as it is asked for its
+  // price.
   const giveBackUnsent = await reserveAhead(context, [{ intent }], options);
   try {
     const priced = await requestPrice(unpaid);
@@ -110,7 +111,7 @@ async function payOnRecord(
     await saveCredential(context, intent, challenge, payment);
     return payment;
   } catch (error) {
-    // Nothing was sent, even if a wallet paid. Leave a record open if another machine may still send it.
+    // Nothing was sent, even if a wallet paid. Leave the record open if another machine may still send its order.
     const isOpen = error instanceof ErrandError && error.category === 'in_doubt';
     if (error instanceof ErrandError && !isOpen) await endUnsent(context, intent, error);
     throw error;
@@ -132,8 +133,8 @@ async function saveCredential(
 }
 
 /**
- * The error when it is unknown whether the database has the credential. Nothing was sent. Resuming sends the order with
- * this payment if the credential was stored.
+ * The error for a credential that may or may not have reached the database. Nothing was sent. If the credential was
+ * stored, resuming sends the order with this payment.
  */
 const mayBeSaved = (
   context: Context,

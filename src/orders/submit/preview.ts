@@ -71,7 +71,7 @@ function whatIsKnown(
   }
 }
 
-/** An earlier record that blocks an intent, and what is known of it. */
+/** An earlier record that blocks an intent, and the known facts about the record. */
 interface SeenTwin {
   readonly twin: Twin;
   readonly now?: CurrentState | undefined;

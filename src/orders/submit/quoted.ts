@@ -18,7 +18,7 @@ const pauseMs = 50;
 
 /** The quote's order body, with its idempotency key. */
 export const quotedBody = ({ body, key }: Quote): KeyedBody =>
-  // Cast: validated before it was stored, and verified by its checksum.
+  // The cast is safe because the body was validated before it was stored, and its checksum was verified.
   ({ ...(body as Shape<'OrderCreate'>), idempotency_key: key });
 
 /** The intent of placing a quote. */
@@ -28,7 +28,7 @@ export const quotedIntent = (context: OrderContext, quote: Quote): Promise<Inten
 /**
  * Places a quote's order exactly once, regardless of repeated calls, concurrent processes and crashes.
  * @throws ErrandError: conflict if the quote has expired, belongs to another account or service, or the same order was
- * just placed separately; in_doubt if no response settles it.
+ * just placed separately; in_doubt if no response settles the outcome.
  */
 export async function placeQuoted(context: OrderContext, quote: Quote): Promise<Placed> {
   await readyToSend(context);
@@ -108,7 +108,10 @@ export function checkOwn(
   );
 }
 
-/** Stores the result with the quote. Best effort, because the journal record has the result too, until it is purged. */
+/**
+ * Stores the result with the quote. Ignores a failure, because the journal record also holds the result until the
+ * record is purged.
+ */
 async function noteAnswer(context: OrderContext, quote: Quote, id: string): Promise<void> {
   try {
     await (await context.journal()).quotes.answer(quote, id);

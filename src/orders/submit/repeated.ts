@@ -33,7 +33,7 @@ export function declined(context: OrderContext, { operation, order_id: id }: Jou
 
 /**
  * The conflict error for a repeated command. @param isByHand tells whether the command is `api`, which accepts `--new`
- * for every operation, but no key.
+ * for every operation but accepts no key.
  */
 export function repeated(
   context: OrderContext,
@@ -73,7 +73,7 @@ function factsOf(
 ): ErrorFacts {
   const { one, made, get, id: idName } = labelsOf(operation);
   const where = whereFlags(context);
-  // Name only this order, because the command may retry several.
+  // Name only this order in the suggestion, because the command may retry several orders.
   const again =
     operation === 'legacy.retry' && !isByHand
       ? `${shellLine`errand legacy retry ${String(body.order_id)}`}${where}`
@@ -94,8 +94,8 @@ function factsOf(
 }
 
 /**
- * The error when another process is placing the same order right now. The second command is more likely due to
- * impatience than meant as a second order.
+ * The error when another process is placing the same order right now. The user more likely repeated the command out of
+ * impatience than to place a second order.
  */
 export const beingPlaced = (context: OrderContext, { key, pid, operation }: JournalRecord): ErrandError =>
   new ErrandError(

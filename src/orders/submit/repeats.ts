@@ -26,13 +26,13 @@ const patienceMs = 3_000;
 const pauseMs = 40;
 
 /**
- * Which earlier records of the same intent block it. `none`: no record does, because a duplicate is intended. `owed`:
- * unsettled or unreported records do. `repeats`: recently reported records do too. `shown`: same as `repeats`, but
- * shows the earlier result, as an idempotency key would.
+ * Which earlier records of the same intent block it. `none`: no record blocks, because a duplicate is intended. `owed`:
+ * unsettled or unreported records block. `repeats`: recently reported records block too. `shown`: the same records
+ * block as for `repeats`, but the earlier result is shown, as with an idempotency key.
  */
 export type RepeatRule = 'none' | 'owed' | 'repeats' | 'shown';
 
-/** Converts a rule to the journal's form as of now; undefined if nothing blocks. */
+/** Converts a rule to the journal's form at the current time; undefined if nothing blocks. */
 export function twinRule(
   { clock, settings }: OrderContext,
   rule: RepeatRule,
@@ -56,7 +56,8 @@ export function isRepeated(
 }
 
 /**
- * Keys of orders that this command found failed or cancelled, each with the note to print if the command orders again.
+ * Keys of failed or cancelled orders that this command has found. Each key has the note to print if the command places
+ * a new order.
  */
 export type Ended = Map<string, string>;
 
@@ -133,8 +134,8 @@ async function gateOf(
 }
 
 /**
- * Before the policy is asked, settles what an earlier command left open. The policy must not block that. @throws as
- * `recordOnce`.
+ * Settles what an earlier command left open. This happens before the policy is asked, because the policy must not block
+ * it. @throws the same errors as `recordOnce`.
  */
 export async function settleOwed<N extends JournaledOperation>(
   context: OrderContext,
@@ -147,7 +148,7 @@ export async function settleOwed<N extends JournaledOperation>(
 
 /**
  * Same as `recordOnce`, but does not record the intent. @returns what was placed instead, or else the rule for records
- * that may still appear. @throws as `recordOnce`.
+ * that may appear later. @throws the same errors as `recordOnce`.
  */
 export const settleEarlier = <N extends JournaledOperation>(
   context: OrderContext,
@@ -189,7 +190,8 @@ async function pastTwins<N extends JournaledOperation>(
     const now = await readState(context, twin, isByHand);
     if (now?.hasEnded) {
       await passOver(context, twin, now);
-      // Skip only these keys, because a replacement ordered by another process counts as a repeat.
+      // Skip only the keys of ended orders. If another process has ordered a replacement, this command counts as a
+      // repeat.
       ended.set(record.key, endedText(record, now));
     } else if (situation === 'unreported') {
       return { placed: await showUnreported(context, intent, record, now), rule: left };
@@ -213,7 +215,7 @@ async function readState(
     return await currentState(context, record);
   } catch (error) {
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
-    // Release the record. It stays unreported, and the error must not say that its order was placed.
+    // Release the record, which stays unreported. The error must not say that the order was placed.
     if (situation === 'unreported') await letGo(context, [{ key: record.key, baseUrl: record.base_url }]);
     throw stateUnknown(context, record, error, isByHand);
   }
@@ -231,12 +233,12 @@ async function passOver(
   try {
     await (await context.journal()).report([{ key, baseUrl, operation, madeId: madeId ?? undefined }]);
   } catch (error) {
-    // The next command that finds the order reports it again.
+    // Ignore the failure, because the next command that finds the order reports it again.
     if (!(error instanceof ErrandError)) throw error;
   }
 }
 
-/** On a journal write error, adds what the journal has of the intent. */
+/** Adds what the journal knows about the intent to a journal write error. */
 async function known<T>(
   context: OrderContext,
   intent: Intent,
@@ -251,7 +253,7 @@ async function known<T>(
   }
 }
 
-/** The earlier record of the same intent; `unknown` if the journal is unreadable. */
+/** The earlier record of the same intent, or `unknown` if the journal is unreadable. */
 async function earlierOf(
   context: OrderContext,
   intent: Intent,
@@ -307,7 +309,8 @@ async function isAnotherMeant(
 }
 
 /**
- * Returns what the intent's key has produced, if the content is the same. @throws ErrandError conflict if it differs.
+ * Returns the result that the intent's key has already produced, if the content is the same. @throws ErrandError
+ * conflict if the content differs.
  */
 async function madeByKey<N extends JournaledOperation>(
   context: OrderContext,

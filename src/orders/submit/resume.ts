@@ -41,7 +41,7 @@ interface ResumeOptions {
 
 /**
  * Settles an intent in doubt by resending the same body with the same key to the same service. If the result is already
- * known, only fetches it.
+ * known, only fetches the result.
  * @throws ErrandError conflict if the record was refused, forgotten or damaged, is owned by a live process, or was sent
  * to another service or with another API key, or if its key may have expired at the service.
  */
@@ -67,7 +67,7 @@ export async function resumeIntent(
     throw new ErrandError('conflict', `${record.key} is not in doubt: it was ${record.state}${why}`);
   }
   const settle = (Object.hasOwn(settling, record.operation) && settling[record.operation]) || settleOrder;
-  // The record may have changed since it was read.
+  // The record may have changed since it was read, so verify it again.
   return settle({ context, client, record: await proven(context, client, record), resend });
 }
 
@@ -77,7 +77,7 @@ export const resumeKnown = async <N extends JournaledOperation>(
   _operation: N,
   record: JournalRecord,
 ): Promise<Made<MadeBy[N]>> =>
-  // Cast: the operation determines the result type.
+  // The cast is safe because the operation determines the result type.
   (await resumeIntent(context, record)) as Made<MadeBy[N]>;
 
 interface Settling {
@@ -94,8 +94,8 @@ async function settleOrder({ context, client, record, resend }: Settling): Promi
 }
 
 /**
- * How to settle operations other than `order.create`. Operations that are looked up first are never resent blindly, so
- * the key's age does not matter.
+ * Functions that settle operations other than `order.create`. An operation that is looked up first is never resent
+ * blindly, so the age of its key does not matter.
  */
 const settling: Readonly<Record<string, (settling: Settling) => Promise<Made>>> = {
   'agent.order.create': ({ context, client, record, resend }: Settling) =>
@@ -120,7 +120,7 @@ const intentIn = ({ key, base_url: baseUrl, operation, key_origin: keyOrigin }: 
   keyOrigin,
 });
 
-/** @throws ErrandError conflict; if the journal is not writable, an error saying that the record stays in doubt. */
+/** @throws ErrandError conflict. If the journal is not writable, the error says that the record stays in doubt. */
 async function claim(context: OrderContext, found: JournalRecord): Promise<JournalRecord> {
   try {
     return await (await context.journal()).claim(found);
@@ -188,9 +188,9 @@ async function checkService(context: OrderContext, record: JournalRecord): Promi
 }
 
 /**
- * Checks that an in-doubt record may be resent. The audit chain must match the record, and its money must be reserved
- * if a policy applied. A forged row never sends anything. @returns the record with the time since which its key may
- * have been sent.
+ * Checks that an in-doubt record may be resent, so that a forged row never sends anything. The audit chain must match
+ * the record, and its money must be reserved if a policy applied. @returns the record with the earliest time at which
+ * its key may have been sent.
  * @throws ErrandError conflict that says what the service has for the record.
  */
 async function proven(context: OrderContext, client: Client, record: JournalRecord): Promise<JournalRecord> {
@@ -209,7 +209,7 @@ const reasons: Readonly<Record<Unproven, (key: string) => string>> = {
   unreserved: (key) => `a policy held when ${key} was recorded, and nothing is reserved for it`,
 };
 
-/** The error for a record that is not resent. A person has to check, and to reorder what is missing. */
+/** The error for a record that is not resent. A person has to check the service and reorder what is missing. */
 async function unproven(
   context: OrderContext,
   client: Client,
@@ -251,9 +251,9 @@ export function keyedBody(order: Body, key: string): KeyedBody {
 
 /**
  * Settles an order that may have been paid. Resends the same body with the same payment, and pays nothing again. If no
- * credential was stored, nothing can have been ordered, and the record is closed.
- * @param record is owned by this process. @throws ErrandError payment if no credential was stored; in_doubt; conflict
- * if the record is too old.
+ * credential was stored, nothing can have been ordered, so closes the record.
+ * @param record must be owned by this process. @throws ErrandError payment if no credential was stored; in_doubt;
+ * conflict if the record is too old.
  */
 async function resumePaid(
   context: OrderContext,

@@ -16,9 +16,9 @@ import { readyToSend } from './submit.ts';
 
 /**
  * Retries a failed order as a new request (v1). v1 has no idempotency key, so the request is sent once, and never again
- * while in doubt. Running the same retry again counts as a repeated command, unless `isNew`.
- * @returns the order and the new request. @throws ErrandError in_doubt if no response settles it; conflict for a
- * repeated command, naming the new request.
+ * while in doubt. Running the same retry again counts as a repeated command, unless `isNew` is set.
+ * @returns the order and the new request. @throws ErrandError in_doubt if no response settles the outcome; conflict for
+ * a repeated command, naming the new request.
  */
 export async function retryOrder(
   context: OrderContext,
@@ -51,7 +51,7 @@ export async function retryOrder(
       await noteInDoubt(context, intent, error);
       throw retryInDoubt(context, { key, body }, error);
     }
-    // This is safe, because no other machine resends a retry.
+    // Closing the record is safe, because no other machine resends a retry.
     await endUnsent(context, intent, error);
     throw error;
   }

@@ -14,7 +14,7 @@ import type { IdentifiedOrder } from '../order-record.ts';
 import { existingId, namesAnother, readExisting, withoutId } from './existing.ts';
 import { type KeyedBody, labelsOf, type Placed } from './intent.ts';
 
-/** How an intent becomes an order: with an account's key, or by payment. `grant` comes with a paid order. */
+/** Turns an intent into an order, either with an account's key or by payment. A paid order also returns a `grant`. */
 export type Create = (
   client: Client,
   body: KeyedBody,
@@ -52,13 +52,16 @@ export async function send(context: OrderContext, client: Client, sendable: Send
   }
 }
 
-/** Guards against a cache that answers with another order. @throws ErrandError if the response proves nothing. */
+/**
+ * Guards against a cache that answers with a different order. @throws ErrandError in_doubt if the response describes a
+ * different order.
+ */
 async function checkMade(
   context: OrderContext,
   { intent, body }: Sendable,
   order: IdentifiedOrder,
 ): Promise<void> {
-  // Sandboxes with the same seed at different addresses produce the same order ids.
+  // Compare by address too, because sandboxes with the same seed produce the same order ids.
   const at = context.isRehearsal() ? intent.baseUrl : undefined;
   const other = (await context.journal()).otherKeyOf(order.id, intent.key, at);
   if (other === undefined && !isOtherOrder(body, order)) return;
@@ -67,8 +70,8 @@ async function checkMade(
 }
 
 /**
- * Handles `already_exists`, which names the order from an earlier attempt. Fetches and compares that order before
- * journaling it, because a service may name a different order, and the user would believe it is theirs.
+ * Handles `already_exists`, which names the order from an earlier attempt. Fetches that order and compares it before
+ * journaling it. Otherwise, if the service named a different order, the user would believe it is theirs.
  */
 async function adoptExisting(
   context: OrderContext,
@@ -95,8 +98,8 @@ async function adoptExisting(
 }
 
 /**
- * Stores the grant that comes with a refused repeat payment, because it carries the key that reads the order bought
- * earlier.
+ * Stores the grant that a service returns when it refuses a repeated payment. The grant carries the key that reads the
+ * order bought earlier.
  */
 async function saveGrant(
   context: OrderContext,
@@ -146,8 +149,8 @@ export async function whileHeld<T>(
 type Settled = Pick<Intent, 'key' | 'baseUrl' | 'operation'>;
 
 /**
- * Records what the service made from an intent, and a paid order's grant. If recording fails, the result still exists,
- * so its id is reported. The record then stays in doubt, or follows later if the journal is shared.
+ * Records the result that the service made from an intent, and a paid order's grant. If recording fails, the result
+ * still exists, so its id is reported. The record then stays in doubt, or is updated later if the journal is shared.
  * @throws MadeTwiceError if the journal has a different order for the same intent.
  */
 export async function settleIntent(
@@ -209,12 +212,12 @@ async function recordFailure(
     context.note(
       `no ${one} was ${made} with the key ${key}; the journal could not record that (${error.message})`,
     );
-    // In a shared journal, another machine may still send the record, because the failure is recorded nowhere.
+    // In a shared journal, another machine may still send the record, because no journal entry shows that it failed.
     return isShared ? 'follows' : 'booked';
   }
 }
 
-/** The error for an attempt that had no effect but whose record is still open. */
+/** The error for an attempt that had no effect, but whose record is still open. */
 function stillOpen(
   context: OrderContext,
   { key, operation }: Settled,

@@ -18,7 +18,7 @@ import { send } from './send.ts';
 /**
  * Places one order per intent. The order is journaled before it is sent, and settled when the response arrives. Placing
  * the same order again settles the first order, or counts as a repeated command, unless `isNew` or a key is given.
- * @throws ErrandError: in_doubt if no response settles it; conflict for a repeated command, naming the order.
+ * @throws ErrandError: in_doubt if no response settles the outcome; conflict for a repeated command, naming the order.
  */
 export async function placeOrder(
   context: OrderContext,
@@ -83,7 +83,7 @@ export async function earlierOrder(
   return adoptOrder(context, client, body, record.order_id);
 }
 
-/** An order for a policy check before its intent exists. */
+/** An order in the form that a policy check needs, before its intent exists. */
 export const proposedOrder = async (context: OrderContext, body: Body): Promise<ProposedOrder> => ({
   intent: await unsentIntent(context, body),
 });
@@ -96,10 +96,10 @@ const unsentIntent = (context: OrderContext, body: Body): Promise<IntentOf<'orde
   });
 
 /**
- * Before the service is contacted, checks that a shared journal is reachable and that this machine has no open records
- * elsewhere. A local journal is opened when first needed.
- * @throws StorageError if it is unreachable; ErrandError conflict if this machine's own journal has open records.
- * Nothing was sent.
+ * Before the service is contacted, checks that a shared journal is reachable and that this machine's own journal has no
+ * open records. A local journal is opened when first needed.
+ * @throws StorageError if the shared journal is unreachable; ErrandError conflict if this machine's own journal has
+ * open records. Nothing was sent.
  */
 export async function readyToSend(context: OrderContext): Promise<void> {
   if (context.settings.database === undefined || context.previewsRequests) return;

@@ -58,7 +58,10 @@ const ipv6: typeof ipv4 = {
   ],
 };
 
-/** NAT64 maps every IPv4 address to IPv6. For addresses mapped as `::ffff:…`, Node checks the IPv4 ranges itself. */
+/**
+ * NAT64 maps every IPv4 address to IPv6, so each IPv4 range needs a NAT64 range. For addresses mapped as `::ffff:…`,
+ * Node checks the IPv4 ranges itself.
+ */
 const nat64 = ([network, prefix]: Range): Range => [`64:ff9b::${network}`, 96 + prefix];
 
 const kinds = ['loopback', 'forbidden', 'private'] as const;

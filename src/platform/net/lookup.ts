@@ -4,13 +4,16 @@ import type { LookupFunction } from 'node:net';
 /** `localhost` and its subdomains, which always mean this machine (RFC 6761). */
 export const isLocalName = (host: string): boolean => /^(?:.*\.)?localhost\.?$/i.test(host);
 
-/** Whether a host, in a URL or for a listener, is the loopback interface, which other machines cannot reach. */
+/**
+ * Whether a host means the loopback interface, which other machines cannot reach. The host may come from a URL or a
+ * listener.
+ */
 export const isLoopback = (host: string): boolean =>
   isLocalName(host) || /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\])$/.test(host);
 
 /**
- * Address to listen on for a host. A subdomain of `localhost` is not left to the system's resolver, which might resolve
- * it elsewhere.
+ * Address to listen on for a host. A subdomain of `localhost` gets a fixed address, because the system's resolver might
+ * resolve it elsewhere.
  */
 export const listeningAddress = (host: string): string =>
   isLocalName(host) && !/^localhost\.?$/i.test(host) ? '127.0.0.1' : host;
@@ -22,8 +25,8 @@ const thisMachine: readonly LookupAddress[] = [
 ];
 
 /**
- * A DNS lookup for connections: checks every address a name resolves to, and connects only to those. IP literals are
- * never looked up; the caller checks them.
+ * A DNS lookup for connections. It checks every address that a name resolves to, and allows only checked addresses. IP
+ * literals are never looked up, so the caller checks them.
  * @param refuse returns the error for a forbidden address.
  */
 export function checkedLookup(refuse: (address: string, name: string) => Error | undefined): LookupFunction {
@@ -38,7 +41,7 @@ export function checkedLookup(refuse: (address: string, name: string) => Error |
   };
 }
 
-/** The system's lookup, except for names of this machine. */
+/** The system's lookup, except that names of this machine resolve to fixed addresses. */
 export const localLookup: LookupFunction = checkedLookup(() => undefined);
 
 type Found = (error: NodeJS.ErrnoException | null, addresses?: LookupAddress[]) => void;

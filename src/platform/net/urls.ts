@@ -30,7 +30,7 @@ const charOf = (hex: string): string => String.fromCharCode(Number.parseInt(hex,
 export const withPlainLetters = (text: string): string =>
   text.replace(hexEscape, (found, hex: string) => (/[\w.~-]/.test(charOf(hex)) ? charOf(hex) : found));
 
-/** Decodes up to two levels of escapes; each byte becomes a character, and invalid escapes stay. */
+/** Decodes up to two levels of escapes. Each byte becomes a character, and invalid escapes stay unchanged. */
 export const unescapedTwice = (text: string): string => unescapedOnce(unescapedOnce(text));
 
 /** Decodes a part of a URL; returns it unchanged if its escapes are invalid. */

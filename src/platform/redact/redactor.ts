@@ -1,5 +1,6 @@
 /**
- * The three forms a text can take inside a longer base64 text, without the characters that depend on its neighbours.
+ * The three forms that a text can take inside a longer base64 text. The characters that depend on neighbouring text are
+ * left out.
  */
 const base64Texts = (text: string): string[] =>
   [0, 1, 2].map((offset) => {
@@ -8,7 +9,7 @@ const base64Texts = (text: string): string[] =>
     return shifted.toString('base64').slice(Math.ceil((offset * 8) / 6), end);
   });
 
-/** Length of a part that must be hidden, because it would help to guess the rest of a secret. */
+/** Length from which a part of a secret must be hidden, because it would help to guess the rest. */
 const substringLength = 12;
 /** A shorter secret has no part worth hiding. A longer secret is not a key, and its parts are ordinary text. */
 const [minLength, maxLength] = [20, 256];
@@ -32,7 +33,7 @@ const folded = (text: string): string =>
     .replaceAll('-', '+')
     .replaceAll('_', '/');
 
-/** Replaces everything that the given substrings cover, in linear time. */
+/** Replaces all text that the given substrings cover, in linear time. */
 function withoutSubstrings(text: string, substrings: ReadonlySet<string>, instead: string): string {
   if (substrings.size === 0 || text.length < substringLength) return text;
   const { plain, startOf } = unescaped(text);
@@ -51,7 +52,7 @@ function withoutSubstrings(text: string, substrings: ReadonlySet<string>, instea
   return done === 0 ? text : result + text.slice(done);
 }
 
-/** A character escaped by its code in a URL (once or more), in JSON or in HTML. */
+/** Matches a character escaped by its code in a URL (once or more), in JSON or in HTML. */
 const numbered =
   /%(?:25)*([0-9a-f]{2})|\\{1,8}u00([0-9a-f]{2})|&(?:amp;)*#(?:x0{0,4}([0-9a-f]{2})|0{0,4}(\d{2,3}));/gi;
 
@@ -78,15 +79,21 @@ function unescaped(text: string): { readonly plain: string; readonly startOf: (a
   return { plain, startOf: (at) => starts[at] ?? text.length };
 }
 
-/** Shorter secrets match only as whole words, or they would match everywhere. */
+/**
+ * Minimum length of a secret that is also matched inside words. A shorter secret matches only as a whole word, because
+ * it would otherwise match everywhere.
+ */
 const minLengthWithinWords = 6;
 const minSecretLength = 3;
 
-/** One encoding of a secret. Compiling a pattern takes milliseconds, so it is built on demand. */
+/** One encoding of a secret. The pattern is built on demand, because compiling it takes milliseconds. */
 interface Form {
-  /** The form as it appears in a text without escapes and line breaks; undefined if there is no single such text. */
+  /**
+   * The form as it appears in a text after escapes are decoded and line breaks removed; undefined if there is no single
+   * such text.
+   */
   readonly literal?: string;
-  /** Base64 may contain line breaks; any other form may contain escapes. */
+  /** Whether the form is base64, which may contain line breaks. Any other form may contain escapes. */
   readonly isBase64?: boolean;
   readonly pattern: () => RegExp;
 }
@@ -209,9 +216,12 @@ interface Redactor {
   reset(): void;
   /** Replaces only registered secrets. */
   known(text: string): string;
-  /** Also replaces secrets recognized by context: a field, a header, a parameter, or the format of a key. */
+  /**
+   * Replaces registered secrets, and secrets recognized by context: a field, a header, a parameter, or the format of a
+   * key.
+   */
   text(text: string): string;
-  /** Returns the start of a possibly long text. A secret crossing the cut is not shown in part. */
+  /** Returns the start of a possibly long text. If a secret crosses the cut, no part of it is shown. */
   start(text: string, length: number): string;
   headers(headers: Headers): Record<string, string>;
   /** Redacts a JSON value: fields with secret names, and secrets in any other text. */
@@ -220,10 +230,12 @@ interface Redactor {
 
 export const redacted = '[redacted]';
 
-/** Headers whose whole value is secret: the service's, and those a gateway may require. */
+/**
+ * Headers whose whole value is secret. The list includes the service's headers and those that a gateway may require.
+ */
 export const secretHeaders =
   /^(?!idempotency-key$|x-idempotency-key$|sec-websocket-)(?:.*[-_])?(?:(?:proxy-?)?authorization|cookie|password|secret|token|(?:api)?key|signature|credential|payment-receipt)$/i;
-/** Fields whose whole value is secret, in JSON and in forms, including those of other services. */
+/** Names of fields whose whole value is secret, in JSON and in forms. Includes field names that other services use. */
 const secretFields = [
   '[\\w-]*(?:password|passphrase|secret|token|api[_-]?key|private[_-]?key|credentials?)',
   '[\\w-]*(?:password|passphrase)[_-]?(?:confirm(?:ation|ed)?|again|repeat(?:ed)?|new|old|current)',
@@ -232,7 +244,7 @@ const secretFields = [
   'cvc',
 ];
 export const secretField = new RegExp(`^(?:${secretFields.join('|')})$`, 'i');
-/** Also matches at the start of a form, without a preceding separator. */
+/** Also matches a field at the start of a form, where no separator precedes it. */
 const fieldInForm = new RegExp(`(?<![\\w-])((?:${secretFields.join('|')})=)[^&#\\s"'<>\\\\]+`, 'gi');
 const fieldInJson = new RegExp(`("(?:${secretFields.join('|')})"\\s*:\\s*")(?:[^"\\\\]|\\\\[^])*`, 'gi');
 
@@ -265,8 +277,9 @@ const schemeAndCredential = /\b(Bearer|Basic|Payment)(\s+)[A-Za-z0-9._~+/=-]{16,
 const maxSecretLength = 4096;
 
 /**
- * Creates a redactor without registered secrets. It finds each registered secret in every form: plain, URL-encoded,
- * escaped in JSON or HTML, or base64 within a longer text. For a key, it also finds every long part, in any case.
+ * Creates a redactor that has no registered secrets yet. It finds each registered secret in every form: plain,
+ * URL-encoded, escaped in JSON or HTML, or base64 within a longer text. If the secret is a key, it also finds every
+ * long part of the key, in any case.
  */
 export function createRedactor(): Redactor {
   const remembered = new Set<string>();
@@ -330,13 +343,16 @@ const maxRemembered = 2_000;
 /** A secret with more words is ordinary text. */
 const maxWords = 32;
 
-/** A service that tokenizes a request may echo a secret word by word; short words are too common to redact. */
+/**
+ * The words of a secret, because a service that tokenizes a request may echo a secret word by word. Short words are too
+ * common to redact.
+ */
 const withWords = (secret: string | undefined): string[] =>
   secret === undefined
     ? []
     : [secret, ...secret.split(/\s+/, maxWords).filter((word) => word.length >= minLengthWithinWords)];
 
-/** This process's redactor: stderr output and all of our own errors pass through it. */
+/** This process's redactor. All stderr output and all of our own errors pass through it. */
 export const redactor = createRedactor();
 
 function redactHeaders(headers: Headers, text: Redactor['text']): Record<string, string> {

@@ -8,7 +8,7 @@ export const invisibleBmp =
   '\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2028-\\u202e' +
   '\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb';
 
-/** Same as `invisibleBmp`, beyond the BMP, for expressions with the `u` flag. */
+/** Same as `invisibleBmp`, for characters beyond the BMP. Use it in expressions with the `u` flag. */
 export const invisibleAstral = '\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}';
 
 /**

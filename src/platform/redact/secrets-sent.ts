@@ -24,7 +24,10 @@ function secretsOfHeader(name: string, value: string): string[] {
   return [value, ...value.split(';').map((pair) => pair.slice(pair.indexOf('=') + 1).trim())];
 }
 
-/** For `Bearer …`, the token; for `Basic …`, also the decoded pair; without a known scheme, the whole value. */
+/**
+ * The secrets in an authorization header: the credential after a known scheme, for `Basic …` also the decoded user and
+ * password, or the whole value if no scheme is known.
+ */
 function credentialsIn(header: string): string[] {
   const [, scheme = '', credential = header] = /^([A-Za-z]{1,20}) +([^ ].*)$/s.exec(header) ?? [];
   if (!/^(?:basic|bearer|payment|token|digest)$/i.test(scheme)) return [header];
@@ -49,7 +52,7 @@ function secretsOfBody(body: Uint8Array): string[] {
   try {
     return secretsOfValue(JSON.parse(text), '');
   } catch {
-    // The text is not JSON, but a form or the user's own format.
+    // The text is not JSON, so it is a form or in the user's own format.
     return [...new URLSearchParams(text)]
       .filter(([name]) => secretField.test(name))
       .map(([, value]) => value);
@@ -68,8 +71,8 @@ function secretsOfValue(value: unknown, name: string): string[] {
 }
 
 /**
- * Webhook events are unsigned, and whoever knows the receiver's URL can send them. So the URL's long segments are
- * secret.
+ * Returns the URL's long segments as secrets. Webhook events are unsigned, so anyone who knows the receiver's URL can
+ * send them.
  */
 function secretsOfAddress(address: string): string[] {
   if (!URL.canParse(address)) return [];

@@ -65,7 +65,10 @@ const byResult: Readonly<Record<number, Known>> = {
   26: ['damaged', 'it is damaged'],
 };
 
-/** Extended result codes that are more specific: SQLITE_IOERR_UNLOCK, _RDLOCK, _CHECKRESERVEDLOCK and _LOCK. */
+/**
+ * Extended result codes that are more specific than their primary code: SQLITE_IOERR_UNLOCK, _RDLOCK,
+ * _CHECKRESERVEDLOCK and _LOCK.
+ */
 const byExtendedResult: Readonly<Record<number, Known>> = {
   2058: unlockable,
   2314: unlockable,
@@ -73,7 +76,7 @@ const byExtendedResult: Readonly<Record<number, Known>> = {
   3850: unlockable,
 };
 
-/** Maps SQLite's messages to those result codes, because the packaged driver omits the code when reading many rows. */
+/** Maps SQLite's messages to result codes, because the packaged driver omits the code when it reads many rows. */
 const resultByMessage: Readonly<Record<string, number>> = {
   'access permission denied': 3,
   'database is locked': 5,
@@ -88,7 +91,7 @@ const resultByMessage: Readonly<Record<string, number>> = {
   'file is not a database': 26,
 };
 
-/** Problems by the system error raised when a file or folder cannot be created or opened. */
+/** The problem for each system error raised when a file or folder cannot be created or opened. */
 const bySystemCode: Readonly<Record<string, Known>> = {
   ENOSPC: full,
   EDQUOT: full,
@@ -114,7 +117,7 @@ export function databaseError(file: string, cause: unknown): DatabaseError | und
 
 function knownProblem(cause: Error): Known | undefined {
   const result = resultOf(cause);
-  // The low byte is the primary code; the rest refines it.
+  // The low byte is the primary code, and the other bytes refine it.
   if (result !== undefined) return byExtendedResult[result] ?? byResult[result & 0xff];
   return 'code' in cause ? bySystemCode[String(cause.code)] : undefined;
 }

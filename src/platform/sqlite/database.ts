@@ -40,7 +40,7 @@ export type Synchronous<T> = [T] extends [never] ? [] : T extends PromiseLike<un
 /** Maximum time a read waits while another process recovers the file, ms. Signals are not handled meanwhile. */
 const readWaitTimeoutMs = 200;
 
-/** How long a database is not tried again after its file system has refused locks, ms. */
+/** How long to wait before trying a database again after its file system has refused locks, ms. */
 const restMs = 60_000;
 
 /**
@@ -49,7 +49,7 @@ const restMs = 60_000;
  */
 export class Database {
   readonly file: string;
-  /** The error because of which a copy was opened; undefined if the file itself is open. */
+  /** The error that made a copy necessary; undefined if the file itself is open. */
   readonly unwritable: unknown;
   /** How to wait for the lock. */
   readonly waiting: Waiting;
@@ -209,7 +209,10 @@ export class Database {
     }
   }
 
-  /** Ignores errors, because a full disk may have rolled back already and the first error is the one to report. */
+  /**
+   * Ignores errors of the rollback, because SQLite may have rolled back already when the disk was full. The first error
+   * is the one to report.
+   */
   #undo(sql: string): void {
     try {
       this.#sqlite.exec(sql);
@@ -263,7 +266,7 @@ export class Database {
     return explained;
   }
 
-  /** Rethrows a recent lock error, because another attempt would block for ten seconds, ignoring signals. */
+  /** Rethrows a recent lock error, because another attempt would block for ten seconds without handling signals. */
   #checkRest(): void {
     if (this.#rest && this.#monotonic() < this.#rest.untilMs) throw this.#rest.error;
   }

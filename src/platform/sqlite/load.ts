@@ -52,7 +52,7 @@ function openBinary(file: string): typeof Constructor {
   return binary.exports.DatabaseSync;
 }
 
-/** Loads the package's binary directly; loading the package takes 6 ms more, mostly to find the binary. */
+/** Loads the package's binary directly, because loading the package takes 6 ms more, mostly to find the binary. */
 function packagedSqlite(): typeof Constructor {
   if (opened) return opened;
   try {
@@ -63,7 +63,7 @@ function packagedSqlite(): typeof Constructor {
     opened = openBinary(join(folder, name));
     return opened;
   } catch {
-    // The binary was built on this machine, or the package has a different layout.
+    // Load the whole package, because its binary was built on this machine or the package has a different layout.
     return createRequire(join(places()[0] ?? '/', 'errand'))(packaged).DatabaseSync;
   }
 }

@@ -21,7 +21,7 @@ type Kind<D extends Database, O extends DatabaseOptions> = new (
 
 /**
  * Opens a database that other processes may also have open, and runs its migrations.
- * @param file path, or `:memory:`; created with its folder if missing, accessible to its owner only.
+ * @param file is a path or `:memory:`. A missing file is created with its folder, accessible only to its owner.
  * @throws DatabaseError, or what `explain` returns for it.
  */
 export function openDatabase(file: string, options: DatabaseOptions): Promise<Database> {
@@ -50,7 +50,7 @@ export async function openKind<D extends Database, O extends DatabaseOptions>(
   }
 }
 
-/** @param path what to open: the file, or a copy of it. @param why the reason for using a copy. */
+/** @param path is the file to open, or a copy of it. @param why is the reason for using a copy. */
 async function opened<D extends Database, O extends DatabaseOptions>(
   Made: Kind<D, O>,
   file: string,
@@ -99,7 +99,7 @@ function openError(file: string, cause: unknown): DatabaseError {
     accessSync(dirname(file), constants.W_OK);
     return error;
   } catch (why) {
-    // SQLite does not report that it cannot create its companion files.
+    // SQLite does not report that it cannot create its companion files, so check for a read-only file system.
     const isReadOnly = why instanceof Error && 'code' in why && why.code === 'EROFS';
     return (isReadOnly && databaseError(file, why)) || error;
   }

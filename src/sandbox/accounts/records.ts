@@ -11,7 +11,7 @@ export interface Account {
   readonly id: string;
   readonly shortId: string;
   readonly email: string;
-  /** Null for default credentials, valid for every retailer. */
+  /** Null for default credentials, which are valid for every retailer. */
   readonly retailer: string | null;
   readonly password: string | null;
   readonly totpSecret: string | null;
@@ -97,8 +97,8 @@ const rehearsed = 'sandbox_outcome';
 const outcomes: readonly ErrorType[] = ['login_failed', 'account_locked', 'account_verification_required'];
 
 /**
- * Why sign-in with an account fails, if it does: a simulated outcome, no password, or a required second factor that the
- * account cannot provide by secret or forwarded message.
+ * Why sign-in with an account fails; undefined if it succeeds. The reason is a simulated outcome, a missing password,
+ * or a required second factor that the account can provide neither by secret nor by forwarded message.
  */
 export function accountProblem(account: Account, sealer: Sealer, twoFactor: boolean): ErrorType | undefined {
   const configured = account.config?.[rehearsed];
@@ -119,7 +119,7 @@ export function freeAt(store: Store, accountId: string, now: number): number {
   return Math.max(now, Number(row?.at ?? 0));
 }
 
-/** End time of an order that never ends by itself and holds its account until something ends it. */
+/** Placeholder end time of an order that holds its account until something ends the order. */
 const never = Date.parse('9990-01-01T00:00:00Z');
 
 /** Time at which an order's plan finishes placing the order, ms. */
@@ -127,8 +127,8 @@ export const placingEnds = (plan: OrderPlan): number =>
   plan.find(({ kind }) => kind === 'placed' || kind === 'failed')?.at ?? never;
 
 /**
- * Moves an account's waiting orders forward when an order ahead ends early (cancelled, or forced to end). Each plan
- * shifts as a whole. Call within a transaction.
+ * Moves an account's waiting orders forward when an order ahead of them ends early (cancelled, or forced to end). Each
+ * order's plan shifts as a whole. Call within a transaction.
  */
 export function advanceAccountQueue(store: Store, accountId: string, now: number): void {
   let free = now;

@@ -23,10 +23,13 @@ function asTexts(cells: Cells): Record<string, string> {
   return texts;
 }
 
-/** Rows checked before yielding to other requests. */
+/** Number of rows to check before yielding to other requests. */
 const batch = 100;
 
-/** Parses every row as an order and checks it as `POST /orders` would, except for the wallet. Preserves row order. */
+/**
+ * Parses every row as an order and checks it as `POST /orders` would, but does not check the wallet. Preserves row
+ * order.
+ */
 export async function checkRows(
   service: Service,
   userId: string,
@@ -70,7 +73,7 @@ export async function checkRows(
   return checked;
 }
 
-/** The column at fault, by the error code with which creation would fail. */
+/** The column at fault for each error code with which creation would fail. */
 const columns: Partial<Record<ErrorResponse['code'], string>> = {
   unsupported_country: 'country',
   invalid_shipping_address: 'address_line1',

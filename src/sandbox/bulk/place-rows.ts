@@ -20,9 +20,9 @@ export const isAnyRowDue = (store: Store, now: number): boolean =>
 const runs = new OneRun();
 
 /**
- * Places batch rows due by `now` (ms), each as an order created at its due time, so that its life cycle does not depend
- * on when it was processed. Stops after `budgetMs` of real time; the next call continues. If another run is in
- * progress, waits for it, but no longer than `budgetMs`.
+ * Places the batch rows due by `now` (ms). Each row becomes an order created at the row's due time, so that the order's
+ * life cycle does not depend on when the row was processed. Stops after `budgetMs` of real time; the next call
+ * continues. If another run is in progress, waits for that run, but no longer than `budgetMs`.
  */
 export const placeRows = (service: Service, now: number, budgetMs: number): Promise<void> =>
   runs.join(
@@ -69,8 +69,8 @@ interface Prepared {
 
 /**
  * Places rows in order. If the wallet is short, first advances earlier orders to the row's due time, which may release
- * their reserved funds. Everything, ids included, is derived from the store, so no transaction waits for an fsync.
- * @param preparedMs time spent preparing the rows.
+ * their reserved funds. Everything that placing writes, including ids, can be derived from the store again, so no
+ * transaction waits for an fsync. @param preparedMs time spent preparing the rows.
  */
 async function placeInTurn(service: Service, rows: readonly Prepared[], preparedMs: number): Promise<void> {
   const { store, scheduler: pace } = service;
@@ -159,16 +159,19 @@ async function placing(service: Service, row: StoredRow): Promise<Prepared> {
   };
 }
 
-/** Error text of a row. If the order already exists, the text names it, so that the sender can find it. */
+/**
+ * Error text of a row. If the order already exists, the text includes the order's id, so that the sender can find the
+ * order.
+ */
 const described = ({ code, message, details }: ErrorResponse): string =>
   code === 'already_exists' ? `${message} It is order ${details.identifier}.` : message;
 
 /**
- * Updates a batch after placing rows. After its last row, the batch is complete and the uploader is notified. @param at
- * time at which the last placed row was due, ms.
+ * Updates a batch after some of its rows were placed. If no open row is left, completes the batch and notifies the
+ * uploader. @param at time at which the last placed row was due, ms.
  */
 function finish(store: Store, batch: number, at: number): void {
-  // Search from the end. Rows are placed in order, so if any row is open, the last one is.
+  // Search from the end. Rows are placed in order, so the last row is open as long as any row is.
   const open = store.get(
     'SELECT 1 FROM batch_rows WHERE batch_seq = ? AND due IS NOT NULL ORDER BY place DESC LIMIT 1',
     batch,

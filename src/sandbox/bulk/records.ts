@@ -6,12 +6,12 @@ import type { CheckedRow } from './check-rows.ts';
 type Batch = Shape<'BulkBatchResponse'>;
 type Upload = Pick<Shape<'BulkUploadRequest'>, 'filename' | 'notify_on_complete'>;
 
-/** Delay between a batch's creation and its first row, and between rows, ms. */
+/** Delay before a batch's first row, and delay before each further row, ms. */
 const [firstRowMs, nextRowMs] = [300, 1];
 
 /**
- * Stores a batch; rows that are not valid orders fail immediately. Its rows are placed after those of the user's
- * earlier batches. Call within a transaction. @returns its id.
+ * Stores a batch. Rows that are not valid orders fail immediately. The other rows are placed after those of the user's
+ * earlier batches. Call within a transaction. @returns the batch's id.
  */
 export function insertBatch(
   store: Store,
@@ -77,7 +77,7 @@ export function lastDue(store: Store, userId: string): number {
 const counted = `SELECT b.*, count(r.order_seq) AS placed, count(r.error) AS failed
   FROM batches b JOIN batch_rows r ON r.batch_seq = b.seq`;
 
-/** The caller's batches without rows, newest first. */
+/** The caller's batches, newest first. Leaves out their rows. */
 export function listBatches(
   store: Store,
   userId: string,
@@ -132,7 +132,7 @@ export const readBatches = (
     .all(`${ofAll} WHERE ${sql} AND b.seq < ? ORDER BY b.seq DESC LIMIT ?`, ...values, before, limit)
     .map(batchOfUser);
 
-/** Finds any user's batch by id, without its rows. */
+/** Finds a batch of any user by id. Leaves out its rows. */
 export function findAnyBatch(store: Store, id: string): BatchOfUser | undefined {
   const row = store.get(`${ofAll} WHERE b.id = ?`, id.toLowerCase());
   return row && batchOfUser(row);

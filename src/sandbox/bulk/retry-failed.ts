@@ -16,8 +16,8 @@ interface Failed {
 }
 
 /**
- * Rows of a batch that produced no order or a failed order, and that no retry has placed. Excludes rows that are not
- * valid orders. @param limit maximum number of rows examined; all by default.
+ * Rows of a batch that are valid orders but produced no order or a failed order. Leaves out rows that a retry has
+ * already placed. @param limit maximum number of rows examined; all by default.
  */
 function failedRows(store: Store, { id, seq, user_id }: StoredRow, limit = -1): Failed[] {
   const isTaken = (key: string): boolean =>
@@ -43,7 +43,7 @@ function failedRows(store: Store, { id, seq, user_id }: StoredRow, limit = -1): 
 const batchOf = (store: Store, id: string): StoredRow | undefined =>
   store.get('SELECT id, seq, user_id, filename FROM batches WHERE id = ?', id);
 
-/** How many of a batch's first `limit` failed rows a retry would place. */
+/** Counts the rows that a retry would place, among the first `limit` failed rows of a batch. */
 export const retryableCount = (store: Store, id: string, limit: number): number =>
   store.cached(`retryable of ${id}`, () => {
     const batch = batchOf(store, id);

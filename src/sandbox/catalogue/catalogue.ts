@@ -39,7 +39,10 @@ export interface OpenCatalogue {
   /** Base URL of images, without a trailing slash. */
   readonly images?: string;
   readonly database: (file: string) => Sqlite;
-  /** A scenario's own listings, by number; such a catalogue does not share its index. */
+  /**
+   * Listings defined by a scenario, by number. A catalogue with such listings does not share its index with other
+   * catalogues.
+   */
   readonly own?: ReadonlyMap<number, Listing>;
 }
 
@@ -59,7 +62,8 @@ export class Catalogue {
   }
 
   /**
-   * Searches orderable listings of all retailers for all words. If no listing matches, searches for any of the words.
+   * Searches the orderable listings of all retailers for listings that match all words. If there are none, searches for
+   * listings that match any of the words.
    */
   search(search: Search): { results: Shape<'Sku'>[]; excludedByPrice: number | null; hint: string | null } {
     const { numbers, ...rest } = findEverywhere(this.#opened(), search);
@@ -89,7 +93,7 @@ export class Catalogue {
     return listing && legacyRecord(listing, { timestamp, images: this.#options.images });
   }
 
-  /** Like `details`, but returns the offers payload. The traits tell which retailers have no offers. */
+  /** Like `details`, but returns the offers payload. A retailer's traits tell whether it has offers. */
   offers(product: Product, timestamp: number): Shape<'ProductOffersPayload'> | undefined {
     const listing = this.listing(product);
     if (!listing) return undefined;
@@ -215,7 +219,7 @@ export class Catalogue {
   }
 }
 
-/** The catalogue of a seed; the first search opens its index, building it if missing. */
+/** Creates the catalogue of a seed. The first search opens the index, and builds the index if it is missing. */
 export const openCatalogue = (options: OpenCatalogue): Catalogue => new Catalogue(options);
 
 function supported(retailer: string): Retailer {
@@ -235,8 +239,8 @@ type Check = Shape<'RetailerCheckResponse'>;
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Checks whether an order of this URL to this country would be rejected, and reports the code that the order would get.
- * @param retailer the seller of the product, if known here.
+ * Checks whether an order of this URL to this country would be rejected. If so, reports the error code of that
+ * rejection. @param retailer the seller of the product, if known here.
  * @param country two letters in any case. Without a country, shipping is not checked.
  */
 function checkUrl(
@@ -283,7 +287,10 @@ const details: Readonly<Record<UnsupportedReason, (domain: string, country?: str
     `${domain} sells to members only: order with your own account there.`,
 };
 
-/** Reason for rejection simulated by one of the shop's own products. Without a country, shipping is not checked. */
+/**
+ * The reason for rejection, if the URL is a test product that simulates a rejection. Without a country, shipping is not
+ * checked.
+ */
 function rehearsedAgainst(
   url: string,
   country: string | undefined,
@@ -336,13 +343,15 @@ const howToOrder: Readonly<Record<UnsupportedReason | 'orderable', (ships: reado
     'POST /orders with this URL and the retailer_credentials_id of your account there',
 };
 
-/** Increase when listings change, so that older files are rebuilt. */
+/** Increase this number when listings change, so that files with older listings are rebuilt. */
 const version = 2;
 
 /** Maximum wait for another process building the same index, ms; a build takes about half of that. */
 const busyTimeoutMs = 400;
 
-/** Holds only what searches match, filter and sort by. Listings themselves are derived from their numbers. */
+/**
+ * Stores only the data that searches match, filter and sort by. The listings themselves are derived from their numbers.
+ */
 const tables = `
   DROP TABLE IF EXISTS listings; DROP TABLE IF EXISTS words;
   CREATE TABLE listings (
@@ -352,8 +361,9 @@ const tables = `
     title, keywords, content = '', tokenize = 'porter unicode61 remove_diacritics 2');`;
 
 /**
- * Opens the index, building it if the file has none for this seed. Another process may do the same concurrently. If the
- * index cannot be stored or the wait is too long, builds it in memory, because it can be rebuilt at any time.
+ * Opens the index, and builds it if the file has none for this seed. Another process may be building the same index. If
+ * the index cannot be stored or the wait is too long, builds it in memory. A stored index is not essential, because it
+ * can be rebuilt at any time.
  */
 function openIndex(
   database: (file: string) => Sqlite,
@@ -385,7 +395,7 @@ function opened(
   }
 }
 
-/** Sets the mark in the same transaction that fills the tables, so that nobody sees incomplete tables. */
+/** Sets the version mark in the same transaction that fills the tables, so that nobody sees incomplete tables. */
 function build(index: Sqlite, seed: number, own: Iterable<Listing>): void {
   index.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
   const mark = hash(`${version} ${seed}`) | 1;

@@ -64,7 +64,7 @@ export const retailerHandlers = {
   },
 } satisfies Partial<AllHandlers>;
 
-/** @throws Invalid if the code is not a known country; the message suggests the right one. */
+/** @throws Invalid if the code is not a known country. The message suggests the right code. */
 function countryIn(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   const code = value.trim();

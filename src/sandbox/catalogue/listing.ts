@@ -54,12 +54,15 @@ interface OwnFacts {
   readonly riseCents: number;
   /** Maximum quantity per order. */
   readonly stock?: number;
-  /** Test product whose behaviour orders of this listing follow, as set by the scenario. */
+  /** Orders of this listing behave like orders of this test product. Set by the scenario. */
   readonly outcome?: string;
   readonly description?: string;
 }
 
-/** Each sort of goods with its sellers, each repeated by its weight, and the number after its last listing. */
+/**
+ * One entry per sort of goods. `sellers` lists each seller as often as its weight says. `end` is the number just past
+ * the sort's last listing.
+ */
 const shelves: { sort: Sort; sellers: readonly Retailer[]; end: number }[] = [];
 let end = 1;
 for (const sort of goods) {

@@ -28,7 +28,9 @@ export const productDetails = (
 ): Promise<Shape<'ProductDetailsPayload'>> =>
   payload(service, product, now, (catalogue, requested, seconds) => catalogue.details(requested, seconds));
 
-/** Returns a product's offers payload; store domains have none. @throws Refusal, same as for details. */
+/**
+ * Returns a product's offers payload. Products of store domains have no offers. @throws Refusal, same as for details.
+ */
 export async function productOffers(
   service: Service,
   product: ProductRequest,

@@ -48,7 +48,7 @@ const from = 'FROM words JOIN listings l ON l.number = words.rowid WHERE words M
 
 /**
  * Special query that returns handmade listings priced in the shop's own currency. No words match these listings. The
- * query shares its name with the test product of that outcome.
+ * test product for the same case has the same name.
  */
 const otherCurrency: TestSlug = 'test-other-currency';
 
@@ -87,7 +87,10 @@ const inOtherCurrency = (index: Sqlite, limit: number): Hits => ({
   hint: null,
 });
 
-/** Searches one retailer. Returns listing numbers from the offset on, plus one beyond the limit if there are more. */
+/**
+ * Searches one retailer. Returns listing numbers from the offset on. If there are more than the limit, returns one
+ * extra number.
+ */
 export function findWithin(
   index: Sqlite,
   { retailer, query, offset, limit }: { retailer: string; query: string; offset: number; limit: number },

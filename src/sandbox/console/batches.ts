@@ -140,7 +140,8 @@ ${retryForm(service, batch.id)}<section id="rows"><header><h2>Rows${filename !==
       path,
       search,
       filters,
-      // Rows are read in ascending order, so later rows get smaller numbers.
+      // Later rows get smaller numbers, because rows are shown in ascending order while lists page towards smaller
+      // numbers.
       read: ({ before, limit }) => readBatchRows(store, seq, { after: row_count - before, limit, status }),
       numberOf: ({ index }) => row_count - index,
       table: rowsTable,

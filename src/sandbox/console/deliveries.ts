@@ -72,7 +72,10 @@ export const deliveryFilters = ['id', 'state', 'event', 'class', 'user', 'failed
 type Name = (typeof deliveryFilters)[number];
 
 const state = `CASE WHEN d.delivered_at IS NOT NULL THEN 'delivered' WHEN d.given_up_at IS NOT NULL THEN 'given up' ELSE 'waiting' END`;
-/** Status class of the last response, `not sent`, or `no response`. */
+/**
+ * Class of the last response status, such as `2xx`. It is `not sent` before the first attempt, and `no response` if the
+ * attempt got none.
+ */
 const statusClass = `CASE WHEN d.attempts = 0 THEN 'not sent' WHEN d.last_status IS NULL THEN 'no response' ELSE (d.last_status / 100) || 'xx' END`;
 /** The last attempt failed. */
 const failed = 'd.attempts > 0 AND d.delivered_at IS NULL';
@@ -253,8 +256,8 @@ export const deliveriesTable = (
       )}</tbody></table>`;
 
 /**
- * Renders the resend button: finished deliveries can be replayed, failed ones retried at once. Deliveries about to be
- * sent have none.
+ * Renders the resend button. A finished delivery can be replayed, and a failed delivery can be retried at once. A
+ * delivery that is about to be sent has no button.
  */
 function again({ id, orderId, event, state, attempts }: Delivery, back: Back): Content {
   const word = state === 'delivered' || state === 'given up' ? 'Replay' : 'Try now';

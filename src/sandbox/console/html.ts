@@ -46,8 +46,8 @@ export interface PageOptions {
 }
 
 /**
- * Renders a complete page. Loads no external resources and runs no script but our own. @param title also used as the
- * heading.
+ * Renders a complete page. The page loads no external resources and runs no script but our own. @param title is also
+ * the heading.
  */
 export function htmlPage(title: string, body: Content, options: PageOptions = {}): SandboxResponse {
   const { status = 200, links = [], current, live = false, copies = live, narrow = false } = options;

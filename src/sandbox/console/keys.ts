@@ -13,7 +13,7 @@ import { consolePage, keysPath, type Page, walletPath } from './page.ts';
 import { age, copied, money } from './parts.ts';
 import { curlCall, sameFromTerminal } from './terminal-commands.ts';
 
-/** Keys with the wallet each spends from, newest first; excludes keys that can only read one order. */
+/** Keys, newest first, each with the wallet that it spends from. Excludes keys that can only read one order. */
 export const readKeys = ({ store }: Service, { before, limit }: Part): StoredRow[] =>
   store.all(
     `SELECT k.rowid AS seq, k.name, k.claimed_by, k.created_at, k.used_at, u.id, u.email, u.order_count, w.balance, w.reserved

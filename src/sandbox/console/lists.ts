@@ -124,7 +124,7 @@ type Field<N extends string> =
 
 interface FilterBar<N extends string> {
   readonly path: string;
-  /** What rows are called, singular and plural: `order`, `orders`. */
+  /** Word for one row and for several rows, such as `order` and `orders`. */
   readonly what: readonly [one: string, several: string];
   readonly filters: Filters<N>;
   readonly fields: readonly Field<N>[];
@@ -251,8 +251,8 @@ const conditions: Conditions<Name> = {
 };
 
 /**
- * Orders of all users, newest first: `seq`, `user_id` and the record as `listed`. The inner query scans a narrow index
- * (the unary `+` rules out the wide rows), so only the records of returned rows are read.
+ * Orders of all users, newest first: `seq`, `user_id` and the record as `listed`. The inner query scans a narrow index,
+ * so only the records of returned rows are read. The unary `+` stops SQLite from scanning the wide rows instead.
  */
 export function findOrders(store: Store, filters: Filters<Name>, { before, limit }: Part): StoredRow[] {
   const { sql, values } = conditionOf(conditions, filters);

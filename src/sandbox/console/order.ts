@@ -190,8 +190,8 @@ function orderMoney(store: Store, { record, userId, reserved }: StoredOrder): Co
 const back: readonly LedgerKind[] = ['refund', 'credit', 'payout'];
 
 /**
- * Total row with the amount that was kept. Excludes payments by challenge and their payouts, because paying in is not a
- * cost.
+ * Renders the total row, with the amount that was kept. Payments by challenge and their payouts do not count, because
+ * paying money in is not a cost.
  */
 function outcome(entries: readonly Entry[]): Content {
   const retained = -entries
@@ -222,8 +222,8 @@ interface FeedEntry {
 const ranks: Readonly<Record<FeedEntry['kind'], number>> = { request: 0, state: 1, money: 2, webhook: 3 };
 
 /**
- * Maximum number of entries shown; earlier ones are omitted. Polling every second would otherwise make the page very
- * long.
+ * Maximum number of entries shown; earlier entries are omitted. Without this limit, a client that polls every second
+ * would make the page very long.
  */
 const maxShown = 120;
 

@@ -93,7 +93,7 @@ function price({ status, job_result: result, max_price }: OrderRecord): string {
   return isFailedOrder(status) ? '–' : `at most ${money(max_price)}`;
 }
 
-/** Maximum number of lines named; the rest are only counted. */
+/** Maximum number of order lines shown by name. Further lines are only counted. */
 const maxNamed = 4;
 
 /** Names each line by the last non-empty path segment of its URL. */

@@ -51,7 +51,7 @@ interface ConsoleOptions extends Omit<PageOptions, 'links' | 'current'> {
   readonly isDashboard?: boolean;
 }
 
-/** Renders a console page with navigation to all sections. @param title also used as the heading. */
+/** Renders a console page with navigation to all sections. @param title is also the heading. */
 export function consolePage(
   title: string,
   body: Content,
@@ -107,8 +107,8 @@ export type Page<N extends PageName> = (
 ) => SandboxResponse | Promise<SandboxResponse>;
 
 /**
- * Restricts a console page to the user who runs the sandbox, on the same machine, because the console requires no key,
- * unlike the API. Runs due transitions before rendering.
+ * Restricts a console page to the user who runs the sandbox, on the same machine. This is needed because the console,
+ * unlike the API, requires no key. Runs due transitions before rendering.
  */
 export const forThisMachine =
   <N extends PageName>(page: Page<N>): Page<N> =>
@@ -126,7 +126,7 @@ export const forThisMachine =
   };
 
 /**
- * Redirects a browser that opened the printed URL to the page itself. Moves the code from the URL into a cookie, to
+ * After a browser opens the printed URL, redirects it to the page itself. Moves the code from the URL into a cookie, to
  * keep the code out of the address bar, history and referrer.
  */
 function admitted({ service, request, search }: AnyPageRequest): SandboxResponse | undefined {
@@ -138,7 +138,7 @@ function admitted({ service, request, search }: AnyPageRequest): SandboxResponse
     status: 303,
     headers: {
       location: readTarget(request.target).pathname,
-      // The request log skips pages by this content type.
+      // The request log recognises pages by this content type and skips them.
       'content-type': 'text/html',
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',

@@ -148,7 +148,7 @@ function prettyJson(json: string): string {
   return chunks.join('');
 }
 
-/** Limit on displayed text, bytes of markup; escaping can take six per character. */
+/** Limit on displayed text, bytes of markup. An escaped character can take six bytes. */
 const maxShownBytes = 12_000;
 
 /** Renders headers with secrets redacted. */

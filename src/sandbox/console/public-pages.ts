@@ -41,7 +41,7 @@ export const claimPage: Page<'claim'> = async (visit) => {
   );
 };
 
-/** Shown to later visitors. The email is masked so that only its owner would recognise it. */
+/** Page shown once the sandbox has been claimed. The email is masked so that only its owner would recognise it. */
 const claimedBefore = (email: string): SandboxResponse =>
   htmlPage(
     'Claimed',

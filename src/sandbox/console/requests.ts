@@ -133,7 +133,7 @@ const requestsBar = (
     ],
   });
 
-/** Counts rows by value. @param values the values to list always, even with a count of zero. */
+/** Counts rows by value. @param values are always listed, even with a count of zero. */
 function counts(
   rows: readonly Exchange[],
   kindOf: (row: Exchange) => string,

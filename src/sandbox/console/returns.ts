@@ -203,7 +203,7 @@ interface Shown {
   readonly order: StoredOrder;
   /** When the list was shown, ms since the epoch. */
   readonly now: number;
-  /** The page that shows the buttons and to which they return. */
+  /** The page that shows the buttons. The browser returns to this page after a button is used. */
   readonly back: 'order' | 'return';
 }
 

@@ -7,7 +7,7 @@ interface PageRow {
   readonly path: string;
   readonly GET?: string;
   readonly POST?: string;
-  /** The API has the same path; the page is served to requests that prefer HTML. */
+  /** The API has the same path, so the page is served only to requests that prefer HTML. */
   readonly shared?: true;
 }
 

@@ -15,7 +15,7 @@ import { copied, type SameAs } from './parts.ts';
 
 /** CLI and curl equivalents of a button. */
 interface Same {
-  /** The action, e.g. `shipped`; distinguishes the copy buttons. */
+  /** The action, such as `shipped`. It appears in the labels of the copy buttons, to tell them apart. */
   readonly what: string;
   /** Arguments after `errand`; null if errand has no such command. */
   readonly errand: readonly string[] | null;
@@ -41,7 +41,7 @@ export const curlCall = (config: SandboxConfig, { path, body, ...call }: Call): 
     ...(body !== undefined && { body: JSON.stringify(body) }),
   }).curl;
 
-/** Renders the terminal equivalents of the buttons next to them. */
+/** Renders the terminal commands that do the same as the buttons beside them. */
 export const sameFromTerminal = (
   { baseUrl }: SandboxConfig,
   id: string,

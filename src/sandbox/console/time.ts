@@ -138,7 +138,7 @@ interface Sent {
   readonly response: Promise<SandboxResponse>;
 }
 
-/** Responses to submitted forms, by sandbox, so a double-click advances the clock only once. */
+/** Responses to submitted forms, by sandbox. They are kept so that a double-click advances the clock only once. */
 const sent = new WeakMap<Service, Map<string, Sent>>();
 const maxRemembered = 1000;
 

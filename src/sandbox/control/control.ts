@@ -91,7 +91,8 @@ export class SandboxControl implements Control {
         `"${name.slice(0, 100)}" cannot name a snapshot: letters, digits, . _ - only, at most 64.`,
       );
     return this.#inTurn(async () => {
-      // Check first to save the work. `take` itself settles races between processes.
+      // Check the name first, to save the work of taking a snapshot in vain. `take` itself settles races between
+      // processes.
       const at = !force && this.#has(name) ? undefined : await this.#snapshots.take(name, force);
       if (at !== undefined) return at;
       throw new ErrorResponse('already_exists', `There is a snapshot ${name} already.`, {
@@ -214,7 +215,7 @@ const placingBudgetMs = 10 * 60_000;
  * Advances the clock by `ms`, processes everything due on the way, and waits until webhooks have been attempted. If
  * there are webhook listeners, the clock stops at every due time, so receivers see the service as of that moment and
  * failed deliveries are retried on time. Concurrent advances add up.
- * @param budgetMs budget in real time; once spent, stops at the next due time.
+ * @param budgetMs budget in real time. When it is spent, the clock stops at the next due time.
  * @returns the new time, ms since the epoch, and the remainder of `ms`. @throws the abort reason of the signal.
  */
 export async function advanceThrough(

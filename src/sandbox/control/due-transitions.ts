@@ -125,8 +125,8 @@ async function advanceSome(service: Due, kind: Kind, advanceRow: AdvanceRow, now
 }
 
 /**
- * Isolates a record that fails to advance, due to a bug or a format from a newer version. Leaves it unchanged and
- * retries later, so it does not block the others. Reports only the first failure.
+ * Isolates a record that cannot advance because of a bug or a newer version's format. Leaves the record unchanged and
+ * retries it later, so that it does not block the other records. Reports only the first failure.
  */
 function advanceApart(
   { store, report }: Due,
@@ -151,7 +151,10 @@ function advanceApart(
 const idOf = (store: Store, table: string, seq: number): string =>
   safeText(String(store.get(`SELECT id FROM ${table} WHERE seq = ?`, seq)?.id), 100);
 
-/** SQL condition for stuck records, which are due later than the next step of their plan. An index serves it. */
+/**
+ * SQL condition for stuck records. They were postponed, so they are due later than the next step of their plan. This
+ * condition has an index.
+ */
 const isStuck = "next_due > json_extract(plan, '$[0].at')";
 
 const maxNamed = 20;
@@ -166,7 +169,7 @@ export const stuckIds = (store: Store): string[] =>
 
 /**
  * Threshold for a clock jump, ms. If the sandbox clock gains more than this on real time between reads, somebody moved
- * it.
+ * the sandbox clock.
  */
 const leapMs = 500;
 

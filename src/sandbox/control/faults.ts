@@ -16,13 +16,13 @@ interface Drawing extends FaultSettings {
   readonly text: string | undefined;
   readonly draw: Draw;
   readonly isRefused: () => boolean;
-  /** Connections that already had their draw and were accepted. */
+  /** Connections that are already accepted, so they face no further draw. */
   readonly letIn: WeakSet<object>;
 }
 
 /**
- * The active faults of a sandbox, which are those given at startup until others are set. The last change applies to
- * every process on the store, and restarts the draws.
+ * The active faults of a sandbox. These are the faults given at startup, until a change replaces them. The last change
+ * applies to every process on the store, and restarts the draws.
  */
 export class SandboxFaults {
   readonly #store: Store;
@@ -106,8 +106,8 @@ interface Faulty {
 }
 
 /**
- * Applies faults to an in-process request, the same way as over a socket. The draw counter lives in the store because
- * each process sends only a request or two. A `half` reply contains half of the body.
+ * Applies faults to an in-process request, the same way as over a socket. Each process sends only a request or two, so
+ * the draw counter lives in the store and continues across processes. A `half` reply contains half of the body.
  */
 export async function replyWithFaults(
   { store, text, signal }: Faulty,

@@ -5,12 +5,15 @@ import type { Store } from '../store/store.ts';
 
 /** Small enough that requests are not delayed. */
 const amongRequests: Chunk = { maxRecords: 20, maxMs: 4 };
-/** Large enough that fsync takes a negligible share of the time. */
+/**
+ * Amount of work per transaction while no requests arrive. It is large enough that fsync takes a negligible share of
+ * the time.
+ */
 const alone: Chunk = { maxRecords: 100, maxMs: 16 };
 /** Minimum number of records per transaction, however long they take. It amortizes the cost of the transaction. */
 const fewest = 10;
 
-/** Time after a request during which another is expected, ms. */
+/** For this long after a request, the scheduler expects another request, ms. */
 const expectedMs = 100;
 
 /**
@@ -57,7 +60,8 @@ export class PriorityScheduler implements Scheduler {
   }
 
   /**
-   * Runs one unit of work per event-loop turn across all jobs, because two units in a row would delay requests by both.
+   * Runs one unit of work per event-loop turn across all jobs. If two units ran in a row, requests would have to wait
+   * for both.
    */
   #resumeSoon(): void {
     setImmediate(() => {
@@ -75,15 +79,15 @@ interface Running {
 
 /**
  * Runs at most one instance of a job per store within a process. Concurrent callers wait for the running instance,
- * because another one would only queue for the store.
+ * because a second instance would only wait for the store.
  */
 export class OneRun {
   readonly #running = new WeakMap<Store, Running>();
 
   /**
    * Does the remaining work, or waits for the run in progress.
-   * @param work must finish by the given `realMs` time. @param budgetMs budget in real time. A run that has already
-   * taken longer is not waited for.
+   * @param work must finish by the given `realMs` time. @param budgetMs budget in real time. If the run in progress has
+   * already taken longer than this, returns without waiting.
    */
   async join(
     store: Store,

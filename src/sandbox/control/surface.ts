@@ -113,8 +113,8 @@ const actions: { readonly [A in ControlAction]: Action<A> } = {
 
 /**
  * Returns the sandbox's state, or the result of an action. Open only to the user who runs the sandbox, and not to pages
- * of another origin, because an API key covers one user's orders while these actions affect all. @throws Refusal,
- * Invalid, DatabaseError.
+ * of another origin. An API key is not enough, because it covers one user's orders, while these actions affect all
+ * users. @throws Refusal, Invalid, DatabaseError.
  */
 export async function controlSandbox(
   service: Service,

@@ -7,7 +7,7 @@ import { isAnythingDue, runDueTransitions } from './due-transitions.ts';
 /** Interval of background processing, ms. */
 const tickMs = 500;
 
-/** Time budget of one round, ms; requests are served in between. */
+/** Time budget of one round, ms. Requests are served between rounds. */
 const roundMs = 400;
 
 /**
@@ -31,7 +31,7 @@ export function tick(service: Service): () => Promise<void> {
     return isAnyRowDue(store, clock.now()) || isAnythingDue(store, clock.now());
   };
   const report = (error: unknown): false => {
-    // A full disk persists, so report it once, and again only after a successful round.
+    // A full disk stays full, so report the error once, and again only after a successful round.
     if (error instanceof DatabaseError && error.message === lastError) return false;
     lastError = error instanceof DatabaseError ? error.message : undefined;
     service.report(error instanceof DatabaseError ? error.message : error);

@@ -114,7 +114,7 @@ function readTrigger({ body }: SandboxRequest): Trigger {
   const amount = typeof fields.amount === 'number' && Number.isSafeInteger(fields.amount) ? fields.amount : 0;
   if (event === 'wallet-funded' && amount <= 0) throw noAmount();
   return {
-    // Both were validated against the keys of their tables.
+    // The casts are safe because both values were validated against the keys of their tables.
     event: event as SandboxTrigger,
     errorType: errorType as ErrorType | undefined,
     id: text('id'),

@@ -96,7 +96,7 @@ export async function pollDevice(
     const email = row.email === null ? null : String(row.email);
     return { name, minted: mintKey(service, { email, name, from: String(row.asked_from), now }) };
   });
-  // Thrown outside the transaction so that the recorded poll is not rolled back.
+  // Throw outside the transaction, so that the recorded poll is not rolled back.
   if ('waiting' in polled) throw polled.waiting;
   const { id, key } = polled.minted;
   return {

@@ -53,7 +53,7 @@ export function mintKey(
   return { id, userId, key, claimToken };
 }
 
-/** Mints a key that never expires, for the process hosting the sandbox. @param from address of that process. */
+/** Mints a key that never expires, for the process hosting the sandbox. @param from is the address of that process. */
 export function mintLastingKey(service: Service, from: string): Promise<string> {
   return service.store.transaction(() => {
     const { key } = mintKey(service, { from, now: service.clock.now() });
@@ -118,13 +118,16 @@ interface Claimed {
   readonly at: number;
 }
 
-/** Who claimed the sandbox of a key, and its claim token. */
+/** Tells who claimed the sandbox that a key belongs to, and the sandbox's claim token. */
 export function claimOf(store: Store, keyHash: string): { claimed: Claimed | null; token: string } {
   const row = store.get('SELECT claimed_by, claimed_at, claim_token FROM api_keys WHERE hash = ?', keyHash);
   return { claimed: claimedIn(row), token: String(row?.claim_token ?? '') };
 }
 
-/** Looks up who has claimed the sandbox of a claim token, if anyone. Returns undefined for an unknown token. */
+/**
+ * Looks up who, if anyone, has claimed the sandbox that a claim token belongs to. Returns undefined for an unknown
+ * token.
+ */
 export function claimable(store: Store, token: string): { readonly claimed: Claimed | null } | undefined {
   const row = store.get('SELECT claimed_by, claimed_at FROM api_keys WHERE claim_token = ?', token);
   return row && { claimed: claimedIn(row) };
@@ -133,7 +136,7 @@ export function claimable(store: Store, token: string): { readonly claimed: Clai
 const claimedIn = (row: StoredRow | undefined): Claimed | null =>
   row?.claimed_at == null ? null : { by: String(row.claimed_by), at: Number(row.claimed_at) };
 
-/** Records a human's claim on a sandbox. Its key keeps working. */
+/** Records a human's claim on a sandbox. The sandbox's key keeps working. */
 export function claim(store: Store, token: string, email: string, now: number): Promise<Claiming> {
   return store.transaction((): Claiming => {
     const found = claimable(store, token);
@@ -145,7 +148,7 @@ export function claim(store: Store, token: string, email: string, now: number): 
 }
 
 interface Form {
-  /** Generated with the form, so resubmitting it does not mint a second key. */
+  /** This id is generated with the form, so that resubmitting the form does not mint a second key. */
   readonly id: string;
   readonly name: string | null;
   /** Client address. */
@@ -163,7 +166,8 @@ interface Shown {
 const shownAgainMs = 60_000;
 
 /**
- * Keys of recently submitted forms, by form id. They exist only in memory, because the store keeps just their hashes.
+ * Keys minted by recently submitted forms, by form id. The keys exist only in memory. The store keeps just their
+ * hashes.
  */
 const recent = new WeakMap<Store, Map<string, Shown & { readonly at: number }>>();
 
@@ -191,7 +195,7 @@ export function mintByForm(service: Service, { id, name, from, now }: Form): Pro
   });
 }
 
-/** An order that succeeds, without an idempotency key. @param shopUrl base URL of the test products. */
+/** An example order that succeeds. It has no idempotency key. @param shopUrl base URL of the test products. */
 export const exampleOrder = (shopUrl: string): Shape<'OrderCreate'> => ({
   products: [{ url: `${shopUrl}/test-success`, quantity: 1 }],
   shipping_address: {

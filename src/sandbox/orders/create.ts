@@ -178,8 +178,9 @@ interface Turn {
 }
 
 /**
- * Queues an order on its account. Orders on the same account run one at a time: the next starts once all earlier ones
- * are placed or have failed. The returned function must be called in the transaction that stores the order.
+ * Queues an order on its account. Orders on the same account run one at a time, so the next order starts once all
+ * earlier orders are placed or have failed. The returned function must be called in the transaction that stores the
+ * order.
  */
 async function turnOnAccount(
   service: Service,

@@ -193,7 +193,7 @@ export function listOrders(store: Store, userId: string, query: QueryOf<'order.l
   return last.page.result;
 }
 
-/** Caches the last page until the store changes, since polling clients all request the same one. */
+/** Caches the most recently read page until the store changes, because polling clients all request the same page. */
 const lastPage = (store: Store): { page?: { readonly name: string; readonly result: OrderPage } } =>
   store.cached('page of orders', () => ({}));
 
@@ -232,7 +232,10 @@ const filteredPage = (
     offset,
   );
 
-/** Caches, until the store changes, where the page before an offset ended, so that deep pages need not skip rows. */
+/**
+ * Caches the position at which the page before an offset ended, until the store changes. Deep pages start at this
+ * position, so they need not skip rows.
+ */
 const bookmark = (store: Store, userId: string, offset: number): { last?: readonly [number, number] } =>
   store.cached(`orders of ${userId} before ${offset}`, () => ({}));
 

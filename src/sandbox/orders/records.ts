@@ -14,7 +14,7 @@ export interface StoredOrder extends OrderState {
   readonly fee: number;
   /** The managed account used to place the order. */
   readonly accountId: string | null;
-  /** Scheduled time at which placing releases the account, ms. */
+  /** Scheduled time, ms, at which the order is placed and its account becomes free again. */
   readonly queueEnd: number | null;
 }
 
@@ -155,7 +155,7 @@ export function storedOrder(row: StoredRow): StoredOrder {
   };
 }
 
-/** The record as shown in lists, where checkpoints are only included on request. @param whole the serialized record. */
+/** The record as shown in lists, which include checkpoints only on request. @param whole is the serialized record. */
 function listText(record: OrderRecord, whole: string): string {
   if (record.tracking_numbers.length === 0) return whole;
   const tracking_numbers = record.tracking_numbers.map(
@@ -165,9 +165,9 @@ function listText(record: OrderRecord, whole: string): string {
 }
 
 /**
- * Loads the schemas and returns a function that serializes a record for storage and output. Only that function
- * validates records against the contract, because lists are assembled from its texts. It throws if a record violates
- * the contract.
+ * Loads the schemas and returns a function that serializes a record for storage and output. That function throws if the
+ * record violates the contract. Records are not validated again later, because lists are assembled from the serialized
+ * texts.
  */
 export function loadRecordText(): Promise<RecordText> {
   loading ??= load();
@@ -175,8 +175,8 @@ export function loadRecordText(): Promise<RecordText> {
 }
 
 /**
- * @param isStored tells that the record comes from the store, so a newer version may have added fields unknown to this
- * one.
+ * @param isStored tells that the record comes from the store. Such a record may have fields that a newer version added
+ * and this version does not know.
  */
 type RecordText = (record: OrderRecord, isStored?: 'kept') => string;
 
@@ -199,8 +199,8 @@ const defaults = eachPlainField
   .join(', ');
 
 /**
- * Adds fields introduced since an earlier version to the records of that version, with default values, because lists
- * are assembled from the stored texts. All records are migrated at once, so checking the oldest is enough.
+ * Adds the fields that records of an earlier version lack, with default values, because lists are assembled from the
+ * stored texts. All records are migrated at once, so checking the oldest record is enough.
  */
 export async function fillRecords(store: Store): Promise<void> {
   const oldest = 'SELECT record FROM orders ORDER BY seq LIMIT 1';

@@ -34,7 +34,7 @@ const asObject = (value: unknown): Readonly<Record<string, unknown>> | undefined
 type Fields = Readonly<Record<string, unknown>>;
 
 interface MethodRow {
-  /** Challenge request fields in addition to amount and currency. */
+  /** Fields of a challenge's `request` in addition to amount and currency. */
   readonly request: Fields;
   /** Whether a payload has the form the method requires. */
   readonly accepts: (payload: Fields) => boolean;
@@ -48,8 +48,8 @@ const isHex = (value: unknown, digits?: number): boolean =>
 
 /**
  * How each method is advertised, and the form of its proof. `sandbox` settles without money; for the other methods,
- * only the form and binding of the proof are verified. All methods are priced in US cents, so no real wallet mistakes
- * them for a token transfer.
+ * only the form and binding of the proof are verified. All prices are in US cents, so that no real wallet mistakes a
+ * challenge for a token transfer.
  */
 export const paymentMethods = {
   sandbox: {
@@ -212,5 +212,5 @@ function readChallenge(fields: Readonly<Record<string, unknown>> = {}): Challeng
   return { id, realm, method, intent, request, expires, digest, opaque };
 }
 
-/** Clients of an older draft echo `opaque` decoded. */
+/** Clients that follow an older draft echo `opaque` in decoded form. */
 const readOpaque = (value: unknown): unknown => (asObject(value) ? encodeJson(value) : value);

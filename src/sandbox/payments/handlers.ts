@@ -115,9 +115,9 @@ async function refuseBeforePayment(service: Service, { body }: OrderCall): Promi
 }
 
 /**
- * Rejects a payment or idempotency key that already created an order. Repeating the exact paid request returns
- * everything from its response except the record, so a lost response need not be paid for twice. Knowing only the key
- * or the credential reveals nothing about the order. @throws Refusal.
+ * Rejects a payment or idempotency key that already created an order. If the caller repeats the exact paid request, the
+ * refusal returns everything from the original response except the record, so that nobody has to pay again after losing
+ * a response. Knowing only the key or the credential reveals nothing about the order. @throws Refusal.
  */
 function refuseRepeated(
   { store, config }: Service,
@@ -153,8 +153,8 @@ function openPayersWallet(store: Store, userId: string, walletId: string, { cent
 
 /**
  * Demands the price of a data call. The returned function takes the payment once the data is available, and returns the
- * response headers. @throws Refusal 402 from both functions, because only one of two calls with the same credential
- * succeeds.
+ * response headers. @throws Refusal 402 from both functions. The returned function throws if another call has used the
+ * same credential meanwhile.
  */
 async function demandPayment<N extends PaidOperation>(
   service: Service,

@@ -81,7 +81,7 @@ function paymentIn(row: StoredRow): Payment {
     challengeId: String(row.challenge_id),
     method: String(row.method),
     reference: String(row.reference),
-    // This column is written from an operation name.
+    // The cast is safe because this column is written from an operation name.
     operation: String(row.operation) as OperationName,
     cents: Number(row.cents),
     digest: text(row.digest),
@@ -94,9 +94,9 @@ function paymentIn(row: StoredRow): Payment {
 
 /**
  * Returns unused money of an order paid by challenge to its payer. On placing, this is max_price minus the actual price
- * (specification, Agent endpoints). If the order fails or is cancelled by the caller or the retailer, it is everything.
- * That includes the fee, because unlike a wallet holder, the payer has no next order to offset it. Must run in a
- * transaction.
+ * (specification, Agent endpoints). If the order fails or is cancelled by the caller or the retailer, everything is
+ * returned, including the fee. A wallet holder could offset the fee with the next order, but this payer has no next
+ * order. Must run in a transaction.
  */
 export function returnChange(
   store: Store,

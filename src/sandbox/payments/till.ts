@@ -198,7 +198,7 @@ type Problem = keyof typeof problems;
 
 /**
  * Builds a 402 with a new challenge for each method of the bill. The body is both a problem document (RFC 9457) and the
- * service's error body, so clients of either can parse it.
+ * service's error body, so that clients of either format can parse it.
  */
 function unpaid(bill: Bill, secret: Buffer, now: number, problem: Problem, detail: string): ErrorResponse {
   const { title, code } = problems[problem];
@@ -225,9 +225,9 @@ function unpaid(bill: Bill, secret: Buffer, now: number, problem: Problem, detai
 type RawQuery = Readonly<Record<string, readonly string[] | undefined>>;
 
 /**
- * Whether a request only asks for the price and payment methods: it has no body and no query terms. Requests with a
- * credential are not probes; answering them with a new challenge could make an automated payer pay repeatedly for
- * nothing.
+ * Whether a request only asks for the price and payment methods. Such a probe has no body and no query terms. A request
+ * with a credential is not a probe, because answering it with a new challenge could make an automated payer pay
+ * repeatedly for nothing.
  */
 export function isProbe(
   name: OperationName,
@@ -240,8 +240,8 @@ export function isProbe(
 }
 
 /**
- * Builds the response to a probe. Its challenges are not bound to any terms, so they cannot be used to pay; for orders
- * they state only the fee.
+ * Builds the response to a probe. Its challenges are not bound to any terms, so they cannot be used to pay. For orders,
+ * the challenges state only the fee.
  */
 export async function probeResponse(
   service: Service,

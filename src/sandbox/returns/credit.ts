@@ -91,7 +91,7 @@ function wholeItems(order: OrderRecord, lines: ReturnBody['items']): string[] {
     .map(({ id }) => id);
 }
 
-/** Removes from an order's plan the journeys of items that a forced cancellation stopped. */
+/** Drops journeys from an order's plan if a forced cancellation has stopped their items. */
 export function withoutStopped(order: OrderRecord, plan: OrderPlan, lines: ReturnBody['items']): OrderPlan {
   const stopped = wholeItems(order, lines);
   const emptied = new Set(parcelsOf(plan).flatMap(([id, items]) => (isIn(items, stopped) ? [id] : [])));
@@ -131,7 +131,10 @@ function parcelOf(change: Transition): string | undefined {
 
 const gone: readonly ItemStatus[] = ['shipped', 'available_for_pickup', 'delivered'];
 
-/** Everything that determines a return's outcome, besides its reason. @param others the order's other returns. */
+/**
+ * Collects the facts that decide a return's outcome, together with the return's reason. @param others the order's other
+ * returns.
+ */
 export function circumstancesOf(
   { config, idGenerator }: Pick<Service, 'config' | 'idGenerator'>,
   order: OrderRecord,

@@ -11,7 +11,9 @@ import { findLabel } from './records.ts';
 
 type Signer = Pick<Service, 'store'>;
 
-/** Route of return labels. It is missing from the API's table because the label URLs are part of the returns. */
+/**
+ * Route of return labels. The API's route table does not list it, because clients take the label URLs from the returns.
+ */
 export const labelRoute: Route<never> = {
   method: 'GET',
   path: '/labels/{id}/{number}.pdf',

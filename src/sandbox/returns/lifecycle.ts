@@ -153,7 +153,10 @@ function resumed(state: ReturnState, plan: ReturnPlan, now: number): AdvancedRet
 export type ReturnBody = Shape<'ReturnRequestCreate'>;
 export type ReturnRecord = Shape<'ReturnRequest'>;
 
-/** A scheduled change of a return. Only its time is set separately, so it can be rescheduled without being rebuilt. */
+/**
+ * A scheduled change of a return. The time is set separately from the rest, so the change can be rescheduled without
+ * being rebuilt.
+ */
 interface ReturnChange {
   /** When the change is due, ms since the epoch. */
   readonly at: number;

@@ -62,7 +62,7 @@ export function findReturn(store: Store, id: string, userId: string | null): Sto
 export const returnsOf = (store: Store, orderSeq: number): StoredReturn[] =>
   store.all('SELECT * FROM returns WHERE order_seq = ? ORDER BY seq', orderSeq).map(storedReturn);
 
-/** Finds the return of a signed label URL, regardless of owner. */
+/** Finds the return that a signed label URL belongs to, regardless of owner. */
 export function findLabel(store: Store, id: string, number: number): ReturnRecord | undefined {
   const row = store.get('SELECT record FROM returns WHERE id = ? AND labels >= ?', id, number);
   return row && JSON.parse(String(row.record));

@@ -12,7 +12,7 @@ import { returnsOf, type StoredReturn, updateReturn } from './records.ts';
 type SettleReturn = (found: StoredReturn, reached: AdvancedReturn) => void;
 
 /**
- * Loads what is needed to store a return's changes. The returned function must run in a transaction: it books the
+ * Loads what is needed to store a return's changes. The returned function must run in a transaction. It books the
  * return's credits to the ledger, updates the order's record, and emits one case event of the order for each change.
  */
 export async function loadSettleReturn({

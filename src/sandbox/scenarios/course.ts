@@ -49,7 +49,7 @@ const returnStages: Readonly<Record<ScenarioReturnState, Stage<ReturnEvent>>> = 
   credited: { age: 7_000, done: { event: 'credited', age: 6_500 } },
 };
 
-/** Default age of something in a final state when the scenario begins, ms. */
+/** Default age of an order or return that is in a final state when the scenario begins, ms. */
 const defaultAgeMs = 3_600_000;
 
 interface Given {

@@ -127,7 +127,7 @@ function exportedAccount(row: StoredRow, nameOf: ReadonlyMap<string, string>): o
   };
 }
 
-/** Whether an order can be placed again, because its key and its account still exist. */
+/** Whether an order can be placed again. This requires that its key and its account still exist. */
 const isWhole = (
   row: StoredRow,
   nameOf: ReadonlyMap<string, string>,

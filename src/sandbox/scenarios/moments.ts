@@ -11,7 +11,10 @@ import { type Course, orderCourse, returnCourse } from './course.ts';
 import type { ScenarioProblem } from './problem.ts';
 import { itemsOf, keyOf, post, type Stage } from './stage.ts';
 
-/** Everything done to the sandbox before the scenario begins, in chronological order; ties keep file order. */
+/**
+ * All actions on the sandbox before the scenario begins, in chronological order. Actions at the same time stay in file
+ * order.
+ */
 export function momentsOf(scenario: Scenario, present: Present): Moment[] {
   const lives = scenario.orders.map((row, index) => orderMoments(row, index, present));
   const orders = lives.flat();
@@ -317,7 +320,7 @@ function returnMoments(
       (stage, id, { event }, where) => {
         const found = findReturn(stage.service.store, id, keyOf(stage, key).userId);
         if (!isExplicit && found?.record.status === event) return [];
-        // Nothing to force, because the return reaches this state on its own in time.
+        // There is nothing to force, because the return reaches this state on its own in time.
         if (!isExplicit && found?.plan.some((change) => change.status === event && change.at <= now))
           return [];
         stage.setSpeed(course.speed);
@@ -377,7 +380,7 @@ export interface Moment {
   readonly run: (stage: Stage) => Promise<ScenarioProblem[]> | ScenarioProblem[];
 }
 
-/** How far before the scenario's beginning a time may lie, days. */
+/** A time may lie at most this many days before the scenario begins. */
 const maxDays = 100_000;
 
 /** Parses a time of the scenario into ms since the epoch. */

@@ -18,7 +18,7 @@ import { NotEmpty, type ScenarioProblem, ScenarioRefused } from './problem.ts';
 import { keyOf, Names, type PlayedKey, post, type Stage, senderTo } from './stage.ts';
 
 export interface Played {
-  /** The keys in the order of the scenario. If the scenario has none, a single default key. */
+  /** The keys in the order of the scenario. A scenario without keys gets a single default key. */
   readonly keys: readonly PlayedKey[];
   readonly names: Names;
 }

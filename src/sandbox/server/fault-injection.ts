@@ -28,8 +28,8 @@ const isOrderRecord = (value: unknown): value is OrderJson =>
   value.items.every(isObject);
 
 /**
- * Rewrites the order records in a response as the named variants, or as random variants for each record if none is
- * named.
+ * Rewrites the order records in a response in the form of the named variants. If no variant is named, uses random
+ * variants for each record.
  */
 export function normalise(value: unknown, named: readonly string[], random: Random): unknown {
   if (Array.isArray(value)) return value.map((each) => normalise(each, named, random));
@@ -384,7 +384,8 @@ interface Replying {
 }
 
 /**
- * Handles a request and applies its faults. Does not depend on the transport. @param work runs the service.
+ * Handles a request and applies the faults that match it. Does not depend on the transport. @param work runs the
+ * service.
  * @throws the abort reason of the signal.
  */
 export async function replyTo(
@@ -416,7 +417,10 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** Applies a breaking fault. Uses the service's response if the service has done the work. */
+/**
+ * Applies a fault that replaces or breaks off a response. Alters the service's response if the service has already done
+ * the work.
+ */
 function spoiled(fault: Fault, target: string, response?: SandboxResponse): Reply {
   const instead = substituteResponse(fault, target, response);
   if (instead) return { kind: 'whole', response: instead };
@@ -431,8 +435,8 @@ function storeUnavailable(error: unknown): SandboxResponse {
 }
 
 /**
- * Closes a connection with a TCP reset, or destroys it if its FIN is still pending. In that case Node would count the
- * connection as reset but never release it, which would keep the process alive.
+ * Closes a connection with a TCP reset. If its FIN is still pending, destroys the connection instead, because Node
+ * would count it as reset but never release it, which would keep the process alive.
  */
 export function reset(socket: Socket | null): void {
   if (socket?.writableEnded && !socket.writableFinished) socket.destroy();

@@ -14,13 +14,14 @@ export interface Fault {
   /** As originally written. */
   readonly text: string;
   readonly kind: FaultKind;
-  /** Whether the fault applies after the service has done the work. */
+  /** Whether the fault is applied only after the service has processed the request. */
   readonly after: boolean;
   readonly status: number;
   /** Duration of a `delay`, or the `retry-after` of a 429, in ms. */
   readonly ms: number;
   /**
-   * Variants or ids for faults that alter a response (if empty, the seed chooses); for a status fault, the error code.
+   * For a fault that alters a response, its variants or ids. If the list is empty, the seed chooses one. For a status
+   * fault, the error code.
    */
   readonly variants: readonly string[];
   /** JSON sent instead of the service's own error body. */
@@ -94,8 +95,8 @@ export function readFault(text: string): Fault | undefined {
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /**
- * Whether a fault could never apply, because its path contains a query (paths are matched without one) or belongs to
- * the control API (which faults skip).
+ * Whether a fault could never apply. Paths are matched without their query, so a path with a query never matches.
+ * Faults also skip the control API.
  */
 const canNeverFall = (method = 'GET', path = '/'): boolean =>
   !methods.has(method) || /[?#]/.test(path) || path === healthPath || isControl(path);
@@ -138,7 +139,7 @@ export const codesOf = (status: number): string[] =>
     .filter(([, row]) => row.status === status)
     .map(([code]) => code);
 
-/** Statuses whose responses have no body, so a fault has no field to alter. */
+/** Statuses whose responses have no body. A fault therefore finds no field to alter in them. */
 const bodyless: ReadonlySet<number> = new Set([204, 205, 304]);
 
 type Variant = Partial<Pick<Fault, 'status' | 'after' | 'variants'>>;

@@ -40,8 +40,8 @@ export type HandlerResult<N extends OperationName> =
   | {
       readonly value: ResultShape<N>;
       /**
-       * Whether the records come from the store. A newer version may have added fields there that this version does not
-       * know.
+       * Whether the records come from the store. If so, they may have fields that a newer version added and that this
+       * version does not know.
        */
       readonly isStored?: true;
       readonly headers?: Readonly<Record<string, string>>;

@@ -20,8 +20,8 @@ const hostUrl = (host: string): URL | undefined => {
 let last: { readonly host: string; readonly baseUrl: string } | undefined;
 
 /**
- * Refuses a request for a foreign host; returns undefined if the host is accepted. This prevents DNS rebinding, which
- * would let another site's page read every response, because such a page cannot send a configured host name.
+ * Refuses a request for a foreign host; returns undefined if the host is accepted. This prevents DNS rebinding, by
+ * which a page from another site could read every response. Such a page cannot send the name of a configured host.
  */
 export async function refusedHost(
   request: SandboxRequest,
@@ -50,7 +50,7 @@ export async function refusedHost(
   return htmlPage('Not its name', html`<p class="lead">${message}</p>`, { status: 421, narrow: true });
 }
 
-/** Whether the host is the IP address the connection came in on, which cannot be rebound. */
+/** Whether the host is the IP address at which the connection arrived. An IP address cannot be rebound. */
 function isReachedAt({ hostname }: URL, localAddress = ''): boolean {
   const mapped = localAddress.replace(/^::ffff:(?=\d+\.)/, '');
   return localAddress !== '' && (hostname === mapped || hostname === `[${localAddress}]`);

@@ -9,7 +9,10 @@ import type { Sender } from './wire.ts';
 /** Query parameter of the printed URL. */
 export const codeParameter = 'token';
 
-/** Message for a request with neither token nor cookie, on systems that cannot tell which user sent it. */
+/**
+ * Message for a request that has neither a token nor a cookie. Used on systems that cannot tell which user sent a
+ * request.
+ */
 export const unknownUser = 'this request does not show whose it is';
 
 /**
@@ -26,14 +29,19 @@ const systemUsers = (): Users => ({ own: ownUser(), at: userAt });
 
 /** The user running a sandbox, who may see and control all of it. Other users of the machine can only use the API. */
 export class Owner {
-  /** Token sent by any CLI that can read the token file, on systems that cannot tell who sends a request. */
+  /**
+   * Token sent by every CLI that can read the token file. Used on systems that cannot tell which user sends a request.
+   */
   readonly token: string | undefined;
-  /** Single-use code in the printed URL. It admits one browser, on systems that cannot tell who sends a request. */
+  /**
+   * Single-use code in the printed URL, which admits one browser. Used on systems that cannot tell which user sends a
+   * request.
+   */
   readonly code: string | undefined;
   readonly #session = secret();
   readonly #cookie: string;
   readonly #users: Users;
-  /** Remembers the user behind each connection once that user is certain. */
+  /** The user behind each connection, stored once it is certain. */
   readonly #known = new WeakMap<object, number>();
   #isCodeUsed = false;
 
@@ -93,7 +101,7 @@ function isSame(given: string, expected: string): boolean {
 type Ends = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>;
 
 const tables = ['/proc/net/tcp', '/proc/net/tcp6'] as const;
-/** TCP state of an established connection. The user in the table is reliable only in this state. */
+/** TCP state of an established connection. Only in this state does the kernel's table name the user reliably. */
 const established = '01';
 /** User id that the system shows for users of other namespaces. */
 const overflowUser = 65_534;
@@ -112,7 +120,7 @@ function ownUser(): number | undefined {
 export function userAt({ localAddress, localPort, remoteAddress, remotePort }: Ends): number | undefined {
   const here = hexOf(localAddress, localPort);
   const there = hexOf(remoteAddress, remotePort);
-  // The connection as seen from its other end, in IPv4 and dual-stack notation.
+  // How the tables list the connection at its other end, in IPv4 and in dual-stack notation.
   const names = there.map((from, index) => `${from} ${here[index]}`);
   for (const table of tables) {
     for (const line of readTable(table)?.split('\n') ?? []) {
@@ -132,7 +140,7 @@ function readTable(path: string): string | undefined {
   }
 }
 
-/** Formats an endpoint as in the kernel's tables. An IPv4 endpoint is also given in its dual-stack form. */
+/** Formats an endpoint as in the kernel's tables. For an IPv4 endpoint, also returns its dual-stack form. */
 function hexOf(address = '', port = 0): string[] {
   const end = `:${port.toString(16).padStart(4, '0').toUpperCase()}`;
   const mapped = address.replace(/^::ffff:/i, '');

@@ -29,8 +29,8 @@ export class ErrorResponse extends Error {
 }
 
 /**
- * Refuses a console form that has already taken effect and is now submitted again with other values. @param did what
- * the form did, such as `added money`.
+ * Refuses a console form that has already taken effect and is now submitted again with other values. @param did
+ * describes what the form did, such as `added money`.
  */
 export const usedForm = (did: string): ErrorResponse =>
   new ErrorResponse(
@@ -38,7 +38,7 @@ export const usedForm = (did: string): ErrorResponse =>
     `This form has ${did} already, with other values, and did nothing now. Load its page again for another.`,
   );
 
-/** A request fails validation: 422 with `{detail}`. */
+/** Thrown when a request fails validation. The response is a 422 with `{detail}`. */
 export class Invalid extends Error {
   override readonly name = 'Invalid';
   readonly issues: readonly ValidationIssue[];

@@ -19,7 +19,9 @@ export interface Exchange {
   /** Sequence number, starting at 1. */
   readonly number: number;
   readonly request: Logged;
-  /** Sandbox time of its arrival, ms since the epoch; real time if it never reached the sandbox. */
+  /**
+   * Sandbox time at which the request arrived, ms since the epoch. If the request never reached the sandbox, real time.
+   */
   readonly sandboxAt: number;
   /** The order that the request created or referred to. */
   readonly orderId: string | null;
@@ -49,7 +51,7 @@ export const maxLogEntries = 1000;
 const maxBodiesLength = 500_000;
 /** Number of requests per second whose contents are logged. Of any further requests only the request line is logged. */
 const maxReadPerSecond = 200;
-/** Length to which a target is cut before redaction, characters. More than is ever shown. */
+/** Length to which a target is cut before it is redacted, characters. It is more than is ever shown. */
 const maxRawTargetLength = 2000;
 
 /**
@@ -65,11 +67,11 @@ export class RequestLog {
   #bodies = 0;
   /** Index of the oldest request whose bodies are still kept. */
   #oldestWhole = 0;
-  /** The current second, and the number of requests whose contents were read in it. */
+  /** The current second, and the number of requests whose contents were read in that second. */
   #second = 0;
   #readInSecond = 0;
 
-  /** @param onEach called with each finished request, with secrets removed. */
+  /** @param onEach is called with each finished request, after its secrets have been removed. */
   constructor(findRoute: FindRoute, onEach?: (request: ServedRequest) => void) {
     this.#findRoute = findRoute;
     this.#onEach = onEach;
@@ -292,7 +294,7 @@ function jsonIn(text: string): JsonObject {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : {};
   } catch {
-    // Not JSON after all. A gateway page sent by a fault may begin like JSON.
+    // The text is not JSON. For example, a gateway page sent by a fault may begin like JSON.
     return {};
   }
 }

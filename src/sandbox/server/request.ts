@@ -45,7 +45,10 @@ function readValue(
   throw new Invalid([{ loc: ['body'], msg, type: 'content_type' }]);
 }
 
-/** Caches the lazy import of the largest module; a process that only reads orders never loads it. */
+/**
+ * Caches the import of the largest module. The import is lazy, so a process that only reads orders never loads the
+ * module.
+ */
 let shapes: Promise<typeof import('../../api/schemas/check.ts')> | undefined;
 
 interface ReadBody {
@@ -121,7 +124,7 @@ interface Open {
 /** Checks depth, keys and entry counts in a single pass over the text, before parsing it. */
 function guard(text: string, limits: JsonLimits): void {
   const open: Open[] = [];
-  // Bounds of the last string if only whitespace has followed it. `end` is 0 if there is no such string.
+  // Bounds of the last string, as long as only whitespace has followed it. Otherwise `end` is 0.
   let [start, end] = [0, 0];
   let name: string | undefined;
   let values = 0;

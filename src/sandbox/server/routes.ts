@@ -60,7 +60,7 @@ const parameterCount = ({ segments }: { readonly segments: readonly Segment[] })
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 
-/** The target of a request. If only the method is wrong, the methods that the path allows. */
+/** The target of a request. If the path exists but does not allow the method, the methods that it allows. */
 export type Found<P extends string = string> = Match<P> | { readonly allowed: readonly Method[] };
 
 /**
@@ -94,7 +94,9 @@ export function routeFinder<P extends string>(table: readonly Route<P>[]): FindR
 
 type Routes<P extends string> = ReadonlyMap<number, readonly ReadRoute<P>[]>;
 
-/** Routes by number of segments. Literal segments take precedence over parameters, and pages over the API. */
+/**
+ * Groups routes by their number of segments. Literal segments take precedence over parameters, and pages over the API.
+ */
 function bySegments<P extends string>(table: readonly Route<P>[]): Routes<P> {
   const routes = new Map<number, ReadRoute<P>[]>();
   for (const route of table

@@ -20,8 +20,8 @@ const anySecretField =
   /(?:password|passphrase|secret|token|api[_-]?key|private[_-]?key|device_code|user_code|verification_uri_complete|payment_method|signature|cv[vc]|pin)"\s{0,9}:/i;
 
 /**
- * Matches claim links anywhere in a text, even where the base URL ends with the path's leading slash, or where the
- * whole link appears in a search.
+ * Matches claim links anywhere in a text. Also matches if the base URL ends with a slash, or if the whole link appears
+ * in a search.
  */
 const claimAnywhere = new RegExp(`(${claimPath}/)[^/?&"\\s]+`, 'gi');
 const keyAnywhere = /(?<![A-Za-z0-9])([A-Za-z0-9]{1,32}_(?:test|live)_)[A-Za-z0-9_-]+/g;
@@ -67,7 +67,7 @@ export function foreignJson(json: string): string | null {
   }
 }
 
-/** Whether the field holds webhook addresses. Only the host and path of such an address are not secret. */
+/** Whether the field holds webhook addresses. Everything in such an address is secret except its host and path. */
 const isWebhook = (name: string): boolean => /^webhook/i.test(name);
 
 interface Reading {
@@ -123,5 +123,5 @@ export function shownTarget(target: string): string {
   return copyOf(withoutSecrets(whole).slice(0, maxTargetLength));
 }
 
-/** Copies a substring so that it does not keep its whole source string alive. */
+/** Copies a substring, so that the substring does not keep the whole source string in memory. */
 export const copyOf = (text: string): string => Buffer.from(text).toString();

@@ -22,7 +22,7 @@ import type { Handle, SandboxResponse } from './wire.ts';
 
 /** Connection timeouts, ms. */
 export interface ConnectionLimits {
-  /** Time until the headers are complete, or until the first byte arrives. */
+  /** Maximum time until the headers are complete, ms. It also applies while no byte has arrived yet. */
   readonly headersMs: number;
   /** Time until the whole request has arrived. */
   readonly requestMs: number;
@@ -39,7 +39,7 @@ const defaultLimits: ConnectionLimits = {
   lingerMs: 1_000,
 };
 
-/** More than any test needs, and below a process's file descriptor limit. */
+/** Maximum number of connections. It is more than any test needs, but below a process's limit of file descriptors. */
 const maxConnections = 800;
 
 /**
@@ -78,7 +78,7 @@ interface Responding {
   readonly stalledMs?: number;
 }
 
-/** Generous, because the output may go to a pager that a person scrolls through. */
+/** This limit is generous, because the output may go to a pager through which a person scrolls. */
 const defaultStalledMs = 10 * 60_000;
 
 /** Serves requests with `handle`. */
@@ -86,7 +86,8 @@ export function respondWith(server: Server, responding: Responding): void {
   const uploads = new Uploads();
   server.on('request', (request, response) => {
     respond(responding, uploads, request, response).catch((error: unknown) => {
-      // Ignore errors from clients that hung up. After the server closes, no responses are expected.
+      // Ignore errors from clients that have hung up. Also ignore errors after the server has closed, because no client
+      // expects a response then.
       if (!request.destroyed && !response.destroyed && server.listening) responding.report(error);
       response.destroy();
     });
@@ -192,7 +193,7 @@ async function write(
   headOnly: boolean,
 ): Promise<void> {
   if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
-    // With a content length, Node sends a string body together with the headers in one write.
+    // If the content length is known, Node sends a string body together with the headers in one write.
     const length = body === null ? {} : { 'content-length': Buffer.byteLength(body) };
     response.writeHead(status, { ...headers, ...length });
     response.end(headOnly ? undefined : (body ?? undefined));
@@ -282,8 +283,9 @@ class Uploads {
   }
 
   /**
-   * Reads a complete body. Call `release` once the body has been processed. A rejected body is discarded but still read
-   * to its end, so that the client sees the response. If the body is far too long, the connection is cut instead.
+   * Reads a complete body. Call `release` once the body has been processed. A body that is rejected is still read to
+   * its end and discarded, so that the client sees the response. If the body is far too long, the connection is cut
+   * instead.
    */
   read(request: IncomingMessage, limit: number): Promise<Upload> | Upload {
     if (!hasBody(request)) return { body: noBody, release: () => {} };

@@ -29,7 +29,7 @@ export interface Scheduler {
 
 /** How long a read waits for due transitions to be processed. */
 export interface ReadBudget {
-  /** How long a read at `now` (sandbox time, ms) may wait. @returns ms of real time. */
+  /** @param now is the sandbox time of the read, ms. @returns how long the read may wait, ms of real time. */
   forRead(now: number): number;
 }
 
@@ -86,7 +86,7 @@ export interface RequestHistory {
   readonly total: number;
   /** Requests about an order, oldest first. */
   about(orderId: string): Exchange[];
-  /** Requests with a number below `before`, newest first. */
+  /** The newest requests first, up to `limit`. `before` limits them to requests with a smaller number. */
   latest(limit: number, before?: number): Exchange[];
 }
 

@@ -1,6 +1,9 @@
 import type { Store } from './store.ts';
 
-/** Latest possible sandbox time. ISO 8601 years have four digits, and this leaves room for an order's timeline. */
+/**
+ * Latest possible sandbox time. An ISO 8601 year has four digits, so this time still leaves room for the timeline of an
+ * order.
+ */
 export const lastMs = Date.parse('9999-01-01T00:00:00Z');
 
 const offsetName = 'clock_offset_ms';

@@ -85,7 +85,7 @@ export class IdGenerator {
     );
   }
 
-  /** Sets the number of ids generated for a kind. Must run in a transaction. */
+  /** Sets how many ids of a kind count as generated. Must run in a transaction. */
   count(kind: string, given: number): void {
     this.#store.setMeta(`${countName}${kind}`, String(given));
   }

@@ -1,6 +1,6 @@
 import type { Store } from './store.ts';
 
-/** A forced event on an order or a return, which did not follow from its own plan. */
+/** An event that someone forced on an order or a return, although its own plan did not lead to it. */
 interface Intervention {
   /** When the event was forced, ms since the epoch. */
   readonly at: number;

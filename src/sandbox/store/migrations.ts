@@ -5,7 +5,7 @@ const currentStatus = (status: string): string =>
 const currentReturn = (json: string): string =>
   `json_set(${json}, '$.status', ${currentStatus(`json_extract(${json}, '$.status')`)})`;
 
-/** SQL that converts retailer order numbers in `job_result` to objects, in an order record or a transition. */
+/** SQL for an order record or a transition. Converts the retailer's order numbers in `job_result` to objects. */
 const currentResult = (json: string): string =>
   `CASE json_type(${json}, '$.job_result.merchant_order_ids') WHEN 'array' THEN
      json_set(${json}, '$.job_result.merchant_order_ids', (SELECT json_group_array(json_object('merchant_order_id', id.value))
@@ -102,7 +102,8 @@ export const migrations: readonly string[] = [
      passthrough TEXT NOT NULL, PRIMARY KEY (batch_seq, place)) STRICT, WITHOUT ROWID;
    CREATE INDEX batch_rows_due ON batch_rows (due) WHERE due IS NOT NULL`,
 
-  // When a product's page was last read, or will finish being read; determines the age of a response.
+  // When the page of a product was last read, or when the current read will finish. This time determines how old a
+  // response is.
   `CREATE TABLE product_reads (
      retailer TEXT NOT NULL, product_id TEXT NOT NULL, read_at INTEGER NOT NULL,
      PRIMARY KEY (retailer, product_id)) STRICT, WITHOUT ROWID`,
@@ -113,7 +114,7 @@ export const migrations: readonly string[] = [
      interval_s INTEGER NOT NULL, polled_at INTEGER, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
      asked_from TEXT NOT NULL) STRICT`,
 
-  // The order created by a legacy retry of a failed one.
+  // The id of the order that a legacy retry created after this order failed.
   `ALTER TABLE orders ADD COLUMN retried_as TEXT`,
 
   // Webhook addresses by user, and deliveries. A delivery is open until it is delivered or given up.
@@ -139,8 +140,8 @@ export const migrations: readonly string[] = [
    CREATE UNIQUE INDEX payments_order ON payments (order_id) WHERE order_id IS NOT NULL;
    CREATE UNIQUE INDEX payments_key ON payments (idempotency_key) WHERE idempotency_key IS NOT NULL`,
 
-  // Columns that searches of the return list use. `number` is the retailer's own return number; `labels` counts a
-  // return's labels.
+  // Columns for searching the list of returns. `number` is the return number that the retailer assigned; `labels`
+  // counts the labels of a return.
   `ALTER TABLE returns ADD COLUMN order_id TEXT NOT NULL DEFAULT '';
    ALTER TABLE returns ADD COLUMN number TEXT NOT NULL DEFAULT '';
    ALTER TABLE returns ADD COLUMN labels INTEGER NOT NULL DEFAULT 0;
@@ -154,8 +155,9 @@ export const migrations: readonly string[] = [
    ALTER TABLE devices RENAME COLUMN user_code TO user_code_hash;
    CREATE INDEX devices_asked ON devices (asked_from, expires_at)`,
 
-  // Of an order's open deliveries to one address, all but the first have `behind` set. Due deliveries are therefore
-  // found without reading those that wait. A lease belongs to one process and expires in real time, not sandbox time.
+  // An order may have several open deliveries to one address. All but the first have `behind` set, so due deliveries
+  // are found without reading those that wait. A lease belongs to one process and expires in real time, not sandbox
+  // time.
   `ALTER TABLE deliveries ADD COLUMN behind INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE deliveries ADD COLUMN lease TEXT;
    UPDATE deliveries SET leased_until = NULL, behind = EXISTS (
@@ -169,7 +171,7 @@ export const migrations: readonly string[] = [
   'CREATE INDEX deliveries_order ON deliveries (order_id, seq)',
 
   // Adds user numbers, and updates records for strict readers. Null becomes an object, retailer order numbers in
-  // `job_result` become objects, and returns have only current statuses.
+  // `job_result` become objects, and returns get current statuses only.
   `ALTER TABLE users ADD COLUMN number INTEGER;
    UPDATE users SET number = 1000 + rowid;
    CREATE UNIQUE INDEX users_number ON users (number);
@@ -188,8 +190,8 @@ export const migrations: readonly string[] = [
   // Index of an order's ledger entries, for the console.
   'CREATE INDEX ledger_order ON ledger (order_id, seq) WHERE order_id IS NOT NULL',
 
-  // Lets the console count and search orders while reading only the records it shows. An order's host is taken from the
-  // URL of a line.
+  // Lets the console count and search orders, and read only the records that it shows. The host of an order is taken
+  // from the URL of one of its lines.
   `CREATE INDEX orders_kinds ON orders (status, user_id);
    CREATE TABLE order_hosts (
      host TEXT NOT NULL, order_seq INTEGER NOT NULL REFERENCES orders (seq), PRIMARY KEY (host, order_seq))

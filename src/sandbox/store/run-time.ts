@@ -39,8 +39,8 @@ export class RunTime {
   }
 
   /**
-   * Must run in a transaction. @param changed is a unique value, so that the text changes even if the same faults are
-   * set again.
+   * Stores the faults. Must run in a transaction. @param changed is a unique value, so that the stored text changes
+   * even if the same faults are set again.
    */
   setFaults(stored: StoredFaults, changed: string): void {
     this.#store.setMeta(names.faults, JSON.stringify({ ...stored, changed }));
@@ -57,8 +57,8 @@ export class RunTime {
   }
 
   /**
-   * Saves the settings before the whole state is replaced. @returns a function that restores them. It must run in a
-   * transaction.
+   * Saves the settings before the whole state is replaced. @returns a function that restores the settings. It must run
+   * in a transaction.
    */
   save(): () => void {
     const stored = Object.values(names).map((name) => [name, this.#store.meta(name)] as const);
@@ -75,7 +75,7 @@ export class RunTime {
   }
 }
 
-/** Parses stored faults; ignores content in another version's format. Pure. */
+/** Parses stored faults. Ignores text that another version wrote in a different format. Pure. */
 export function readStoredFaults(text: string): StoredFaults {
   const stored: unknown = JSON.parse(text);
   const { faults, seed } = isObject(stored) ? stored : {};

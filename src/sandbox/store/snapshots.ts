@@ -39,7 +39,7 @@ export interface Snapshots {
   restore(name: string, finish: () => void): Promise<void>;
 }
 
-/** A name must start with a letter or digit, so that it cannot escape its folder. */
+/** Pattern for snapshot names. A name must start with a letter or digit, so that its path cannot leave the folder. */
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const suffix = '.db';
 const snapshotTimeName = 'snapshot_at_ms';
@@ -132,7 +132,8 @@ const removeDraft = (draft: string): void => {
 };
 
 /**
- * Checks the name and moves the snapshot into place in one atomic step, so that only one of several processes succeeds.
+ * Checks that the name is free and moves the snapshot into place, in one atomic step. If several processes try, only
+ * one succeeds.
  * @returns false if the name is taken. In that case the existing snapshot stays.
  */
 function putInPlace(draft: string, path: string, force: boolean): boolean {
@@ -145,7 +146,7 @@ function putInPlace(draft: string, path: string, force: boolean): boolean {
     return true;
   } catch (cause) {
     if (existsSync(path)) return false;
-    // On file systems without hard links there is no atomic way.
+    // A file system without hard links offers no atomic way to do this, so rename the draft.
     if (!hasCode(cause, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw cause;
     renameSync(draft, path);
     return true;
@@ -175,7 +176,7 @@ const hasCode = (cause: unknown, ...codes: readonly string[]): boolean =>
 interface MemorySnapshot extends Snapshot {
   /** Identifies its tables. */
   readonly number: number;
-  /** Sandbox time of the snapshot, ms since the epoch. */
+  /** Sandbox time of the request, ms since the epoch. */
   readonly at: number;
 }
 

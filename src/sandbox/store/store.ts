@@ -52,8 +52,8 @@ export class Store {
   /** Serializes the groups in progress. */
   #groups: Promise<void> = Promise.resolve();
   /**
-   * The version for which the cache is valid. It combines the last change by another connection with the last change by
-   * this one.
+   * The version of the store for which the cache is valid. It combines the last change made by another connection with
+   * the last change made by this connection.
    */
   #cachedVersion: unknown;
   #isCacheChecked = false;
@@ -80,7 +80,7 @@ export class Store {
     return this.#database.file;
   }
 
-  /** Why this store is a temporary copy that is lost when closed; undefined if it is the store itself. */
+  /** Why this store is only a temporary copy, which is lost when closed; undefined if it is the original. */
   get unwritable(): unknown {
     return this.#database.unwritable;
   }
@@ -122,8 +122,8 @@ export class Store {
   }
 
   /**
-   * Like `cached`, but the value survives writes by this process until `forget` is called. Use it for values that
-   * change only after `forget`, or through other processes.
+   * Like `cached`, but the value stays cached when this process writes, until `forget` is called. Use it for values
+   * that change only after a call of `forget`, or through other processes.
    */
   lasting<T>(name: string, load: () => T): T {
     if (!this.#isCacheChecked) this.#checkCache();
@@ -142,8 +142,8 @@ export class Store {
   }
 
   /**
-   * Like `transaction`, for results that can be derived again from the store and the time. Resolves without waiting for
-   * fsync.
+   * Like `transaction`, but resolves without waiting for fsync. Use it for results that can be derived again from the
+   * store and the time.
    */
   unsyncedTransaction<T>(work: () => T, ...check: Synchronous<T>): Promise<T> {
     return this.#clearCacheOnFailure(
@@ -230,8 +230,8 @@ export class Store {
   }
 
   /**
-   * Runs a group without savepoints, because a savepoint costs as much as a small write, and work that fails has almost
-   * never written anything yet.
+   * Runs a group without savepoints. A savepoint costs as much as a small write, and work that fails has rarely written
+   * anything before it fails.
    * @returns undefined if failed work had written something, so that the whole group was rolled back.
    */
   async #together(group: readonly Grouped[]): Promise<(() => void)[] | undefined> {
@@ -295,7 +295,7 @@ export class Store {
   }
 }
 
-/** Stores a string JSON-escaped if SQLite would truncate it (at NUL) or alter it (lone surrogates). */
+/** JSON-escapes a string that SQLite would truncate (at NUL) or alter (lone surrogates). */
 const whole = (value: SqlValue): SqlValue =>
   typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())
     ? JSON.stringify(value)

@@ -9,8 +9,8 @@ export const tablesOf = (store: Store): string[] =>
     .map(({ name }) => `"${String(name).replaceAll('"', '""')}"`);
 
 /**
- * Deletes the store's contents, including its seed, in one transaction. Other processes continue with an empty store.
- * If the file were deleted instead, they would keep their own copy. @throws DatabaseError.
+ * Deletes the store's contents, including its seed, in one transaction. Other processes then continue with an empty
+ * store, whereas deleting the file would leave them with the old one. @throws DatabaseError.
  */
 export async function emptyStore(store: Store): Promise<void> {
   await store.transaction(() => deleteAll(store));

@@ -19,7 +19,7 @@ export interface EntryWithBalance extends Entry {
 
 const columns = 'seq, at, kind, cents, order_id';
 
-/** A wallet's ledger, newest first. @param before only entries with a smaller row number. */
+/** The entries of a wallet's ledger, newest first. @param before limits them to entries with a smaller row number. */
 export function readLedger(
   store: Store,
   userId: string,
@@ -61,7 +61,7 @@ export const totalsOf = (store: Store, userId: string): ReadonlyMap<LedgerKind, 
 export const entriesOf = (store: Store, orderId: string): Entry[] =>
   store.all(`SELECT ${columns} FROM ledger WHERE order_id = ? ORDER BY seq`, orderId).map(entryIn);
 
-/** Orders with reserved money, newest first, and their total count. */
+/** The orders for which money is reserved, newest first, and the total number of such orders. */
 export function holdsOf(
   store: Store,
   userId: string,

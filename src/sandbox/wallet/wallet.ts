@@ -124,7 +124,7 @@ export function reserve(store: Store, userId: string, cents: number): void {
   store.run('UPDATE wallets SET reserved = reserved + ? WHERE user_id = ?', cents, userId);
 }
 
-/** Funding option offered when the wallet pays for the goods. Lowering `max_price` reserves less money. */
+/** The option to lower `max_price`, so that less money is reserved. Offered when the wallet pays for the goods. */
 export const lowerCeiling = {
   rail: 'lower_max_price',
   message: 'Lower max_price to what the wallet can cover.',

@@ -9,7 +9,10 @@ interface Concerned {
   readonly webhooks: OrderBody['webhooks'];
 }
 
-/** Queues the webhook events of an order's steps, in order. Must run in the transaction that stores the change. */
+/**
+ * Queues the webhook events for the steps of an order, in the order of the steps. Must run in the transaction that
+ * stores the change.
+ */
 export function enqueueEvents(
   store: Store,
   idGenerator: IdGenerator,
@@ -57,7 +60,10 @@ interface NewDelivery {
   readonly at: number;
 }
 
-/** Queues a delivery behind open ones of the same order to the same address. Must run in a transaction. */
+/**
+ * Queues a delivery. If the same order has open deliveries to the same address, the new delivery waits behind them.
+ * Must run in a transaction.
+ */
 export function insertDelivery(
   store: Store,
   { id, userId, orderId, event, eventId, url, body, at }: NewDelivery,

@@ -59,7 +59,10 @@ export class Outbox {
     return this.#isIdle ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Delivers for a short grace period, then releases the rest. @returns undefined if there is nothing to wait for. */
+  /**
+   * Continues to deliver for a short grace period, then releases the remaining deliveries. @returns undefined if there
+   * is nothing to wait for.
+   */
   close(): Promise<void> | undefined {
     if (!this.#isIdle) return this.#closeInAMoment();
     this.#isClosed = true;
@@ -86,8 +89,8 @@ export class Outbox {
   }
 
   /**
-   * Records finished attempts and claims new deliveries in one transaction, so that a delivery costs one fsync and
-   * concurrent deliveries share it.
+   * Records finished attempts and claims new deliveries in one transaction. Each delivery therefore costs only one
+   * fsync, which concurrent deliveries share.
    */
   async #noteAndClaim(): Promise<Claimed[]> {
     const { store } = this.#options;
@@ -162,7 +165,8 @@ export class Outbox {
   }
 
   /**
-   * Reports a store error once, and again only if it recurs after a recovery. Deliveries stay queued in the meantime.
+   * Runs `work` and reports a store error once. The error is reported again only if it recurs after a recovery.
+   * Deliveries stay queued in the meantime.
    */
   async #guarded(work: () => Promise<void>): Promise<void> {
     try {
@@ -197,7 +201,10 @@ interface Times {
 /** Lease duration of a claimed delivery, ms of real time; longer than an attempt may take. */
 const leaseMs = 15_000;
 
-/** A lease that ends later than any new lease could was made before the system clock was set back, so it is ignored. */
+/**
+ * A lease may end later than any lease made now could. It was then made before the system clock was set back, so ignore
+ * it.
+ */
 const isFree = `next_at <= ? AND behind = 0 AND (leased_until IS NULL OR leased_until NOT BETWEEN ? + 1 AND ? + ${leaseMs})`;
 
 const anythingDue = (store: Store, { now, real }: Times): boolean =>
@@ -247,8 +254,9 @@ interface Attempted {
 }
 
 /**
- * Records an attempt. A 2xx means delivered; otherwise the delivery is scheduled for a retry or given up. If the lease
- * has expired and another process took over, only the attempt log is written. Must run in a transaction.
+ * Records an attempt. A 2xx means that the webhook was delivered. Otherwise the delivery is scheduled for a retry or
+ * given up. If the lease has expired and another process has taken over, only the attempt log is written. Must run in a
+ * transaction.
  */
 function note(
   store: Store,
@@ -301,8 +309,8 @@ const maxBackoffMs = 600_000;
 const dayMs = 24 * 3600 * 1000;
 
 /**
- * Backoff after a failed attempt, ms of sandbox time. It starts at 1 s and doubles up to 10 min. After a day in total,
- * returns null. `speed` divides the backoff, as it divides order timelines.
+ * Backoff after a failed attempt, ms of sandbox time. It starts at 1 s and doubles up to 10 min. Returns null once the
+ * backoffs add up to a day. `speed` divides the backoff, as it divides order timelines.
  * @param attempts is the number of failed attempts, at least 1.
  */
 export function retryDelay(attempts: number, speed: number): number | null {

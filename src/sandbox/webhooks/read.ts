@@ -44,7 +44,7 @@ export const readDeliveries = (
     .all(`SELECT ${deliveryColumns} WHERE d.seq < ? ORDER BY d.seq DESC LIMIT ?`, before, limit)
     .map(deliveryIn);
 
-/** Finds a delivery by id, including its event id. */
+/** Finds a delivery by its id. The result also has the id of the event. */
 export function readDelivery(
   store: Store,
   id: string,

@@ -18,8 +18,8 @@ const headings = [
 ];
 
 /**
- * CSV with one row per posting. The rows of an entry sum to 0. @param raw keeps cells that a spreadsheet would run as
- * formulas instead of neutralizing them.
+ * CSV with one row per posting. The rows of an entry sum to 0. @param raw tells whether to leave cells unchanged that a
+ * spreadsheet would run as formulas. Otherwise they are neutralized.
  */
 export function csvAccounting(wallet: string, raw: boolean): AccountingFormat {
   const record = (cells: readonly string[]): string =>

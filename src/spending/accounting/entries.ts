@@ -2,7 +2,10 @@ import type { MoneyLine, Payer } from '../money-lines.ts';
 
 /** An amount posted to an account. The postings of an entry sum to 0 in each currency. */
 export interface Posting {
-  /** Account name such as `Assets:Errand:Wallet`, with colons between parts of letters, digits and dashes. */
+  /**
+   * Account name such as `Assets:Errand:Wallet`. Colons separate its parts, which consist of letters, digits and
+   * dashes.
+   */
   readonly account: string;
   /** Amount in minor units of the currency; positive if it enters the account. */
   readonly cents: number;
@@ -33,7 +36,10 @@ export type Kind = Exclude<MoneyLine['what'], 'hold'>;
 
 export const walletAccount = 'Assets:Errand:Wallet';
 
-/** One kind of money movement of one order. Its total may change, for example by a credit or a corrected price. */
+/**
+ * All movements of one kind of money for one order. Their total may change, for example through a credit or a corrected
+ * price.
+ */
 export interface Stream {
   readonly orderId: string;
   readonly kind: Kind;
@@ -47,7 +53,7 @@ interface Written {
   readonly stream: Stream;
   /** Number of entries written. */
   readonly count: number;
-  /** Total of the entries written. Payments are positive, as in `MoneyLine`. */
+  /** Total of the entries written so far. Payments are positive, as in `MoneyLine`. */
   readonly total: number;
 }
 
@@ -57,8 +63,8 @@ export interface ExistingEntry {
   /** Line where the entry begins, starting at 1. */
   readonly line: number;
   /**
-   * The postings found in the file, which may differ from those written; undefined if someone edited them into
-   * something that errand cannot parse.
+   * The postings found in the file, which may differ from those that errand wrote; undefined if someone edited them so
+   * that errand cannot parse them.
    */
   readonly postings: readonly Posting[] | undefined;
 }
@@ -101,7 +107,7 @@ export class WrittenEntries {
 
 export const openingId = (cents: number): string => `opening.wallet.${cents}`;
 
-/** Parses the cents from an opening balance's id. */
+/** Parses the id of an opening balance. Returns the amount that it contains, cents. */
 export function readOpening(id: string): number | undefined {
   const cents = /^opening\.wallet\.(-?\d{1,16})$/.exec(id)?.[1];
   return cents === undefined ? undefined : Number(cents);
@@ -148,7 +154,7 @@ export function payerAccount(payer: Payer, currency: string): string {
 
 export const openingAccount = 'Equity:Opening-Balances';
 
-/** The account that records what the money was for. @param retailers names of the order's retailers. */
+/** The account that records what the money was for. @param retailers are the names of the retailers of the order. */
 export const purposeAccount = (what: MoneyLine['what'], retailers: readonly string[]): string =>
   what === 'fee' ? 'Expenses:Fees:Service' : `Expenses:Purchases:${accountPart(retailers)}`;
 

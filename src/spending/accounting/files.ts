@@ -16,7 +16,10 @@ export interface AccountingSubject {
 
 /** Writes and reads one bookkeeping format. */
 export interface AccountingFormat {
-  /** Why a file does not have this format or belong to this wallet; undefined if it does. */
+  /**
+   * Why a file is refused, either because it has another format or because it belongs to another wallet; undefined if
+   * it is accepted.
+   */
   refuses(text: string, books: Pick<AccountingSubject, 'wallet'>): string | undefined;
   /**
    * Reads errand's entries from a file, and any other content that matters. @param text must have been accepted by
@@ -31,7 +34,7 @@ export interface AccountingFormat {
   render(entry: Entry): string;
   /**
    * Assembles the whole file. @param before is the previous content, byte for byte; undefined for a new file. @param
-   * rendered holds the missing entries in order, with their accounts and currencies.
+   * rendered holds the entries that are missing from the file, in order, with their accounts and currencies.
    */
   assemble(books: AccountingSubject, before: string | undefined, rendered: Rendered): Iterable<string>;
 }
@@ -56,7 +59,7 @@ export interface AccountingContent {
 
 export interface Broken {
   readonly line: number;
-  /** Says what is wrong and how to fix it. Printed after the line number. */
+  /** Describes what is wrong and how to fix it. It is printed after the line number. */
   readonly message: string;
 }
 

@@ -26,9 +26,9 @@ export interface LedgerLines {
   readonly begin: RegExp;
   /** Captures the id in its first group. */
   readonly id: RegExp;
-  /** Matches comments and fields, to tell them from postings. */
+  /** Matches comments and fields, to distinguish them from postings. */
   readonly aside: RegExp;
-  /** Captures the account and, if present, the amount of a posting whose comment has been removed. */
+  /** Captures the account of a posting and, if present, its amount. Any comment must be removed first. */
   readonly posting: RegExp;
 }
 
@@ -99,7 +99,7 @@ function postingsOf(moves: readonly string[], lines: LedgerLines): Posting[] | u
       postings.push({ account, cents, currency });
     }
   }
-  // One amount may be omitted. The accounting program infers it, so infer it here too.
+  // An entry may omit one amount. The accounting program infers this amount, so infer it here too.
   const [currency, other] = open === undefined ? [] : unbalanced(postings);
   if (other !== undefined) return undefined;
   if (open !== undefined && currency !== undefined) {
@@ -121,8 +121,8 @@ function splitPosting(move: string, { posting }: LedgerLines): { account: string
 }
 
 /**
- * Detects whether a last line without a line break may be truncated. A comment is accepted, and so is an amount that
- * balances its entry.
+ * Detects whether the last line may be truncated. A line that ends with a line break is complete, and so is a comment
+ * or an amount that balances its entry.
  */
 function cutOff(
   text: string,
@@ -184,13 +184,13 @@ export function differenceNotes(out: string, differences: readonly Difference[])
 interface Difference {
   /** Line number in the file, starting at 1. */
   readonly line: number;
-  /** A description for the user: which entry, what the file contains, and what was written. */
+  /** A description for the user. It names the entry, what the file contains, and what errand wrote. */
   readonly message: string;
 }
 
 /**
  * Finds errand's entries whose amounts no longer match their ids. That happens if someone changed an amount or account,
- * duplicated an entry, or removed the entry before it. Pure. @param entries as found in the file.
+ * duplicated an entry, or removed the entry before it. Pure. @param entries are the entries found in the file.
  */
 export function differencesIn(entries: readonly ExistingEntry[]): Difference[] {
   const streams = new Map<string, { existing: ExistingEntry; count: number; total: number }[]>();

@@ -80,7 +80,7 @@ function head({ wallet, now }: AccountingSubject, times: readonly string[]): str
 `;
 }
 
-/** End of the statement, whose balance is the one that the service currently reports for the wallet. */
+/** The end of the statement. It contains the wallet balance that the service reports now. */
 const foot = ({ balance, now }: AccountingSubject): string =>
   `</BANKTRANLIST>
 <LEDGERBAL><BALAMT>${plainAmount(balance, 'USD')}</BALAMT><DTASOF>${moment(now)}</DTASOF></LEDGERBAL></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>

@@ -38,8 +38,8 @@ interface OrderEntries {
 }
 
 /**
- * The entries of an order that are missing from the books. Each one is the difference between a movement's current
- * total and the total written, and may be negative. Pure. @param order the record as received.
+ * The entries of an order that are missing from the books. Each entry has the difference between the current total of a
+ * movement and the total already written, which may be negative. Pure. @param order is the record as received.
  */
 export function entriesOf(
   order: unknown,
@@ -51,7 +51,7 @@ export function entriesOf(
   const { lines, isComplete } = moneyOf(order, { feeCents });
   const totals = totalsOf(id, lines);
   const before = written.of(id);
-  // A movement that was written but no longer exists, such as a reversed credit, is corrected to a total of 0.
+  // A movement in the books may no longer exist, such as a credit that was reversed. Correct its total to 0.
   for (const [name, { stream }] of before)
     if (!totals.has(name)) totals.set(name, { stream, total: 0, isByRule: false });
   const names = retailersOf(order, retailers);
@@ -106,7 +106,7 @@ function totalsOf(orderId: string, lines: readonly MoneyLine[]): Map<string, Tot
   return totals;
 }
 
-/** @param moved the change in the amount paid; may be negative. */
+/** @param moved is the change in the amount paid. It may be negative. */
 function postingsOf(
   order: unknown,
   { kind, payer, currency }: Stream,
@@ -123,7 +123,8 @@ function postingsOf(
 }
 
 /**
- * The parts of the price, with one posting per account; undefined if their currency differs from that of the charge.
+ * The parts of the price, with one posting per account; undefined if the price and the charge have different
+ * currencies.
  */
 function pricedParts(order: unknown, currency: string, goods: string): Posting[] | undefined {
   const parts = partsOfPrice(order);
@@ -140,7 +141,10 @@ function pricedParts(order: unknown, currency: string, goods: string): Posting[]
     .map(([account, cents]) => ({ account, cents, currency }));
 }
 
-/** When money moved. This is the order's creation for purchases, and its last update for money returned. */
+/**
+ * When money moved. For a purchase this is when the order was created. For returned money it is when the order was last
+ * updated.
+ */
 function timeOf(order: unknown, { kind, returnId }: Stream, count: number): number | undefined {
   if (returnId !== undefined) {
     const one = objectsIn(order, 'returns').find((it) => textIn(it, 'id') === returnId);

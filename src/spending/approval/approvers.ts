@@ -15,7 +15,7 @@ export const readApprovers = (policy: PolicyOfApprovers): readonly PublicKey[] =
     return read.keys;
   });
 
-/** The parts of a policy that determine who may approve. */
+/** The parts of a policy that decide who may approve. */
 export type PolicyOfApprovers = Pick<Policy, 'file' | 'approvers' | 'keys'>;
 
 /** Reads a public key file. @throws UsageError. */

@@ -131,7 +131,7 @@ export async function saveSigned(
   const approvals = await (await context.journal()).reservations.approvals();
   const known = approvals.list().find((one) => one.request.id === request.id);
   if (known?.state === 'denied') throw notApproved(`approval ${request.id} was denied by ${known.decidedBy}`);
-  // The first valid approval stands, so another signature changes nothing.
+  // The first valid approval counts, so a further signature changes nothing.
   if (known?.state === 'approved' && (await distrust(context, policy, known)) === undefined)
     return approvals.approve(request, known.decidedBy ?? signed.by, known.signature);
   return approvals.approve(request, signed.by, signature);
@@ -147,8 +147,8 @@ export const notApproved = (what: string, facts: ErrorFacts = {}): ErrandError =
   });
 
 /**
- * Opens the local approvals. Approvals for `terms` become usable again if the process that used them ended before
- * sending anything.
+ * Opens the local approvals. If a process used an approval for `terms` and ended before it sent anything, the approval
+ * becomes usable again.
  */
 export async function openApprovals(
   { journal }: Pick<OrderContext, 'journal'>,

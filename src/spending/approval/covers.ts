@@ -9,7 +9,7 @@ import type { Subject } from './subject.ts';
 /** Placeholder for the key of an order that has no idempotency key yet. */
 export const openKey = '';
 
-/** The proposed order or orders, which an approval has to cover. */
+/** The proposed orders that an approval has to cover. There may be only one. */
 export interface RequiredCoverage {
   readonly subject: Subject;
   readonly verdict: Verdict;
@@ -30,9 +30,9 @@ const leewayMs = 5 * 60_000;
 type Timed = Pick<ApprovalRequest, 'subject' | 'operation' | 'asked_at' | 'expires_at'>;
 
 /**
- * Lifetime of an approval, ms, if the policy allows `lifetimeMs`. Another machine may already have used the approval,
- * and only for a single order of an account can the result be looked up. All other approvals therefore expire with
- * their idempotency keys. Pure.
+ * Lifetime of an approval, ms, if the policy allows `lifetimeMs`. Another machine may already have used the approval.
+ * Only for a single order placed with an account can this be looked up at the service, so all other approvals expire
+ * with their idempotency keys. Pure.
  */
 export const lifetimeOf = (
   { subject, operation }: Pick<Timed, 'subject' | 'operation'>,
@@ -82,8 +82,8 @@ export function shortfall(
 }
 
 /**
- * Why an approval does not fit the idempotency keys. With another key the service would create a second order, even on
- * machines that do not know the first one.
+ * Why an approval does not fit the idempotency keys. If an order were sent with another key, the service would create a
+ * second order, even when a machine does not know the first one.
  */
 function keyed({ subject, key }: ApprovalRequest, keys: ReadonlySet<string>): string | undefined {
   if (subject !== 'order' || keys.has(openKey) || (key !== null && keys.has(key))) return undefined;

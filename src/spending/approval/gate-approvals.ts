@@ -16,7 +16,7 @@ import type { ApprovablePlan, Subject } from './subject.ts';
 
 /** Poll interval while waiting for a decision, ms. */
 const pollIntervalMs = 300;
-/** Maximum number of approvals that do not match but are reported with their differences. */
+/** Maximum number of mismatching approvals whose differences are reported. */
 const maxNamed = 3;
 /** Maximum lifetime of an approval, ms. */
 const maxLifetimeMs = 31 * 24 * 3600 * 1000;
@@ -53,12 +53,14 @@ export class GateApprovals {
     this.#asking = asking;
   }
 
-  /** Start of the period in which uses of the trusted approvals matter, ms since the epoch. */
+  /**
+   * When the oldest trusted approval was requested, ms since the epoch. Uses of the approvals matter from this time on.
+   */
   get since(): number {
     return Math.min(...this.#trusted.map(({ request }) => Date.parse(request.asked_at)));
   }
 
-  /** Finds an approval that covers the proposed order. @param active reservations for other keys. */
+  /** Finds an approval that covers the proposed order. @param active are the reservations for other keys. */
   covering(verdict: Verdict, active: readonly Reservation[]): Approval | undefined {
     return this.#trusted.find((approval) => {
       // Read the approval again, because it may have been denied in the meantime.
@@ -85,7 +87,7 @@ export class GateApprovals {
   }
 
   /**
-   * The verdict after existing approvals are taken into account, so that findings they cover become allowed. @throws
+   * The verdict that takes existing approvals into account. Findings that an approval covers become allowed. @throws
    * ErrandError.
    */
   async withApprovals(verdict: Verdict, active: readonly Reservation[]): Promise<Verdict> {
@@ -105,7 +107,7 @@ export class GateApprovals {
   }
 
   /**
-   * Requests an approval, and waits for the decision if the command asks for that.
+   * Requests an approval, and waits for the decision if the user has asked the command to wait.
    * @returns once the request is approved. @throws PolicyRefusal naming the request; ErrandError deadline if nobody
    * decided in time.
    */

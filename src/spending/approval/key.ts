@@ -48,7 +48,8 @@ export async function keyOfApproval(
     if (request.id === carried && uses.some((use) => use.key === key)) return { key, isSent: true };
     if (uses.length > 0 || untimely(request, { now: context.clock.now(), lifetimeMs: policy.approvalMs }))
       continue;
-    // Skip a key that may already have been sent, with an order that no longer needed approval.
+    // Skip a key that may already have been sent. The order may have been sent with it when it no longer needed
+    // approval.
     if ((journal.find(key, intent.baseUrl)?.state ?? 'refused') !== 'refused') continue;
     const cents = (numberIn(intent.body, 'max_price') ?? 0) + (await feeOf(context, intent.operation));
     if (state === 'open' ? request.total_cents !== cents : request.total_cents < cents) continue;

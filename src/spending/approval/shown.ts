@@ -11,15 +11,18 @@ import { usableUntil } from './covers.ts';
 import { isByApprover } from './ssh.ts';
 
 /**
- * `used` and `expired` are derived from the orders placed and from the time. `untrusted` means approved, but by a key
- * that is not in the current policy.
+ * `used` derives from the orders placed, and `expired` from the time. `untrusted` means that the request was approved,
+ * but with a key that is not in the current policy.
  */
 export type ShownState = Approval['state'] | 'used' | 'expired' | 'untrusted';
 
 /** An approval as shown to users. Omits the account fingerprint. */
 export type ShownApproval = Output<'Approval'>;
 
-/** The policy against which approvals are shown; undefined if it cannot be loaded. Approvals are shown even then. */
+/**
+ * The policy against which approvals are shown. Undefined if the policy cannot be loaded, because approvals are shown
+ * even then.
+ */
 export async function policyToShow(context: OrderContext): Promise<Policy | undefined> {
   try {
     return await loadPolicy(context);

@@ -138,7 +138,7 @@ export async function signedBy(
 }
 
 /**
- * Whether the signature claims to be made with a key that the policy names. Always true if the policy names no keys.
+ * Whether the signature claims to be made with a key that the policy names. Returns true if the policy names no keys.
  * Does not verify the signature.
  */
 export function isByApprover(policy: PolicyOfApprovers, { signature }: Approval): boolean {

@@ -34,8 +34,8 @@ export type Subject = Pick<
 >;
 
 /**
- * The subject of an approval for intents of one operation. For an order, it covers everything except key and ceiling,
- * which are checked separately. For an upload, it covers every row with its key and ceiling. Pure.
+ * What an approval for intents of one operation covers. For an order, this is everything except the key and the
+ * ceiling, which are checked separately. For an upload, it is every row with its key and ceiling. Pure.
  */
 export function subjectOf(
   intents: readonly Intent[],

@@ -1,4 +1,4 @@
-/** The policy that `policy init` writes. A test parses it as it stands, and again without its comments. */
+/** The policy that `policy init` writes. A test parses it both with and without its comments. */
 export const examplePolicy = `# What errand may spend. Every order is held to this file before it is sent, whichever command places it.
 # Amounts are ceiling and fee together, with a sign or decimals: $200, 200.00. See \`errand help policy\`.
 version: 1

@@ -51,7 +51,7 @@ export function ordersOf(intent: Intent, { numbers, ...terms }: Terms): Spending
   });
 }
 
-/** The most that each order of a record can cost without the fee, cents. Pure. */
+/** The most that each order of a record can cost, cents. The fee is not included. Pure. */
 export function ceilingsOf({ key, base_url: baseUrl, account, operation, body }: JournalRecord) {
   const ceilings =
     operation === 'bulk.create'
@@ -61,8 +61,8 @@ export function ceilingsOf({ key, base_url: baseUrl, account, operation, body }:
 }
 
 /**
- * The rows of a batch as orders. Each has its idempotency key and its ceiling in cents, or null if the ceiling cannot
- * be parsed. Pure.
+ * The rows of a batch as orders. Each has its idempotency key and its ceiling in cents. The ceiling is null if it
+ * cannot be parsed. Pure.
  */
 export function* rowsIn({ body, key: batch }: Pick<Intent, 'body' | 'key'>): Generator<{
   readonly key: string;
@@ -104,7 +104,10 @@ function orderOf(
   };
 }
 
-/** The most that an order can cost. The amount paid up front may exceed the contract's ceiling plus fee. */
+/**
+ * The most that an order can cost. This is the contract's ceiling plus fee, or the amount paid up front if that is
+ * more.
+ */
 function maxPayment({ body, payment }: Intent, feeCents: number): number {
   const ceiling = numberIn(body, 'max_price') ?? Number.MAX_SAFE_INTEGER - feeCents;
   const isUsd = payment?.currency.toLowerCase() === 'usd' && /^\d{1,15}$/.test(payment.amount);
@@ -158,8 +161,8 @@ export const isRetailer = (name: string, known: readonly string[]): boolean =>
   known.some((one) => one === name || (isHost(name) && one.endsWith(`.${name}`)));
 
 /**
- * A host in the form used among a retailer's names. A host without a dot is prefixed, because it would look like a name
- * given by the service.
+ * A host in the form in which it is listed among the names of a retailer. A host without a dot gets a prefix, because
+ * it would otherwise look like a name from the service.
  */
 export const hostAsName = (host: string): string => (isHost(host) ? host : `//${host}`);
 
@@ -197,7 +200,7 @@ const namesIn = ({ retailers, limits }: Policy): Named[] => [
 ];
 
 /**
- * Checks that each retailer name in the policy exists, because an unknown name would deny and limit nothing. @throws
+ * Checks that each retailer name in the policy exists. A rule with an unknown name would have no effect. @throws
  * ErrandError policy naming the line.
  */
 async function checkNames(context: OrderContext, { file }: Policy, names: readonly Named[]): Promise<void> {
@@ -222,7 +225,7 @@ async function checkNames(context: OrderContext, { file }: Policy, names: readon
 
 const retailers = new WeakMap<OrderContext, Promise<ReadonlySet<string>>>();
 
-/** Names of all retailers, including those the service has only seen. Read once per run. */
+/** Names of all retailers that the service knows, even if it has only seen them. The names are read once per run. */
 function knownRetailers(context: OrderContext): Promise<ReadonlySet<string>> {
   const known = retailers.get(context) ?? readRetailers(context);
   retailers.set(context, known);
@@ -246,7 +249,7 @@ async function resolveNames(context: OrderContext, url: string): Promise<string[
     const name = textIn(own(body, 'retailer'), 'retailer');
     return name === undefined ? [] : [name.toLowerCase()];
   } catch (error) {
-    // The service rejects a URL that is not a product's. It would also refuse the order.
+    // The service rejects a URL that does not belong to a product. It would refuse an order for such a URL too.
     if (error instanceof ErrandError && error.facts.outcome === 'rejected') return [];
     throw error;
   }
@@ -255,8 +258,8 @@ async function resolveNames(context: OrderContext, url: string): Promise<string[
 const fees = new WeakMap<OrderContext, Promise<number>>();
 
 /**
- * The service fee per order, cents. For orders paid by challenge the contract sets it; otherwise it is read from the
- * wallet once per run. @throws ErrandError if the service does not report it.
+ * The service fee per order, cents. The contract sets the fee for orders paid by challenge. For all other orders it is
+ * read from the wallet once per run. @throws ErrandError if the service does not report it.
  */
 export function feeOf(context: OrderContext, operation: string): Promise<number> {
   if (operation === 'agent.order.create')

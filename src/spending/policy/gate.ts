@@ -31,8 +31,8 @@ export interface ProposedOrder {
 const dayMs = 24 * 3600 * 1000;
 
 /**
- * Applies a policy to orders about to be sent. Decides inside the journal transaction that makes the reservations, so
- * concurrent processes cannot exceed a limit together.
+ * Applies a policy to orders about to be sent. The decision is made inside the journal transaction that makes the
+ * reservations, so that concurrent processes cannot together exceed a limit.
  */
 export class Gate {
   readonly reserving: Reserving;
@@ -89,7 +89,7 @@ export class Gate {
       : verdict;
   }
 
-  /** Like `preview`, but if a limit is reached, first fetches the final cost of earlier orders. */
+  /** Like `preview`. If a limit is reached, first fetches what earlier orders finally cost. */
   async settledPreview(): Promise<Verdict> {
     const verdict = await this.preview();
     if (!reachesPeriod(verdict) || !(await settleUnsettled(this.#context, this.#since()))) return verdict;
@@ -236,7 +236,8 @@ export async function openGate(
 }
 
 /**
- * Whether an order is a rehearsal. An order paid by challenge needs no key, so a test key does not make it a rehearsal.
+ * Whether an order is a rehearsal. A test key does not make an order paid by challenge a rehearsal, because such an
+ * order needs no key.
  */
 export const isRehearsed = (
   context: OrderContext,

@@ -21,9 +21,9 @@ interface Source {
 const loaded = new WeakMap<OrderSettings, { readonly source: Source; readonly policy: Policy }>();
 
 /**
- * Loads the policy that applies now. It is read anew each time, because a prompt may stay open for hours. It comes from
- * the policy file or, where machines share a journal, from the policy published there. Undefined if there is none,
- * which is cheap to find out.
+ * Loads the policy that applies now. It is loaded again on each call, because a prompt may stay open for hours. The
+ * policy comes from the policy file or, if machines share a journal, from the policy published in that journal.
+ * Undefined if there is no policy, which is quick to find out.
  * @throws ErrandError policy if the policy cannot be read, parsed or trusted. Nothing is ordered then.
  */
 export async function loadPolicy(context: PolicyContext): Promise<Policy | undefined> {
@@ -187,7 +187,10 @@ function guardedBytes(file: string): Buffer | undefined {
   }
 }
 
-/** The error for machines with different policies, because a limit must apply to all machines that share it. */
+/**
+ * The error for machines that share a journal but have different policies. They need the same policy, because a limit
+ * must apply to all of them.
+ */
 const apart = (file: string, code: string, message: string, publish: string): ErrandError =>
   new ErrandError('policy', message, {
     code,

@@ -9,7 +9,10 @@ export interface Scope {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** The kinds of limits, for all orders or for some of them. Every kind except the last counts ceiling and fee. */
+/**
+ * The kinds of limits. A limit applies to all orders or to some of them. Every kind except the last limits the sum of
+ * ceiling and fee.
+ */
 export const limitKinds = ['per_order', 'per_day', 'per_month', 'per_batch', 'quantity_per_line'] as const;
 export type LimitKind = (typeof limitKinds)[number];
 
@@ -50,7 +53,7 @@ export interface ApproverFile extends Rule {
 
 /** What may be spent, as a policy file states it. */
 export interface Policy {
-  /** Path of the policy file, or what messages call a published policy. */
+  /** Path of the policy file. For a published policy, the name that messages use for it. */
   readonly file: string;
   /** IANA name of the time zone in which days and months begin. */
   readonly timeZone: string;
@@ -90,20 +93,20 @@ export type VerdictOutcome = (typeof outcomes)[number];
 export interface Finding {
   readonly rule: string;
   readonly line: number;
-  /** The part of the orders the rule applies to; null for all. */
+  /** Describes the orders to which the rule applies; null if it applies to all orders. */
   readonly applies_to: string | null;
   readonly outcome: VerdictOutcome;
   readonly message: string;
   readonly limit_cents: number | null;
   /** Amount used before this order. */
   readonly used_cents: number | null;
-  /** Amount left for other orders, after this order if it is allowed, otherwise before it. */
+  /** Amount left for other orders. If this order is allowed, it has already been subtracted. */
   readonly left_cents: number | null;
   /** Period in the policy's time zone: `2026-11-22` or `2026-11`. */
   readonly period: string | null;
   /** End of the period, ISO 8601. */
   readonly resets_at: string | null;
-  /** The table row that the finding is about; null for a single order, and for a table as a whole. */
+  /** The table row to which the finding applies. Null for a single order, and for a finding on the whole table. */
   readonly row: number | null;
 }
 
@@ -163,9 +166,9 @@ export function periodsAt(now: number, timeZone: string): Periods {
 const nameOf = (midnight: number): string => new Date(midnight).toISOString().slice(0, 10);
 
 /**
- * When a calendar date begins in a time zone, ms since the epoch. A date that the zone skipped begins with the next
- * date.
- * @param midnight is the start of the date in UTC. @param dateAt comes from `datesIn`.
+ * When a calendar date begins in a time zone, ms since the epoch. If the zone skipped the date, returns when the next
+ * date begins.
+ * @param midnight is the start of the date in UTC. @param dateAt is a function returned by `datesIn`.
  */
 export function beginOf(midnight: number, dateAt: (moment: number) => string): number {
   const name = nameOf(midnight);
@@ -209,14 +212,14 @@ export function zoneNamed(name: string): string | undefined {
 const plainUrlPattern = /^https?:\/\/[^\s\\/?#@]+(?:[/?#][^\s\\]*)?$/i;
 
 /**
- * Whether every parser finds the same host in a URL. Parsers disagree on user names, backslashes and spaces, so the
- * service might order from another host than the one that the policy checked.
+ * Whether every parser finds the same host in a URL. Parsers disagree on user names, backslashes and spaces. The
+ * service might therefore order from a different host than the policy has checked.
  */
 export const isPlainUrl = (url: string): boolean => plainUrlPattern.test(url) && URL.canParse(url);
 
 /**
- * Normalizes a URL: standard escapes, no user name, no dot at the end of the host. Text that is not a URL is returned
- * unchanged.
+ * Normalizes a URL. The result has standard escapes, no user name, and no dot at the end of the host. Text that is not
+ * a URL is returned unchanged.
  */
 export function plainUrl(text: string): string {
   const url = parsed(text);

@@ -170,8 +170,8 @@ function readApprove(
 }
 
 /**
- * Advises how to quote an amount. Repeats the user's text only if it is clearly an amount, because 9,000 alone may be
- * dollars or cents.
+ * Tells the user how to quote an amount. Repeats the user's text only if it is clearly an amount, because a plain 9,000
+ * may mean dollars or cents.
  */
 function withQuotes(text: string): string {
   const amount = readAmount(text);
@@ -180,7 +180,10 @@ function withQuotes(text: string): string {
     : 'write an amount in quotes, such as "$9000.00"';
 }
 
-/** Reads an amount as on the command line. A bare whole number is rejected, because it may mean dollars or cents. */
+/**
+ * Reads an amount in the same format as on the command line. A whole number without decimals is rejected, because it
+ * may mean dollars or cents.
+ */
 function readCents(tree: PolicyTree, location: Location): number {
   const amount = readAmount(tree.text(location, 'an amount, such as $200'));
   if (amount.problem !== undefined) throw tree.refused(location, amount.problem);
@@ -328,7 +331,7 @@ class PolicyTree {
 
 const isNode = (node: unknown): node is Node => isScalar(node) || isMap(node) || isSeq(node) || isAlias(node);
 
-/** A scalar exactly as it is written, because a number such as 200.00 or 000 says more than its value. */
+/** Returns a scalar exactly as written in the file, because the parsed number would lose the zeros in 200.00 or 000. */
 const written = ({ value, source }: Scalar): string =>
   typeof value === 'string' ? value : (source ?? String(value));
 

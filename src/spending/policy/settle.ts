@@ -17,15 +17,15 @@ import { usedIn } from './verdict.ts';
 
 /** Maximum number of orders read individually because the order list does not contain them. */
 const maxSingleReads = 20;
-/** Number of extra pages to read, beyond those that the orders would fill. */
+/** Number of pages to read in addition to those that the orders themselves would fill. */
 const morePages = 2;
 const pageRows = 500;
 
 /**
- * Reads the results of this account's reserved orders at this service. A placed order then counts with its actual cost,
- * and reservations for failed or cancelled orders are released. If the service cannot be read, everything stays
- * reserved and a message says so.
- * @param since ms since the epoch. @returns whether anything has changed. @throws StorageError.
+ * Reads at this service the results of the orders for which this account has reservations. A placed order then counts
+ * with its actual cost, and reservations for failed or cancelled orders are released. If the service cannot be read,
+ * everything stays reserved and a message says so.
+ * @param since is in ms since the epoch. @returns whether anything has changed. @throws StorageError.
  */
 export async function settleUnsettled(context: OrderContext, since: number): Promise<boolean> {
   const journal = await context.journal();
@@ -51,8 +51,7 @@ export async function settleUnsettled(context: OrderContext, since: number): Pro
 }
 
 /**
- * Settles the reservation of one order according to the order as read. @returns the reservation afterwards. @throws
- * StorageError.
+ * Settles the reservation for an order that has just been read. @returns the settled reservation. @throws StorageError.
  */
 export async function settleRead(
   context: OrderContext,
@@ -64,7 +63,10 @@ export async function settleRead(
   return reservations.about(reservation.baseUrl, reservation.orderId, reservation.key) ?? reservation;
 }
 
-/** Reads the results of batch rows. If a row has no order and the service refused it, the batch did not order it. */
+/**
+ * Reads the results of batch rows. If the service refused a row and the row has no order, the batch has spent nothing
+ * on it.
+ */
 async function readBatches(
   client: Client,
   journal: Journal,

@@ -25,7 +25,9 @@ export interface Judged {
   readonly fresh: readonly SpendingOrder[];
   /** All orders of the upload; undefined for a single order. */
   readonly upload: readonly Pick<SpendingOrder, 'cents' | 'facts'>[] | undefined;
-  /** Other reservations and spending of the same kind, either live orders or rehearsals. */
+  /**
+   * Other reservations and spending. They are all for live orders, or all for rehearsals, like the orders being judged.
+   */
   readonly active: readonly Reservation[];
   readonly periods: Periods;
   /** Ms since the epoch. */
@@ -43,8 +45,8 @@ export function judge(judged: Judged): Verdict {
     const finding = { ...found, row: row ?? null };
     if (finding.outcome !== 'allowed') rows.push(finding);
     const before = worst.get(finding.rule);
-    // Keep the first of the worst findings. If all orders are allowed, keep the last finding, which shows what is left
-    // after them.
+    // Keep the worst finding for each rule, and the first if several are equally bad. If all orders are allowed, keep
+    // the last finding, because it shows what is left after all of them.
     if (!before || rank(before) === 0 || rank(finding) > rank(before)) worst.set(finding.rule, finding);
   };
   for (const limit of policy.limits) judgeLimit(limit, judged, add);
@@ -71,8 +73,8 @@ const sumOf = (orders: readonly Pick<SpendingOrder, 'cents'>[]): number =>
   orders.reduce((sum, { cents }) => sum + cents, 0);
 
 /**
- * Returns a test whether a limit applies to an order. The limit's metadata is hashed only once, because a month may
- * contain many orders.
+ * Returns a function that tests whether a limit applies to an order. It hashes the limit's metadata only once, because
+ * a month may contain many orders.
  */
 function belongsTo(scope: Scope | undefined): (order: Pick<SpendingOrder, 'facts'>) => boolean {
   const retailer = scope?.retailer;
@@ -153,7 +155,10 @@ function judgeLimit(
   }
 }
 
-/** Formats an amount. A ceiling that cannot be parsed here is stored as an amount above every limit. */
+/**
+ * Formats an amount. A ceiling that errand cannot parse is stored as an amount above every limit, so it needs its own
+ * text.
+ */
 const amountText = (cents: number): string =>
   cents > Number.MAX_SAFE_INTEGER / 2 ? 'a price that cannot be read here' : formatMoney(cents);
 
@@ -180,7 +185,7 @@ function maxOfOneProduct(lines: SpendingOrder['lines']): number {
   return Math.max(...counts.values());
 }
 
-/** Evaluates the rules on destination, retailer and products, and whether a person must approve. */
+/** Evaluates the rules on destination, retailer and products. Also decides whether a person must approve the order. */
 function judgeTerms(policy: Policy, order: SpendingOrder): FindingDraft[] {
   const { retailers, countries, urls, approveAbove } = policy;
   const found: FindingDraft[] = [];
@@ -231,8 +236,8 @@ function retailerProblem({ kind, names }: NonNullable<Policy['retailers']>, { li
 }
 
 /**
- * Whether a pattern matches a whole URL. `*` matches any text. Escapes and case do not matter. The time does not depend
- * on the pattern.
+ * Whether a pattern matches a whole URL. `*` matches any text. Escapes and case do not matter. No pattern can make the
+ * match slow.
  */
 export function matchesUrl(glob: string, url: string): boolean {
   const pattern = comparable(glob);
@@ -254,8 +259,8 @@ function matchesGlob(glob: string, text: string): boolean {
 }
 
 /**
- * Returns a function that finds a likely duplicate of an order, among earlier orders or earlier rows of the same
- * upload. Call it for the rows in order.
+ * Returns a function that looks for a likely duplicate of an order. It searches earlier orders and earlier rows of the
+ * same upload, so call it for the rows in order.
  */
 function duplicateFinder({
   policy: { duplicates },

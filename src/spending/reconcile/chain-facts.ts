@@ -11,9 +11,9 @@ export interface RecordedIntent {
   /** ISO 8601. */
   readonly at: string;
   readonly ceilingCents: number | undefined;
-  /** SHA-256 of the request, by which a repeated command is recognized. */
+  /** SHA-256 of the request. It is used to recognize a repeated command. */
   readonly content: string;
-  /** Whether another order was placed on purpose, with --new or with a key that the user chose. */
+  /** Whether the user placed another order on purpose, either with --new or by choosing its key. */
   readonly isDeliberate: boolean;
   state: 'open' | 'made' | 'ended';
   /** Id of the order, batch or return that the service created. */

@@ -40,9 +40,12 @@ export interface Finding {
   readonly command: string;
 }
 
-/** Time after its approval within which a return should be credited, ms. */
+/** Time within which a return should be credited after its approval, ms. */
 const creditMs = 14 * 24 * 3600 * 1000;
-/** Two orders of the same content within this time are reported, unless the second was placed on purpose, ms. */
+/**
+ * Two orders with the same content are reported if they are less than this time apart, ms. They are not reported if the
+ * second was placed on purpose.
+ */
 const duplicateWindowMs = 24 * 3600 * 1000;
 
 type Make = Omit<Finding, 'order_id' | 'key' | 'cents'> & Partial<Finding>;
@@ -151,7 +154,8 @@ function ofOrder(facts: Facts, order: FoundOrder, intent: RecordedIntent, money:
     );
   const credited = creditedIn(order);
   const paysFirst = money.payer === 'wallet' || money.payer === 'retailer_account';
-  // An order that the retailer cancels is refunded by rule, but a placed order should not fail by itself.
+  // If the retailer cancels an order, a refund is expected and needs no finding. A placed order that fails in any other
+  // way is suspicious.
   if (paysFirst && recorded?.placed && cost === 0 && status !== 'cancelled_by_retailer') {
     const { cents, currency } = recorded.placed;
     if (credited < cents)
@@ -204,8 +208,8 @@ interface Duplicates {
 }
 
 /**
- * Pairs of orders with the same content within a day. Content is compared as for repeated commands, so whatever `order
- * create` treats as a different order is different here too. Rows of a batch are not compared.
+ * Pairs of orders that have the same content and were placed within a day. `order create` compares content in the same
+ * way to recognize repeated commands. Rows of a batch are not compared.
  */
 function duplicatesIn(orders: readonly OwnOrder[]): Duplicates[] {
   const last = new Map<string, OwnOrder>();
@@ -229,7 +233,10 @@ function duplicatesIn(orders: readonly OwnOrder[]): Duplicates[] {
   return found;
 }
 
-/** Duplicates within the repeat window. There should be none, because repeated commands are refused then. */
+/**
+ * Duplicates placed within the repeat window. There should be none, because a repeated command is refused in that
+ * window.
+ */
 const sameContent = (orders: readonly OwnOrder[], { repeatWindowMs }: Facts): Finding[] =>
   duplicatesIn(orders)
     .filter(({ apartMs }) => apartMs <= repeatWindowMs)

@@ -42,7 +42,9 @@ export interface Facts {
   readonly orders: ReadonlyMap<string, FoundOrder>;
   /** Orders of this machine that the service does not return. */
   readonly missing: readonly string[];
-  /** Orders at the service that very likely result from an intent in doubt, each with the key of the intent. */
+  /**
+   * Orders at the service that very likely result from an intent in doubt. Maps each order to the key of the intent.
+   */
   readonly doubted: ReadonlyMap<string, string>;
   /** Time during which a repeated command is refused, ms. */
   readonly repeatWindowMs: number;
@@ -64,15 +66,15 @@ const atOnce = 8;
 /** Allowed difference between the clocks of this machine and of the service, ms. */
 const slackMs = 3600 * 1000;
 
-/** Age up to which orders are read to explain how the balance has changed, ms. */
+/** Maximum age of the orders that are read to explain a change of the balance, ms. */
 const walletMs = 60 * 24 * 3600 * 1000;
-/** Time after sending during which a batch may still create orders, ms. */
+/** Time for which a batch may still create orders after it was sent, ms. */
 const batchLifetimeMs = 24 * 3600 * 1000;
 
 /** Whether an order matches a request body. */
 export type Describes = (body: JournalRecord['body'], order: FoundOrder) => boolean;
 
-/** Reads all facts. @param sinceMs applies to intents and orders. @throws ErrandError. */
+/** Reads all facts. @param sinceMs is the time from which intents and orders are read. @throws ErrandError. */
 export async function gather(context: Context, sinceMs: number, describes: Describes): Promise<Facts> {
   const service = context.settings.baseUrl.value;
   const client = await context.client();
@@ -129,7 +131,7 @@ function lastWallet(
   return row && recordOfRow(row);
 }
 
-/** Intents from before the compared period whose orders may fall within it by the service's time. */
+/** Intents from before the compared period. By the service's time, their orders may still fall within the period. */
 const before = (intents: readonly RecordedIntent[], sinceMs: number): RecordedIntent[] =>
   intents.filter(({ at, operation }) => {
     const ageMs = sinceMs - Date.parse(at);
@@ -137,8 +139,8 @@ const before = (intents: readonly RecordedIntent[], sinceMs: number): RecordedIn
   });
 
 /**
- * The orders in the compared period. An order of this machine counts by the time of its intent, any other by its own
- * time.
+ * The orders in the compared period. For an order of this machine, the time of its intent counts. For any other order,
+ * its own time counts.
  */
 function within(
   found: ReadonlyMap<string, FoundOrder>,
@@ -151,8 +153,8 @@ function within(
 }
 
 /**
- * Of the orders that this machine did not record, finds those that an intent in doubt has created, by comparing their
- * content.
+ * Looks at orders that this machine did not record. Compares their content to find those that an intent in doubt has
+ * created.
  */
 function doubtedIn(
   records: readonly JournalRecord[],
@@ -176,7 +178,7 @@ function doubtedIn(
   return doubted;
 }
 
-/** A damaged record never counts as in progress, because its owner is uncertain too. */
+/** A damaged record never counts as in progress, because the damage may also affect its owner. */
 const isAtWork = (record: JournalRecord): boolean => record.state !== 'damaged' && isOthers(record);
 
 const isHere = ({ base_url: url, account: of }: JournalRecord, service: string, account: string): boolean =>
@@ -210,7 +212,9 @@ async function ownOrders(
   return own;
 }
 
-/** Reads orders individually and adds them to `orders`. @returns the ids of those that the service does not show. */
+/**
+ * Reads orders individually and adds them to `orders`. @returns the ids of the orders that the service does not show.
+ */
 async function readSingle(
   client: Client,
   ids: readonly string[],
@@ -248,7 +252,7 @@ interface WalletPart {
   readonly heldByRule: number;
 }
 
-/** Maximum number of attempts to read the orders without the balance changing meanwhile. */
+/** Maximum number of attempts to read the orders while the balance stays the same. */
 const maxReads = 3;
 
 /**

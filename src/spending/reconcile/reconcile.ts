@@ -12,7 +12,9 @@ export interface Reconciliation {
   readonly service: string;
   /** ISO 8601. */
   readonly since: string;
-  /** Number of this machine's orders compared, followed by the number of those whose cost cannot be determined. */
+  /**
+   * Number of this machine's orders that were compared. The next field counts those whose cost cannot be determined.
+   */
   readonly orders: number;
   readonly incomplete: number;
   /** What this machine's orders hold and cost, by payer. */
@@ -22,13 +24,19 @@ export interface Reconciliation {
   readonly wallet: {
     readonly balance: number | null;
     readonly spendable: number | null;
-    /** What the wallet has set aside, then what open orders hold by rule, and the difference between the two. */
+    /**
+     * Amount that the wallet has set aside. The next two fields are the amount that open orders hold by rule, and the
+     * difference.
+     */
     readonly set_aside: number | null;
     readonly held_by_rule: number;
     readonly difference: number | null;
     /** When the balance used for comparison was recorded, ISO 8601; null the first time. */
     readonly compared_with: string | null;
-    /** What the balance should be given the orders since then, followed by how much more it actually is. */
+    /**
+     * The expected balance, given the orders since the recorded one. The next field is the amount by which the actual
+     * balance is higher.
+     */
     readonly expected: number | null;
     readonly unexplained: number | null;
   };
@@ -124,8 +132,8 @@ function exclusive(others: readonly string[], wallet: Reconciliation['wallet']):
 }
 
 /**
- * Describes how the balance differs from what the last recorded balance and the orders since then lead to expect;
- * undefined if it does not differ.
+ * Describes how the balance differs from the expected one, which follows from the last recorded balance and the orders
+ * since then; undefined if there is no difference.
  */
 function balanceWords({ balance, compared_with: at, expected, unexplained }: Reconciliation['wallet']) {
   if (balance === null || expected === null || unexplained === null || unexplained === 0) return undefined;

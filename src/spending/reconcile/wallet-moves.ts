@@ -10,7 +10,7 @@ import type { FoundOrder, RecordedIntent } from './chain-facts.ts';
 export interface WalletNote {
   readonly at: number;
   readonly balance: number;
-  /** What the orders since `from` had cost the wallet, according to the service's rules. */
+  /** The total cost to the wallet of the orders since `from`, according to the service's rules. */
   readonly net: number;
   readonly from: number;
   /** The service's fee per order at the time. */
@@ -48,8 +48,8 @@ export function walletNoteOf(record: Readonly<Record<string, unknown>> | undefin
 }
 
 /**
- * Calculates what the balance should be, from the last recorded balance and the orders since. Pure. @param intents by
- * order id.
+ * Calculates the expected balance from the last recorded balance and the orders since then. Pure. @param intents are
+ * the intents by order id.
  */
 export function walletMoves(
   { balance, fee, isSteady, orders, before }: WalletRead,
@@ -86,7 +86,7 @@ export function walletEntry(
   return { kind: 'wallet', cents: balance, detail: { ...detail, difference: difference ?? null } };
 }
 
-/** What orders have cost the wallet according to the service's rules, minus money returned. Cents. */
+/** The total that orders have cost the wallet according to the service's rules, minus money returned. In cents. */
 const netOf = (
   orders: ReadonlyMap<string, FoundOrder>,
   from: number,

@@ -7,8 +7,8 @@ import { ChainFacts } from '../reconcile/chain-facts.ts';
 import type { Span } from './tally.ts';
 
 /**
- * Notes on orders that this machine paid by challenge, because the service's list does not contain them. Empty if there
- * are none. A journal that cannot be read is reported but does not stop the report.
+ * Notes on orders that this machine paid by challenge. They are needed because the service's list does not contain such
+ * orders. Empty if there are none. A journal that cannot be read is reported but does not stop the report.
  */
 export async function agentOrderNotes(context: Context, { since, before }: Span): Promise<string[]> {
   const { baseUrl } = context.settings;

@@ -30,7 +30,8 @@ export async function readWallet(context: Context): Promise<WalletFacts> {
 export type RetailerNames = (url: string) => string;
 
 /**
- * Reads the service's list of retailers, by host. A retailer that is not listed goes by its host.
+ * Reads the service's list of retailers and indexes it by host. A retailer that is not in the list is named by its
+ * host.
  * @throws ErrandError if the service cannot be reached.
  */
 export async function readRetailers(client: Client): Promise<RetailerNames> {

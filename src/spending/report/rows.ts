@@ -11,7 +11,7 @@ export const payerNames: Readonly<Record<SpendRow['paidBy'], string>> = {
   challenge: 'challenge',
 };
 
-/** The amount in a row that each kind of money line adds to. */
+/** For each kind of money line, the amount in a row to which it is added. */
 export const amountOf = {
   charge: 'spent_cents',
   fee: 'fees_cents',
@@ -53,7 +53,10 @@ export function plainColumns(by: Grouping): readonly Column[] {
   ];
 }
 
-/** Amounts shown to people only if they are not 0 everywhere. Without them, the other amounts still add up. */
+/**
+ * Amounts that people see only if at least one row has a value other than 0. The remaining amounts still add up without
+ * them.
+ */
 const rare = ['fees', 'refunded', 'credited', 'held'] as const;
 const weights = { spent: 9, fees: 8, refunded: 8, credited: 8, net: 10, held: 7 } as const;
 

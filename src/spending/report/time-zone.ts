@@ -11,8 +11,8 @@ export interface ReportZone {
 }
 
 /**
- * The time zone whose days and months a report uses. It comes from `--time-zone`, or else from the policy, or else is
- * UTC.
+ * The time zone in which a report counts days and months. It comes from `--time-zone`. Without that flag it comes from
+ * the policy, and without a policy it is UTC.
  * @throws UsageError if the time zone is not valid.
  */
 export async function reportZone(context: Context, given: string | undefined): Promise<ReportZone> {

@@ -40,7 +40,7 @@ export const journal: Check = {
   },
 };
 
-/** Round trip above which the database counts as slow, ms, since every order waits for it. */
+/** Maximum round-trip time of a database that is not called slow, ms. Every order waits for the database. */
 const slowMs = 250;
 /** Tolerated clock skew, ms. Leases use the database's clock, so skew only misleads people. */
 const allowedMs = 30_000;

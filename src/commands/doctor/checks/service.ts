@@ -47,7 +47,7 @@ const cannotGoOn = (ids: readonly string[]): Finding => {
   );
 };
 
-/** Ids of whatever is stuck in the selected sandbox; empty for any other service. */
+/** Ids of the records that are stuck in the selected sandbox; empty for any other service. */
 async function stuckIn(context: Context): Promise<readonly string[]> {
   const { value } = context.settings.baseUrl;
   if (value !== embeddedUrl && !isLoopback(new URL(value).hostname)) return [];

@@ -12,7 +12,7 @@ import { flagsTo, unnamedService, whereFlags } from '../../../run/context-flags.
 import { eachId, readIds } from '../../../run/ids.ts';
 import { asItIs, keysMeaning, ownOpenLine } from './columns.ts';
 
-/** Records to settle at the current service and account; prints a note about the others. */
+/** Records to settle at the current service and account. Prints a note about records that belong elsewhere. */
 async function unfinishedHere(
   context: Context,
   records: readonly JournalRecord[],
@@ -43,7 +43,7 @@ async function noteElsewhere(context: Context, { profile, base_url: url }: Journ
   return `more is in doubt ${place}: ${shellLine`errand order journal resume --all --base-url ${url}`}`;
 }
 
-/** Leaves a record to the process that is settling it now. Being settled does not put a record in doubt. */
+/** Leaves a record to the process that is settling it now. A record that is being settled is not in doubt. */
 function leave(context: Context, record: JournalRecord): void {
   const { who, leaseS } = workerOf(record);
   const then =

@@ -29,7 +29,7 @@ export const search = defineTool({
   },
 });
 
-// Safe casts: both were validated against the operation's own parameters.
+// These casts are safe, because both values were validated against the operation's own parameters.
 type SearchQuery = { q: string };
 type ProductGiven = { product_id: string; retailer: string };
 

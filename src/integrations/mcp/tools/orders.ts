@@ -62,7 +62,7 @@ export const orderList = defineTool({
   },
 });
 
-/** Duration of a watch, seconds. A client may give up on a call that takes longer than a minute. */
+/** Default and maximum duration of a watch, seconds. A client may give up on a call that takes longer than a minute. */
 const watchSeconds = { usual: 30, most: 300 };
 
 export const orderWatch = defineTool({
@@ -261,7 +261,10 @@ interface CallGiven {
   readonly path?: ParameterValues;
   readonly query?: ParameterValues;
 }
-/** Stands in for the actual operation name, because the client validates path and query against the table. */
+/**
+ * Stands for the name of any offered operation. The exact type does not matter, because the client validates path and
+ * query against the table.
+ */
 type Readable = 'order.list';
 
 export const orderCancel = defineTool({

@@ -55,7 +55,7 @@ const joined = ({ id }: Quote): Promise<Placed> | undefined =>
   placing.get(id)?.then((placed) => ({ ...placed, existed: true }));
 
 function once(quote: Quote, work: () => Promise<Placed>): Promise<Placed> {
-  // Another call may have started during the checks.
+  // Another call may have started to place this quote during the checks.
   const before = joined(quote);
   if (before) return before;
   const made = work().finally(() => placing.delete(quote.id));

@@ -24,10 +24,11 @@ import { checkDayLimit } from '../guard.ts';
 import { type Call, defineTool } from '../tool.ts';
 import { cents, listOf, optionalCents, optionalText, record, text, verdict } from './shapes.ts';
 
-/** Lifetime of a quote, ms; one that awaits approval lives as long as the approval. */
+/** Lifetime of a quote, ms. A quote that awaits approval lives as long as the approval. */
 const lifetimeMs = 15 * 60 * 1000;
 
-// Agents must not choose the payment or the recipients of events and mails; the key is generated here.
+// Leave these fields out. Agents must not choose the payment or the recipients of events and mails, and the idempotency
+// key is generated here.
 const {
   idempotency_key: _key,
   payment: _payment,
@@ -161,8 +162,8 @@ async function addressOf(
 }
 
 /**
- * Warns if the same order was placed recently, because placing this quote would then be refused. The agent may also be
- * mistaken.
+ * Warns if the same order was placed recently, because placing this quote would then be refused. The agent may also
+ * have ordered it again by mistake.
  */
 async function repeats(context: Context, intent: Intent): Promise<string[]> {
   const warnings: string[] = [];

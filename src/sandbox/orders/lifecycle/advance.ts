@@ -33,7 +33,10 @@ const events: Readonly<Record<Transition['kind'], readonly WebhookEvent[]>> = {
   cancelled_by_retailer: ['status_updated'],
 };
 
-/** Money moved by a transition. Placing moves the actual price; a cancellation by the retailer refunds all of it. */
+/**
+ * Money moved by a transition. Placing an order charges the actual price. A cancellation by the retailer refunds that
+ * price in full.
+ */
 function ledgerEffects(before: OrderRecord, after: OrderRecord): readonly LedgerEffect[] {
   if (before.status === after.status) return [];
   const price = after.job_result?.price_components;

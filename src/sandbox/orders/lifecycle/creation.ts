@@ -24,12 +24,16 @@ interface CreationError {
   /** Empty for `insufficient_funds`: the wallet code fills in `required`, `available` and `fund_with`. */
   readonly details: Readonly<Record<string, unknown>>;
   /**
-   * Whether the error is detected only when the order is placed, and not by the up-front check of a table of orders.
+   * Whether the error is detected only when the order is placed. If so, a prior check of a table of orders does not
+   * report it.
    */
   readonly isLate: boolean;
 }
 
-/** Why an order's test products cause a rejection at creation, or null (specification, Errors, rule 8). */
+/**
+ * The error that an order's test products cause at creation, or null if they cause none (specification, Errors, rule
+ * 8).
+ */
 export function creationError(order: OrderBody, shopUrl: string): CreationError | null {
   for (const [index, { url }] of order.products.entries()) {
     const code = rehearsedErrorCode(url, shopUrl);
@@ -228,7 +232,7 @@ function placedResult(
   };
 }
 
-/** One order number per retailer, in the dashed format that people copy from its emails. */
+/** One order number per retailer, in the dashed format that people copy from the retailer's emails. */
 function merchantOrderIds(lines: readonly OrderLine[], draw: Draw): JobResult['merchant_order_ids'] {
   const retailers = [...new Set(lines.map(({ facts }) => facts.retailer))];
   return retailers.map((retailer) => {

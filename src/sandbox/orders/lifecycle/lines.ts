@@ -65,7 +65,9 @@ function knownCost(record: OrderRecord, known: readonly { facts: LineFacts | nul
   return cost.reduce((sum, part) => sum + part, 0);
 }
 
-/** Generates facts for an unlisted product: a random price within what the ceiling leaves for one unit. */
+/**
+ * Generates facts for an unlisted product. The price is random, up to the amount that the ceiling leaves for one unit.
+ */
 function inventedFacts(url: string, affordable: number, draw: Draw, index: number): LineFacts {
   const between = ({ min, max }: { min: number; max: number }, name: string) =>
     min + draw.fraction(`${name} ${index}`) * (max - min);

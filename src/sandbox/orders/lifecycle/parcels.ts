@@ -57,8 +57,8 @@ export function journeys(
 }
 
 /**
- * Maximum number of separate senders. Goods of further retailers ship together, which bounds the cost, because every
- * scan changes the whole record.
+ * Maximum number of separate senders. Goods of further retailers ship together. This bounds the cost, because every
+ * parcel adds scans, and every scan changes the whole record.
  */
 const maxSenders = 10;
 

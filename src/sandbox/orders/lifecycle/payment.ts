@@ -94,8 +94,8 @@ export interface Purchase {
 }
 
 /**
- * What the retailers charge, in their currency if they all share one, otherwise in USD. No tax is added, so a ceiling
- * slightly above the listed price is enough.
+ * The price that the retailers charge. It is in their currency if they all share one currency, otherwise in USD. No tax
+ * is added, so a ceiling slightly above the listed price is enough.
  */
 export function priceOf(purchases: readonly Purchase[]): PriceComponents {
   const currency = commonCurrency(purchases);
@@ -129,8 +129,8 @@ export function priceOf(purchases: readonly Purchase[]): PriceComponents {
 }
 
 /**
- * The amount charged, USD cents, which is compared with `max_price`: items, shipping and tax minus discount, after
- * conversion. Excludes the service's own fee.
+ * The charge in USD cents that is compared with `max_price`. It is the sum of items, shipping and tax, minus discount,
+ * after conversion. Excludes the service's own fee.
  */
 export const chargedCents = (price: PriceComponents): number => price.converted_payment_total ?? price.total;
 

@@ -196,7 +196,7 @@ export type TestSlug = keyof typeof testProducts;
 
 export const testSlugs = Object.keys(testProducts).filter(isTestSlug);
 
-/** Outcomes available to listings: those of test products that are not rejected at creation. */
+/** Outcomes that a listing can have. These are the outcomes of all test products that are not rejected at creation. */
 export const listingOutcomes: readonly string[] = Object.values<TestProduct>(testProducts).flatMap(
   ({ scenario, refusesCreation }) => (refusesCreation ? [] : [scenario]),
 );

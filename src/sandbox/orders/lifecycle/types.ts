@@ -21,18 +21,20 @@ export interface LineFacts {
   readonly currency: string;
   readonly available: boolean;
   readonly giftOption: boolean;
-  /** Charged once per retailer in an order (the highest of its lines); 0 if absent. */
+  /**
+   * Shipping cost. An order pays it once per retailer, at the highest amount among that retailer's lines. 0 if absent.
+   */
   readonly shippingCents?: number;
   readonly quantityCap?: number;
   /** Accepted values per variant label; if absent, any variant is accepted. */
   readonly options?: Readonly<Record<string, readonly string[]>>;
   /** Available conditions; if absent, any condition is accepted. */
   readonly conditions?: readonly ProductCondition[];
-  /** Compared with `handling_days_max`; if absent, always fast enough. */
+  /** Handling time, which is compared with `handling_days_max`. If absent, handling is always fast enough. */
   readonly handlingDays?: number;
-  /** Set for the one large marketplace retailer that reports `line_rejections`. */
+  /** Set only for the large marketplace, because no other retailer reports `line_rejections`. */
   readonly reportsRejections?: boolean;
-  /** Scenario of the test product whose behaviour an order of this listing follows. */
+  /** Orders of this listing behave like orders of the test product for this scenario. */
   readonly outcome?: string;
 }
 

@@ -277,8 +277,8 @@ function fieldErrors(record: OrderRecord, { code, rejections, price }: CheckoutF
 }
 
 /**
- * Final item states of a failed order. If lines are at fault, those lines fail with their code and the others are
- * cancelled. Otherwise all items fail, and get the code only if the price is the cause.
+ * Final item states of a failed order. If lines are at fault, those lines fail with their code and the other lines are
+ * cancelled. Otherwise all items fail. They get the code only if the price is the cause.
  */
 export function failedItems(
   record: OrderRecord,
