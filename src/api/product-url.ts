@@ -1,3 +1,5 @@
+import { isUrl } from '../platform/net/urls.ts';
+
 const httpForm = /^https?:\/\//i;
 
 /**
@@ -52,7 +54,7 @@ export function urlsWithin(text: string): readonly string[] {
 }
 
 const shopOf = (url: string): string | undefined =>
-  URL.canParse(url) ? new URL(url).hostname.replace(/^www\./, '') : undefined;
+  isUrl(url) ? new URL(url).hostname.replace(/^www\./, '') : undefined;
 
 /**
  * Whether a host belongs to the shop, as the same host, a subdomain or a parent domain (m.shop.example and
@@ -65,7 +67,7 @@ function isOfShop(shop: string, host: string): boolean {
 
 /** Why a text is not the URL of one product page, phrased to follow the text; undefined if the text is valid. */
 export function productUrlProblem(text: string): string | undefined {
-  if (!httpForm.test(text) || !URL.canParse(text)) return 'is not an http or https URL';
+  if (!httpForm.test(text) || !isUrl(text)) return 'is not an http or https URL';
   const urls = urlsWithin(text);
   if (urls.length > 1) return `holds ${urls.length} URLs: ${namedUrls(urls)}`;
   const [more] = moreAtEnd.exec(text) ?? [];

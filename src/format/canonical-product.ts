@@ -1,4 +1,4 @@
-import { trimSlashes, withPlainLetters } from '../platform/net/urls.ts';
+import { isUrl, trimSlashes, withPlainLetters } from '../platform/net/urls.ts';
 import { folded } from './folded.ts';
 
 /** Names of tracking parameters, in lower case. They never identify a product. */
@@ -56,7 +56,7 @@ export function canonicalPage(url: string): string {
 }
 
 function pageOf(text: string): string {
-  if (!URL.canParse(text)) return text.normalize('NFC');
+  if (!isUrl(text)) return text.normalize('NFC');
   const { protocol, hostname, port, pathname, search, searchParams, hash } = new URL(text);
   if (protocol !== 'http:' && protocol !== 'https:') return text.normalize('NFC');
   const host = hostname.replace(/(?<!\.)\.+$/u, '').replace(sameHost, '');

@@ -6,6 +6,7 @@ import { canonicalJson } from '../format/canonical.ts';
 import { canonicalPage } from '../format/canonical-product.ts';
 import { barePlace } from '../format/canonical-recipient.ts';
 import { bare } from '../format/folded.ts';
+import { isUrl } from '../platform/net/urls.ts';
 import { eachOrderField } from './input/fields.ts';
 import type { Order, OrderRecord } from './order-record.ts';
 
@@ -204,7 +205,7 @@ const isOfOneProduct = (one: string, other: string): boolean =>
   sameUrl(one, other) || (lastOfPath(one) !== '' && lastOfPath(one) === lastOfPath(other));
 
 const lastOfPath = (text: string): string =>
-  (URL.canParse(text) ? new URL(text).pathname : text)
+  (isUrl(text) ? new URL(text).pathname : text)
     .split('/')
     .map(bare)
     .findLast((part) => part !== '') ?? '';

@@ -3,6 +3,7 @@ import { countText } from '../format/counts.ts';
 import type { RecordKind } from '../format/result.ts';
 import { type LastListRow, maxListed } from '../format/result.ts';
 import { UsageError } from '../platform/errors.ts';
+import { isUrl } from '../platform/net/urls.ts';
 import type { Context } from './context.ts';
 import { kinds, listOf } from './row-references.ts';
 
@@ -91,6 +92,6 @@ function typedFor(kind: RecordKind, { id, facts }: LastListRow): string | undefi
 
 /** Whether a product URL contains nothing that could be read as an option of `--product`. */
 function isPlainUrl(url: string): boolean {
-  if (/[\s\p{C}]/u.test(url) || /[,，;|]/.test(url) || !URL.canParse(url)) return false;
+  if (/[\s\p{C}]/u.test(url) || /[,，;|]/.test(url) || !isUrl(url)) return false;
   return ['http:', 'https:'].includes(new URL(url).protocol);
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import { isUrl } from '../../src/platform/net/urls.ts';
 import { beancount } from '../../src/spending/accounting/beancount.ts';
 import { csvAccounting } from '../../src/spending/accounting/csv.ts';
 import {
@@ -169,7 +170,7 @@ const anyOrder = fc
     return { ...order, job_result: { price_components: price } };
   });
 
-const names = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : url);
+const names = (url: string): string => (isUrl(url) ? new URL(url).hostname : url);
 
 function entriesOfAll(orders: readonly unknown[], written = new WrittenEntries()): Entry[] {
   return orders.flatMap(

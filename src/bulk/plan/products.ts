@@ -2,6 +2,7 @@ import { type JsonObject, listIn, own, textIn } from '../../api/json.ts';
 import type { PlanProduct } from '../../api/schemas/plan-file.ts';
 import { plainText } from '../../format/path.ts';
 import { ErrandError } from '../../platform/errors.ts';
+import { isUrl } from '../../platform/net/urls.ts';
 import type { Context } from '../../run/context.ts';
 import { inFlight } from '../upload/concurrency-limiter.ts';
 
@@ -146,7 +147,7 @@ async function orUndefined(
  * that looks like an id, else the last segment, as for store handles. undefined without a path. Pure.
  */
 export function productIdIn(url: string): string | undefined {
-  if (!URL.canParse(url)) return undefined;
+  if (!isUrl(url)) return undefined;
   const parts = new URL(url).pathname.split('/').filter((part) => part !== '');
   return parts.findLast((part) => /^(?=.*\d)[A-Z0-9]{7,}$/.test(part)) ?? parts.at(-1);
 }

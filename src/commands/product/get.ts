@@ -4,6 +4,7 @@ import { detailColumns } from '../../orders/products/columns.ts';
 import { productArgument } from '../../orders/products/named.ts';
 import { saveTitles } from '../../orders/products/pick.ts';
 import { freshnessOptions, noResponse, noSuchProduct } from '../../orders/products/search.ts';
+import { isUrl } from '../../platform/net/urls.ts';
 import { eachId } from '../../run/ids.ts';
 import { readProduct, waitOption } from './read.ts';
 
@@ -33,7 +34,7 @@ export const get = defineCommand({
       const product = await readProduct(context, 'product.get', id, requested);
       const [title, url] = [textIn(product, 'title'), textIn(product, 'url')];
       await saveTitles(context, [
-        [URL.canParse(id) ? id : url, title],
+        [isUrl(id) ? id : url, title],
         [url, title],
       ]);
       return product;

@@ -3,6 +3,7 @@ import { destinationCountries } from '../../api/enums.ts';
 import { operations } from '../../api/operations/index.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../platform/errors.ts';
+import { isUrl } from '../../platform/net/urls.ts';
 import { checkColumns } from './columns.ts';
 
 const query = operations['retailer.check'].query;
@@ -24,7 +25,7 @@ export const check = defineCommand({
   exitCodes: { 7: 'an order would be refused' },
   related: ['retailer list', 'order create'],
   async run(context, { url, country }) {
-    if (!URL.canParse(url)) throw new UsageError(`"${url}" is not a URL; give the address of a product page`);
+    if (!isUrl(url)) throw new UsageError(`"${url}" is not a URL; give the address of a product page`);
     const problem = country === undefined ? undefined : countryProblem(country);
     if (problem !== undefined) throw new UsageError(`--country: ${problem}`);
     const client = await context.client();

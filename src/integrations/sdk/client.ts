@@ -9,7 +9,7 @@ import type { Transport } from '../../http/transport/transport.ts';
 import { once } from '../../platform/async.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { plainBase } from '../../platform/net/urls.ts';
+import { isUrl, plainBase } from '../../platform/net/urls.ts';
 import { version } from '../../platform/version.ts';
 import {
   aCount,
@@ -122,7 +122,7 @@ const rules = {
 const callRules = { signal: aSignal, payment: aText('an authorization header') };
 
 function baseOf(text: string, allowPlainHttp: boolean): string {
-  if (!URL.canParse(text)) throw new UsageError(`"${text}" is not a base URL; write https://host/path`);
+  if (!isUrl(text)) throw new UsageError(`"${text}" is not a base URL; write https://host/path`);
   const url = checkedBase(text, allowPlainHttp);
   if (url.protocol !== embeddedScheme) return plainBase(url);
   throw new UsageError(

@@ -7,6 +7,7 @@ import { uuidPattern } from '../../api/limits.ts';
 import type { Arrival } from '../../journal/events.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { listeningAddress } from '../../platform/net/lookup.ts';
+import { isUrl } from '../../platform/net/urls.ts';
 import { PrivateFileError, readPrivateFile, type Warn } from '../../platform/private-files.ts';
 
 export type Received = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body' | 'headers'>;
@@ -344,7 +345,7 @@ const longSegment = /^[\w-]{16,}$/;
  * (specification, Events, rule 4). Shows nothing of an invalid URL.
  */
 export function maskAddress(address: string): string {
-  if (!URL.canParse(address)) return '…';
+  if (!isUrl(address)) return '…';
   const { protocol, host, username, password, pathname, searchParams } = new URL(address);
   const login = username || password ? '…@' : '';
   const path = pathname

@@ -3,6 +3,7 @@ import { limits } from '../../api/limits.ts';
 import { namedUrls, productUrlProblem, urlsWithin } from '../../api/product-url.ts';
 import type { ShapeInput } from '../../api/schemas/index.ts';
 import { UsageError } from '../../platform/errors.ts';
+import { isUrl } from '../../platform/net/urls.ts';
 import { parseInteger } from '../../run/parse-option.ts';
 
 type ProductInput = ShapeInput<'OrderProduct'>;
@@ -18,7 +19,7 @@ export function parseProduct(text: string): ProductInput {
       `--product holds ${urls.length} URLs: ${namedUrls(urls)}; give --product for each of them`,
     );
   const { url, parts } = splitParts(text);
-  if (!URL.canParse(url) || /\s/.test(url)) {
+  if (!isUrl(url) || /\s/.test(url)) {
     throw new UsageError(
       `--product takes the URL of a product page, not "${url}"; \`errand search WORDS\` finds one`,
       /\s/.test(url) ? { hint: 'Write %20 for a space of the URL.' } : {},

@@ -1,7 +1,7 @@
 import { own, textIn } from '../../api/json.ts';
 import type { Row } from '../../format/result.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
-import { decoded } from '../../platform/net/urls.ts';
+import { decoded, isUrl } from '../../platform/net/urls.ts';
 import type { Context } from '../../run/context.ts';
 import type { Argument } from '../../run/option.ts';
 
@@ -55,7 +55,7 @@ export async function namedProduct(
     throw new UsageError(
       `${text} is the id of a listing; retailers have ids of their own: give the URL that stands beside it`,
     );
-  if (!URL.canParse(text) || !/^https?:/i.test(text)) return { productId: text, retailer: known };
+  if (!isUrl(text) || !/^https?:/i.test(text)) return { productId: text, retailer: known };
   const productId = idInUrl(text);
   if (retailer !== undefined) await checkRetailer(context, text, retailer);
   return { productId, retailer: known ?? (await retailerOf(context, text)) };

@@ -4,6 +4,7 @@ import type { Received } from '../../api/received.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import type { Column, TitleOf } from '../../format/result.ts';
 import type { ShownTitle, Titles } from '../../journal/saved-files.ts';
+import { isUrl } from '../../platform/net/urls.ts';
 import type { Context } from '../../run/context.ts';
 import { isOnScreen } from '../../run/on-screen.ts';
 import { searchHints } from './columns.ts';
@@ -73,7 +74,7 @@ type Orderable = JsonObject & { readonly url: string };
 
 function isOrderable(listing: JsonObject): listing is Orderable {
   const url = textIn(listing, 'url');
-  return listing.available !== false && url !== undefined && URL.canParse(url) && /^https?:/i.test(url);
+  return listing.available !== false && url !== undefined && isUrl(url) && /^https?:/i.test(url);
 }
 
 /** Saves titles of products shown on a terminal; scripts save none. */

@@ -1,6 +1,18 @@
+/**
+ * Whether a text is an absolute URL, or one relative to `base`. Replaces `URL.canParse`: once V8 has optimized that, Node 20
+ * rejects every host with a letter beyond ASCII.
+ */
+export function isUrl(text: string, base?: string): boolean {
+  try {
+    return new URL(text, base) instanceof URL;
+  } catch {
+    return false;
+  }
+}
+
 /** Normalizes a URL for comparing products. Drops the scheme and the fragment, and sorts the query parameters. */
 export function comparableUrl(text: string): string {
-  if (!URL.canParse(text)) return text;
+  if (!isUrl(text)) return text;
   const { host, pathname, searchParams } = new URL(text);
   searchParams.sort();
   return `${host}${trimSlashes(pathname)}?${searchParams}`;
@@ -11,7 +23,7 @@ export const plainBase = (url: URL): string => `${url.origin}${trimSlashes(url.p
 
 /** Parses an http or https URL with a host; undefined for any other text. */
 export function httpUrl(text: string): URL | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = isUrl(text) ? new URL(text) : undefined;
   return url && /^https?:$/.test(url.protocol) && url.hostname !== '' ? url : undefined;
 }
 

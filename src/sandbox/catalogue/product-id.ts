@@ -1,4 +1,4 @@
-import { trimSlashes } from '../../platform/net/urls.ts';
+import { isUrl, trimSlashes } from '../../platform/net/urls.ts';
 import type { RetailerKind } from './retailers.ts';
 import { type Retailer, retailerOf } from './retailers.ts';
 
@@ -127,7 +127,7 @@ export function readPage(url: string): ProductPage | undefined {
 
 /** The listing id, without its prefix, from a plain id or the end of a URL's path. */
 export function readSku(text: string, prefix: string): string | undefined {
-  const last = URL.canParse(text) ? trimSlashes(new URL(text).pathname).split('/').at(-1) : text;
+  const last = isUrl(text) ? trimSlashes(new URL(text).pathname).split('/').at(-1) : text;
   const start = `${prefix}_sku_`;
   return last?.startsWith(start) ? last.slice(start.length) : undefined;
 }

@@ -148,8 +148,14 @@ export const isUnsupported = (domain: string): boolean => unsupportedDomains.inc
 export const isObserved = (domain: string): boolean => observedStores.some(({ host }) => host === domain);
 
 /** The host of a URL without `www.`; empty if the URL has none. */
-export const domainOf = (url: string): string =>
-  URL.canParse(url) ? new URL(url).hostname.replace(/^www\./, '') : '';
+export function domainOf(url: string): string {
+  // Not `isUrl`: completion reads this file and nothing else.
+  try {
+    return new URL(url).hostname.replace(/^www\./, '');
+  } catch {
+    return '';
+  }
+}
 
 const byId = new Map(retailers.map((it) => [it.retailer, it]));
 const byDomain = new Map(retailers.map((it) => [domainOf(`https://${it.host}`), it]));

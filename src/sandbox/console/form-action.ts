@@ -1,6 +1,7 @@
 import { readAmount } from '../../api/amount.ts';
 import { characterCount, limits } from '../../api/limits.ts';
 import { type Content, html } from '../../platform/html.ts';
+import { isUrl } from '../../platform/net/urls.ts';
 import { ErrorResponse, Invalid } from '../server/refusal.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from '../server/wire.ts';
 import { htmlPage } from './html.ts';
@@ -115,7 +116,7 @@ function isOurs(request: SandboxRequest): boolean {
   const site = headerOf(request, 'sec-fetch-site') ?? 'none';
   if (site !== 'same-origin' && site !== 'none') return false;
   const from = headerOf(request, 'origin') ?? headerOf(request, 'referer');
-  return from === undefined || (URL.canParse(from) && new URL(from).host === headerOf(request, 'host'));
+  return from === undefined || (isUrl(from) && new URL(from).host === headerOf(request, 'host'));
 }
 
 /** The email field of a form; undefined if it is not a valid address. */

@@ -1,5 +1,6 @@
 import { isFailedOrder, orderState, type ShownState } from '../../api/order-state.ts';
 import { type Content, html } from '../../platform/html.ts';
+import { isUrl } from '../../platform/net/urls.ts';
 import type { OrderRecord } from '../orders/lifecycle/types.ts';
 import type { Service } from '../server/service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
@@ -106,7 +107,7 @@ function itemsOf({ items }: OrderRecord): string {
 }
 
 function productName(url: string): string {
-  if (!URL.canParse(url)) return url;
+  if (!isUrl(url)) return url;
   const { hostname, pathname } = new URL(url);
   return pathname.split('/').findLast((part) => part !== '') ?? hostname;
 }

@@ -4,6 +4,7 @@ import { healthPath, isControl } from '../../api/control.ts';
 import { isObject, type JsonObject } from '../../api/json.ts';
 import { eachPlainField } from '../../api/order-fields.ts';
 import { type NormaliseVariant, normaliseVariants, oddIds } from '../../api/sandbox-faults.ts';
+import { isUrl } from '../../platform/net/urls.ts';
 import { clearTimeout, setTimeout } from '../../platform/own-timers.ts';
 import { DatabaseError } from '../../platform/sqlite/database-error.ts';
 import { Random } from '../store/random.ts';
@@ -155,7 +156,7 @@ function standardStreet(street: string): string {
 }
 
 function standardUrl(text: string): string {
-  if (!URL.canParse(text)) return text;
+  if (!isUrl(text)) return text;
   const url = new URL(text);
   url.hash = '';
   url.searchParams.sort();

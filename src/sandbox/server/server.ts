@@ -10,6 +10,7 @@ import { type Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Method } from '../../api/operation.ts';
 import { isLoopback, listeningAddress } from '../../platform/net/lookup.ts';
+import { isUrl } from '../../platform/net/urls.ts';
 import { setTimeout } from '../../platform/own-timers.ts';
 import { forReader, prefersHtml } from './browser.ts';
 import { type Draw, replyTo, reset, sendHalf } from './fault-injection.ts';
@@ -246,7 +247,7 @@ function preflight(request: Request, findRoute: FindRoute): Record<string, strin
 
 /** Whether an origin is on this machine, on any port. */
 function isLocalPage(origin: string): boolean {
-  if (!/^https?:\/\/[^\s/\\?#@]{1,300}$/.test(origin) || !URL.canParse(origin)) return false;
+  if (!/^https?:\/\/[^\s/\\?#@]{1,300}$/.test(origin) || !isUrl(origin)) return false;
   return isLoopback(new URL(origin).hostname);
 }
 

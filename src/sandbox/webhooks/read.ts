@@ -1,4 +1,5 @@
 import type { WebhookEvent } from '../../api/events.ts';
+import { isUrl } from '../../platform/net/urls.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 
 /** A webhook delivery and its last attempt. Times are in ms since the epoch. */
@@ -125,7 +126,7 @@ function outcome(row: StoredRow): Pick<Delivery, 'state' | 'at'> {
 
 /** A webhook URL without the parts known only to its receiver: user, password and query. */
 export function addressOf(url: string): string {
-  if (!URL.canParse(url)) return url;
+  if (!isUrl(url)) return url;
   const { origin, pathname, search } = new URL(url);
   return `${origin}${pathname}${search === '' ? '' : '?…'}`;
 }

@@ -1,5 +1,5 @@
 import { domainToUnicode } from 'node:url';
-import { unescapedTwice, withPlainLetters } from '../../platform/net/urls.ts';
+import { isUrl, unescapedTwice, withPlainLetters } from '../../platform/net/urls.ts';
 
 /** The orders that a limit applies to. An order must match all fields. */
 export interface Scope {
@@ -215,7 +215,7 @@ const plainUrlPattern = /^https?:\/\/[^\s\\/?#@]+(?:[/?#][^\s\\]*)?$/i;
  * Whether every parser finds the same host in a URL. Parsers disagree on user names, backslashes and spaces. The
  * service might therefore order from a different host than the policy has checked.
  */
-export const isPlainUrl = (url: string): boolean => plainUrlPattern.test(url) && URL.canParse(url);
+export const isPlainUrl = (url: string): boolean => plainUrlPattern.test(url) && isUrl(url);
 
 /**
  * Normalizes a URL. The result has standard escapes, no user name, and no dot at the end of the host. Text that is not
@@ -255,7 +255,7 @@ export function urlVariants(text: string): string[] {
 export const comparable = (text: string): string => text.normalize('NFC').toLowerCase();
 
 function parsed(text: string): URL | undefined {
-  if (!URL.canParse(text)) return undefined;
+  if (!isUrl(text)) return undefined;
   const url = new URL(text);
   url.username = '';
   url.password = '';

@@ -1,7 +1,7 @@
 import type { ErrorType } from '../../../api/error-types.ts';
 import type { operations } from '../../../api/operations/index.ts';
 import type { Shape } from '../../../api/schemas/index.ts';
-import { trimSlashes } from '../../../platform/net/urls.ts';
+import { isUrl, trimSlashes } from '../../../platform/net/urls.ts';
 import type { LineFacts } from './types.ts';
 
 /** Error codes for rejection at creation, each of which has a test product. */
@@ -272,7 +272,7 @@ function slugsOf(shopUrl: string): Map<string, TestSlug | null> {
 const maxShops = 10;
 
 function readSlug(url: string, shopUrl: string): TestSlug | null {
-  if (!URL.canParse(url) || !URL.canParse(shopUrl)) return null;
+  if (!isUrl(url) || !isUrl(shopUrl)) return null;
   const page = new URL(url);
   const shop = new URL(shopUrl);
   if (page.origin !== shop.origin && !loopback.test(page.hostname)) return null;
