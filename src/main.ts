@@ -236,9 +236,9 @@ function watchSignals(process: NodeJS.Process, { stderr }: Io): { signal: AbortS
 }
 
 /**
- * Handles stream errors. A reader that closes the pipe (`| head`) is not a failure. Code that writes a result reports
- * other stdout errors itself, and this handler only keeps them from crashing the process. For output without a result
- * (help and version), this handler reports them.
+ * Handles stream errors. A reader that closes the pipe (`| head`) is not a failure. The code that writes a result
+ * reports any other error of stdout; this handler only keeps the error from crashing the process. Help and version have
+ * no such code, so this handler reports their errors.
  */
 function watchStreams(process: NodeJS.Process, io: Io): { outcome(): Promise<number> } {
   let failure: Error | undefined;

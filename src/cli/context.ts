@@ -199,8 +199,7 @@ function stateOf({
 
 /**
  * Refreshes the journal on each access, so that a long-lived process sees other machines' writes. If a refresh fails,
- * the
- * process continues with the records it has.
+ * the process continues with the records it has.
  */
 function refreshed(openJournal: () => Promise<Journal>): () => Promise<Journal> {
   const opened = once(openJournal);

@@ -69,8 +69,7 @@ interface Given {
 
 /**
  * Finds what a repeated option overrides. @returns undefined if no value is overridden; the key of an overridden pair;
- * an
- * empty string for an option without pairs.
+ * an empty string for an option without pairs.
  */
 function lostBy({ kind }: Option, previous: unknown, value: unknown): string | undefined {
   if (previous === undefined || kind === 'texts' || kind === 'list') return undefined;

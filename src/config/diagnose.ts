@@ -149,8 +149,7 @@ const strangers = (value: unknown, known: readonly string[], before: string): st
 
 /**
  * Tries to resolve the settings as they are, then without errand's variables, then also without flags. Returns the
- * first
- * result that works.
+ * first result that works.
  */
 function resolveTolerantly(flags: Flags, environment: Environment, stored: Stored, folders: Folders) {
   const rest = Object.fromEntries(

@@ -302,8 +302,7 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
 /**
  * Loads the library that writes the configuration. The library's cleanup handlers re-raise each signal, which would
- * kill
- * this program in the middle of its final output. Removes these handlers, so that the library cleans up at exit
+ * kill this program in the middle of its final output. Removes these handlers, so that the library cleans up at exit
  * instead.
  */
 async function loadConf(): Promise<typeof import('conf')> {

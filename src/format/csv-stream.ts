@@ -5,8 +5,7 @@ type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
 /**
  * Streams the service's CSV, prefixing `'` to cells a spreadsheet would execute. These include cells that arise when a
  * spreadsheet splits an unquoted cell at a semicolon or tab. Everything else stays byte for byte, and at most the end
- * of
- * a chunk is buffered.
+ * of a chunk is buffered.
  */
 export async function* neutraliseCsv(chunks: Chunks): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

@@ -39,7 +39,7 @@ export class IntentEnds {
     this.#now = now;
   }
 
-  /** @returns the id already in the journal if it differs from `madeId`. The journal then keeps its id. */
+  /** @returns the id that the journal has already, if it is another than `madeId`; the journal keeps that id. */
   respond(key: string, baseUrl: string, madeId: string, grant: StoredGrant | undefined): string | undefined {
     const row = this.#table.intact(key, baseUrl);
     if (grant) this.#grants.write(madeId, baseUrl, grant);

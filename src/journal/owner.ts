@@ -47,7 +47,7 @@ export const isSelf = ({ pid, started }: Owner): boolean =>
     ? [...registries].some((registry) => registry.isOwn(started))
     : pid === process.pid;
 
-/** Placeholder for an owner that is not a process, so that its record is free. No system assigns this pid. */
+/** Owner of a record that no process works on, so that any process may take it over. No system assigns this pid. */
 export const nobodyAtWork: Owner = { pid: 2 ** 31 - 1, started: '' };
 
 /** Whether the owning process is still alive. */

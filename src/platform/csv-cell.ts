@@ -8,7 +8,8 @@ export const otherDelimiters = /[;\t|]/;
 const negativeNumber = /^-\d+(?:\.\d+)?$/;
 
 /**
- * Prefixes a cell that a spreadsheet would execute with `'`, so that it shows as text. A number such as `-5` is safe.
+ * Puts `'` before a cell that a spreadsheet would execute, so that it shows as text. A number such as `-5` is safe and
+ * stays as it is.
  */
 export const escapeFormula = (cell: string): string =>
   runs.test(cell) && !negativeNumber.test(cell) ? `'${cell}` : cell;

@@ -4,7 +4,7 @@ import type { Source } from '../upload/source.ts';
 import { readTableOptions, type TableFlags } from './table-options.ts';
 import { withUnitSetting } from './unit-setting.ts';
 
-/** Parse options of a file, and the equivalent flags. */
+/** The options for parsing a file, and the flags that set them. */
 export interface Reading {
   readonly options: RowsOptions;
   readonly flags: TableFlags;

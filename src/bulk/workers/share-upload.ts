@@ -221,8 +221,7 @@ async function proposedBy({ context, queue, job }: Team) {
 
 /**
  * All batches of the upload, whichever worker sent them. @param isOver tells whether the upload was complete before
- * this
- * worker joined.
+ * this worker joined.
  */
 async function placedBatches({ queue, job }: Team, isOver: boolean): Promise<Uploaded[]> {
   const placed = await queue.placed(job);

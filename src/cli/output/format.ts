@@ -8,9 +8,8 @@ export const isWrittenAsSent = ({ format, fields, query }: OutputOptions): boole
 
 /**
  * Streams a list, and stops its source when the reader closes. If the source fails, stdout stays well-formed: it is
- * empty
- * if there were no records, and otherwise it holds all records so far and the end of the list. The exit code tells that
- * the list is incomplete.
+ * empty if there were no records, and otherwise it holds all records so far and the end of the list. The exit code
+ * tells that the list is incomplete.
  * @returns the number of records.
  */
 export async function printRows(

@@ -10,8 +10,7 @@ const hidden = new RegExp(`[${invisibleBmp}]|${invisiblePairs}`, 'g');
 
 /**
  * Serializes to JSON, escaping as `\uXXXX` what a terminal would interpret or hide (JSON already escapes C0). The
- * result
- * is the same document, but safe to display.
+ * result is the same document, but safe to display.
  */
 export const toJson = (value: unknown): string => escapeHidden(spell(value));
 

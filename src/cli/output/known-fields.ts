@@ -8,8 +8,8 @@ const maxNamed = 40;
 
 /**
  * Checks `--fields` against the first record. A path found neither there nor in the contract is an error for a
- * read-only
- * command, but only a note for a command that has already written. @throws UsageError before anything is printed.
+ * read-only command, but only a note for a command that has already written. @throws UsageError before anything is
+ * printed.
  */
 export async function withKnownFields<R extends RecordResult | ListResult>(
   result: R,
@@ -59,9 +59,8 @@ async function checkFields(
 }
 
 /**
- * Whether a record has a field at a path. With `isOpen`, the result is also true where another record may have the
- * field,
- * namely below a null or in the elements of a list.
+ * Whether a record has a field at a path. With `isOpen`, also true if this record lacks the field but others may have
+ * it, because the path leads through a null or into the elements of a list.
  */
 function mayHave(record: Row | undefined, path: string, isOpen: boolean): boolean {
   let value: unknown = record;

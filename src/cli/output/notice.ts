@@ -74,8 +74,7 @@ const hanging = 2;
 const narrowest = 20;
 /**
  * Private-use placeholders in unbreakable text: one for a space, one for a break opportunity between brackets. They
- * never
- * occur in our own text.
+ * never occur in our own text.
  */
 const [space, seam] = ['\ue000', '\ue001'];
 

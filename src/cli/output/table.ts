@@ -383,8 +383,7 @@ interface BatchOptions {
 
 /**
  * Batches rows. The first batch has up to `size` rows, or those that arrive within `waitMs` of the first row; later
- * rows
- * come one at a time. This lets a table compute widths from several rows without much delay.
+ * rows come one at a time. This lets a table compute widths from several rows without much delay.
  */
 export async function* headFirst<T>(
   rows: Iterable<T> | AsyncIterable<T>,

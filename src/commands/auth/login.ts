@@ -94,8 +94,7 @@ const defaultIntervalSeconds = limits.deviceIntervalSeconds;
 const maxIntervalSeconds = 600;
 /**
  * Default and maximum lifetime of a code, seconds. The default applies if the service names no lifetime (RFC 8628
- * leaves
- * it open).
+ * leaves it open).
  */
 const defaultLifeSeconds = 900;
 const maxLifeSeconds = 24 * 3600;

@@ -27,8 +27,7 @@ export interface Controlled {
  * Connects to the sandbox selected by base URL, profile and environment. First checks that it is a sandbox, so that no
  * other service receives a request that could change it. A service that is not on loopback receives no request at all.
  * @param mayMakeOne allows creating the embedded sandbox if it was never used. @throws UsageError naming the service
- * and
- * where it was set.
+ * and where it was set.
  */
 export async function controlled(
   context: Context,

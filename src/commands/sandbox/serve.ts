@@ -47,8 +47,7 @@ interface ReachFlags {
 
 /**
  * Converts the flags to sandbox options. Remote machines that can reach the sandbox must not be able to make it call
- * this
- * machine.
+ * this machine.
  * @throws UsageError naming the flag.
  */
 function reachOf({

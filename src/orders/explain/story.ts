@@ -361,7 +361,7 @@ export function whyOf(order: unknown): Why[] {
     const url = isOneLine ? undefined : textIn(concession, 'url');
     return reason(textIn(concession, 'code'), url ? `${url}: ${text}` : text, undefined);
   });
-  // If a part only repeats the order's message, say just which part it is, and only if there are several parts.
+  // A part whose message is that of the order does not repeat it. It is named if there are several parts, else left out.
   const parts = [...fields, ...lines].flatMap(({ name, text, why }) => {
     const isRepeated = whole.length > 0 && contains(message, text);
     if (isOneLine && (isRepeated || (why.code !== null && why.code === type))) return [];

@@ -28,7 +28,7 @@ export function attemptState(order: OrderRecord, returns: readonly ReturnedLines
   }
 }
 
-/** Whether the order shows an accepted return. Its returns have to be read only in that case. */
+/** Whether the order shows an accepted return. If not, there is no need to read its returns. */
 export const mayBeReturned = ({ returns }: OrderRecord): boolean =>
   objectsIn({ returns }, 'returns').some(({ status }) => granted.has(status));
 

@@ -1,6 +1,6 @@
 /**
- * Whether a text is an absolute URL, or one relative to `base`. Replaces `URL.canParse`: once V8 has optimized that, Node 20
- * rejects every host with a letter beyond ASCII.
+ * Whether a text is an absolute URL, or one relative to `base`. Replaces `URL.canParse`: once V8 has optimized that,
+ * Node 20 rejects every host with a letter beyond ASCII.
  */
 export function isUrl(text: string, base?: string): boolean {
   try {

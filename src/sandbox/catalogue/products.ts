@@ -29,7 +29,8 @@ export const productDetails = (
   payload(service, product, now, (catalogue, requested, seconds) => catalogue.details(requested, seconds));
 
 /**
- * Returns a product's offers payload. Products of store domains have no offers. @throws Refusal, same as for details.
+ * Returns a product's offers payload. Products of store domains have no offers. @throws ErrorResponse, the one that a
+ * request for product details gets.
  */
 export async function productOffers(
   service: Service,
@@ -42,7 +43,10 @@ export async function productOffers(
   );
 }
 
-/** Rejects requests that the product's retailer does not support. @throws Refusal, same as for details. */
+/**
+ * Rejects requests that the product's retailer does not support. @throws ErrorResponse, the one that a request for
+ * product details gets.
+ */
 export async function refuseProduct(
   service: Pick<Service, 'catalogue'>,
   { retailer, async }: ProductRequest,
@@ -58,7 +62,9 @@ export async function refuseProduct(
     throw new ErrorResponse('bad_request', `async is not supported for ${retailer}.`, { retailer });
 }
 
-/** Returns the legacy v1 record of a product. @throws Refusal, same as for details. */
+/**
+ * Returns the legacy v1 record of a product. @throws ErrorResponse, the one that a request for product details gets.
+ */
 export const legacyProduct = (
   service: Service,
   product: ProductRequest,

@@ -13,7 +13,7 @@ const alone: Chunk = { maxRecords: 100, maxMs: 16 };
 /** Minimum number of records per transaction, however long they take. It amortizes the cost of the transaction. */
 const fewest = 10;
 
-/** For this long after a request, the scheduler expects another request, ms. */
+/** How long after a request the scheduler expects another one, ms. */
 const expectedMs = 100;
 
 /**

@@ -23,7 +23,10 @@ interface PostOptions {
   readonly reach: WebhookReach;
   /** Timeout for the whole attempt, ms. */
   readonly limitMs: number;
-  /** Aborts the attempt without a result. Use a separate signal per attempt, because a signal retains its listeners. */
+  /**
+   * Aborts the attempt, which then has no result. Each attempt needs a signal of its own, because a signal retains its
+   * listeners.
+   */
   readonly closing: AbortSignal;
 }
 

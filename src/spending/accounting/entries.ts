@@ -78,7 +78,7 @@ export const centsOn = (postings: readonly Posting[], name: string, of: string):
 
 /** The entries that the books already contain. */
 export class WrittenEntries {
-  /** Written totals by order, then by stream name. */
+  /** Totals that are written already, by order id and then by the name of their stream. */
   readonly #orders = new Map<string, Map<string, Written>>();
   readonly ids = new Set<string>();
   opening: number | undefined;

@@ -33,8 +33,7 @@ export const asItIs = (_: string, key: string): string => key;
 
 /**
  * Formats one line about open records in this machine's own journal while a shared journal is in use; undefined if
- * there
- * are none. @throws StorageError.
+ * there are none. @throws StorageError.
  */
 export async function ownOpenLine(context: Context): Promise<string | undefined> {
   if (!context.settings.database) return undefined;
