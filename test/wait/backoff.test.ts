@@ -24,10 +24,10 @@ test('a wait is never shorter than what the other side asked for', () => {
       fc.integer({ min: 1, max: 1000 }),
       fc.nat(100_000),
       fc.double({ min: 0, max: 1, noNaN: true }),
-      (attempt, leastMs, chance) => {
-        const wait = backoffMs(attempt, () => chance, { ...requestBackoff, minMs: leastMs });
-        expect(wait).toBeGreaterThanOrEqual(leastMs);
-        expect(wait).toBeLessThanOrEqual(Math.max(leastMs, requestBackoff.maxMs));
+      (attempt, minMs, chance) => {
+        const wait = backoffMs(attempt, () => chance, { ...requestBackoff, minMs });
+        expect(wait).toBeGreaterThanOrEqual(minMs);
+        expect(wait).toBeLessThanOrEqual(Math.max(minMs, requestBackoff.maxMs));
       },
     ),
   );
