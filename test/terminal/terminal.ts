@@ -1,3 +1,4 @@
+import { closeSync, constants, openSync } from 'node:fs';
 import { spawn } from '@lydell/node-pty';
 import { hangsAfterMs } from '../limits.ts';
 import type { Workspace } from '../program/workspace.ts';
@@ -6,6 +7,8 @@ const escapeSequence = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007]*(?:\u0007|\u001
 
 /** Joins lines that were wrapped between words. */
 export const unfolded = (text: string): string => text.replace(/\n {2}(?=\S)/g, ' ');
+
+const heldFlags = constants.O_RDWR | constants.O_NOCTTY;
 
 /** A program in a real terminal, controlled and read as by a person. */
 export class Terminal {
@@ -33,8 +36,13 @@ export class Terminal {
       this.pieces.push({ at: performance.now() - began, data });
       this.#raw += data;
     });
+    // Linux may drop the last output of a program once no process has the terminal open.
+    const held = '_pty' in this.#pty ? openSync(String(this.#pty._pty), heldFlags) : undefined;
     this.#ended = new Promise((resolve) =>
-      this.#pty.onExit(({ exitCode, signal }) => resolve(signal ? 128 + signal : exitCode)),
+      this.#pty.onExit(({ exitCode, signal }) => {
+        if (held !== undefined) closeSync(held);
+        resolve(signal ? 128 + signal : exitCode);
+      }),
     );
   }
 
