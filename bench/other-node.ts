@@ -2,25 +2,25 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
 /**
- * Installs the other common Node release, 24 or else 20, from the npm package `node`; prints to stderr if that fails.
- * @param folder where to install it; must outlive its use.
+ * Installs Node of a major version from the npm package `node`. @param folder where to install it; must outlive its use.
+ * @returns its executable. @throws Error if npm fails, or if this machine cannot run it.
  */
+export function installNode(major: number, folder: string): string {
+  const options = ['--prefix', folder, '--no-audit', '--no-fund', '--prefer-offline'];
+  execFileSync('npm', ['install', ...options, `node@${major}`], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const file = join(folder, 'node_modules/node/bin/node');
+  execFileSync(file, ['--version'], { stdio: 'ignore' });
+  return file;
+}
+
+/** Installs the other common Node release, 24 or else 20, into a folder; prints to stderr if that fails. */
 export function otherNode(folder: string): string | undefined {
   const major = process.versions.node.startsWith('24.') ? 20 : 24;
-  const file = join(folder, 'node_modules/node/bin/node');
   try {
-    const args = [
-      'install',
-      '--prefix',
-      folder,
-      '--no-audit',
-      '--no-fund',
-      '--prefer-offline',
-      `node@${major}`,
-    ];
-    execFileSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
-    execFileSync(file, ['--version'], { stdio: 'ignore' });
-    return file;
+    return installNode(major, folder);
   } catch (error) {
     const [why] = String(error instanceof Error ? error.message : error).split('\n');
     console.error(`Node ${major} cannot be had, so Node ${process.version} is measured alone: ${why}`);

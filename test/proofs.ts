@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { installNode } from '../bench/other-node.ts';
 
 interface Part {
   readonly name: string;
@@ -51,6 +52,12 @@ const parts: readonly Part[] = [
     name: 'races',
     proves: '32 processes under one limit, 200 times',
     command: faults('--races', '200'),
+  },
+  {
+    name: 'transcripts',
+    proves: 'a process of its own prints what a shared one does',
+    command: tests('test/program/golden'),
+    environment: { SPAWNED: '1' },
   },
   { name: 'flips', proves: 'one bit of a journal flipped, 1,000 times', command: faults('--flips', '1000') },
   {
@@ -126,9 +133,7 @@ function environmentOf({ environment, node }: Part): NodeJS.ProcessEnv {
 function binOf(major: number): string {
   const folder = join(tmpdir(), `errand-node-${major}`);
   mkdirSync(folder, { recursive: true });
-  const options = ['--prefix', folder, '--no-audit', '--no-fund', '--prefer-offline'];
-  execFileSync('npm', ['install', ...options, `node@${major}`], { cwd: folder, stdio: 'inherit' });
-  return join(folder, 'node_modules', 'node', 'bin');
+  return dirname(installNode(major, folder));
 }
 
 function hashOfSources(): string {

@@ -1,4 +1,4 @@
-import { isUrl } from '../platform/net/urls.ts';
+import { isUrl, parseUrl } from '../platform/net/urls.ts';
 
 const httpForm = /^https?:\/\//i;
 
@@ -53,8 +53,7 @@ export function urlsWithin(text: string): readonly string[] {
   return [...urls, text.slice(from)].map((url) => url.replace(separatorsAtEnd, ''));
 }
 
-const shopOf = (url: string): string | undefined =>
-  isUrl(url) ? new URL(url).hostname.replace(/^www\./, '') : undefined;
+const shopOf = (url: string): string | undefined => parseUrl(url)?.hostname.replace(/^www\./, '');
 
 /**
  * Whether a host belongs to the shop, as the same host, a subdomain or a parent domain (m.shop.example and

@@ -12,7 +12,7 @@ type ResponseOf<N extends OperationName> = Table[N]['response'];
 type KeysOf<T> = keyof { [K in keyof T as string extends K ? never : number extends K ? never : K]: T[K] } &
   string;
 
-/** A record whose field names are known but unverified: any field may be missing or have another type. */
+/** A record whose field names are known but unverified. Every field may be missing or have another type. */
 export type Unchecked<T> = [KeysOf<T>] extends [never] ? JsonObject : { readonly [K in KeysOf<T>]?: unknown };
 
 /**

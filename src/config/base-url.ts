@@ -1,7 +1,7 @@
 import type { DatabaseAddress } from '../format/database-address.ts';
 import { UsageError } from '../platform/errors.ts';
 import { isLoopback } from '../platform/net/lookup.ts';
-import { hasCredentials, hasQuery, httpUrl, isUrl, plainBase } from '../platform/net/urls.ts';
+import { hasCredentials, hasQuery, httpUrl, parseUrl, plainBase } from '../platform/net/urls.ts';
 import { redactor } from '../platform/redact/redactor.ts';
 import { embeddedUrl } from './stored.ts';
 
@@ -96,7 +96,7 @@ function parsed(text: string, where: string): URL {
     throw new UsageError(`${where} has a / ? or # in its user or password that is not escaped`, {
       hint: escapeHint,
     });
-  const url = isUrl(text) ? new URL(text) : undefined;
+  const url = parseUrl(text);
   if (url && /^postgres(?:ql)?:$/.test(url.protocol) && text.includes('://')) return url;
   const what = text === '' ? 'is empty' : 'is not the address of a PostgreSQL database';
   throw new UsageError(`${where} ${what}: it takes ${form}`, {

@@ -1,3 +1,4 @@
+import { isObject, objectsIn, own, textIn } from '../api/json.ts';
 import { canonicalPage, canonicalVariant } from './canonical-product.ts';
 import { canonicalRecipient, type RecipientParts } from './canonical-recipient.ts';
 
@@ -36,3 +37,33 @@ export function canonicalNeed(
   const distinct = more.length === 0 && only !== undefined ? [only] : [...new Set(spelled)].sort();
   return { products: distinct, recipient: canonicalRecipient(address) };
 }
+
+/**
+ * Reads the content of an order as it was sent (`products`) or as the service shows it (`items`); undefined if it has
+ * no products or no recipient.
+ */
+export function contentIn(
+  order: Readonly<Record<string, unknown>>,
+  lines: 'products' | 'items',
+): OrderContent | undefined {
+  const address = own(order, 'shipping_address');
+  const products = objectsIn(order, lines).map((line) => ({
+    url: textIn(line, 'url') ?? '',
+    variant: objectsIn(line, 'variant').map((choice) => ({
+      label: textIn(choice, 'label') ?? '',
+      value: textIn(choice, 'value') ?? '',
+    })),
+  }));
+  return isObject(address) && products.length > 0
+    ? { products, shipping_address: recipientIn(address) }
+    : undefined;
+}
+
+export const recipientIn = (address: unknown): RecipientParts => {
+  const part = (name: string): string | undefined => textIn(address, name);
+  return {
+    ...{ first_name: part('first_name'), last_name: part('last_name') },
+    ...{ address_line1: part('address_line1'), address_line2: part('address_line2') },
+    ...{ postal_code: part('postal_code'), country: part('country') },
+  };
+};

@@ -1,4 +1,4 @@
-import { isUrl, trimSlashes, withPlainLetters } from '../platform/net/urls.ts';
+import { parseUrl, trimSlashes, withPlainLetters } from '../platform/net/urls.ts';
 import { folded } from './folded.ts';
 
 /** Names of tracking parameters, in lower case. They never identify a product. */
@@ -56,8 +56,9 @@ export function canonicalPage(url: string): string {
 }
 
 function pageOf(text: string): string {
-  if (!isUrl(text)) return text.normalize('NFC');
-  const { protocol, hostname, port, pathname, search, searchParams, hash } = new URL(text);
+  const parsed = parseUrl(text);
+  if (!parsed) return text.normalize('NFC');
+  const { protocol, hostname, port, pathname, search, searchParams, hash } = parsed;
   if (protocol !== 'http:' && protocol !== 'https:') return text.normalize('NFC');
   const host = hostname.replace(/(?<!\.)\.+$/u, '').replace(sameHost, '');
   const isDefaultPort = port === '' || port === '80' || port === '443';

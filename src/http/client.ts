@@ -7,7 +7,7 @@ import type { SchemaName, ShapeInput } from '../api/schemas/index.ts';
 import type { AsSent } from '../format/raw-records.ts';
 import { type Clock, realMs } from '../platform/clock.ts';
 import { isLoopback } from '../platform/net/lookup.ts';
-import { hasCredentials, isUrl } from '../platform/net/urls.ts';
+import { hasCredentials, parseUrl } from '../platform/net/urls.ts';
 import { redactor } from '../platform/redact/redactor.ts';
 import { secretsSent } from '../platform/redact/secrets-sent.ts';
 import { credentialFor, type KeySource } from './credentials.ts';
@@ -228,7 +228,7 @@ function downloadRequest(
   { userAgent }: Pick<Service, 'userAgent'>,
   allowPlainHttp: boolean,
 ): Prepared {
-  const url = isUrl(link) ? new URL(link) : undefined;
+  const url = parseUrl(link);
   if (!url || !isSafeToSend(url, allowPlainHttp) || hasCredentials(url)) {
     throw new UnavailableError('the service sent a link that is not an https address', { retryable: false });
   }

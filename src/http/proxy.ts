@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { UsageError } from '../platform/errors.ts';
 import { isLoopback } from '../platform/net/lookup.ts';
-import { isUrl } from '../platform/net/urls.ts';
+import { parseUrl } from '../platform/net/urls.ts';
 
 /** Proxies from the settings; this module never reads the environment. */
 export interface ProxySettings {
@@ -19,7 +19,7 @@ export function proxyFor(url: URL, proxies: ProxySettings): URL | undefined {
   const text = url.protocol === 'https:' ? proxies.https : proxies.http;
   if (!text || isLoopback(url.hostname) || isExempt(url, proxies.none ?? '')) return undefined;
   const complete = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  const proxy = isUrl(complete) ? new URL(complete) : undefined;
+  const proxy = parseUrl(complete);
   if (proxy && (proxy.protocol === 'http:' || proxy.protocol === 'https:') && proxy.hostname !== '') {
     if (isDecodable(proxy.username) && isDecodable(proxy.password)) return proxy;
     throw new UsageError(

@@ -14,7 +14,7 @@ import { errorResponseCodes } from '../api/refusals.ts';
 import { issueText } from '../api/validation.ts';
 import { UsageError } from '../platform/errors.ts';
 import { isLoopback } from '../platform/net/lookup.ts';
-import { hasCredentials, hasQuery, isUrl, trimSlashes, withPlainLetters } from '../platform/net/urls.ts';
+import { hasCredentials, hasQuery, parseUrl, trimSlashes, withPlainLetters } from '../platform/net/urls.ts';
 import { parseJson } from './response.ts';
 
 /** The service, as configured. */
@@ -148,7 +148,7 @@ export const embeddedScheme = 'embedded:';
  * @throws UsageError.
  */
 export function checkedBase(text: string, allowPlainHttp: boolean): URL {
-  const url = isUrl(text) ? new URL(text) : undefined;
+  const url = parseUrl(text);
   if (url?.protocol === embeddedScheme) return url;
   if (!url || hasCredentials(url) || hasQuery(url)) {
     throw new UsageError('the base URL is not one: it takes https://host/path');
@@ -258,7 +258,7 @@ export const isAddress = (word: string): boolean => scheme.test(word);
  * @throws UsageError for any other address.
  */
 function pathOf(address: string, { base, legacyBase }: Bases): string {
-  const url = isUrl(address) ? new URL(address) : undefined;
+  const url = parseUrl(address);
   for (const text of [base, legacyBase]) {
     const root = new URL(text);
     const prefix = trimSlashes(root.pathname);

@@ -1,7 +1,7 @@
 import type { RetryPolicy } from '../api/operation.ts';
 import { backoffMs, requestBackoff } from '../platform/async.ts';
 import type { Clock } from '../platform/clock.ts';
-import { isUrl } from '../platform/net/urls.ts';
+import { parseUrl } from '../platform/net/urls.ts';
 import { isSafeToSend, isSameOrigin } from './request.ts';
 import { maxJsonBytes, readStart, readWhole } from './response.ts';
 import type { Trace } from './trace.ts';
@@ -93,7 +93,7 @@ function redirectTarget(
 /** Target of a redirect; undefined if missing or invalid. */
 export function locationOf(headers: WireHeaders, from: URL): URL | undefined {
   const location = headerText(headers, 'location');
-  return location !== undefined && isUrl(location, from.href) ? new URL(location, from) : undefined;
+  return location === undefined ? undefined : parseUrl(location, from);
 }
 
 async function readResponse(

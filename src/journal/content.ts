@@ -1,5 +1,5 @@
 import { canonicalJson, sha256 } from '../format/canonical.ts';
-import { isUrl } from '../platform/net/urls.ts';
+import { parseUrl } from '../platform/net/urls.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -72,7 +72,7 @@ function canonicalReturn({ order_id, items, ...rest }: Fields): Fields {
 function canonicalLine(line: unknown): Fields {
   const { url, ...rest } = fieldsOf(line);
   const text = String(url);
-  return { quantity: 1, ...filled(rest), url: isUrl(text) ? new URL(text).href : text };
+  return { quantity: 1, ...filled(rest), url: parseUrl(text)?.href ?? text };
 }
 
 /** Ignores whitespace and case. */

@@ -1,9 +1,9 @@
 import { orderOfRow, rowReader } from '../api/bulk-row.ts';
-import { isObject, objectsIn, own, textIn } from '../api/json.ts';
-import { canonicalNeed, type OrderContent } from '../format/canonical-need.ts';
+import { objectsIn } from '../api/json.ts';
+import { canonicalNeed, contentIn, type OrderContent } from '../format/canonical-need.ts';
 import type { AttemptScope, EarlierAttempt, NewAttempt } from './attempts.ts';
 import { type IntentRow, isIntact, recordOf } from './intent-row.ts';
-import type { JournalRecord } from './journal-record.ts';
+import { type JournalRecord, wasSentWithTestKey } from './journal-record.ts';
 
 /**
  * Converts journal records from before the table of attempts existed. The account is known only by the API key the
@@ -28,7 +28,7 @@ function* attemptsOf(record: JournalRecord): Generator<EarlierAttempt> {
   const scope: AttemptScope = {
     service: record.base_url,
     accounts: [record.account],
-    isTest: /^[A-Za-z0-9]+_test_/.test(record.sent_with),
+    isTest: wasSentWithTestKey(record),
   };
   const attempt: NewAttempt = {
     ...{ run: undefined, number: 1, key, operation, upload: undefined, orderId: undefined },
@@ -38,39 +38,17 @@ function* attemptsOf(record: JournalRecord): Generator<EarlierAttempt> {
   };
   const need = (content: OrderContent) => ({ reference: undefined, ...canonicalNeed(content) });
   if (operation !== 'bulk.create') {
-    const content = contentOf(body);
+    const content = contentIn(body, 'products');
     if (content) yield { scope, need: need(content), attempt: { ...attempt, orderId: id ?? undefined } };
     return;
   }
   const read = rowReader();
   for (const [index, cells] of objectsIn(body, 'rows').entries()) {
     const { plan, values, row } = read(textCells(cells));
-    const content = contentOf({ ...orderOfRow(plan, values, row) });
+    const content = contentIn({ ...orderOfRow(plan, values, row) }, 'products');
     const rowKey = row.cell('idempotency_key') || `${key} ${index}`;
     if (content) yield { scope, need: need(content), attempt: { ...attempt, key: rowKey, upload: key } };
   }
-}
-
-/** Undefined if the body has no products or no recipient. */
-function contentOf(body: Readonly<Record<string, unknown>>): OrderContent | undefined {
-  const address = own(body, 'shipping_address');
-  const products = objectsIn(body, 'products').map((line) => ({
-    url: textIn(line, 'url') ?? '',
-    variant: objectsIn(line, 'variant').map((choice) => ({
-      label: textIn(choice, 'label') ?? '',
-      value: textIn(choice, 'value') ?? '',
-    })),
-  }));
-  if (!isObject(address) || products.length === 0) return undefined;
-  const part = (name: string): string | undefined => textIn(address, name);
-  return {
-    products,
-    shipping_address: {
-      ...{ first_name: part('first_name'), last_name: part('last_name') },
-      ...{ address_line1: part('address_line1'), address_line2: part('address_line2') },
-      ...{ postal_code: part('postal_code'), country: part('country') },
-    },
-  };
 }
 
 const textCells = (cells: Readonly<Record<string, unknown>>): Record<string, string> =>

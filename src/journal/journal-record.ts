@@ -66,3 +66,7 @@ export interface RejectionReason {
   readonly code: string;
   readonly message: string;
 }
+
+/** Whether a record was sent with a test key. The record holds the key in its masked form. */
+export const wasSentWithTestKey = ({ sent_with: masked }: Pick<JournalRecord, 'sent_with'>): boolean =>
+  /^[A-Za-z0-9]+_test_/.test(masked);

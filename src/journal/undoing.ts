@@ -5,7 +5,7 @@ import { failureEntry } from './audit.ts';
 import { storable } from './integrity.ts';
 import { type IntentRow, isIntact, recordOf, withChecksum } from './intent-row.ts';
 import type { IntentTable } from './intents.ts';
-import type { IntentState } from './journal-record.ts';
+import { type IntentState, wasSentWithTestKey } from './journal-record.ts';
 import { type Reservation, ReservationTable, reservationOf, storedReservations } from './reservation-row.ts';
 import { isOthers } from './take-over.ts';
 
@@ -104,5 +104,5 @@ function mayBeReverted(row: IntentRow, service: string): boolean {
   if (service === embeddedService) return true;
   // A local address may once have pointed to another service.
   if (record.payment !== null) return record.payment.method === 'sandbox';
-  return /^[A-Za-z0-9]+_test_/.test(record.sent_with);
+  return wasSentWithTestKey(record);
 }

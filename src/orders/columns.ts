@@ -7,7 +7,7 @@ import { moodOf } from '../format/cell.ts';
 import { joinedText, plainText } from '../format/path.ts';
 import type { Column, TitleOf } from '../format/result.ts';
 import { spanText } from '../format/time.ts';
-import { isUrl } from '../platform/net/urls.ts';
+import { parseUrl } from '../platform/net/urls.ts';
 import type { Order, OrderRecord } from './order-record.ts';
 
 type Item = Shape<'OrderItem'>;
@@ -262,4 +262,4 @@ const nameOf = (item: unknown): string | undefined => textIn(item, 'name') || un
 const quantityOf = (item: unknown): number => numberIn(item, 'quantity') ?? 1;
 
 /** Path segments of a product URL; one may be the retailer's product id. */
-const idsIn = (url: string): string[] => (isUrl(url) ? new URL(url).pathname.split('/').filter(Boolean) : []);
+const idsIn = (url: string): string[] => parseUrl(url)?.pathname.split('/').filter(Boolean) ?? [];

@@ -6,7 +6,7 @@ import { canonicalJson } from '../format/canonical.ts';
 import { canonicalPage } from '../format/canonical-product.ts';
 import { barePlace } from '../format/canonical-recipient.ts';
 import { bare } from '../format/folded.ts';
-import { isUrl } from '../platform/net/urls.ts';
+import { parseUrl } from '../platform/net/urls.ts';
 import { eachOrderField } from './input/fields.ts';
 import type { Order, OrderRecord } from './order-record.ts';
 
@@ -205,7 +205,7 @@ const isOfOneProduct = (one: string, other: string): boolean =>
   sameUrl(one, other) || (lastOfPath(one) !== '' && lastOfPath(one) === lastOfPath(other));
 
 const lastOfPath = (text: string): string =>
-  (isUrl(text) ? new URL(text).pathname : text)
+  (parseUrl(text)?.pathname ?? text)
     .split('/')
     .map(bare)
     .findLast((part) => part !== '') ?? '';
@@ -339,3 +339,20 @@ const isNothing = (value: unknown): boolean =>
 
 const isEmpty = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+
+/** The differences as shown in an error; leaves out fields that only have another spelling. */
+export const shownDifferences = (
+  differing: readonly Difference[],
+): readonly Omit<Difference, 'isVariant'>[] =>
+  differing
+    .filter(({ isVariant }) => !isVariant)
+    .map(({ field, requested, existing }) => ({ field, requested, existing }));
+
+/** The same as text: `quantity: requested 2, exists 1`. */
+export const differencesText = (differing: readonly Difference[]): string =>
+  shownDifferences(differing)
+    .map(
+      ({ field, requested, existing }) =>
+        `${field}: requested ${JSON.stringify(requested)}, exists ${JSON.stringify(existing)}`,
+    )
+    .join('; ');

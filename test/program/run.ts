@@ -19,7 +19,7 @@ interface Options {
 
 /**
  * Runs a line in a workspace, as a person's shell would: no terminal, stdin as given or empty. A line that only calls the
- * program runs it as `errand` does; bash has any other.
+ * program runs it as `errand` does; bash runs every other line.
  */
 export async function shell(workspace: Workspace, line: string, options: Options = {}): Promise<Finished> {
   const words = await wordsOf(workspace, line);

@@ -44,7 +44,7 @@ const endings: readonly (readonly [
   ['in_doubt', [...create, '--new'], (shop) => lose(shop, 'reset-after', 'reset-after')],
 ];
 
-/** The same run as any other: each request and each order has its own id. */
+/** Replaces the ids of requests and orders, which differ between two runs. */
 const withoutIds = ({ stdout, stderr, ...ended }: Finished) => ({
   ...ended,
   stdout: stdout.replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[\w-]+/g, 'ID'),

@@ -58,7 +58,7 @@ export const uploadOwner = async (context: Context): Promise<UploadOwner> => ({
   account: (await context.sender()).account,
 });
 
-/** Whether this machine has any uploads. */
+/** Whether uploads were ever recorded on this machine. */
 export const hasUploads = ({ settings }: { readonly settings: JournalPlace }): boolean =>
   settings.database !== undefined || mayBeThere(uploadsFile(settings.folders.state));
 

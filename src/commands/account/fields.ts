@@ -8,7 +8,7 @@ import { emailProblem } from '../../orders/addresses/options.ts';
 import { audited } from '../../orders/audited.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import { nearestWord } from '../../platform/near-words.ts';
-import { isUrl } from '../../platform/net/urls.ts';
+import { parseUrl } from '../../platform/net/urls.ts';
 import { typedCommand } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
@@ -184,7 +184,7 @@ const bare = (name: string): string =>
 /** Other names of a retailer: its display name and its host. */
 function namesOf(row: JsonObject): string[] {
   const address = textIn(row, 'base_url') ?? '';
-  const names = [textIn(row, 'display_name') ?? '', isUrl(address) ? new URL(address).host : ''];
+  const names = [textIn(row, 'display_name') ?? '', parseUrl(address)?.host ?? ''];
   return names.filter((name) => name !== '').map(bare);
 }
 

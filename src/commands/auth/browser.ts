@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { platform } from 'node:os';
 import type { Environment } from '../../config/paths.ts';
-import { isUrl } from '../../platform/net/urls.ts';
+import { parseUrl } from '../../platform/net/urls.ts';
 
 const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
   darwin: ['open'],
@@ -14,7 +14,7 @@ const failureTimeoutMs = 1000;
 
 /** Opens a page in the user's browser, without a shell. @returns whether it opened, as far as the opener reports. */
 export function openBrowser(address: string, environment: Environment): Promise<boolean> {
-  const url = isUrl(address) ? new URL(address) : undefined;
+  const url = parseUrl(address);
   const opener = openers[platform()] ?? openers.linux;
   if (!opener || (url?.protocol !== 'https:' && url?.protocol !== 'http:')) return Promise.resolve(false);
   const [program, ...words] = opener;

@@ -8,7 +8,7 @@ import { refuseNonFiles, refuseOverwriting } from '../../cli/page-options.ts';
 import { saveFile } from '../../format/save-file.ts';
 import type { Client } from '../../http/client.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
-import { decoded, isUrl } from '../../platform/net/urls.ts';
+import { decoded, parseUrl } from '../../platform/net/urls.ts';
 import { invisibleAstral, invisibleBmp } from '../../platform/redact/safe-text.ts';
 import { eachId, readIds } from '../../run/ids.ts';
 
@@ -176,7 +176,7 @@ function labelFiles(dir: string, returns: readonly Received<'return.get'>[]): La
 }
 
 function nameIn(url: string): string {
-  const path = isUrl(url) ? new URL(url).pathname : '';
+  const path = parseUrl(url)?.pathname ?? '';
   const name = safeFileName(decoded(path.split('/').at(-1) ?? ''));
   return labelExtension.test(name) ? name : `${name}.pdf`;
 }

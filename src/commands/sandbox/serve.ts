@@ -8,7 +8,7 @@ import { cut, cutMiddle, fullMeasure } from '../../format/width.ts';
 import { stopwatch } from '../../platform/clock.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { isLoopback } from '../../platform/net/lookup.ts';
-import { isUrl } from '../../platform/net/urls.ts';
+import { parseUrl } from '../../platform/net/urls.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
@@ -69,7 +69,7 @@ function reachOf({
 /** Normalizes a host as URLs write it. @throws UsageError naming the flag if invalid. */
 function hostName(flag: string, given: string): string {
   const address = `http://${given}`;
-  const url = isUrl(address) ? new URL(address) : undefined;
+  const url = parseUrl(address);
   if (url && url.host !== '' && url.href === `http://${url.host}/` && !/[/\\?#@]/.test(given))
     return url.host;
   throw new UsageError(`${flag} "${given}" is not a host; write NAME or NAME:PORT, such as api.test:4848`);

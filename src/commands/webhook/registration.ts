@@ -1,7 +1,7 @@
 import type { ForwardTarget } from '../../integrations/webhooks/forward.ts';
 import { maskAddress } from '../../integrations/webhooks/listener.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
-import { isUrl } from '../../platform/net/urls.ts';
+import { parseUrl } from '../../platform/net/urls.ts';
 import type { Context } from '../../run/context.ts';
 
 /** What a registration applies to. The service keeps one registration per account, and a separate one for test mode. */
@@ -55,7 +55,7 @@ export function forwardTarget(
   url: string,
   allowPrivate: boolean,
 ): ForwardTarget {
-  if (!isUrl(url) || !/^https?:$/.test(new URL(url).protocol))
+  if (!/^https?:$/.test(parseUrl(url)?.protocol ?? ''))
     throw new UsageError(`${flag} takes an http or https address, such as http://127.0.0.1:3000/hooks`);
   return {
     url,

@@ -7,7 +7,7 @@ import { uuidPattern } from '../../api/limits.ts';
 import type { Arrival } from '../../journal/events.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { listeningAddress } from '../../platform/net/lookup.ts';
-import { isUrl } from '../../platform/net/urls.ts';
+import { parseUrl } from '../../platform/net/urls.ts';
 import { PrivateFileError, readPrivateFile, type Warn } from '../../platform/private-files.ts';
 
 export type Received = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body' | 'headers'>;
@@ -345,8 +345,9 @@ const longSegment = /^[\w-]{16,}$/;
  * (specification, Events, rule 4). Shows nothing of an invalid URL.
  */
 export function maskAddress(address: string): string {
-  if (!isUrl(address)) return '…';
-  const { protocol, host, username, password, pathname, searchParams } = new URL(address);
+  const parsed = parseUrl(address);
+  if (!parsed) return '…';
+  const { protocol, host, username, password, pathname, searchParams } = parsed;
   const login = username || password ? '…@' : '';
   const path = pathname
     .split('/')

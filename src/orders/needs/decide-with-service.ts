@@ -1,5 +1,5 @@
-import { isObject, objectsIn, textIn } from '../../api/json.ts';
-import type { OrderContent } from '../../format/canonical-need.ts';
+import { isObject } from '../../api/json.ts';
+import { contentIn, recipientIn } from '../../format/canonical-need.ts';
 import { canonicalRecipient } from '../../format/canonical-recipient.ts';
 import type { Client } from '../../http/client.ts';
 import type {
@@ -96,9 +96,9 @@ export const claimOf = (
   scope,
   need: request.need,
   decide: (related) => {
-    const anew = decide({ ...request, now: now() }, withOrdersSeen(related, seen));
-    const isSame = anew.do === 'send' && decision.do === 'send' && anew.number === decision.number;
-    return isSame ? attempt(anew.number) : undefined;
+    const repeated = decide({ ...request, now: now() }, withOrdersSeen(related, seen));
+    const isSame = repeated.do === 'send' && decision.do === 'send' && repeated.number === decision.number;
+    return isSame ? attempt(repeated.number) : undefined;
   },
 });
 
@@ -108,7 +108,7 @@ const withOrdersSeen = (
   seen: ReadonlyMap<string, SeenOrder>,
 ): readonly Attempt[] =>
   related.map((attempt) => {
-    const found = attempt.orderId === undefined ? undefined : seen.get(idOf(attempt.orderId));
+    const found = orderSeen(seen, attempt);
     return found ? { ...attempt, state: found.state } : attempt;
   });
 
@@ -153,7 +153,7 @@ async function recordSeen(
 ): Promise<readonly number[]> {
   const changes: AttemptChange[] = [];
   const needs = orders.map(({ order }) => {
-    const content = contentOf(order);
+    const content = contentIn(order, 'items');
     const reference = referenceIn(order.metadata) ?? need.reference;
     return content ? needOf(content, reference) : { ...need, reference };
   });
@@ -177,32 +177,14 @@ async function recordSeen(
 
 const idOf = (id: string): string => id.toLowerCase();
 
-/** Content of an order at the service; undefined if it shows no items or no recipient. */
-function contentOf(order: OrderRecord): OrderContent | undefined {
-  const address = order.shipping_address;
-  const products = objectsIn(order, 'items').map((line) => ({
-    url: textIn(line, 'url') ?? '',
-    variant: objectsIn(line, 'variant').map((choice) => ({
-      label: textIn(choice, 'label') ?? '',
-      value: textIn(choice, 'value') ?? '',
-    })),
-  }));
-  return isObject(address) && products.length > 0
-    ? { products, shipping_address: recipientParts(address) }
-    : undefined;
-}
+/** The order of an attempt, if this command has read it. */
+export const orderSeen = (
+  seen: ReadonlyMap<string, SeenOrder>,
+  { orderId }: Pick<Attempt, 'orderId'>,
+): SeenOrder | undefined => (orderId === undefined ? undefined : seen.get(idOf(orderId)));
 
-const recipientParts = (address: unknown): OrderContent['shipping_address'] => {
-  const part = (name: string): string | undefined => textIn(address, name);
-  return {
-    ...{ first_name: part('first_name'), last_name: part('last_name') },
-    ...{ address_line1: part('address_line1'), address_line2: part('address_line2') },
-    ...{ postal_code: part('postal_code'), country: part('country') },
-  };
-};
-
-const differsFrom = (body: Body, seen: ReadonlyMap<string, SeenOrder>, { orderId }: Attempt): boolean => {
-  const found = orderId === undefined ? undefined : seen.get(idOf(orderId));
+const differsFrom = (body: Body, seen: ReadonlyMap<string, SeenOrder>, attempt: Attempt): boolean => {
+  const found = orderSeen(seen, attempt);
   return found !== undefined && needDifferences(body, found.order).length > 0;
 };
 
@@ -213,7 +195,7 @@ const differsFrom = (body: Body, seen: ReadonlyMap<string, SeenOrder>, { orderId
 export function needDifferences(body: Body, order: OrderRecord): readonly Difference[] {
   const isSameRecipient =
     !isObject(order.shipping_address) ||
-    canonicalRecipient(body.shipping_address) === canonicalRecipient(recipientParts(order.shipping_address));
+    canonicalRecipient(body.shipping_address) === canonicalRecipient(recipientIn(order.shipping_address));
   return differences(body, order).filter(
     ({ field, isVariant }) =>
       !isVariant &&

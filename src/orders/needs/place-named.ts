@@ -15,7 +15,13 @@ import { resumeKnown } from '../submit/resume.ts';
 import { send } from '../submit/send.ts';
 import { proposedOrder, readyToSend } from '../submit/submit.ts';
 import type { Decision } from './decide.ts';
-import { claimOf, type DecidedOrder, decideWithService, type NeedSources } from './decide-with-service.ts';
+import {
+  claimOf,
+  type DecidedOrder,
+  decideWithService,
+  type NeedSources,
+  orderSeen,
+} from './decide-with-service.ts';
 import { attemptKey, metadataOf, referenceKey } from './reference.ts';
 import { afterText, refusedReference } from './refused.ts';
 import { listedByReference } from './service-orders.ts';
@@ -31,7 +37,7 @@ export interface Named extends Consent {
 }
 
 /** How long to wait for another process that is placing the same order, ms. */
-const patienceMs = 3_000;
+const maxWaitMs = 3_000;
 const pauseMs = 40;
 /**
  * Age in ms after which an attempt without an intent counts as never sent. A shared database persists the two
@@ -142,8 +148,8 @@ async function adopted(
   { seen }: DecidedOrder,
 ): Promise<Placed> {
   const [live] = attempts;
-  const found = seen.get(live?.orderId?.toLowerCase() ?? '');
-  if (!live || !found) throw new Error('an order that was decided on was not read');
+  const found = live && orderSeen(seen, live);
+  if (!found) throw new Error('an order that was decided on was not read');
   const journal = await context.journal();
   const record = journal.madeBy(found.order.id, context.settings.baseUrl.value);
   if (record) journal.recall(record);
@@ -167,7 +173,7 @@ async function settleAttempt(
   now: number,
 ): Promise<Omit<AttemptChange, 'serial' | 'seenAt'>> {
   const journal = await context.journal();
-  const deadline = new Deadline(context.clock, patienceMs);
+  const deadline = new Deadline(context.clock, maxWaitMs);
   for (;;) {
     const record = journal.find(key, context.settings.baseUrl.value);
     if (!record) return { state: state === 'intended' && now - madeAt > claimMs ? 'unsent' : state };

@@ -6,17 +6,18 @@ import { safeText } from '../../platform/redact/safe-text.ts';
 import { shellLine, typedCommand } from '../../platform/shell.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
+import { differencesText, shownDifferences } from '../compare.ts';
 import { stateOfOrder } from '../order-record.ts';
 import type { Body } from '../submit/intent.ts';
 import type { Decision, Refusal } from './decide.ts';
-import { type DecidedOrder, needDifferences } from './decide-with-service.ts';
+import { type DecidedOrder, needDifferences, orderSeen } from './decide-with-service.ts';
 import { metadataOf } from './reference.ts';
 import type { SeenOrder } from './service-orders.ts';
 
 /** Describes an attempt with its current state at the service and its age. */
 export function attemptText(attempt: Attempt, seen: DecidedOrder['seen'], now: number): string {
   const { orderId, key, madeAt } = attempt;
-  const found = orderId === undefined ? undefined : seen.get(orderId.toLowerCase());
+  const found = orderSeen(seen, attempt);
   const state = found ? safeText(stateOfOrder(found.order).text, maxState) : attempt.state.replace('_', ' ');
   return `${orderId ?? key} (${state}, ${relativeTime(new Date(madeAt).toISOString(), now)})`;
 }
@@ -40,18 +41,14 @@ export function refusedReference(
 ): ErrandError {
   const named = metadataOf(reference);
   const where = whereFlags(context);
-  const found = attempts.flatMap(({ orderId }) => seen.get(orderId?.toLowerCase() ?? '') ?? []);
+  const found = attempts.flatMap((attempt) => orderSeen(seen, attempt) ?? []);
   const differing = found.flatMap(({ order }) => needDifferences(body, order));
   const listed = attempts.map((one) => attemptText(one, seen, now)).join(', ');
-  const differences = differing.map(({ field, requested, existing }) => ({ field, requested, existing }));
-  const text = differing.map(
-    ({ field, requested, existing }) =>
-      `${field}: requested ${JSON.stringify(requested)}, exists ${JSON.stringify(existing)}`,
-  );
+  const differences = shownDifferences(differing);
   const [first] = attempts;
   return new ErrandError(
     'conflict',
-    `${messages[why](named, listed, text.join('; '))}; nothing was ordered`,
+    `${messages[why](named, listed, differencesText(differing))}; nothing was ordered`,
     {
       code: `reference_${why}`,
       details: { reference: named, orders: found.map(shown), ...(differences.length > 0 && { differences }) },

@@ -12,8 +12,10 @@ import {
   absentAsNull,
   type Difference,
   differences,
+  differencesText,
   hasOtherRecipient,
   isOtherThanRequested,
+  shownDifferences,
 } from '../compare.ts';
 import type { Sending } from '../doubt.ts';
 import { type KeyedBody, labelsOf, type Placed } from './intent.ts';
@@ -33,8 +35,8 @@ export async function adoptOrder(
   const differing = differences(body, compared);
   if (isOtherThanRequested(body, compared)) {
     const what = `the journal has the order ${id} for ${body.idempotency_key}, and the service describes another one`;
-    throw new ErrandError('in_doubt', `in doubt: ${what}: ${fieldsOf(differing)}`, {
-      details: { order_id: id, differences: shown(differing) },
+    throw new ErrandError('in_doubt', `in doubt: ${what}: ${differencesText(differing)}`, {
+      details: { order_id: id, differences: shownDifferences(differing) },
       idempotencyKey: body.idempotency_key,
       outcome: 'unknown',
       retryable: true,
@@ -76,7 +78,7 @@ export async function readExisting(
   if (intent.keyOrigin === 'chosen' && (sending === 'again' ? isOther : real.length > 0))
     throw otherOrder(refusal.facts, intent.key, id, real);
   // A random key is unique, so a service that names another order for it is mistaken.
-  if (isOther || hasOtherRecipient(body, order)) throw namesAnother(refusal, id, fieldsOf(real), real);
+  if (isOther || hasOtherRecipient(body, order)) throw namesAnother(refusal, id, differencesText(real), real);
   noteDifferences(context, id, differing);
   return { order, existed: true };
 }
@@ -98,7 +100,7 @@ export function namesAnother(
   const message = `the service says that the order exists already, and names another one, ${id}: ${why}`;
   return new ErrandError('in_doubt', message, {
     ...facts,
-    details: { ...asObject(facts.details), differences: shown(differing) },
+    details: { ...asObject(facts.details), differences: shownDifferences(differing) },
     outcome: 'rejected',
   });
 }
@@ -140,31 +142,17 @@ function otherOrder(
   id: string,
   differing: readonly Difference[],
 ): ErrandError {
-  const message = `the key ${key} belongs to another order, ${id}: ${fieldsOf(differing)}`;
+  const message = `the key ${key} belongs to another order, ${id}: ${differencesText(differing)}`;
   return new ErrandError('conflict', message, {
     ...facts,
     code: 'already_exists',
-    details: { ...asObject(facts.details), differences: shown(differing) },
+    details: { ...asObject(facts.details), differences: shownDifferences(differing) },
     idempotencyKey: key,
     outcome: 'rejected',
     hint: 'Use a key of its own for each intent; leave --idempotency-key out to get a fresh one.',
     next: [{ command: shellLine`errand order get ${id}`, when: 'to see the order that has this key' }],
   });
 }
-
-const fieldsOf = (differing: readonly Difference[]): string =>
-  differing
-    .filter(({ isVariant }) => !isVariant)
-    .map(
-      ({ field, requested, existing }) =>
-        `${field}: requested ${JSON.stringify(requested)}, exists ${JSON.stringify(existing)}`,
-    )
-    .join('; ');
-
-const shown = (differing: readonly Difference[]): readonly Omit<Difference, 'isVariant'>[] =>
-  differing
-    .filter(({ isVariant }) => !isVariant)
-    .map(({ field, requested, existing }) => ({ field, requested, existing }));
 
 /** Id of the existing item named in a refusal; undefined if missing or invalid. */
 export function existingId({ facts }: ErrandError): string | undefined {

@@ -1,19 +1,22 @@
 /**
- * Whether a text is an absolute URL, or one relative to `base`. Replaces `URL.canParse`: once V8 has optimized that,
- * Node 20 rejects every host with a letter beyond ASCII.
+ * Parses an absolute URL, or one relative to `base`; undefined for any other text. Replaces `URL.canParse`: once V8 has
+ * optimized that, Node 20 rejects every host with a letter beyond ASCII.
  */
-export function isUrl(text: string, base?: string): boolean {
+export function parseUrl(text: string, base?: URL): URL | undefined {
   try {
-    return new URL(text, base) instanceof URL;
+    return new URL(text, base);
   } catch {
-    return false;
+    return undefined;
   }
 }
 
+export const isUrl = (text: string): boolean => parseUrl(text) !== undefined;
+
 /** Normalizes a URL for comparing products. Drops the scheme and the fragment, and sorts the query parameters. */
 export function comparableUrl(text: string): string {
-  if (!isUrl(text)) return text;
-  const { host, pathname, searchParams } = new URL(text);
+  const parsed = parseUrl(text);
+  if (!parsed) return text;
+  const { host, pathname, searchParams } = parsed;
   searchParams.sort();
   return `${host}${trimSlashes(pathname)}?${searchParams}`;
 }
@@ -23,7 +26,7 @@ export const plainBase = (url: URL): string => `${url.origin}${trimSlashes(url.p
 
 /** Parses an http or https URL with a host; undefined for any other text. */
 export function httpUrl(text: string): URL | undefined {
-  const url = isUrl(text) ? new URL(text) : undefined;
+  const url = parseUrl(text);
   return url && /^https?:$/.test(url.protocol) && url.hostname !== '' ? url : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { decoded, isUrl } from '../net/urls.ts';
+import { decoded, parseUrl } from '../net/urls.ts';
 import { secretField, secretHeaders, secretParameter } from './redactor.ts';
 
 interface Sent {
@@ -75,7 +75,7 @@ function secretsOfValue(value: unknown, name: string): string[] {
  * send them.
  */
 function secretsOfAddress(address: string): string[] {
-  if (!isUrl(address)) return [];
-  const url = new URL(address);
+  const url = parseUrl(address);
+  if (!url) return [];
   return [...secretsOfUrl(url), ...url.pathname.split('/').filter((part) => /^[\w-]{16,}$/.test(part))];
 }

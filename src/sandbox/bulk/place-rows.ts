@@ -171,7 +171,7 @@ const described = ({ code, message, details }: ErrorResponse): string =>
  * uploader. @param at time at which the last placed row was due, ms.
  */
 function finish(store: Store, batch: number, at: number): void {
-  // Search from the end. Rows are placed in order, so the last row is open as long as any row is.
+  // Search from the end. Rows are placed in order, so the last row is open until all rows are placed.
   const open = store.get(
     'SELECT 1 FROM batch_rows WHERE batch_seq = ? AND due IS NOT NULL ORDER BY place DESC LIMIT 1',
     batch,

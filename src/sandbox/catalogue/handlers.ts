@@ -1,5 +1,5 @@
 import { countryProblem } from '../../api/country.ts';
-import { isUrl } from '../../platform/net/urls.ts';
+import { parseUrl } from '../../platform/net/urls.ts';
 import type { AllHandlers, Call } from '../server/handler.ts';
 import { ErrorResponse, Invalid } from '../server/refusal.ts';
 import { refuseDataCall } from '../wallet/usage.ts';
@@ -75,4 +75,4 @@ function countryIn(value: string | undefined): string | undefined {
 }
 
 /** Whether an order would accept the URL as a product page at all. */
-const isWebAddress = (url: string): boolean => isUrl(url) && /^https?:$/.test(new URL(url).protocol);
+const isWebAddress = (url: string): boolean => /^https?:$/.test(parseUrl(url)?.protocol ?? '');

@@ -1,6 +1,6 @@
 import { webhookEventHeader, webhookEvents, webhookIdHeader } from '../../api/events.ts';
 import { type Content, html } from '../../platform/html.ts';
-import { isUrl } from '../../platform/net/urls.ts';
+import { parseUrl } from '../../platform/net/urls.ts';
 import type { SandboxConfig } from '../config.ts';
 import { ErrorResponse } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
@@ -220,7 +220,7 @@ const headersOf = (url: string, { event, eventId, json }: Sent): [string, string
   ['content-length', String(Buffer.byteLength(json))],
   [webhookEventHeader.toLowerCase(), event],
   [webhookIdHeader.toLowerCase(), eventId],
-  ...(isUrl(url) && new URL(url).username !== '' ? [['authorization', 'Basic …'] as [string, string]] : []),
+  ...((parseUrl(url)?.username ?? '') !== '' ? [['authorization', 'Basic …'] as [string, string]] : []),
 ];
 
 export const deliveriesPath = sections.deliveries.path;

@@ -1,6 +1,6 @@
 import { isFailedOrder, orderState, type ShownState } from '../../api/order-state.ts';
 import { type Content, html } from '../../platform/html.ts';
-import { isUrl } from '../../platform/net/urls.ts';
+import { parseUrl } from '../../platform/net/urls.ts';
 import type { OrderRecord } from '../orders/lifecycle/types.ts';
 import type { Service } from '../server/service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
@@ -107,8 +107,9 @@ function itemsOf({ items }: OrderRecord): string {
 }
 
 function productName(url: string): string {
-  if (!isUrl(url)) return url;
-  const { hostname, pathname } = new URL(url);
+  const parsed = parseUrl(url);
+  if (!parsed) return url;
+  const { hostname, pathname } = parsed;
   return pathname.split('/').findLast((part) => part !== '') ?? hostname;
 }
 

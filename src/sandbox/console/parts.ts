@@ -11,7 +11,7 @@ import {
 } from '../../api/order-state.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import { type Content, type Html, html } from '../../platform/html.ts';
-import { isUrl } from '../../platform/net/urls.ts';
+import { parseUrl } from '../../platform/net/urls.ts';
 import type { OrderItem } from '../orders/lifecycle/types.ts';
 import type { LoggedBody, LoggedSide } from '../server/request-log.ts';
 
@@ -62,7 +62,7 @@ export const lineText = (item: OrderItem, shortfalls: readonly Shortfall[]): str
 
 /** Renders an external URL: as a link if it is http(s), otherwise as plain text. */
 export function outsideLink(url: string, text = url): Html {
-  const leadsToTheWeb = isUrl(url) && /^https?:$/.test(new URL(url).protocol);
+  const leadsToTheWeb = /^https?:$/.test(parseUrl(url)?.protocol ?? '');
   return leadsToTheWeb ? html`<a href="${url}" rel="noreferrer noopener">${text}</a>` : html`${text}`;
 }
 

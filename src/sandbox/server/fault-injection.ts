@@ -4,7 +4,7 @@ import { healthPath, isControl } from '../../api/control.ts';
 import { isObject, type JsonObject } from '../../api/json.ts';
 import { eachPlainField } from '../../api/order-fields.ts';
 import { type NormaliseVariant, normaliseVariants, oddIds } from '../../api/sandbox-faults.ts';
-import { isUrl } from '../../platform/net/urls.ts';
+import { parseUrl } from '../../platform/net/urls.ts';
 import { clearTimeout, setTimeout } from '../../platform/own-timers.ts';
 import { DatabaseError } from '../../platform/sqlite/database-error.ts';
 import { Random } from '../store/random.ts';
@@ -156,8 +156,8 @@ function standardStreet(street: string): string {
 }
 
 function standardUrl(text: string): string {
-  if (!isUrl(text)) return text;
-  const url = new URL(text);
+  const url = parseUrl(text);
+  if (!url) return text;
   url.hash = '';
   url.searchParams.sort();
   if (!url.pathname.endsWith('/')) url.pathname += '/';

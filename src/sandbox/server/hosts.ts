@@ -1,6 +1,6 @@
 import { addressKind } from '../../platform/net/addresses.ts';
 import { isLoopback } from '../../platform/net/lookup.ts';
-import { isUrl } from '../../platform/net/urls.ts';
+import { isUrl, parseUrl } from '../../platform/net/urls.ts';
 import type { SandboxConfig } from '../config.ts';
 import { prefersHtml } from './browser.ts';
 import { json } from './refusal.ts';
@@ -14,7 +14,7 @@ function isOwnHost(host: string, baseUrl: string): boolean {
 
 const hostUrl = (host: string): URL | undefined => {
   const address = `http://${host}`;
-  return /^[^\s/\\?#@]{1,300}$/.test(host) && isUrl(address) ? new URL(address) : undefined;
+  return /^[^\s/\\?#@]{1,300}$/.test(host) ? parseUrl(address) : undefined;
 };
 
 /** Caches the last accepted host, as clients send the same one every time. */

@@ -1,5 +1,5 @@
 import type { WebhookEvent } from '../../api/events.ts';
-import { isUrl } from '../../platform/net/urls.ts';
+import { parseUrl } from '../../platform/net/urls.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 
 /** A webhook delivery and its last attempt. Times are in ms since the epoch. */
@@ -126,7 +126,8 @@ function outcome(row: StoredRow): Pick<Delivery, 'state' | 'at'> {
 
 /** A webhook URL without the parts known only to its receiver: user, password and query. */
 export function addressOf(url: string): string {
-  if (!isUrl(url)) return url;
-  const { origin, pathname, search } = new URL(url);
+  const parsed = parseUrl(url);
+  if (!parsed) return url;
+  const { origin, pathname, search } = parsed;
   return `${origin}${pathname}${search === '' ? '' : '?…'}`;
 }

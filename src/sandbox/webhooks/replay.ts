@@ -1,4 +1,4 @@
-import { isUrl } from '../../platform/net/urls.ts';
+import { parseUrl } from '../../platform/net/urls.ts';
 import type { SandboxConfig } from '../config.ts';
 import { usedForm } from '../server/refusal.ts';
 import type { IdGenerator } from '../store/identity.ts';
@@ -51,7 +51,7 @@ interface Edited {
 
 /** Why a webhook may not be sent to a URL, judging by the URL alone; undefined if it may be sent. */
 export function refusedTarget(url: string, reach: SandboxConfig['webhooks']): string | undefined {
-  const parsed = isUrl(url) ? new URL(url) : undefined;
+  const parsed = parseUrl(url);
   if (!parsed || !/^https?:$/.test(parsed.protocol)) return 'it is not an http or https address';
   return targetOf(parsed, reach).denial;
 }

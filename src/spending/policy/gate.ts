@@ -248,7 +248,7 @@ export const isRehearsed = (
     : context.isRehearsal(operation === 'legacy.retry' ? 'legacy' : 'current');
 
 /**
- * Refuses a v1 retry if the policy has any rules, because a retry contains no price, address or product to check.
+ * Refuses a v1 retry if the policy has rules, because a retry contains no price, address or product to check.
  * @throws PolicyRefusal.
  */
 function checkRetry(context: OrderContext, policy: Policy): undefined {

@@ -1,5 +1,5 @@
 import { domainToUnicode } from 'node:url';
-import { isUrl, unescapedTwice, withPlainLetters } from '../../platform/net/urls.ts';
+import { isUrl, parseUrl, unescapedTwice, withPlainLetters } from '../../platform/net/urls.ts';
 
 /** The orders that a limit applies to. An order must match all fields. */
 export interface Scope {
@@ -255,8 +255,8 @@ export function urlVariants(text: string): string[] {
 export const comparable = (text: string): string => text.normalize('NFC').toLowerCase();
 
 function parsed(text: string): URL | undefined {
-  if (!isUrl(text)) return undefined;
-  const url = new URL(text);
+  const url = parseUrl(text);
+  if (!url) return undefined;
   url.username = '';
   url.password = '';
   const host = url.hostname.replace(/(?<!\.)\.+$/, '');

@@ -1,7 +1,7 @@
 import { numberIn, objectsIn, textIn } from '../../api/json.ts';
 import type { Client } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
-import { isUrl } from '../../platform/net/urls.ts';
+import { parseUrl } from '../../platform/net/urls.ts';
 import type { Context } from '../../run/context.ts';
 
 interface WalletFacts {
@@ -50,7 +50,7 @@ export async function readRetailers(client: Client): Promise<RetailerNames> {
 }
 
 const hostOf = (url: string): string | undefined =>
-  isUrl(url) ? new URL(url).hostname.replace(/^www\./, '') || undefined : undefined;
+  parseUrl(url)?.hostname.replace(/^www\./, '') || undefined;
 
 /** The distinct retailers of an order's items, in alphabetical order. Pure. */
 export const retailersOf = (order: unknown, nameOf: RetailerNames): readonly string[] =>
