@@ -77,10 +77,10 @@ export async function createContext(making: Making): Promise<Context> {
     interactive: interactivity(io, settings.noInput),
     previewsRequests: preview !== undefined,
     previewsReads: preview === 'curl',
-    ...clientOf(run, preview),
-    ...stateOf(run),
-    ...accountOf(run),
-    ...terminalOf(run),
+    ...clientMembers(run, preview),
+    ...stateMembers(run),
+    ...accountMembers(run),
+    ...terminalMembers(run),
     pace: { current: undefined },
     environment: withoutKeys(environment),
     rowFacts: new Map(),
@@ -111,7 +111,7 @@ interface Run {
 }
 
 /** Opens the client of the service on first use. */
-function clientOf(
+function clientMembers(
   { making, closers, context }: Run,
   preview: 'curl' | 'request' | undefined,
 ): Pick<Context, 'client' | 'ready' | 'lastingClient' | 'hasWritten'> {
@@ -135,7 +135,7 @@ function clientOf(
 }
 
 /** Opens the stores in the state folder, each on first use. */
-function stateOf({
+function stateMembers({
   making,
   folders,
   settings,
@@ -211,7 +211,7 @@ function refreshed(openJournal: () => Promise<Journal>): () => Promise<Journal> 
 }
 
 /** Identifies the account that requests are sent for. */
-function accountOf({ settings, store }: Run): Pick<Context, 'isRehearsal' | 'sender'> {
+function accountMembers({ settings, store }: Run): Pick<Context, 'isRehearsal' | 'sender'> {
   // The local profile may have received a key since the run began.
   const currentKey = (): string | undefined =>
     settings.apiKey?.value ?? store.profile(settings.profile.value)?.api_key;
@@ -233,7 +233,7 @@ function accountOf({ settings, store }: Run): Pick<Context, 'isRehearsal' | 'sen
 }
 
 /** Talks to whoever runs the command. */
-function terminalOf({
+function terminalMembers({
   making: { io, signal },
   settings,
   note,

@@ -11,7 +11,7 @@ import {
   type Claim,
   type EarlierAttempt,
   type IntentEnd,
-  inPieces,
+  inChunks,
   type Lookup,
   lookupOf,
   type NeedNumbers,
@@ -59,7 +59,7 @@ export class AttemptTable {
   related(scope: AttemptScope, needs: readonly AttemptNeed[]): (readonly Attempt[])[] {
     const accounts = this.#accounts(scope);
     const secret = this.#secret();
-    return [...inPieces(needs, needsAtOnce)].flatMap((piece) =>
+    return [...inChunks(needs, needsAtOnce)].flatMap((piece) =>
       this.#find(accounts, lookupOf(secret, piece), Number.MAX_SAFE_INTEGER),
     );
   }
@@ -71,7 +71,7 @@ export class AttemptTable {
     const secret = this.#secret();
     const last = Number(this.#database.get('SELECT max(serial) AS last FROM attempts')?.last ?? 0);
     const written: (number | undefined)[] = [];
-    for (const piece of inPieces(needs, needsAtOnce)) {
+    for (const piece of inChunks(needs, needsAtOnce)) {
       const lookup = lookupOf(secret, piece);
       for (const [at, related] of this.#find(accounts, lookup, last).entries()) {
         const made = decide(related, written.length);

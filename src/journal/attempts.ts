@@ -190,7 +190,7 @@ const textOf = (value: unknown): string | undefined =>
 export const needsAtOnce = 1000;
 
 /** Splits values into pieces of a fixed size, to limit memory. */
-export function* inPieces<T>(values: Iterable<T>, size: number): Generator<T[]> {
+export function* inChunks<T>(values: Iterable<T>, size: number): Generator<T[]> {
   let piece: T[] = [];
   for (const value of values) {
     piece.push(value);

@@ -13,7 +13,7 @@ import {
   type Claim,
   type EarlierAttempt,
   type IntentEnd,
-  inPieces,
+  inChunks,
   type Lookup,
   lookupOf,
   type NewAttempt,
@@ -46,7 +46,7 @@ export class SharedAttempts implements Attempts {
     return this.#inTurn.run(async () => {
       const secret = await this.#readSecret();
       const found: (readonly Attempt[])[] = [];
-      for (const piece of inPieces(needs, needsAtOnce)) {
+      for (const piece of inChunks(needs, needsAtOnce)) {
         const lookup = lookupOf(secret, piece);
         found.push(...foundIn(await this.#ask(findSql(scope, lookup)), lookup));
       }
@@ -74,7 +74,7 @@ export class SharedAttempts implements Attempts {
   ): Promise<(number | undefined)[]> {
     const serials: (number | undefined)[] = [];
     let before: number | undefined;
-    for (const piece of inPieces(needs, needsAtOnce)) {
+    for (const piece of inChunks(needs, needsAtOnce)) {
       const lookup = lookupOf(secret, piece);
       const begin = before === undefined ? ['BEGIN', ...lockSql(lookup, piece), ownSql(scope), lastSql] : [];
       const rows = await this.#ask([...begin, findSql(scope, lookup, before)].join(';\n'));
