@@ -51,7 +51,7 @@ export async function createContext(making: Making): Promise<Context> {
     making.diagnoses ? () => {} : note,
     waiting,
     async (changes) => {
-      const { appendOrReport: appendOrTell } = await import('../journal/append-or-tell.ts');
+      const { appendOrReport: appendOrTell } = await import('../journal/append-or-report.ts');
       for (const change of changes) await appendOrTell(context, { kind: 'key', ...change });
     },
   );

@@ -1,7 +1,6 @@
 import type { AttemptTable } from './attempt-table.ts';
 import type { AuditChain } from './audit.ts';
 import { failureEntry, paidEntry, stepEntry } from './audit.ts';
-import { takenOver } from './booked.ts';
 import type { Grants, StoredGrant } from './grants.ts';
 import { storable } from './integrity.ts';
 import { type IntentRow, isIntact, ownerOf, recordOf, withChecksum } from './intent-row.ts';
@@ -9,6 +8,7 @@ import type { IntentTable, RunIntent } from './intents.ts';
 import type { IntentState, RejectionReason } from './journal-record.ts';
 import { isSelf, nobodyAtWork } from './owner.ts';
 import type { Missed } from './postgres/spool.ts';
+import { takenOver } from './record-result.ts';
 import type { Reservations } from './reservations.ts';
 
 /** What the end of an intent is persisted with. */

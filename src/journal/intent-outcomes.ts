@@ -1,7 +1,6 @@
 import { ErrandError, StorageError } from '../platform/errors.ts';
 import type { Database } from '../platform/sqlite/database.ts';
 import type { Attempts, IntentEnd } from './attempts.ts';
-import { MadeTwiceError, type RecordResult, takenOver } from './booked.ts';
 import type { Grants, StoredGrant } from './grants.ts';
 import type { IntentEnds } from './intent-ends.ts';
 import { ownerOf } from './intent-row.ts';
@@ -9,8 +8,9 @@ import type { IntentTable } from './intents.ts';
 import { type RunIntent, RunIntents } from './intents.ts';
 import type { IntentState, RejectionReason } from './journal-record.ts';
 import { isSelf } from './owner.ts';
-import type { LocalFallback } from './postgres/beside.ts';
+import type { LocalFallback } from './postgres/local-fallback.ts';
 import type { Missed } from './postgres/spool.ts';
+import { MadeTwiceError, type RecordResult, takenOver } from './record-result.ts';
 
 /** Components needed to record an intent's result. */
 export interface OutcomeParts {

@@ -18,12 +18,12 @@ import { addressSalt, readFact } from './journal-facts.ts';
 import type { Intent, IntentState, JournalRecord } from './journal-record.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
 import { isSelf, self } from './owner.ts';
-import type { LocalFallback } from './postgres/beside.ts';
+import type { LocalFallback } from './postgres/local-fallback.ts';
 import { Quotes } from './quotes.ts';
 import { Reservations, type Reserving } from './reservations.ts';
+import { Reverting } from './reverting.ts';
 import { checkFree, checkReuse, isOthers, mayHaveMade } from './take-over.ts';
 import { firstTwin, isMadeByKey, type Twin, type TwinRule } from './twins.ts';
-import { Reverting } from './undoing.ts';
 
 /**
  * The money journal. Keeps each request through timeouts, crashes and reboots until the user has seen its outcome. A
@@ -423,7 +423,7 @@ export async function openJournalDatabase(
     return { database: await openOwn(file, { ...options, beforeFirst }) };
   }
   const { openShared } = await import('./postgres/open.ts');
-  const { LocalFallback } = await import('./postgres/beside.ts');
+  const { LocalFallback } = await import('./postgres/local-fallback.ts');
   const file = journalFile(copyFolder(folder, shared.address));
   const { SharedAttempts } = await import('./postgres/attempts.ts');
   const database = await openShared(file, journalMigrations, 'journal', shared, options);

@@ -1,4 +1,4 @@
-import { appendOrReport } from '../journal/append-or-tell.ts';
+import { appendOrReport } from '../journal/append-or-report.ts';
 import type { AuditEntry, AuditStep } from '../journal/audit-entry.ts';
 import type { Intent } from '../journal/journal-record.ts';
 import { ErrandError, StorageError } from '../platform/errors.ts';

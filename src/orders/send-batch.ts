@@ -1,8 +1,8 @@
 import type { Received } from '../api/received.ts';
 import type { CallOptions, Client } from '../http/client.ts';
 import { pages } from '../http/paging.ts';
-import { MadeTwiceError } from '../journal/booked.ts';
 import type { Intent } from '../journal/journal-record.ts';
+import { MadeTwiceError } from '../journal/record-result.ts';
 import { backoffMs } from '../platform/async.ts';
 import { ErrandError } from '../platform/errors.ts';
 import type { OrderContext } from '../run/order-context.ts';

@@ -8,7 +8,7 @@ import { ErrandError, UsageError } from '../platform/errors.ts';
 import { typedCommand } from '../platform/shell.ts';
 import type { Context } from '../run/context.ts';
 import type { OrderContext } from '../run/order-context.ts';
-import { policyLines } from '../spending/through-policy.ts';
+import { policyLines } from '../spending/policy-gate.ts';
 import { proposedOrder } from './submit/submit.ts';
 
 interface Spending {

@@ -15,7 +15,7 @@ import type { ProposedOrder } from '../../spending/policy/gate.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
 import { hostOf, periodsAt, type Verdict } from '../../spending/policy/policy.ts';
 import { outcomeWords } from '../../spending/policy/refusal.ts';
-import { gateFor } from '../../spending/through-policy.ts';
+import { gateFor } from '../../spending/policy-gate.ts';
 import type { FileCheck } from '../check/file-check.ts';
 import { AmountSpread, type TypicalRange, typicalRangeText } from '../check/outliers.ts';
 import { type FileRow, RowKeys, type UploadRow } from '../rows.ts';

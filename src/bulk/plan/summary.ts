@@ -7,7 +7,7 @@ import { whereFlags } from '../../run/context-flags.ts';
 import type { ApprovablePlan } from '../../spending/approval/subject.ts';
 import type { ProposedOrder } from '../../spending/policy/gate.ts';
 import { verdictLines } from '../../spending/policy/refusal.ts';
-import { gateFor } from '../../spending/through-policy.ts';
+import { gateFor } from '../../spending/policy-gate.ts';
 import { rowsText } from '../check/row-sample.ts';
 import { rangesText } from './file.ts';
 import { type ReviewKind, reviewKinds, type ShownRow } from './make.ts';

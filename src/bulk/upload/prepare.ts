@@ -8,7 +8,7 @@ import { ErrandError } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { type Consent, consentOf } from '../../spending/options.ts';
-import { notePolicy, policyLines } from '../../spending/through-policy.ts';
+import { notePolicy, policyLines } from '../../spending/policy-gate.ts';
 import { type Shard, shardText } from '../check/check.ts';
 import type { FileCheck, Scope } from '../check/file-check.ts';
 import { checkedFile } from '../check/file-check.ts';

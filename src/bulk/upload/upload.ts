@@ -8,7 +8,7 @@ import { ErrandError, StorageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import type { Consent } from '../../spending/options.ts';
 import type { ProposedOrder } from '../../spending/policy/gate.ts';
-import { hasPolicy, reserveAhead } from '../../spending/through-policy.ts';
+import { hasPolicy, reserveAhead } from '../../spending/policy-gate.ts';
 import type { FileCheck } from '../check/file-check.ts';
 import { rowsText } from '../check/row-sample.ts';
 import { tellingEarlier } from '../earlier-uploads.ts';

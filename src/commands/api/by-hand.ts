@@ -18,7 +18,7 @@ import { retryOrder } from '../../orders/submit/retry-order.ts';
 import { placeOrder } from '../../orders/submit/submit.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { notePolicy } from '../../spending/through-policy.ts';
+import { notePolicy } from '../../spending/policy-gate.ts';
 
 interface Request extends GivenBody {
   readonly target: Target;

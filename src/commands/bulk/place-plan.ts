@@ -27,7 +27,7 @@ import { readyToSend } from '../../orders/submit/submit.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { type Consent, consentOf } from '../../spending/options.ts';
-import { notePolicy, policyLines } from '../../spending/through-policy.ts';
+import { notePolicy, policyLines } from '../../spending/policy-gate.ts';
 import { nothingIn, type sentOutput, sentResult } from './place-file.ts';
 
 /** Options and consent for applying a plan. */

@@ -24,7 +24,7 @@ import { confirmSpending } from '../../orders/spending-lines.ts';
 import { readyToSend } from '../../orders/submit/submit.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
-import { notePolicy, policyLines } from '../../spending/through-policy.ts';
+import { notePolicy, policyLines } from '../../spending/policy-gate.ts';
 import { sentOutput, sentResult } from './place-file.ts';
 
 export const retry = defineCommand({

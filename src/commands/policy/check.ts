@@ -15,7 +15,7 @@ import type { ProposedOrder } from '../../spending/policy/gate.ts';
 import { noPolicy } from '../../spending/policy/none.ts';
 import type { Verdict } from '../../spending/policy/policy.ts';
 import { approvalLine } from '../../spending/policy/refusal.ts';
-import { gateFor } from '../../spending/through-policy.ts';
+import { gateFor } from '../../spending/policy-gate.ts';
 
 const findingColumns: readonly Column[] = [
   { name: 'row', path: 'row', kind: 'count', weight: 7 },

@@ -4,7 +4,7 @@ import type { DatabaseAddress } from '../../format/database-address.ts';
 import { backoffMs, InTurn } from '../../platform/async.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { ErrandError, StorageError, toError } from '../../platform/errors.ts';
-import { unsettledCode } from '../booked.ts';
+import { unsettledCode } from '../record-result.ts';
 
 /** Connect timeout, ms. */
 const connectMs = 5000;

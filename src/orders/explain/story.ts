@@ -6,7 +6,7 @@ import type { Output } from '../../api/outputs/index.ts';
 import { formatMoney } from '../../format/money.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
-import { revertedCode } from '../../journal/undoing.ts';
+import { revertedCode } from '../../journal/reverting.ts';
 import { shellLine } from '../../platform/shell.ts';
 import type { MoneyDue, MoneySum } from '../../spending/money-lines.ts';
 import { creditedIn, moneyOf, type OrderMoney } from '../../spending/money-of-order.ts';

@@ -7,7 +7,7 @@ import { ErrandError } from '../../platform/errors.ts';
 import { typedCommand } from '../../platform/shell.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import type { Consent } from '../../spending/options.ts';
-import { notePolicy } from '../../spending/through-policy.ts';
+import { notePolicy } from '../../spending/policy-gate.ts';
 import type { Body, KeyedBody, Placed } from '../submit/intent.ts';
 import { intentOf } from '../submit/intent.ts';
 import { recordOnce } from '../submit/repeats.ts';

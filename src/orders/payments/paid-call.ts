@@ -2,7 +2,7 @@ import { operations } from '../../api/operations/index.ts';
 import type { Received } from '../../api/received.ts';
 import type { InputOf } from '../../http/client.ts';
 import { readGrant } from '../../http/payment-credential.ts';
-import { appendOrReport } from '../../journal/append-or-tell.ts';
+import { appendOrReport } from '../../journal/append-or-report.ts';
 import { paymentEntry } from '../../journal/audit.ts';
 import type { Context } from '../../run/context.ts';
 import type { PayOptions } from './pay.ts';

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { operations } from '../../api/operations/index.ts';
 import type { PaymentChallenge } from '../../http/payment-challenge.ts';
-import { isUnsettled } from '../../journal/booked.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import type { Intent, PaymentNote } from '../../journal/journal-record.ts';
+import { isUnsettled } from '../../journal/record-result.ts';
 import { ErrandError, StorageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
-import { approvedKey, notePolicy, reserveAhead } from '../../spending/through-policy.ts';
+import { approvedKey, notePolicy, reserveAhead } from '../../spending/policy-gate.ts';
 import type { PayOptions } from '../payments/pay.ts';
 import { agreeOnPayment, notePaid, pay, priceText, requestPrice } from '../payments/pay.ts';
 import {

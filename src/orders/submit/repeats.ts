@@ -11,7 +11,7 @@ import type { OrderContext } from '../../run/order-context.ts';
 import type { Consent } from '../../spending/options.ts';
 import type { Gate } from '../../spending/policy/gate.ts';
 import { mayHavePolicy } from '../../spending/policy/load.ts';
-import { gateFor, withPolicy } from '../../spending/through-policy.ts';
+import { gateFor, withPolicy } from '../../spending/policy-gate.ts';
 import { letGo } from '../let-go.ts';
 import type { JournaledOperation, MadeBy } from '../order-record.ts';
 import { type CurrentState, currentState, endedText } from './current-state.ts';

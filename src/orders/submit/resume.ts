@@ -9,7 +9,7 @@ import { damagedRecord, sentWithOtherKey, wasSentWithOtherKey } from '../../jour
 import { ErrandError, StorageError, stopOf } from '../../platform/errors.ts';
 import { flagsTo, unnamedService, whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
-import { isReserved } from '../../spending/through-policy.ts';
+import { isReserved } from '../../spending/policy-gate.ts';
 import type { JournaledOperation, MadeBy, MadeRecord } from '../order-record.ts';
 import { sendBatch } from '../send-batch.ts';
 import { sendReturn } from '../send-return.ts';

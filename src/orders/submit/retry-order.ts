@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CallOptions } from '../../http/client.ts';
-import { MadeTwiceError } from '../../journal/booked.ts';
+import { MadeTwiceError } from '../../journal/record-result.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { noteInDoubt } from '../audited.ts';

@@ -6,7 +6,7 @@ import { wasSentWithOtherKey } from '../../journal/take-over.ts';
 import { StorageError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import type { ProposedOrder } from '../../spending/policy/gate.ts';
-import { approvedKey, notePolicy } from '../../spending/through-policy.ts';
+import { approvedKey, notePolicy } from '../../spending/policy-gate.ts';
 import { adoptOrder, keyOfAnother } from './existing.ts';
 import type { Body, KeyedBody, Placed, Placing } from './intent.ts';
 import { type IntentOf, intentOf } from './intent.ts';

@@ -1,6 +1,6 @@
 import { ownOpenText } from '../../../journal/owner.ts';
 import type { DatabaseFacts } from '../../../journal/postgres/examine.ts';
-import { settlingCommands, unfinishedLine } from '../../../orders/owed.ts';
+import { settlingCommands, unfinishedLine } from '../../../orders/unfinished.ts';
 import { DamagedError } from '../../../platform/errors.ts';
 import { unnamedService } from '../../../run/context-flags.ts';
 import { type Check, type Finding, info, ok, problem, problemOf } from '../check.ts';

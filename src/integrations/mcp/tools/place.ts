@@ -7,7 +7,7 @@ import { safeText } from '../../../platform/redact/safe-text.ts';
 import type { Context } from '../../../run/context.ts';
 import { feeOf } from '../../../spending/policy/facts.ts';
 import { PolicyDenial } from '../../../spending/policy/refusal.ts';
-import { allowedVerdict } from '../../../spending/through-policy.ts';
+import { allowedVerdict } from '../../../spending/policy-gate.ts';
 import { addressLine } from '../address-line.ts';
 import { z } from '../arguments.ts';
 import { checkDayLimit } from '../guard.ts';

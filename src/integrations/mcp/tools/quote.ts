@@ -17,7 +17,7 @@ import { ErrandError, UsageError } from '../../../platform/errors.ts';
 import type { Context } from '../../../run/context.ts';
 import { feeOf } from '../../../spending/policy/facts.ts';
 import type { Verdict } from '../../../spending/policy/policy.ts';
-import { allowedVerdict, approvedKey } from '../../../spending/through-policy.ts';
+import { allowedVerdict, approvedKey } from '../../../spending/policy-gate.ts';
 import { addressLine } from '../address-line.ts';
 import { z } from '../arguments.ts';
 import { checkDayLimit } from '../guard.ts';
