@@ -1,3 +1,4 @@
+import { own } from './json.ts';
 import { limits } from './limits.ts';
 
 /** An order field with a single plain value, which the caller sends, the service stores and every response returns. */
@@ -45,6 +46,12 @@ export type PlainFieldName = keyof Table;
 export type PlainBulkColumn = {
   [K in PlainFieldName]: Table[K]['bulkColumn'] extends readonly string[] ? K : never;
 }[PlainFieldName];
+
+/** Whether an order record names an account at the retailer. Services send null, "" or no field for none. */
+export function namesAccount(order: unknown): boolean {
+  const id = own(order, 'retailer_credentials_id');
+  return id != null && id !== '';
+}
 
 interface Values {
   string: string;

@@ -1,5 +1,6 @@
 import { failedOrderStatuses } from '../api/enums.ts';
 import { objectsIn, own, textIn } from '../api/json.ts';
+import { namesAccount } from '../api/order-fields.ts';
 import { type MoneyDue, type MoneyLine, type MoneySum, type Payer, sumsOf } from './money-lines.ts';
 import { centsIn, chargeOf, minorUnits } from './price-of-order.ts';
 
@@ -68,7 +69,7 @@ function payerOf(order: unknown, paid: KnownOfOrder['paid']): Payer {
   if (paid || objectsIn(own(order, 'job_result'), 'refunds').length > 0) return 'challenge';
   if (own(order, 'payment') != null && textIn(own(order, 'payment'), 'mode') !== 'wallet') return 'card';
   if (own(order, 'connect') != null) return 'connect';
-  return own(order, 'retailer_credentials_id') == null ? 'wallet' : 'retailer_account';
+  return namesAccount(order) ? 'retailer_account' : 'wallet';
 }
 
 /** `undone` means placed and then cancelled by the retailer. `nothing` means never placed. */

@@ -45,6 +45,11 @@ test.each([
   const money = moneyOf(ended, { feeCents });
   expect(money).toMatchObject({ isOpen: false, isComplete: true, due: [] });
   expect(money.sums).toEqual(sums.map((one) => ({ payer: 'wallet', ...one })));
+  // Services send null, "" or no field for no account.
+  const { retailer_credentials_id: _, ...absent } = ended;
+  expect(moneyOf({ ...ended, retailer_credentials_id: '' }, { feeCents })).toEqual(money);
+  expect(moneyOf({ ...opened, retailer_credentials_id: '' }, { feeCents })).toEqual(open);
+  expect(moneyOf(absent, { feeCents })).toEqual(money);
   close();
 });
 

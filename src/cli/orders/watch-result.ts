@@ -1,4 +1,5 @@
 import { errorTypeHint } from '../../api/error-codes.ts';
+import { namesAccount } from '../../api/order-fields.ts';
 import type { Printed } from '../../api/outputs/printed.ts';
 import { valueAt } from '../../api/received.ts';
 import type { ResultOf } from '../../format/output-forms.ts';
@@ -273,6 +274,6 @@ const withRoom = (column: Column, width: number): Column =>
 function failureOf(order: OrderRecord): string | undefined {
   const type = valueAt<Order>(order, 'job_result.error_type');
   if (typeof type !== 'string') return undefined;
-  const hint = errorTypeHint(type, order.retailer_credentials_id !== null);
+  const hint = errorTypeHint(type, namesAccount(order));
   return hint ? `${type}: ${hint}` : type;
 }

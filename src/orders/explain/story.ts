@@ -1,6 +1,7 @@
 import { failedOrderStatuses } from '../../api/enums.ts';
 import { errorHint, errorTypeHint } from '../../api/error-codes.ts';
 import { type JsonObject, numberIn, objectsIn, own, textIn } from '../../api/json.ts';
+import { namesAccount } from '../../api/order-fields.ts';
 import { isAbout, quantityText, type ShownState, spoken } from '../../api/order-state.ts';
 import type { Output } from '../../api/outputs/index.ts';
 import { formatMoney } from '../../format/money.ts';
@@ -328,7 +329,7 @@ export function whyOf(order: unknown): Why[] {
   const message = textIn(result, 'error') ?? textIn(details, 'message');
   const status = textIn(order, 'status') ?? '';
   const hasFailed = failedOrderStatuses.some((failed) => failed === status);
-  const hasAccount = own(order, 'retailer_credentials_id') != null;
+  const hasAccount = namesAccount(order);
   const hintOf = (code: string | undefined): string | undefined =>
     hasFailed && code !== undefined ? errorTypeHint(code, hasAccount) : undefined;
   const whole =
