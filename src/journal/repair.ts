@@ -229,7 +229,7 @@ function lostReservations(
         ...{ feeCents: 0, isRehearsal: false, orderId: undefined, pid: 0, started: '', override: undefined },
         approval: approvals.get(id),
         intents: [String(key), unknownIntent],
-        facts: { retailers: [], metadata: [], products: [], address: '' },
+        facts: { retailers: [], metadata: [], products: [], recipient: '' },
       });
   }
   return [...made.values()];
