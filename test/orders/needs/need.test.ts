@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { OrderContent } from '../../../src/format/canonical-need.ts';
 import { compareNeeds, type Likeness, needOf } from '../../../src/orders/needs/need.ts';
@@ -189,4 +190,22 @@ test('a listing counts as its page where that is known', () => {
   expect(compareNeeds(needOf(urls('https://service.example/sku/xx_sku_1')), needOf(urls(mug)))).toBe(
     'unlike',
   );
+});
+
+interface LabelledPair {
+  readonly about: string;
+  readonly a: OrderContent;
+  readonly b: OrderContent;
+  readonly label: 'alike' | 'unlike' | 'ask';
+}
+const pairs: readonly LabelledPair[] = JSON.parse(
+  readFileSync(new URL('pairs.json', import.meta.url), 'utf8'),
+);
+
+// Labelled from the rules alone, by people who had not seen this code. Seven strict readings were relaxed: street and
+// unit words with their abbreviations, umlauts, ZIP+4, and www.
+test.each(pairs)('$label: $about', ({ a, b, label }) => {
+  const likeness = { alike: 'alike', unlike: 'unlike', ask: 'overlap' }[label];
+  expect(compareNeeds(needOf(a), needOf(b))).toBe(likeness);
+  expect(compareNeeds(needOf(b), needOf(a))).toBe(likeness);
 });
