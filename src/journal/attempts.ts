@@ -60,11 +60,17 @@ export interface Attempt extends NewAttempt {
   readonly likeness: 'alike' | 'overlap' | 'unlike';
 }
 
-/** An attempt recorded before this table existed. */
+/** An attempt recorded before this table existed, or in another table. */
 export interface EarlierAttempt {
   readonly scope: AttemptScope;
   readonly need: AttemptNeed;
   readonly attempt: NewAttempt;
+}
+
+/** An attempt as a table holds it. Its need is hashed there. */
+export interface StoredAttempt {
+  readonly scope: AttemptScope;
+  readonly attempt: Attempt;
 }
 
 /** An update of an attempt. Undefined fields stay unchanged. */
@@ -146,6 +152,11 @@ export const attemptColumns = [
   ...['serial', 'account', 'whole', 'namespace', 'reference', 'run', 'number', 'key', 'operation', 'upload'],
   ...['order_id', 'state', 'made_at', 'seen_at'],
 ] as const;
+
+/** Parses a row of the table of accounts. */
+export const scopeOf = ({ service, account, test }: Readonly<Record<string, unknown>>): AttemptScope => ({
+  ...{ service: String(service), accounts: [String(account)], isTest: Number(test) === 1 },
+});
 
 /** Parses a row of the table. */
 export function attemptOf(row: Readonly<Record<string, unknown>>, likeness: Attempt['likeness']): Attempt {
@@ -250,11 +261,11 @@ type Rows = readonly Row[];
 const none: readonly Attempt[] = [];
 
 /** Groups consecutive attempts of the same scope into pieces. */
-export function* byScope(
-  earlier: Iterable<EarlierAttempt>,
-): Generator<{ readonly scope: AttemptScope; readonly piece: readonly EarlierAttempt[] }> {
-  let piece: EarlierAttempt[] = [];
-  const isOf = ({ scope }: EarlierAttempt): boolean =>
+export function* byScope<T extends Pick<EarlierAttempt, 'scope'>>(
+  earlier: Iterable<T>,
+): Generator<{ readonly scope: AttemptScope; readonly piece: readonly T[] }> {
+  let piece: T[] = [];
+  const isOf = ({ scope }: T): boolean =>
     piece[0] === undefined || JSON.stringify(piece[0].scope) === JSON.stringify(scope);
   for (const one of earlier) {
     if (piece[0] && (!isOf(one) || piece.length >= needsAtOnce)) {
