@@ -101,6 +101,18 @@ export class AttemptTable {
     );
   }
 
+  /** Implements `Attempts.undo`. */
+  undo(service: string, intents: readonly string[]): void {
+    const of = 'account IN (SELECT id FROM attempt_accounts WHERE service = ?)';
+    const keys = '(SELECT value FROM json_each(?))';
+    for (const which of [`upload IS NULL AND key IN ${keys}`, `upload IN ${keys}`])
+      this.#database.run(
+        `UPDATE attempts SET state = 'unsent' WHERE ${which} AND ${of}`,
+        JSON.stringify(intents),
+        service,
+      );
+  }
+
   ofKey(scope: AttemptScope, key: string): Attempt[] {
     return this.#own('upload IS NULL AND key = ?', key, scope);
   }
@@ -264,6 +276,10 @@ export class LocalAttempts implements Attempts {
 
   async follow(service: string, key: string, end: IntentEnd): Promise<void> {
     await this.#database.transaction(() => this.#table.follow(service, key, end));
+  }
+
+  async undo(service: string, intents: readonly string[]): Promise<void> {
+    await this.#database.transaction(() => this.#table.undo(service, intents));
   }
 
   async ofKey(scope: AttemptScope, key: string): Promise<Attempt[]> {

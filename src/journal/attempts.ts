@@ -12,7 +12,8 @@ export interface Reference {
 /**
  * Last known state of an attempt. `intended`: may have been sent, outcome unknown. `placed`: the service has the order,
  * and it has not ended. `cancelled`, `returned`: the order was cancelled or returned. `unknown`: imported from older
- * records, or given up; blocks nothing until it has been looked up. `unsent`: never sent, so it does not count.
+ * records, or given up; blocks nothing until it has been looked up. `unsent`: never sent,
+ * or gone with the sandbox that had it, so it does not count.
  */
 export type AttemptState = 'intended' | 'placed' | 'failed' | 'cancelled' | 'returned' | 'unknown' | 'unsent';
 
@@ -117,6 +118,8 @@ export interface Attempts {
   change(changes: readonly AttemptChange[]): Promise<void>;
   /** Applies the outcome of an intent to its attempt. The intent must not be a batch. @throws StorageError. */
   follow(service: string, key: string, end: IntentEnd): Promise<void>;
+  /** Marks the attempts of intents that a sandbox no longer has. @throws StorageError. */
+  undo(service: string, intents: readonly string[]): Promise<void>;
   /** Attempts with a key that are not rows of an upload. @throws StorageError. */
   ofKey(scope: AttemptScope, key: string): Promise<Attempt[]>;
   /** Attempts that are rows of an upload. @throws StorageError. */
