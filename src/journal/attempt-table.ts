@@ -73,15 +73,25 @@ export class AttemptTable {
     const secret = this.#secret();
     const last = Number(this.#database.get('SELECT max(serial) AS last FROM attempts')?.last ?? 0);
     const written: (number | undefined)[] = [];
-    for (const piece of inChunks(needs, needsAtOnce)) {
-      const lookup = lookupOf(secret, piece);
-      for (const [at, related] of this.#find(accounts, lookup, last).entries()) {
-        const made = decide(related, written.length);
-        const numbers = lookup.numbers[at];
-        written.push(made && numbers && this.#insert(own, piece[at]?.reference, numbers, made));
+    try {
+      for (const piece of inChunks(needs, needsAtOnce)) {
+        if (written.length === needsAtOnce) this.#cache(claimCacheKiB);
+        const lookup = lookupOf(secret, piece);
+        for (const [at, related] of this.#find(accounts, lookup, last).entries()) {
+          const made = decide(related, written.length);
+          const numbers = lookup.numbers[at];
+          written.push(made && numbers && this.#insert(own, piece[at]?.reference, numbers, made));
+        }
       }
+    } finally {
+      if (written.length > needsAtOnce) this.#cache(defaultCacheKiB);
     }
     return written;
+  }
+
+  /** Sets how much of the file is cached. Hashes lead to pages all over an index. */
+  #cache(kibibytes: number): void {
+    this.#database.get(`PRAGMA cache_size = -${kibibytes}`);
   }
 
   change(changes: readonly AttemptChange[]): void {
@@ -240,6 +250,11 @@ export class AttemptTable {
     throw new Error('the table of attempts has no secret');
   }
 }
+
+/** Cache for claims of many needs. */
+const claimCacheKiB = 32_768;
+/** The default of SQLite. */
+const defaultCacheKiB = 2_000;
 
 const written = attemptColumns.slice(1);
 const insertSql = `INSERT INTO attempts (${written.join(', ')}) VALUES (${written.map(() => '?').join(', ')})`;
