@@ -111,7 +111,7 @@ async function askReference(
   if (!unused || (unused.by === 'name' && !isAsking)) return undefined;
   const prompt = await context.prompt();
   if (unused.by === 'preset') {
-    const question = `The shop that numbers these orders, such as my-shop: with it, ${namesText(unused.headings)} name each row, which is bought once. Or nothing`;
+    const question = `${namesText(unused.headings)} can name each row, so that it is bought once. Name of the shop that numbers them, or nothing`;
     const namespace = await prompt.askText(context, question, { check: namespaceProblem, optional: true });
     return namespace === '' ? undefined : { map, reference: { columns: [], namespace } };
   }

@@ -154,10 +154,12 @@ export function readReference(
   const text = composedReference(parts);
   const problem = referenceProblem(text);
   if (problem === undefined) return { reference: referenceOf(text, namespace) };
-  const at = parts.findIndex((part) => part !== '' && referenceProblem(part) !== undefined);
-  return at >= 0
-    ? issueOf(headings[at], parts[at], `as a reference ${problem}`)
-    : issueOf(headings.join(', '), text, text === '' ? 'has no reference; give each row its own' : problem);
+  for (const [at, part] of parts.entries()) {
+    const ofPart = part === '' ? undefined : referenceProblem(part);
+    if (ofPart !== undefined) return issueOf(headings[at], part, `as a reference ${ofPart}`);
+  }
+  const message = text === '' ? 'has no reference; give each row its own' : problem;
+  return issueOf(headings.join(', '), text, message);
 }
 
 const issueOf = (column = '', value = '', message: string): ReadReference => ({
