@@ -3,6 +3,7 @@ import type { ColumnPlan } from '../api/bulk-columns.ts';
 import { type BulkIssue, type BulkRow, orderOfRow, readBulkRow } from '../api/bulk-row.ts';
 import { setOwn } from '../api/json.ts';
 import { bodyHash, sha256 } from '../format/canonical.ts';
+import type { Reference } from '../journal/attempts.ts';
 import { addressProblem } from '../orders/addresses/options.ts';
 import { addRow } from './check/row-sample.ts';
 import { centsHeading, currencyProblem, type Decimal, type OpenPrice, readPrice } from './csv/amounts.ts';
@@ -16,6 +17,7 @@ import {
   type TablePlan,
 } from './csv/headings.ts';
 import { breaksIn, delimiters, readTable, type TableOptions } from './csv/reader.ts';
+import { readReference } from './csv/reference-columns.ts';
 import {
   addressOfOrder,
   asTaken,
@@ -23,8 +25,10 @@ import {
   isContinuation,
   noReadings,
   noteHidden,
+  noteReferences,
   type Readings,
 } from './csv/shop-export-quirks.ts';
+import { lostDigits } from './csv/spreadsheet-text.ts';
 
 /** A parsed row of a file. */
 export interface FileRow {
@@ -36,6 +40,8 @@ export interface FileRow {
   /** The price as in the file, if it is unknown whether bare whole numbers are dollars or cents. */
   readonly openPrice: OpenPrice | undefined;
   readonly row: BulkRow;
+  /** The buyer's own name for the row's order, without the run; undefined if the file has none, or an invalid one. */
+  readonly reference?: Reference | undefined;
   readonly issues: readonly BulkIssue[];
   /** Whether a stray quote may have swallowed the rows below, which would be skipped along with this one. */
   readonly mayHoldOthers: boolean;
@@ -72,6 +78,7 @@ export async function* readRows(
       plan = planTable(options.name, readHeadings(headings, options), options, headings);
       rivals = new RivalCells(options.name, plan);
       if (!options.isAsBefore) noteHidden(readings, headings);
+      readings.references.unused = plan.unusedReference;
     }
     const money = { unit: plan.isInCents ? ('cents' as const) : options.amounts, decimal: options.decimal };
     const read: FileRow[] = [];
@@ -86,6 +93,7 @@ export async function* readRows(
         const whole = withAddress(plan, cells, number);
         rivals?.note(whole);
         const row = readRow(plan, money, number, asTaken(plan, whole, readings));
+        if (row.reference) noteReferences(readings, plan, row.reference, number);
         read.push(lines.first === lines.last ? row : withLines(row, lines));
       }
     }
@@ -146,10 +154,14 @@ function readRow(
   if (plan.currencyIndexes.length > 0) issues.push(...currencies(plan, cells));
   if (cells.length > plan.headings.length) issues.push(...surplus(plan.headings, cells));
   if (plan.unheadedIndex >= 0) issues.push(...unheaded(plan, cells));
+  const named = plan.reference && readReference(plan.reference, cells);
+  if (named && 'issue' in named) issues.push(named.issue);
+  if (named) issues.push(...keyWithReference(row));
   const found = explained(issues, row);
   const openPrice = isPriced && unit === undefined ? { text: text.trim(), ...read } : undefined;
   return {
     ...{ number, plan, cells, row, openPrice, mayHoldOthers: false },
+    reference: named && 'reference' in named ? named.reference : undefined,
     issues: found.length === 0 ? found : found.map(shownIssue),
   };
 }
@@ -246,6 +258,13 @@ function addUnusable(issues: BulkIssue[], { cell }: BulkRow): void {
   }
 }
 
+/** A row's key follows from its reference, so the file must not give both. */
+function keyWithReference({ cell }: BulkRow): BulkIssue[] {
+  const value = cell('idempotency_key');
+  const message = 'stands beside a reference, from which the key follows; take the column out';
+  return value === '' ? [] : [{ column: 'idempotency_key', value, message }];
+}
+
 const currencies = ({ headings, currencyIndexes }: TablePlan, cells: readonly string[]): BulkIssue[] =>
   currencyIndexes.flatMap((index) => {
     const value = cells[index] ?? '';
@@ -332,7 +351,6 @@ export function stableKey(parts: readonly (string | number)[]): string {
 /** Countries with five-digit postal codes, where four digits mean a lost leading zero. */
 const fiveDigits = new Set(['DE', 'ES', 'FI', 'FR', 'HR', 'IT', 'MX', 'TR', 'US']);
 
-const powerOfTen = /^\d(?:[.,]\d{1,14})?e\+?\d{1,3}$/i;
 const withDecimal = /^(\d{1,15})[.,]0{1,2}$/;
 
 /**
@@ -346,8 +364,8 @@ function explainArtifact(
 ): string | undefined {
   const isPostal = column === 'postal_code' && (text.length === 4 || text.length === 9);
   if (!isPostal && !/[.,e]/i.test(text)) return undefined;
-  if (powerOfTen.test(text))
-    return `is what a spreadsheet made of a long number, and digits are lost; format the column as text, enter it again and export anew`;
+  const lost = lostDigits(text);
+  if (lost !== undefined) return lost;
   const [, whole] = withDecimal.exec(text) ?? [];
   if (whole !== undefined)
     return `is a number with decimals, as a spreadsheet writes it; write ${whole}, in a column formatted as text`;

@@ -5,8 +5,10 @@ import { type JsonObject, numberIn, objectsIn, textIn } from '../../api/json.ts'
 import { uuidPattern } from '../../api/limits.ts';
 import type { Received } from '../../api/received.ts';
 import type { Shape } from '../../api/schemas/index.ts';
+import { referenceKey } from '../../orders/needs/reference.ts';
 import type { BatchIntent } from '../../orders/send-batch.ts';
 import type { Placing } from '../../orders/submit/intent.ts';
+import { UsageError } from '../../platform/errors.ts';
 import { keyOfRows, RowKeys } from '../rows.ts';
 
 export type Batch = Received<'bulk.get'>;
@@ -154,7 +156,8 @@ export function batchOfRequest(
 ): { readonly batch: BatchIntent; readonly hasOwnKeys: boolean } {
   const read = rowReader();
   const keys = new RowKeys(isNew ? randomUUID() : '');
-  const given = rows.map((row) => {
+  const given = rows.map((row, index) => {
+    checkReference(row, index);
     const { plan, values: cells, row: order } = read(textsOf(row));
     return { plan, cells, row: order };
   });
@@ -163,6 +166,15 @@ export function batchOfRequest(
     batch: { key: keyOfRows(keyed), filename: filename || unnamed, rows: keyed, notifies: notifies === true },
     hasOwnKeys: given.every(({ row }) => row.cell('idempotency_key') !== ''),
   };
+}
+
+/** @throws UsageError if a row gives the metadata in which references travel. */
+function checkReference(row: Shape<'BulkUploadRequest'>['rows'][number], index: number): void {
+  const name = `metadata.${referenceKey}`;
+  if (!Object.keys(row).some((heading) => heading.trim().toLowerCase() === name)) return;
+  throw new UsageError(
+    `rows.${index}: ${name} is where the reference travels; give it by \`bulk upload --reference-column\``,
+  );
 }
 
 const textsOf = (row: Shape<'BulkUploadRequest'>['rows'][number]): Record<string, string> =>

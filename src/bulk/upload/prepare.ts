@@ -15,7 +15,7 @@ import { checkedFile } from '../check/file-check.ts';
 import { rowsText } from '../check/row-sample.ts';
 import { isShort, leftOutText, shortOf, spendLine } from '../check/spend.ts';
 import { readReading } from '../csv/reading.ts';
-import { type TableFlags, tableFlags } from '../csv/table-options.ts';
+import { referenceFlags, type TableFlags, tableFlags } from '../csv/table-options.ts';
 import { defaultBatchRows } from './batches.ts';
 import { uploadName } from './begin.ts';
 import type { Source } from './source.ts';
@@ -88,6 +88,7 @@ export async function prepareUpload(
     table: {
       ...{ preset: options.preset?.name, map: options.map, amounts: options.amounts },
       isAsBefore: options.isAsBefore ?? false,
+      ...referenceFlags(options.reference),
       ...{ locale: given.locale, encoding: given.encoding, delimiter: given.delimiter },
     },
     ...{ batchSize, run, skipInvalid, notifies, isShared },
