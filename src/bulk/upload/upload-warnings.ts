@@ -1,11 +1,12 @@
 import { type BulkColumn, bulkListSeparator, meaningOf } from '../../api/bulk-columns.ts';
 import { objectsIn, own, textIn } from '../../api/json.ts';
+import { canonicalPage } from '../../format/canonical-product.ts';
+import { canonicalRecipient, type RecipientParts } from '../../format/canonical-recipient.ts';
 import { type JournalRecord, paidAccount } from '../../journal/journal-record.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import { StorageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { placeText } from '../../spending/policy/facts.ts';
-import { hostOf, productOf } from '../../spending/policy/policy.ts';
+import { hostOf } from '../../spending/policy/policy.ts';
 import type { FileCheck } from '../check/file-check.ts';
 import { AmountSpread, farLines } from '../check/outliers.ts';
 import { rowsText } from '../check/row-sample.ts';
@@ -336,22 +337,29 @@ function codeOf(text: string): number {
 let last = { url: '', product: '', host: '' };
 
 function productAt(url: string): typeof last {
-  if (last.url !== url) last = { url, product: productOf(url), host: hostOf(url) };
+  if (last.url !== url) last = { url, product: canonicalPage(url), host: hostOf(url) };
   return last;
 }
 
 /** Distinct hosts of product URLs. */
 const hostsOf = (urls: readonly string[]): string[] => [...new Set(urls.map((url) => productAt(url).host))];
 
+/** Text of a part of an address; empty if missing. */
+type PartOf = (name: keyof RecipientParts | 'name') => string;
+
 /** Hashes of product and address. Orders that share a hash are duplicates, barring a rare collision. */
-function duplicateCodes(urls: readonly string[], part: Parameters<typeof placeText>[0]): number[] {
-  const rowIndex = placeText(part);
-  const codes = urls.map((url) => codeOf(`${productAt(url).product} ${rowIndex}`));
+function duplicateCodes(urls: readonly string[], part: PartOf): number[] {
+  const recipient = canonicalRecipient({
+    ...{ first_name: part('name') || part('first_name'), last_name: part('last_name') },
+    ...{ address_line1: part('address_line1'), address_line2: part('address_line2') },
+    ...{ postal_code: part('postal_code'), country: part('country') },
+  });
+  const codes = urls.map((url) => codeOf(`${productAt(url).product} ${recipient}`));
   return codes.length === 1 ? codes : [...new Set(codes)];
 }
 
 /** Address parts of a row's order. */
 const placeOf =
-  (cell: CellOf): Parameters<typeof placeText>[0] =>
+  (cell: CellOf): PartOf =>
   (part) =>
     cell(part) || (part === 'country' ? 'US' : '');
