@@ -55,6 +55,8 @@ export const emptyTally = (): Tally => ({
 export interface Part {
   readonly shard: Shard;
   readonly run: string;
+  /** Receives the keys of valid rows that belong to other shards. */
+  readonly onElsewhere?: ((key: string) => void) | undefined;
 }
 
 /**
@@ -85,8 +87,10 @@ export async function* checkFile(
       const key = found.length > 0 ? undefined : rowKeys?.key(read);
       if (read.mayHoldOthers && tally.holding.length < maxHolding) tally.holding.push(read.number);
       if (found.length > 0) tally.invalid += 1;
-      else if (part && key !== undefined && !isInShard(part.shard, key)) tally.elsewhere += 1;
-      else {
+      else if (part && key !== undefined && !isInShard(part.shard, key)) {
+        tally.elsewhere += 1;
+        part.onElsewhere?.(key);
+      } else {
         valid.push(key === undefined ? read : { ...read, key });
         tally.orders += 1;
         tally.spread.add(read.number, read.row.maxPrice ?? 0);
