@@ -2,9 +2,9 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { hangsAfterMs } from '../limits.ts';
-import { errand } from '../program/run.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
-import { Terminal, unfolded } from './terminal.ts';
+import { errand } from '../support/run.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+import { Terminal, unfolded } from '../support/terminal.ts';
 
 const columns = ['Item URL=product_url', 'Limit USD=max_price', 'Ship To Name=name', 'Pieces=quantity'];
 const places = ['Street=address_line1', 'City=city', 'State=state', 'ZIP=postal_code', 'Country=country'];
@@ -16,7 +16,7 @@ let terminals: Terminal[];
 beforeEach(async () => {
   workspace = makeWorkspace({ NO_COLOR: '1' });
   terminals = [];
-  const requisitions = new URL('../bulk/real-files/requisitions.csv', import.meta.url);
+  const requisitions = new URL('../commands/bulk/real-files/requisitions.csv', import.meta.url);
   copyFileSync(requisitions, join(workspace.folder, 'tiny.csv'));
   await errand(workspace, ['sandbox', 'trigger', 'wallet-funded', '--amount', '$20,000']);
 });
