@@ -256,7 +256,7 @@ describe.runIf(hasPostgres)("a machine's own journal, once a database is named",
     });
     const claim = (key: string, name: string, change: Partial<NewAttempt> = {}, reference?: string) => ({
       scope,
-      need: needFor(name, reference),
+      needs: [needFor(name, reference)],
       decide: (): NewAttempt => ({
         ...{ run: undefined, number: 1, key, operation: 'order.create', upload: undefined },
         ...{ orderId: undefined, state: 'intended', madeAt: now, seenAt: undefined },

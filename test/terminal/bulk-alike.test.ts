@@ -1,7 +1,7 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { hangsAfterMs } from '../limits.ts';
+import { hangsAfterMs } from '../support/limits.ts';
 import { errand } from '../support/run.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 import { Terminal, unfolded } from '../support/terminal.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { cutOff, errorOf, lose, type Shopping, shopping } from './shopping.ts';
+import { cutOff, errorOf, lose, type Shopping, shopping } from '../../support/shopping.ts';
 
 const day = 24 * 3600 * 1000;
 const headings = 'product_url,max_price,name,address_line1,city,state,postal_code,country,phone_number,note';
