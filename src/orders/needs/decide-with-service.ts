@@ -1,6 +1,7 @@
 import { isObject } from '../../api/json.ts';
 import { contentIn, recipientIn } from '../../format/canonical-need.ts';
 import { canonicalRecipient } from '../../format/canonical-recipient.ts';
+import { relativeTime } from '../../format/time.ts';
 import type { Client } from '../../http/client.ts';
 import type {
   Attempt,
@@ -12,6 +13,7 @@ import type {
   NewAttempt,
   Reference,
 } from '../../journal/attempts.ts';
+import { ErrandError, stopOf } from '../../platform/errors.ts';
 import { type Difference, differences } from '../compare.ts';
 import type { OrderRecord } from '../order-record.ts';
 import type { Body } from '../submit/intent.ts';
@@ -125,7 +127,8 @@ async function seeAttempts(
         ? await sources.settle(attempt)
         : { state: attempt.state, orderId: attempt.orderId };
     const { serial } = attempt;
-    const found = settled.orderId === undefined ? undefined : await seeOrder(sources.client, settled.orderId);
+    const found =
+      settled.orderId === undefined ? undefined : await readOrderOf(sources, attempt, settled.orderId);
     const seenAt = sources.now();
     if (!found)
       changes.push({
@@ -140,6 +143,35 @@ async function seeAttempts(
     }
   }
   await sources.attempts.change(changes);
+}
+
+/**
+ * Reads the order of an attempt. @throws ErrandError unavailable if its state cannot be determined; nothing may be sent
+ * then.
+ */
+export async function readOrderOf(
+  { client, now }: Pick<NeedSources, 'client' | 'now'>,
+  { key, madeAt }: Attempt,
+  id: string,
+): Promise<SeenOrder | undefined> {
+  try {
+    return await seeOrder(client, id);
+  } catch (error) {
+    if (!(error instanceof ErrandError) || stopOf(error)) throw error;
+    const age = relativeTime(new Date(madeAt).toISOString(), now());
+    throw new ErrandError(
+      'unavailable',
+      `an order like this one was sent ${age}: ${id}; what became of it cannot be read (${error.message}), and nothing was sent now`,
+      {
+        details: { order_id: id },
+        idempotencyKey: key,
+        outcome: 'applied',
+        retryable: true,
+        hint: 'Run the same command again once the order can be read: it is ordered again only if the first has failed or was cancelled.',
+        cause: error,
+      },
+    );
+  }
 }
 
 /**

@@ -1,68 +1,100 @@
 import { relativeTime } from '../../format/time.ts';
-import type { Attempt, Reference } from '../../journal/attempts.ts';
+import type { Attempt } from '../../journal/attempts.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
+import { isBeingSent, workerOf } from '../../journal/take-over.ts';
 import { ErrandError, type NextStep } from '../../platform/errors.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import { shellLine, typedCommand } from '../../platform/shell.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
-import { differencesText, shownDifferences } from '../compare.ts';
-import { stateOfOrder } from '../order-record.ts';
-import type { Body } from '../submit/intent.ts';
+import { changesText, type Difference, differences, shownDifferences } from '../compare.ts';
+import { type JournaledOperation, stateOfOrder } from '../order-record.ts';
+import { recordDifferences } from '../submit/existing.ts';
+
 import type { Decision, Refusal } from './decide.ts';
 import { type DecidedOrder, needDifferences, orderSeen } from './decide-with-service.ts';
+import type { Purchase } from './place-once.ts';
 import { metadataOf } from './reference.ts';
+import { recordOf } from './scope.ts';
 import type { SeenOrder } from './service-orders.ts';
 
 /** Describes an attempt with its current state at the service and its age. */
 export function attemptText(attempt: Attempt, seen: DecidedOrder['seen'], now: number): string {
-  const { orderId, key, madeAt } = attempt;
+  const { orderId, key } = attempt;
+  return `${orderId ?? key} (${stateText(attempt, seen)}, ${ageText(attempt, now)})`;
+}
+
+function stateText(attempt: Attempt, seen: DecidedOrder['seen']): string {
   const found = orderSeen(seen, attempt);
-  const state = found ? safeText(stateOfOrder(found.order).text, maxState) : attempt.state.replace('_', ' ');
-  return `${orderId ?? key} (${state}, ${relativeTime(new Date(madeAt).toISOString(), now)})`;
+  return found ? safeText(stateOfOrder(found.order).text, maxState) : attempt.state.replace('_', ' ');
 }
 
 const maxState = 60;
+
+function ageText({ madeAt }: Attempt, now: number): string {
+  const age = relativeTime(new Date(madeAt).toISOString(), now);
+  return age === 'now' ? 'just now' : age;
+}
 
 /** Note for a new attempt after one that has ended: `attempt 2; the one before it has ended: …`. */
 export const afterText = (number: number, after: Attempt, seen: DecidedOrder['seen'], now: number): string =>
   `attempt ${number}; the one before it has ended: ${attemptText(after, seen, now)}`;
 
+type Stopped = Pick<Extract<Decision, { readonly do: 'refuse' | 'ask' }>, 'why' | 'attempts'>;
+
 /**
- * Builds the error that explains why nothing is ordered for a reference, with the next steps. @returns ErrandError
- * conflict.
+ * Builds the error that explains why nothing is ordered, with the earlier orders, the differences, and the next steps.
+ * @returns ErrandError conflict.
  */
-export function refusedReference(
+export async function refusedOrder<N extends JournaledOperation>(
   context: OrderContext,
-  body: Body,
-  reference: Reference,
-  { why, attempts }: Extract<Decision, { readonly do: 'refuse' | 'ask' }>,
-  { seen, request: { now } }: DecidedOrder,
-): ErrandError {
-  const named = metadataOf(reference);
-  const where = whereFlags(context);
+  purchase: Purchase<N>,
+  { why, attempts }: Stopped,
+  { seen, now }: { readonly seen: DecidedOrder['seen']; readonly now: number },
+): Promise<ErrandError> {
+  const { reference } = purchase.placing;
   const found = attempts.flatMap((attempt) => orderSeen(seen, attempt) ?? []);
-  const differing = found.flatMap(({ order }) => needDifferences(body, order));
-  const listed = attempts.map((one) => attemptText(one, seen, now)).join(', ');
+  const differing = await differencesOf(context, purchase, attempts, found);
   const differences = shownDifferences(differing);
+  const changes = differing.length === 0 ? '' : `; ${changesText(differing)}`;
+  const texts = attempts.map((one) => attemptText(one, seen, now));
+  const what = reference
+    ? referenceMessages[why](metadataOf(reference), texts.join(', '))
+    : alikeMessages[why](await earlierText(context, attempts, seen, now));
   const [first] = attempts;
-  return new ErrandError(
-    'conflict',
-    `${messages[why](named, listed, differencesText(differing))}; nothing was ordered`,
-    {
-      code: `reference_${why}`,
-      details: { reference: named, orders: found.map(shown), ...(differences.length > 0 && { differences }) },
-      idempotencyKey: first?.key,
-      outcome: why === 'in_doubt' || why === 'unknown' ? 'unknown' : 'applied',
-      retryable: false,
-      ...(isForAnother.has(why) && { hint: 'Another order takes another reference.' }),
-      next: nextSteps(context, why, attempts, where),
+  return new ErrandError('conflict', `${what}${changes}; nothing was ordered`, {
+    code: `${reference ? 'reference' : 'duplicate'}_${why}`,
+    details: {
+      ...(reference && { reference: metadataOf(reference) }),
+      ...(!reference && first?.orderId !== undefined && detailsOf(found[0], first.orderId)),
+      orders: found.map(shown),
+      ...(differences.length > 0 && { differences }),
     },
-  );
+    idempotencyKey: first?.key,
+    outcome: why === 'in_doubt' || why === 'unknown' ? 'unknown' : 'applied',
+    retryable: false,
+    hint: hintOf(purchase, why),
+    next: nextSteps(context, purchase, why, attempts),
+  });
 }
 
-/** Refusals after which the user may need another reference. */
-const isForAnother: ReadonlySet<Refusal> = new Set(['differs', 'exists', 'old']);
+/**
+ * With a reference, only products, quantities and recipient count. Without one the user decides whether another order
+ * is meant, so every difference may matter.
+ */
+async function differencesOf<N extends JournaledOperation>(
+  context: OrderContext,
+  { order, intent, placing }: Purchase<N>,
+  attempts: readonly Attempt[],
+  found: readonly SeenOrder[],
+): Promise<readonly Difference[]> {
+  if (placing.reference) return found.flatMap(({ order: earlier }) => needDifferences(order, earlier));
+  const [first] = found;
+  if (first) return differences(order, first.order).filter(({ isVariant }) => !isVariant);
+  const [attempt] = attempts;
+  const record = attempt && recordOf(await context.journal(), context, attempt);
+  return record?.operation === intent.operation ? recordDifferences(record, intent.body) : [];
+}
 
 const shown = ({ order, madeAt }: SeenOrder) => ({
   id: order.id,
@@ -70,16 +102,51 @@ const shown = ({ order, madeAt }: SeenOrder) => ({
   made_at: new Date(madeAt).toISOString(),
 });
 
-type Message = (reference: string, attempts: string, differences: string) => string;
+const detailsOf = (found: SeenOrder | undefined, id: string) => ({
+  order_id: id,
+  ...(found && { placed_at: new Date(found.madeAt).toISOString(), status: found.order.status }),
+});
 
-const messages: Readonly<Record<Refusal, Message>> = {
+/** The earlier orders as the end of a sentence: `3m ago: ID (waiting)`. */
+async function earlierText(
+  context: OrderContext,
+  attempts: readonly Attempt[],
+  seen: DecidedOrder['seen'],
+  now: number,
+): Promise<string> {
+  const [only, ...more] = attempts;
+  if (!only || more.length > 0)
+    return `before: ${attempts.map((one) => attemptText(one, seen, now)).join(', ')}`;
+  const age = ageText(only, now);
+  if (only.orderId !== undefined) return `${age}: ${only.orderId} (${stateText(only, seen)})`;
+  const record = recordOf(await context.journal(), context, only);
+  const worker = record && isBeingSent(record) ? `; ${workerOf(record).who} is sending it` : '';
+  return `${age}, as ${only.key}${worker}`;
+}
+
+const alikeMessages: Readonly<Record<Refusal, (earlier: string) => string>> = {
+  in_doubt: (earlier) => `the same order is in doubt, sent ${earlier}`,
+  unknown: (earlier) => `the same order was sent ${earlier}; whether it was placed is not known`,
+  alike: (earlier) => `the same order was placed ${earlier}`,
+  overlaps: (earlier) => `some of it was ordered ${earlier}`,
+  differs: (earlier) => `another order was placed ${earlier}`,
+  exists: (earlier) => `the same order was placed ${earlier}`,
+  old: (earlier) => `the same order was placed ${earlier}`,
+  two_live: (earlier) => `the same order was placed ${earlier}`,
+  other_namespace: (earlier) => `the same order was placed ${earlier}`,
+  cancelled: (earlier) => `the same order was placed and cancelled ${earlier}`,
+  returned: (earlier) => `the same order was placed and sent back ${earlier}`,
+};
+
+type Message = (reference: string, attempts: string) => string;
+
+const referenceMessages: Readonly<Record<Refusal, Message>> = {
   in_doubt: (reference, attempts) => `an order for the reference ${reference} is in doubt: ${attempts}`,
   unknown: (reference, attempts) =>
     `nobody knows what became of an earlier order for the reference ${reference}: ${attempts}`,
   alike: (_, attempts) => `the same was ordered already: ${attempts}`,
   overlaps: (_, attempts) => `some of it was ordered already: ${attempts}`,
-  differs: (reference, attempts, differences) =>
-    `the reference ${reference} has a live order that differs, ${attempts}: ${differences}`,
+  differs: (reference, attempts) => `the reference ${reference} has a live order that differs, ${attempts}`,
   exists: (reference, attempts) => `the reference ${reference} has a live order, ${attempts}`,
   old: (reference, attempts) => `the reference ${reference} was used before, for ${attempts}`,
   two_live: (reference, attempts) => `the reference ${reference} has more than one live order: ${attempts}`,
@@ -89,13 +156,28 @@ const messages: Readonly<Record<Refusal, Message>> = {
   returned: (reference, attempts) => `the order for the reference ${reference} was sent back: ${attempts}`,
 };
 
-function nextSteps(
+/** Refusals after which the user may need another reference. */
+const isForAnother: ReadonlySet<Refusal> = new Set(['differs', 'exists', 'old']);
+
+function hintOf<N extends JournaledOperation>(
+  { placing: { reference } }: Purchase<N>,
+  why: Refusal,
+): string | undefined {
+  if (reference) return isForAnother.has(why) ? 'Another order takes another reference.' : undefined;
+  if (why === 'in_doubt') return 'Find out first what became of that one.';
+  if (why === 'unknown') return 'Look whether that one is there before you order another.';
+  return why === 'alike' || why === 'overlaps'
+    ? 'The same products for the same recipient within a short time are taken for a duplicate (`errand config set duplicate-window`).'
+    : undefined;
+}
+
+function nextSteps<N extends JournaledOperation>(
   context: OrderContext,
+  { placing: { reference, isByHand = false }, intent: { operation }, command }: Purchase<N>,
   why: Refusal,
   attempts: readonly Attempt[],
-  where: string,
 ): readonly NextStep[] {
-  const again = typedCommand(context.argv ?? []);
+  const where = whereFlags(context);
   const see = attempts.flatMap(({ orderId }) =>
     orderId === undefined
       ? []
@@ -103,9 +185,27 @@ function nextSteps(
   );
   const settle = attempts
     .filter(({ state, orderId }) => state === 'intended' && orderId === undefined)
-    .map(({ key }) => ({ command: journalCommand('resume', key, where), when: 'to find out, safely' }));
-  const buysAgain = ['cancelled', 'returned', 'unknown'].includes(why)
-    ? [{ command: `${again} --again`, when: 'to buy it again' }]
-    : [];
-  return [...see, ...settle, ...buysAgain];
+    .map(({ key, upload }) => ({
+      command: journalCommand('resume', upload ?? key, where),
+      when: 'to find out, safely',
+    }));
+  const look = why === 'unknown' ? [{ command: `errand order list${where}`, when: 'to look for it' }] : [];
+  const again = command ?? (context.argv && typedCommand(context.argv));
+  if (again === undefined) return [...see, ...settle, ...look];
+  const isCreate = operation === 'order.create' && !isByHand;
+  const buysAgain = isCreate && ['cancelled', 'returned', ...(reference ? ['unknown'] : [])].includes(why);
+  const another = { command: `${again} --new`, when: 'for another order' };
+  const named = {
+    command: `${again} --reference NAME`,
+    when: 'for another under a name of your own, which is bought once however often this runs',
+  };
+  return [
+    ...see,
+    ...settle,
+    ...look,
+    ...(buysAgain ? [{ command: `${again} --again`, when: 'to buy it again' }] : []),
+    ...(reference || buysAgain ? [] : isCreate && isAlike.has(why) ? [named, another] : [another]),
+  ];
 }
+
+const isAlike: ReadonlySet<Refusal> = new Set(['alike', 'overlaps']);

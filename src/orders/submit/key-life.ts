@@ -5,7 +5,7 @@ import { reorderSentence } from '../../journal/take-over.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
-import { type Found, searchKey, searchService } from './alike.ts';
+import { type Found, searchService } from './alike.ts';
 
 /**
  * Whether the service may have forgotten a record's key. A record dated in the future counts as recent, and a record
@@ -63,6 +63,6 @@ export async function checkKeyAge(
   if (!record || !isKeyOld(record, context.clock.now())) return;
   const client = await context.client();
   if (mayBeSent) throw await tooOld(context, client, record);
-  const found = await searchKey(context, client, record);
+  const found = await searchService(context, client, record);
   if (found.alike?.length !== 0) throw tooOldWith(context, record, found);
 }
