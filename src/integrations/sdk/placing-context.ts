@@ -23,7 +23,7 @@ export function placingContext({ client, journal: parts, key, signal, note }: Pl
   return {
     argv: undefined,
     clock: systemClock,
-    serviceClock: systemClock,
+    serviceClock: { now: systemClock.now, isHeard: true },
     signal: signal ?? new AbortController().signal,
     settings: placingSettings({ folder, policy, program, baseUrl, database }),
     environment: ownEnvironment(),

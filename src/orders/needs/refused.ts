@@ -26,7 +26,8 @@ export function attemptText(attempt: Attempt, seen: DecidedOrder['seen'], now: n
 
 function stateText(attempt: Attempt, seen: DecidedOrder['seen']): string {
   const found = orderSeen(seen, attempt);
-  return found ? safeText(stateOfOrder(found.order).text, maxState) : attempt.state.replace('_', ' ');
+  if (found) return safeText(stateOfOrder(found.order).text, maxState);
+  return attempt.state === 'intended' ? 'in doubt' : attempt.state;
 }
 
 const maxState = 60;
@@ -36,9 +37,14 @@ function ageText({ madeAt }: Attempt, now: number): string {
   return age === 'now' ? 'just now' : age;
 }
 
-/** Note for a new attempt after one that has ended: `attempt 2; the one before it has ended: …`. */
-export const afterText = (number: number, after: Attempt, seen: DecidedOrder['seen'], now: number): string =>
-  `attempt ${number}; the one before it has ended: ${attemptText(after, seen, now)}`;
+/** Note for a new attempt after one that has ended: `attempt 2; the first (ID, 3m ago) failed: out of stock`. */
+export function afterText(number: number, after: Attempt, seen: DecidedOrder['seen'], now: number): string {
+  const state = stateText(after, seen);
+  const ended =
+    after.state === 'cancelled' ? 'was cancelled' : after.state === 'returned' ? 'was sent back' : state;
+  const which = number === 2 ? 'first' : 'one before';
+  return `attempt ${number}; the ${which} (${after.orderId ?? after.key}, ${ageText(after, now)}) ${ended}`;
+}
 
 type Stopped = Pick<Extract<Decision, { readonly do: 'refuse' | 'ask' }>, 'why' | 'attempts'>;
 
@@ -60,9 +66,15 @@ export async function refusedOrder<N extends JournaledOperation>(
   const texts = attempts.map((one) => attemptText(one, seen, now));
   const what = reference
     ? referenceMessages[why](metadataOf(reference), texts.join(', '))
-    : alikeMessages[why](await earlierText(context, attempts, seen, now));
+    : alikeMessages[why](
+        differing.length === 0 ? 'the same order' : 'an order like this one',
+        await earlierText(context, attempts, seen, now),
+      );
+  const end = !reference && isAlike.has(why) ? 'no second one was placed' : 'nothing was ordered';
   const [first] = attempts;
-  return new ErrandError('conflict', `${what}${changes}; nothing was ordered`, {
+  // The order was there once, so that reading it again may well succeed.
+  const isUnread = why === 'unknown' && attempts.some(({ orderId }) => orderId !== undefined);
+  return new ErrandError(isUnread ? 'unavailable' : 'conflict', `${what}${changes}; ${end}`, {
     code: `${reference ? 'reference' : 'duplicate'}_${why}`,
     details: {
       ...(reference && { reference: metadataOf(reference) }),
@@ -71,8 +83,8 @@ export async function refusedOrder<N extends JournaledOperation>(
       ...(differences.length > 0 && { differences }),
     },
     idempotencyKey: first?.key,
-    outcome: why === 'in_doubt' || why === 'unknown' ? 'unknown' : 'applied',
-    retryable: false,
+    outcome: why === 'in_doubt' || (why === 'unknown' && !isUnread) ? 'unknown' : 'applied',
+    retryable: isUnread,
     hint: hintOf(purchase, why),
     next: nextSteps(context, purchase, why, attempts),
   });
@@ -118,24 +130,27 @@ async function earlierText(
   if (!only || more.length > 0)
     return `before: ${attempts.map((one) => attemptText(one, seen, now)).join(', ')}`;
   const age = ageText(only, now);
+  if (only.orderId !== undefined && only.state === 'unknown')
+    return `${age}: ${only.orderId}; what became of it cannot be read (the service does not show it)`;
   if (only.orderId !== undefined) return `${age}: ${only.orderId} (${stateText(only, seen)})`;
   const record = recordOf(await context.journal(), context, only);
   const worker = record && isBeingSent(record) ? `; ${workerOf(record).who} is sending it` : '';
-  return `${age}, as ${only.key}${worker}`;
+  const placed = only.state === 'unknown' ? '; whether it was placed is not known' : '';
+  return `${age}, as ${only.key}${worker}${placed}`;
 }
 
-const alikeMessages: Readonly<Record<Refusal, (earlier: string) => string>> = {
-  in_doubt: (earlier) => `the same order is in doubt, sent ${earlier}`,
-  unknown: (earlier) => `the same order was sent ${earlier}; whether it was placed is not known`,
-  alike: (earlier) => `the same order was placed ${earlier}`,
-  overlaps: (earlier) => `some of it was ordered ${earlier}`,
-  differs: (earlier) => `another order was placed ${earlier}`,
-  exists: (earlier) => `the same order was placed ${earlier}`,
-  old: (earlier) => `the same order was placed ${earlier}`,
-  two_live: (earlier) => `the same order was placed ${earlier}`,
-  other_namespace: (earlier) => `the same order was placed ${earlier}`,
-  cancelled: (earlier) => `the same order was placed and cancelled ${earlier}`,
-  returned: (earlier) => `the same order was placed and sent back ${earlier}`,
+const alikeMessages: Readonly<Record<Refusal, (order: string, earlier: string) => string>> = {
+  in_doubt: (order, earlier) => `${order} is in doubt, sent ${earlier}`,
+  unknown: (order, earlier) => `${order} was sent ${earlier}`,
+  alike: (order, earlier) => `${order} was placed ${earlier}`,
+  overlaps: (_, earlier) => `some of it was ordered ${earlier}`,
+  differs: (order, earlier) => `${order} was placed ${earlier}`,
+  exists: (order, earlier) => `${order} was placed ${earlier}`,
+  old: (order, earlier) => `${order} was placed ${earlier}`,
+  two_live: (order, earlier) => `${order} was placed ${earlier}`,
+  other_namespace: (order, earlier) => `${order} was placed ${earlier}`,
+  cancelled: (order, earlier) => `${order} was placed and cancelled ${earlier}`,
+  returned: (order, earlier) => `${order} was placed and sent back ${earlier}`,
 };
 
 type Message = (reference: string, attempts: string) => string;
@@ -155,6 +170,9 @@ const referenceMessages: Readonly<Record<Refusal, Message>> = {
   cancelled: (reference, attempts) => `the order for the reference ${reference} was cancelled: ${attempts}`,
   returned: (reference, attempts) => `the order for the reference ${reference} was sent back: ${attempts}`,
 };
+
+/** Refusals because of an order that is live. */
+const isAlike: ReadonlySet<Refusal> = new Set(['alike', 'overlaps']);
 
 /** Refusals after which the user may need another reference. */
 const isForAnother: ReadonlySet<Refusal> = new Set(['differs', 'exists', 'old']);
@@ -207,5 +225,3 @@ function nextSteps<N extends JournaledOperation>(
     ...(reference || buysAgain ? [] : isCreate && isAlike.has(why) ? [named, another] : [another]),
   ];
 }
-
-const isAlike: ReadonlySet<Refusal> = new Set(['alike', 'overlaps']);
