@@ -57,7 +57,7 @@ async function oneOrder(): Promise<number> {
         { ...intent, ...sender },
         undefined,
         undefined,
-        times === claimed ? { scope, need, decide } : undefined,
+        times === claimed ? { scope, needs: [need], decide } : undefined,
       );
       times.push(performance.now() - began);
     }

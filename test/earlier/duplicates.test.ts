@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { errand } from '../program/run.ts';
+import { errand } from '../support/run.ts';
 import { earlierMachine, madeOf } from './fixture.ts';
 import { shop } from './made.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Screen } from '../output/screen.ts';
-import { embeddedShop, errand, orderOf } from '../program/run.ts';
-import { makeWorkspace, prefer, type Workspace } from '../program/workspace.ts';
-import { Terminal } from './terminal.ts';
+import { embeddedShop, errand, orderOf } from '../support/run.ts';
+import { Screen } from '../support/screen.ts';
+import { Terminal } from '../support/terminal.ts';
+import { makeWorkspace, prefer, type Workspace } from '../support/workspace.ts';
 
 const enter = '\r';
 const controlC = '\u0003';
@@ -70,7 +70,7 @@ describe('in a real terminal', () => {
     const first = stdout.trim();
     const refused = open(args);
     await refused.shows('Order another one?');
-    expect(refused.text).toContain(`the same order was placed at`);
+    expect(refused.text).toContain(`the same order was placed`);
     refused.type(enter);
     expect(await refused.ended()).toBe(130);
     expect(refused.text).not.toContain('error:');

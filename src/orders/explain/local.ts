@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { objectsIn, own, textIn } from '../../api/json.ts';
-import type { Attempt, AttemptScope, Reference } from '../../journal/attempts.ts';
+import type { Attempt, Reference } from '../../journal/attempts.ts';
 import { recordOfRow } from '../../journal/audit-record.ts';
 import type { StoredEvent } from '../../journal/events.ts';
 import type { Journal } from '../../journal/journal.ts';
@@ -11,6 +11,7 @@ import { webhooksExist } from '../../journal/webhook-store.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { referenceIn } from '../needs/reference.ts';
+import { scopeOf } from '../needs/scope.ts';
 
 /** Local information about an order. */
 export interface LocalPart {
@@ -91,12 +92,8 @@ async function attemptsFor(
 ): Promise<readonly Attempt[]> {
   if (!reference) return [];
   try {
-    const { account } = await context.sender();
-    const scope: AttemptScope = {
-      ...{ service: context.settings.baseUrl.value, accounts: [account], isTest: context.isRehearsal() },
-    };
     const need = { reference, products: [], recipient: '' };
-    const [related = []] = await (await journal.attempts()).related(scope, [need]);
+    const [related = []] = await (await journal.attempts()).related(await scopeOf(context), [need]);
     return related
       .filter(({ reference: of, state }) => isDeepStrictEqual(of, reference) && state !== 'unsent')
       .toSorted((one, other) => one.number - other.number || one.madeAt - other.madeAt);
