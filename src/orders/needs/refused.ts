@@ -67,7 +67,7 @@ export async function refusedOrder<N extends JournaledOperation>(
     details: {
       ...(reference && { reference: metadataOf(reference) }),
       ...(!reference && first?.orderId !== undefined && detailsOf(found[0], first.orderId)),
-      orders: found.map(shown),
+      orders: attempts.flatMap((one) => shown(one, orderSeen(seen, one)) ?? []),
       ...(differences.length > 0 && { differences }),
     },
     idempotencyKey: first?.key,
@@ -96,11 +96,15 @@ async function differencesOf<N extends JournaledOperation>(
   return record?.operation === intent.operation ? recordDifferences(record, intent.body) : [];
 }
 
-const shown = ({ order, madeAt }: SeenOrder) => ({
-  id: order.id,
-  status: order.status,
-  made_at: new Date(madeAt).toISOString(),
-});
+/** An order that has ended is not read again. */
+const shown = ({ orderId, state, madeAt }: Attempt, found: SeenOrder | undefined) =>
+  orderId === undefined
+    ? undefined
+    : {
+        id: found?.order.id ?? orderId,
+        status: found?.order.status ?? state,
+        made_at: new Date(found?.madeAt ?? madeAt).toISOString(),
+      };
 
 const detailsOf = (found: SeenOrder | undefined, id: string) => ({
   order_id: id,
