@@ -10,6 +10,7 @@ import type { OrderContext } from '../../run/order-context.ts';
 import { changesText, type Difference, differences, shownDifferences } from '../compare.ts';
 import { type JournaledOperation, stateOfOrder } from '../order-record.ts';
 import { recordDifferences } from '../submit/existing.ts';
+import { isPaid } from '../submit/intent.ts';
 
 import type { Decision, Refusal } from './decide.ts';
 import { type DecidedOrder, needDifferences, orderSeen } from './decide-with-service.ts';
@@ -193,10 +194,12 @@ function nextSteps<N extends JournaledOperation>(
       command: journalCommand('resume', upload ?? key, where),
       when: 'to find out, safely',
     }));
-  const look = why === 'unknown' ? [{ command: `errand order list${where}`, when: 'to look for it' }] : [];
+  const isListed = !isPaid(operation);
+  const look =
+    why === 'unknown' && isListed ? [{ command: `errand order list${where}`, when: 'to look for it' }] : [];
   const again = command ?? (context.argv && typedCommand(context.argv));
   if (again === undefined) return [...see, ...settle, ...look];
-  const isCreate = operation === 'order.create' && !isByHand;
+  const isCreate = (operation === 'order.create' || isPaid(operation)) && !isByHand;
   const buysAgain = isCreate && ['cancelled', 'returned', ...(reference ? ['unknown'] : [])].includes(why);
   const another = { command: `${again} --new`, when: 'for another order' };
   const named = {
