@@ -59,19 +59,23 @@ export async function refusedOrder<N extends JournaledOperation>(
   { seen, now }: { readonly seen: DecidedOrder['seen']; readonly now: number },
 ): Promise<ErrandError> {
   const { reference } = purchase.placing;
-  const found = attempts.flatMap((attempt) => orderSeen(seen, attempt) ?? []);
-  const differing = await differencesOf(context, purchase, attempts, found);
+  const compared = await compareAll(context, purchase, attempts, seen);
+  const earlier = compared.map(({ attempt }) => attempt);
+  const found = earlier.flatMap((attempt) => orderSeen(seen, attempt) ?? []);
+  const differing = reference
+    ? compared.flatMap((one) => one.differing)
+    : (compared[0]?.differing ?? []);
   const differences = shownDifferences(differing);
   const changes = differing.length === 0 ? '' : `; ${changesText(differing)}`;
-  const texts = attempts.map((one) => attemptText(one, seen, now));
+  const texts = earlier.map((one) => attemptText(one, seen, now));
   const what = reference
     ? referenceMessages[why](metadataOf(reference), texts.join(', '))
     : alikeMessages[why](
         differing.length === 0 ? 'the same order' : 'an order like this one',
-        await earlierText(context, attempts, seen, now),
+        await earlierText(context, earlier, seen, now),
       );
   const end = !reference && isAlike.has(why) ? 'no second one was placed' : 'nothing was ordered';
-  const [first] = attempts;
+  const [first] = earlier;
   // The order was there once, so that reading it again may well succeed.
   const isUnread = why === 'unknown' && attempts.some(({ orderId }) => orderId !== undefined);
   return new ErrandError(isUnread ? 'unavailable' : 'conflict', `${what}${changes}; ${end}`, {
@@ -79,15 +83,36 @@ export async function refusedOrder<N extends JournaledOperation>(
     details: {
       ...(reference && { reference: metadataOf(reference) }),
       ...(!reference && first?.orderId !== undefined && detailsOf(found[0], first.orderId)),
-      orders: found.map(shown),
+      ...((reference || found.length > 1) && { orders: found.map(shown) }),
       ...(differences.length > 0 && { differences }),
     },
     idempotencyKey: first?.key,
     outcome: why === 'in_doubt' || (why === 'unknown' && !isUnread) ? 'unknown' : 'applied',
     retryable: isUnread,
     hint: hintOf(purchase, why),
-    next: nextSteps(context, purchase, why, attempts),
+    next: nextSteps(context, purchase, why, earlier),
   });
+}
+
+interface ComparedAttempt {
+  readonly attempt: Attempt;
+  readonly differing: readonly Difference[];
+}
+
+/** The attempts with their differences, the closest first, of those the latest first. */
+async function compareAll<N extends JournaledOperation>(
+  context: OrderContext,
+  purchase: Purchase<N>,
+  attempts: readonly Attempt[],
+  seen: DecidedOrder['seen'],
+): Promise<readonly ComparedAttempt[]> {
+  const compared: ComparedAttempt[] = [];
+  for (const attempt of attempts)
+    compared.push({ attempt, differing: await differencesOf(context, purchase, attempt, seen) });
+  return compared.toSorted(
+    (one, other) =>
+      one.differing.length - other.differing.length || other.attempt.madeAt - one.attempt.madeAt,
+  );
 }
 
 /**
@@ -97,14 +122,13 @@ export async function refusedOrder<N extends JournaledOperation>(
 async function differencesOf<N extends JournaledOperation>(
   context: OrderContext,
   { order, intent, placing }: Purchase<N>,
-  attempts: readonly Attempt[],
-  found: readonly SeenOrder[],
+  attempt: Attempt,
+  seen: DecidedOrder['seen'],
 ): Promise<readonly Difference[]> {
-  if (placing.reference) return found.flatMap(({ order: earlier }) => needDifferences(order, earlier));
-  const [first] = found;
-  if (first) return differences(order, first.order).filter(({ isVariant }) => !isVariant);
-  const [attempt] = attempts;
-  const record = attempt && recordOf(await context.journal(), context, attempt);
+  const found = orderSeen(seen, attempt);
+  if (found && placing.reference) return needDifferences(order, found.order);
+  if (found) return differences(order, found.order).filter(({ isVariant }) => !isVariant);
+  const record = recordOf(await context.journal(), context, attempt);
   return record?.operation === intent.operation ? recordDifferences(record, intent.body) : [];
 }
 
