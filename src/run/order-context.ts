@@ -6,7 +6,7 @@ import type { AuditOrigin } from '../journal/audit-entry.ts';
 import type { RunIntent } from '../journal/intents.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Sender } from '../journal/journal-record.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock, ServiceClock } from '../platform/clock.ts';
 import type { Interactivity } from '../platform/streams.ts';
 
 /** What placing an order requires from its caller: a command's run, or a call of `errand/safely`. */
@@ -15,7 +15,7 @@ export interface OrderContext {
   readonly argv: readonly string[] | undefined;
   readonly clock: Clock;
   /** The service's wall clock, or this machine's until the service has sent its time. */
-  readonly serviceClock: Pick<Clock, 'now'>;
+  readonly serviceClock: Pick<ServiceClock, 'now' | 'isHeard'>;
   /** Aborted when the caller no longer waits. */
   readonly signal: AbortSignal;
   readonly settings: OrderSettings;

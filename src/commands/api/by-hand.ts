@@ -7,6 +7,7 @@ import { batchOfRequest } from '../../bulk/upload/batch.ts';
 import { parseDocument } from '../../format/parse-document.ts';
 import type { Target } from '../../http/request.ts';
 import { pathParametersOf } from '../../http/request.ts';
+import { checkMetadata } from '../../orders/needs/options.ts';
 import type { JournaledOperation, MadeBy, MadeRecord } from '../../orders/order-record.ts';
 import { batchIntent, placeBatch } from '../../orders/place-batch.ts';
 import { requestReturn } from '../../orders/place-return.ts';
@@ -42,6 +43,7 @@ const placing: {
 } = {
   'order.create': async (context, request) => {
     const order = readShape('OrderCreate', 'order', request);
+    checkMetadata(order, '`errand order create --reference` gives it');
     await context.ready();
     await confirmSpending(context, {
       yes: request.yes,

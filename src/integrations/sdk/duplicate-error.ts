@@ -61,12 +61,12 @@ export function duplicateIn(
 ): DuplicateError | undefined {
   const [, by = '', why = ''] = codePattern.exec(facts.code ?? '') ?? [];
   if (category !== 'conflict' || why === '') return undefined;
-  const orders = objectsIn(facts.details, 'orders').map((order) => {
-    const createdAt = textIn(order, 'made_at') ?? '';
-    return {
-      ...{ id: textIn(order, 'id') ?? '', status: textIn(order, 'status') ?? '', createdAt },
-      ageMs: Math.max(0, now - Date.parse(createdAt)),
-    };
+  const several = objectsIn(facts.details, 'orders');
+  const orders = (several.length > 0 ? several : [facts.details]).flatMap((order) => {
+    const id = textIn(order, 'id') ?? textIn(order, 'order_id');
+    const createdAt = textIn(order, 'made_at') ?? textIn(order, 'placed_at') ?? '';
+    const ageMs = Math.max(0, now - Date.parse(createdAt));
+    return id === undefined ? [] : { id, status: textIn(order, 'status') ?? '', createdAt, ageMs };
   });
   const differences = objectsIn(facts.details, 'differences').map((one) => ({
     ...{ field: textIn(one, 'field') ?? '' },

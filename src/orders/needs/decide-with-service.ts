@@ -35,6 +35,8 @@ export interface NeedSources {
    * same content. If the attempt stays in doubt or no order is found, returns the state unchanged. @throws ErrandError.
    */
   readonly settle: (attempt: Attempt) => Promise<Omit<AttemptChange, 'serial' | 'seenAt'>>;
+  /** Whether the service describes another order under the id of an attempt, as far as the journal can tell. */
+  readonly isOther?: (attempt: Attempt, order: OrderRecord) => Promise<boolean>;
 }
 
 /** A decision, and the orders that were read to make it, keyed by id. */
@@ -150,18 +152,22 @@ async function seeAttempts(
  * then.
  */
 export async function readOrderOf(
-  { client, now }: Pick<NeedSources, 'client' | 'now'>,
-  { key, madeAt }: Attempt,
+  { client, now, isOther }: Pick<NeedSources, 'client' | 'now' | 'isOther'>,
+  attempt: Attempt,
   id: string,
 ): Promise<SeenOrder | undefined> {
+  const { key, madeAt } = attempt;
   try {
-    return await seeOrder(client, id);
+    const seen = await seeOrder(client, id);
+    if (seen && (await isOther?.(attempt, seen.order)))
+      throw new ErrandError('in_doubt', 'the service describes another order under this id');
+    return seen;
   } catch (error) {
     if (!(error instanceof ErrandError) || stopOf(error)) throw error;
     const age = relativeTime(new Date(madeAt).toISOString(), now());
     throw new ErrandError(
       'unavailable',
-      `an order like this one was sent ${age}: ${id}; what became of it cannot be read (${error.message}), and nothing was sent now`,
+      `the same order was sent ${age}: ${id}; what became of it cannot be read (${error.message}), and nothing was sent now`,
       {
         details: { order_id: id },
         idempotencyKey: key,

@@ -12,7 +12,7 @@ import { needOf } from './need.ts';
 import { afterText, refusedOrder } from './refused.ts';
 import { scopeOf } from './scope.ts';
 import type { SeenOrder } from './service-orders.ts';
-import { reportUnreported, type Settled, sourcesFor } from './settle.ts';
+import { hearClock, reportUnreported, type Settled, sourcesFor } from './settle.ts';
 import { windowsOf } from './windows.ts';
 
 /** An order to place, and what its entry point does about it. `N` is the operation that places it. */
@@ -72,6 +72,7 @@ export async function placeOnce<N extends JournaledOperation>(
       if (!isNew && !reference) {
         const made = await reportUnreported(context, sources, purchase);
         if (made) return made;
+        await hearClock(context, sources, purchase, request.windows);
       }
       const decided = await decideWithService(sources, request, order, reference);
       return (reference ? undefined : settled.made) ?? { sources, decided };
@@ -153,7 +154,7 @@ async function adopted<N extends JournaledOperation>(
 
 /** @throws ErrandError interrupted if the user declines. */
 async function askForAnother(context: OrderContext, refusal: ErrandError): Promise<void> {
-  context.note(refusal.message.replace(/; nothing was ordered$/, ''));
+  context.note(refusal.message.replace(/; (?:nothing was ordered|no second one was placed)$/, ''));
   if (await context.confirm('Order another one?')) return;
   const { facts } = refusal;
   const next = facts.next ?? [{ command: typedCommand(context.argv ?? []), when: 'to be asked again' }];

@@ -27,7 +27,8 @@ export function attemptText(attempt: Attempt, seen: DecidedOrder['seen'], now: n
 
 function stateText(attempt: Attempt, seen: DecidedOrder['seen']): string {
   const found = orderSeen(seen, attempt);
-  return found ? safeText(stateOfOrder(found.order).text, maxState) : attempt.state.replace('_', ' ');
+  if (found) return safeText(stateOfOrder(found.order).text, maxState);
+  return attempt.state === 'intended' ? 'in doubt' : attempt.state;
 }
 
 const maxState = 60;
@@ -37,9 +38,14 @@ function ageText({ madeAt }: Attempt, now: number): string {
   return age === 'now' ? 'just now' : age;
 }
 
-/** Note for a new attempt after one that has ended: `attempt 2; the one before it has ended: …`. */
-export const afterText = (number: number, after: Attempt, seen: DecidedOrder['seen'], now: number): string =>
-  `attempt ${number}; the one before it has ended: ${attemptText(after, seen, now)}`;
+/** Note for a new attempt after one that has ended: `attempt 2; the first (ID, 3m ago) failed: out of stock`. */
+export function afterText(number: number, after: Attempt, seen: DecidedOrder['seen'], now: number): string {
+  const state = stateText(after, seen);
+  const ended =
+    after.state === 'cancelled' ? 'was cancelled' : after.state === 'returned' ? 'was sent back' : state;
+  const which = number === 2 ? 'first' : 'one before';
+  return `attempt ${number}; the ${which} (${after.orderId ?? after.key}, ${ageText(after, now)}) ${ended}`;
+}
 
 type Stopped = Pick<Extract<Decision, { readonly do: 'refuse' | 'ask' }>, 'why' | 'attempts'>;
 
@@ -54,29 +60,58 @@ export async function refusedOrder<N extends JournaledOperation>(
   { seen, now }: { readonly seen: DecidedOrder['seen']; readonly now: number },
 ): Promise<ErrandError> {
   const { reference } = purchase.placing;
-  const found = attempts.flatMap((attempt) => orderSeen(seen, attempt) ?? []);
-  const differing = await differencesOf(context, purchase, attempts, found);
+  const compared = await compareAll(context, purchase, attempts, seen);
+  const earlier = compared.map(({ attempt }) => attempt);
+  const orders = earlier.flatMap((one) => shown(one, orderSeen(seen, one)) ?? []);
+  const differing = reference ? compared.flatMap((one) => one.differing) : (compared[0]?.differing ?? []);
   const differences = shownDifferences(differing);
   const changes = differing.length === 0 ? '' : `; ${changesText(differing)}`;
-  const texts = attempts.map((one) => attemptText(one, seen, now));
+  const texts = earlier.map((one) => attemptText(one, seen, now));
   const what = reference
     ? referenceMessages[why](metadataOf(reference), texts.join(', '))
-    : alikeMessages[why](await earlierText(context, attempts, seen, now));
-  const [first] = attempts;
-  return new ErrandError('conflict', `${what}${changes}; nothing was ordered`, {
+    : alikeMessages[why](
+        differing.length === 0 ? 'the same order' : 'an order like this one',
+        await earlierText(context, earlier, seen, now),
+      );
+  const end = !reference && isAlike.has(why) ? 'no second one was placed' : 'nothing was ordered';
+  const [first] = earlier;
+  // The order was there once, so that reading it again may well succeed.
+  const isUnread = why === 'unknown' && attempts.some(({ orderId }) => orderId !== undefined);
+  return new ErrandError(isUnread ? 'unavailable' : 'conflict', `${what}${changes}; ${end}`, {
     code: `${reference ? 'reference' : 'duplicate'}_${why}`,
     details: {
       ...(reference && { reference: metadataOf(reference) }),
-      ...(!reference && first?.orderId !== undefined && detailsOf(found[0], first.orderId)),
-      orders: attempts.flatMap((one) => shown(one, orderSeen(seen, one)) ?? []),
+      ...(!reference && orders[0] && detailsOf(orders[0])),
+      ...((reference || orders.length > 1) && { orders }),
       ...(differences.length > 0 && { differences }),
     },
     idempotencyKey: first?.key,
-    outcome: why === 'in_doubt' || why === 'unknown' ? 'unknown' : 'applied',
-    retryable: false,
+    outcome: why === 'in_doubt' || (why === 'unknown' && !isUnread) ? 'unknown' : 'applied',
+    retryable: isUnread,
     hint: hintOf(purchase, why),
-    next: nextSteps(context, purchase, why, attempts),
+    next: nextSteps(context, purchase, why, earlier),
   });
+}
+
+interface ComparedAttempt {
+  readonly attempt: Attempt;
+  readonly differing: readonly Difference[];
+}
+
+/** The attempts with their differences, the closest first, of those the latest first. */
+async function compareAll<N extends JournaledOperation>(
+  context: OrderContext,
+  purchase: Purchase<N>,
+  attempts: readonly Attempt[],
+  seen: DecidedOrder['seen'],
+): Promise<readonly ComparedAttempt[]> {
+  const compared: ComparedAttempt[] = [];
+  for (const attempt of attempts)
+    compared.push({ attempt, differing: await differencesOf(context, purchase, attempt, seen) });
+  return compared.toSorted(
+    (one, other) =>
+      one.differing.length - other.differing.length || other.attempt.madeAt - one.attempt.madeAt,
+  );
 }
 
 /**
@@ -86,30 +121,37 @@ export async function refusedOrder<N extends JournaledOperation>(
 async function differencesOf<N extends JournaledOperation>(
   context: OrderContext,
   { order, intent, placing }: Purchase<N>,
-  attempts: readonly Attempt[],
-  found: readonly SeenOrder[],
+  attempt: Attempt,
+  seen: DecidedOrder['seen'],
 ): Promise<readonly Difference[]> {
-  if (placing.reference) return found.flatMap(({ order: earlier }) => needDifferences(order, earlier));
-  const [first] = found;
-  if (first) return differences(order, first.order).filter(({ isVariant }) => !isVariant);
-  const [attempt] = attempts;
-  const record = attempt && recordOf(await context.journal(), context, attempt);
+  const found = orderSeen(seen, attempt);
+  if (found && placing.reference) return needDifferences(order, found.order);
+  if (found) return differences(order, found.order).filter(({ isVariant }) => !isVariant);
+  const record = recordOf(await context.journal(), context, attempt);
   return record?.operation === intent.operation ? recordDifferences(record, intent.body) : [];
 }
 
-/** An order that has ended is not read again. */
-const shown = ({ orderId, state, madeAt }: Attempt, found: SeenOrder | undefined) =>
-  orderId === undefined
-    ? undefined
-    : {
-        id: found?.order.id ?? orderId,
-        status: found?.order.status ?? state,
-        made_at: new Date(found?.madeAt ?? madeAt).toISOString(),
-      };
+interface ShownOrder {
+  readonly id: string;
+  readonly status?: string;
+  readonly made_at: string;
+}
 
-const detailsOf = (found: SeenOrder | undefined, id: string) => ({
+/** An order that has ended is not read again. */
+function shown({ orderId, state, madeAt }: Attempt, found: SeenOrder | undefined): ShownOrder | undefined {
+  if (orderId === undefined) return undefined;
+  const status = found ? found.order.status : state === 'unknown' ? undefined : state;
+  return {
+    id: found?.order.id ?? orderId,
+    ...(status !== undefined && { status }),
+    made_at: new Date(found?.madeAt ?? madeAt).toISOString(),
+  };
+}
+
+const detailsOf = ({ id, made_at, ...status }: ShownOrder) => ({
   order_id: id,
-  ...(found && { placed_at: new Date(found.madeAt).toISOString(), status: found.order.status }),
+  placed_at: made_at,
+  ...status,
 });
 
 /** The earlier orders as the end of a sentence: `3m ago: ID (waiting)`. */
@@ -123,24 +165,27 @@ async function earlierText(
   if (!only || more.length > 0)
     return `before: ${attempts.map((one) => attemptText(one, seen, now)).join(', ')}`;
   const age = ageText(only, now);
+  if (only.orderId !== undefined && only.state === 'unknown')
+    return `${age}: ${only.orderId}; what became of it cannot be read (the service does not show it)`;
   if (only.orderId !== undefined) return `${age}: ${only.orderId} (${stateText(only, seen)})`;
   const record = recordOf(await context.journal(), context, only);
   const worker = record && isBeingSent(record) ? `; ${workerOf(record).who} is sending it` : '';
-  return `${age}, as ${only.key}${worker}`;
+  const placed = only.state === 'unknown' ? '; whether it was placed is not known' : '';
+  return `${age}, as ${only.key}${worker}${placed}`;
 }
 
-const alikeMessages: Readonly<Record<Refusal, (earlier: string) => string>> = {
-  in_doubt: (earlier) => `the same order is in doubt, sent ${earlier}`,
-  unknown: (earlier) => `the same order was sent ${earlier}; whether it was placed is not known`,
-  alike: (earlier) => `the same order was placed ${earlier}`,
-  overlaps: (earlier) => `some of it was ordered ${earlier}`,
-  differs: (earlier) => `another order was placed ${earlier}`,
-  exists: (earlier) => `the same order was placed ${earlier}`,
-  old: (earlier) => `the same order was placed ${earlier}`,
-  two_live: (earlier) => `the same order was placed ${earlier}`,
-  other_namespace: (earlier) => `the same order was placed ${earlier}`,
-  cancelled: (earlier) => `the same order was placed and cancelled ${earlier}`,
-  returned: (earlier) => `the same order was placed and sent back ${earlier}`,
+const alikeMessages: Readonly<Record<Refusal, (order: string, earlier: string) => string>> = {
+  in_doubt: (order, earlier) => `${order} is in doubt, sent ${earlier}`,
+  unknown: (order, earlier) => `${order} was sent ${earlier}`,
+  alike: (order, earlier) => `${order} was placed ${earlier}`,
+  overlaps: (_, earlier) => `some of it was ordered ${earlier}`,
+  differs: (order, earlier) => `${order} was placed ${earlier}`,
+  exists: (order, earlier) => `${order} was placed ${earlier}`,
+  old: (order, earlier) => `${order} was placed ${earlier}`,
+  two_live: (order, earlier) => `${order} was placed ${earlier}`,
+  other_namespace: (order, earlier) => `${order} was placed ${earlier}`,
+  cancelled: (order, earlier) => `${order} was placed and cancelled ${earlier}`,
+  returned: (order, earlier) => `${order} was placed and sent back ${earlier}`,
 };
 
 type Message = (reference: string, attempts: string) => string;
@@ -160,6 +205,9 @@ const referenceMessages: Readonly<Record<Refusal, Message>> = {
   cancelled: (reference, attempts) => `the order for the reference ${reference} was cancelled: ${attempts}`,
   returned: (reference, attempts) => `the order for the reference ${reference} was sent back: ${attempts}`,
 };
+
+/** Refusals because of an order that is live. */
+const isAlike: ReadonlySet<Refusal> = new Set(['alike', 'overlaps']);
 
 /** Refusals after which the user may need another reference. */
 const isForAnother: ReadonlySet<Refusal> = new Set(['differs', 'exists', 'old']);
@@ -214,5 +262,3 @@ function nextSteps<N extends JournaledOperation>(
     ...(reference || buysAgain ? [] : isCreate && isAlike.has(why) ? [named, another] : [another]),
   ];
 }
-
-const isAlike: ReadonlySet<Refusal> = new Set(['alike', 'overlaps']);

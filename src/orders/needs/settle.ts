@@ -12,8 +12,10 @@ import {
   wasSentWithOtherKey,
 } from '../../journal/take-over.ts';
 import { Deadline } from '../../platform/clock.ts';
+import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
-import type { JournaledOperation, MadeBy } from '../order-record.ts';
+import { absentAsNull, isOtherThanRequested } from '../compare.ts';
+import type { JournaledOperation, MadeBy, OrderRecord } from '../order-record.ts';
 import { asOrder, type Body, type IntentOf, isPaid, labelsOf, type Made } from '../submit/intent.ts';
 import { resumeKnown } from '../submit/resume.ts';
 import { type NeedSources, readOrderOf } from './decide-with-service.ts';
@@ -23,10 +25,11 @@ import { referenceIn } from './reference.ts';
 import { refusedOrder } from './refused.ts';
 import { recordOf, scopeOf } from './scope.ts';
 import { findOrders } from './search.ts';
-import { listedByReference } from './service-orders.ts';
+import { listedByReference, seeOrder } from './service-orders.ts';
+import { isWithin, type Windows } from './windows.ts';
 
 /** How long to wait for another process that is placing the same order, ms. */
-const maxWaitMs = 3_000;
+const maxWaitMs = 10_000;
 const pauseMs = 40;
 /**
  * Age in ms after which an attempt without an intent counts as never sent. A shared database persists the two
@@ -54,7 +57,18 @@ export async function sourcesFor<N extends JournaledOperation>(
     list: listedByReference(client),
     now,
   } as const;
-  return { ...sources, settle: (attempt) => settleAttempt(context, purchase, attempt, settled) };
+  return {
+    ...sources,
+    settle: (attempt) => settleAttempt(context, purchase, attempt, settled),
+    isOther: (attempt, order) => isOther(context, attempt, order),
+  };
+}
+
+async function isOther(context: OrderContext, attempt: Attempt, order: OrderRecord): Promise<boolean> {
+  const record = recordOf(await context.journal(), context, attempt);
+  return (
+    record?.operation === 'order.create' && isOtherThanRequested(await asOrder(record), absentAsNull(order))
+  );
 }
 
 type Outcome = Omit<AttemptChange, 'serial' | 'seenAt'>;
@@ -143,8 +157,33 @@ async function findAttempt(
 ): Promise<Outcome> {
   if (isPaid(operation)) return { state };
   const body = record?.operation === 'order.create' ? await asOrder(record) : order;
-  const [first] = await findOrders(context, body, { key, since: madeAt });
+  const [first] = await findOrders(context, { body, key, since: madeAt });
   return first ? { state: 'placed', orderId: String(first.id) } : { state };
+}
+
+/**
+ * Reads the latest order of the same content that seems too old to be a duplicate, so that its age is measured by the
+ * service's clock. This machine's clock may be days ahead.
+ */
+export async function hearClock<N extends JournaledOperation>(
+  context: OrderContext,
+  { attempts, scope, client, now }: NeedSources,
+  { order, placing: { reference } }: Purchase<N>,
+  windows: Windows,
+): Promise<void> {
+  if (context.serviceClock.isHeard) return;
+  const [related = []] = await attempts.related(scope, [needOf(order, reference)]);
+  const last = related
+    .filter(({ state, likeness }) => state === 'placed' && likeness !== 'unlike')
+    .toSorted((one, other) => one.madeAt - other.madeAt)
+    .at(-1);
+  if (last?.orderId === undefined || windows.singleMs === 0 || isWithin(last, 'single', windows, now()))
+    return;
+  try {
+    await seeOrder(client, last.orderId);
+  } catch (error) {
+    if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+  }
 }
 
 /**

@@ -4,7 +4,7 @@ import { ErrandError } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
-import { findOrders } from '../needs/search.ts';
+import { findOrders, type Recognition } from '../needs/search.ts';
 import type { OrderRecord } from '../order-record.ts';
 import { findBatch } from '../send-batch.ts';
 import { findReturn } from '../send-return.ts';
@@ -29,15 +29,18 @@ export interface Found {
   readonly next: readonly { readonly command: string; readonly when: string }[];
 }
 
-/** Searches the service for the possible result of a record, without sending anything for it. */
+/**
+ * Searches the service for the possible result of a record, without sending anything for it.
+ */
 export async function searchService(
   context: OrderContext,
   client: Client,
   record: JournalRecord,
+  recognition: Recognition = {},
 ): Promise<Found> {
   if (record.account === paidAccount) return { text: paidText, alike: null, next: [] };
   const { one, many, get } = labelsOf(record.operation);
-  const alike = await readAlike(context, client, record);
+  const alike = await readAlike(context, client, record, recognition);
   const next = (alike ?? []).map(({ id }) => ({
     command: `${get} ${shellWord(id)}${whereFlags(context)}`,
     when: 'to look at it',
@@ -59,6 +62,7 @@ async function readAlike(
   context: OrderContext,
   client: Client,
   record: JournalRecord,
+  recognition: Recognition,
 ): Promise<readonly Alike[] | null> {
   try {
     switch (record.operation) {
@@ -78,7 +82,7 @@ async function readAlike(
         return found === undefined ? [] : [{ id: found.id }];
       }
       default:
-        return firstOf(await ordersOfRecord(context, record));
+        return firstOf(await findOrders(context, await searched(record), recognition));
     }
   } catch (error) {
     if (error instanceof ErrandError && !context.signal.aborted) return null;
@@ -90,12 +94,11 @@ async function readAlike(
 const sinceOf = ({ created_at: since }: JournalRecord): string =>
   new Date(Date.parse(since) || 0).toISOString();
 
-/** Orders that may have come from a record of an order. @throws ErrandError. */
-export const ordersOfRecord = async (
-  context: OrderContext,
-  record: JournalRecord,
-): Promise<readonly OrderRecord[]> =>
-  findOrders(context, await asOrder(record), { key: record.key, since: Date.parse(sinceOf(record)) });
+const searched = async (record: JournalRecord) => ({
+  body: await asOrder(record),
+  key: record.key,
+  since: Date.parse(sinceOf(record)),
+});
 
 const firstOf = (found: readonly OrderRecord[]): readonly Alike[] => found.slice(0, maxShown).map(shown);
 
