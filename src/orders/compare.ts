@@ -374,7 +374,7 @@ function changedField(field: string): string {
 }
 
 function changedValue(field: string, value: unknown): string {
-  if (value === null || value === undefined) return 'none';
+  if (isNothing(value)) return 'none';
   if (field === 'max_price' && typeof value === 'number') return formatMoney(value);
   return typeof value === 'string' && /^[\p{L}\p{N} .,:/@+-]+$/u.test(value) ? value : JSON.stringify(value);
 }

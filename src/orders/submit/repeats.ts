@@ -44,7 +44,7 @@ export function twinRule(
   };
 }
 
-/** Whether a record's result was reported within the repeat window. */
+/** Whether a record's result was reported within the duplicate window. */
 export function isRepeated(
   context: OrderContext,
   { state, settled_at: at, created_at: since }: JournalRecord,

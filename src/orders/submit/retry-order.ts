@@ -38,8 +38,11 @@ export async function retryOrder(context: OrderContext, orderId: string, placing
     return { order: { order_id: orderId, ...(await call(client, orderId)) }, existed: false };
   }
   const { order, reference } = await retried(client, orderId);
+  // The order itself does not stand in the way. If it is live, the service refuses.
+  const own = (await context.journal()).madeBy(orderId, context.settings.baseUrl.value)?.key;
+  const agreed = own === undefined ? placing.agreed : new Set([own, ...(placing.agreed ?? [])]);
   return placeOnce(context, {
-    ...{ order, intent: unkeyed, placing: { ...placing, reference } },
+    ...{ order, intent: unkeyed, placing: { ...placing, reference, agreed } },
     // Name only this order, because the command may retry several.
     ...(!isByHand && { command: `${shellLine`errand legacy retry ${orderId}`}${whereFlags(context)}` }),
     adopt: ({ order: { id } }) => ({ order_id: orderId, request_id: id }),

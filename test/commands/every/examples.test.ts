@@ -88,7 +88,7 @@ describe('every example of the help', () => {
       ).stdout.split('\n')[0] ?? '';
     workspace.environment.EVENT = '1';
     // Examples repeat the same order.
-    prefer(workspace, { 'repeat-window': '0' });
+    prefer(workspace, { 'duplicate-window': '0' });
     workspace.environment.PAID = (
       await shell(workspace, 'errand agent order create --file order.json -o id')
     ).stdout.trim();
