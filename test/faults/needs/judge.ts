@@ -15,7 +15,7 @@ export interface JudgedRun {
 
 /** What was done before, as far as it counts later. */
 export type Judged =
-  | { readonly kind: 'elsewhere'; readonly hidden: string }
+  | { readonly kind: 'elsewhere'; readonly hidden: string; readonly orderId: string }
   | {
       readonly kind: 'runs';
       readonly runs: readonly JudgedRun[];
@@ -54,7 +54,7 @@ function judgeNeed(scene: Scene, need: Need, at: number): Finding[] {
   if (made.length === 0) return [];
   if (own.length === 0) return [finding('unrequested', `ordered ${made.length}, and no command was for it`)];
   if (own.some(({ run }) => run.isMeant && doors[run.door].meansNew(need))) return [];
-  const live = known.filter(({ isLive }) => isLive);
+  const live = known.filter((order) => order.isLive && !isUnseen(scene, order));
   // Users whose keys the service keeps apart can race; so can whoever looks at a list that lags.
   const isRace = isUserRace(scene, at, live);
   if (live.length > 0 && !isRace)
@@ -73,6 +73,14 @@ function judgeNeed(scene: Scene, need: Need, at: number): Finding[] {
   return [];
 }
 
+/** Whether an order was made elsewhere, and is not listed yet. */
+const isUnseen = ({ history, past, now }: Scene, { id, madeAt }: TrueOrder): boolean =>
+  now - madeAt <= history.habits.lagMs + lookMs &&
+  past.some((one) => one.kind === 'elsewhere' && one.orderId === id);
+
+/** How long a command may take from its look to its order, ms. */
+const lookMs = 10_000;
+
 /** Says so if the commands before were those of other users. */
 function byOthers({ history: { machines }, runs, past }: Scene, at: number): string {
   const usersOf = (those: readonly JudgedRun[]) =>
@@ -87,7 +95,7 @@ function isUserRace({ history, runs, past, now }: Scene, at: number, live: reado
   if (habits.keysOf !== 'user') return false;
   const usersOf = (those: readonly JudgedRun[]) =>
     those.filter(({ run }) => run.needs.includes(at)).map(({ run }) => machines[run.machine]?.user);
-  const lagMs = habits.lagMs + 10_000;
+  const lagMs = habits.lagMs + lookMs;
   const recent = past.flatMap((one) => (one.kind === 'runs' && now - one.at <= lagMs ? one.runs : []));
   const users = new Set(usersOf([...runs, ...recent]));
   return users.size > 1 && live.every(({ madeAt }) => now - madeAt <= lagMs);

@@ -19,7 +19,7 @@ const known: readonly (Pick<Finding, 'rule'> & { readonly what: RegExp; readonly
   },
   {
     rule: 'untrue',
-    what: /says that nothing new was ordered, and it was: an order for this reference is in doubt since .*settling that one\nthis order existed already/,
+    what: /says that nothing new was ordered, and it was: (?:an order for this reference|the same order) is in doubt since .*settling that one.*\nthis order existed already/,
     why: 'an order that is made by settling a doubt is said to have existed',
   },
 ];

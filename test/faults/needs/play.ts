@@ -147,7 +147,7 @@ class Play implements Played {
     const metadata = { hidden, ...(named !== undefined && { errand_reference: named }) };
     const { id } = await this.#service.act('POST', '/orders', { ...order, metadata });
     this.log.push(`# somebody orders ${hidden} elsewhere: ${id}`);
-    this.#past.push({ kind: 'elsewhere', hidden });
+    this.#past.push({ kind: 'elsewhere', hidden, orderId: String(id) });
   }
 
   async #run(runs: readonly Run[]): Promise<readonly Outcome[]> {
