@@ -10,6 +10,9 @@ export type DoorName = (typeof doorNames)[number];
 /** Doors that are drawn from where none is named. */
 export const openDoors: readonly DoorName[] = ['reference'];
 
+/** Doors that take references. */
+export const namingDoors: ReadonlySet<DoorName> = new Set(['reference']);
+
 /** @throws Error if there is no such door. */
 export function doorsNamed(list: string | undefined): readonly DoorName[] {
   if (list === undefined) return openDoors;

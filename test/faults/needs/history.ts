@@ -1,5 +1,5 @@
 import { Random } from '../random.ts';
-import type { DoorName } from './doors.ts';
+import { type DoorName, namingDoors } from './doors.ts';
 import { type Habits, habitsOf } from './habits.ts';
 import { type Moment, type RequestFault, requestFaults, type User } from './service.ts';
 
@@ -174,7 +174,7 @@ function needsOf(random: Random, on: readonly DoorName[], { keysOf }: Habits): N
   const areNamed = random.next() < 0.5;
   return Array.from({ length: random.integer(1, 4) }, (_, at): Need => {
     const door = random.pick(on);
-    const isNamed = door === 'reference' || (door !== 'single' && areNamed);
+    const isNamed = namingDoors.has(door) && (door === 'reference' || areNamed);
     const isAnother = keysOf === 'everyone' && at > 0 && random.next() < 0.3;
     return {
       hidden: `n${at}`,
