@@ -53,6 +53,8 @@ export interface Outcome {
   readonly placed: readonly Said[];
   /** It said that it ordered nothing new. */
   readonly isNothingNew: boolean;
+  /** How many rows it counted as new, and how many as placed already; undefined if it did not say. */
+  readonly counted?: { readonly added: number | undefined; readonly placed: number | undefined };
   /** The commands that it names to settle what is in doubt. */
   readonly settling: readonly string[];
   /** It said that nothing was sent, or that the service refused it. */
@@ -229,6 +231,15 @@ function outcomeOf(need: Need | undefined, { code, crash, stdout, stderr }: Ende
       .map(({ command }: { command: string }) => command)
       .filter((command: string) => /^errand order journal resume [\w-]+$/.test(command)),
     isDenied: error?.outcome === 'not_sent' || error?.outcome === 'rejected',
+  };
+}
+
+function countsIn(text: string) {
+  const numberOf = (found: RegExpExecArray | null): number | undefined =>
+    found ? Number(found[1]) : undefined;
+  return {
+    added: numberOf(/^(\d+) new\b/m.exec(text)),
+    placed: numberOf(/(?:^|; )(\d+) placed already/m.exec(text)),
   };
 }
 

@@ -102,7 +102,7 @@ function isUserRace({ history, runs, past, now }: Scene, at: number, live: reado
 }
 
 function judgeWords({ after, before, atEnd, runs }: Scene, { run, outcome }: JudgedRun): Finding[] {
-  const { code, text, placed, isNothingNew, isDenied } = outcome;
+  const { code, text, placed, counted, isNothingNew, isDenied } = outcome;
   const finding = (hidden: string, what: string): Finding[] => [
     { rule: 'untrue', hidden, what: `${what}: ${text}` },
   ];
@@ -114,6 +114,9 @@ function judgeWords({ after, before, atEnd, runs }: Scene, { run, outcome }: Jud
     return finding('?', 'says that nothing was ordered, and it was');
   if (isAlone && isNothingNew && made.length > 0)
     return finding('?', 'says that nothing new was ordered, and it was');
+  const added = after.filter(({ id }) => !before.some((order) => order.id === id)).length;
+  if (isAlone && counted?.added !== undefined && counted.added !== added)
+    return finding('?', `counts ${counted.added} as new, and ${added} orders are`);
   return placed.flatMap(({ orderId, hidden }) => {
     const order = after.find(({ id }) => id === orderId) ?? atEnd.find(({ id }) => id === orderId);
     if (!order) return finding(hidden, `says that ${orderId} is its order, and the service has none`);

@@ -53,6 +53,8 @@ interface Relayed {
   readonly body: Buffer;
 }
 
+/** No order fails for want of money, cents. */
+const walletCents = 100_000_000;
 /** How much time passes with each request, ms. */
 const requestMs = 20;
 
@@ -96,6 +98,7 @@ export class NeedsService {
         ...(habits.normalises && { faults: ['normalise'] as const }),
       }) as const;
     const [ours, another] = await Promise.all([startSandbox(options(1)), startSandbox(options(2))]);
+    for (const sandbox of [ours, another]) await sandbox.trigger('wallet-funded', { amount: walletCents });
     const service = new NeedsService({ ours, another }, habits, clock);
     await new Promise<void>((resolve) => service.#server.listen(0, '127.0.0.1', resolve));
     return service;
