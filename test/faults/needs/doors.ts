@@ -225,6 +225,7 @@ function outcomeOf(need: Need | undefined, { code, crash, stdout, stderr }: Ende
     code,
     text,
     placed,
+    ...(code === 0 && { counted: countsIn(stderr) }),
     isNothingNew:
       stderr.includes('nothing was ordered twice') || (code === 5 && error?.outcome === 'applied'),
     settling: (error?.next ?? [])
