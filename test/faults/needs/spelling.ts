@@ -56,7 +56,7 @@ export function spelledFile(needs: readonly Need[], run: Run, shopUrl: string) {
   const random = new Random(run.spelling);
   const pick = <T>(...values: readonly [T, ...T[]]): T =>
     run.spelling === 0 ? values[0] : random.pick(values);
-  const extra = pick(undefined, 'Cost Centre', 'Notes');
+  const extra = pick('', 'Cost Centre', 'Notes');
   const limit = pick('max_price', 'Ceiling');
   const headings = [
     'product_url',
@@ -73,7 +73,7 @@ export function spelledFile(needs: readonly Need[], run: Run, shopUrl: string) {
     'metadata.hidden',
   ];
   const isNamed = needs.some(({ reference }) => reference !== undefined);
-  const all = [...headings, ...(isNamed ? ['Requisition'] : []), ...(extra === undefined ? [] : [extra])];
+  const all = [...headings, ...(isNamed ? ['Requisition'] : []), ...(extra === '' ? [] : [extra])];
   const rows = needs.map((need) => {
     const order = spelledOrder(
       need,
@@ -92,7 +92,7 @@ export function spelledFile(needs: readonly Need[], run: Run, shopUrl: string) {
       ],
       ...[to.address_line2, to.city, to.state, to.postal_code, to.country, to.phone_number, need.hidden],
       ...(isNamed ? [need.reference ?? ''] : []),
-      ...(extra === undefined ? [] : [`x${run.spelling}`]),
+      ...(extra === '' ? [] : [`x${run.spelling}`]),
     ];
   });
   const shuffled = pick(false, true) ? rows.toReversed() : rows;
