@@ -107,6 +107,7 @@ class Play implements Played {
       const { code, stderr } = await errand(first, ...words);
       this.log.push(`  exit ${code} ${stderr.trim().slice(0, 200)}`);
       for (const at of run.needs) this.#lastWords.set(at, stderr);
+      await this.#service.pass(stepMs);
     }
   }
 
@@ -208,7 +209,8 @@ class Play implements Played {
   #handOf(run: Run, runner: Runner): Hand {
     const machine = this.#history.machines[run.machine];
     if (!machine) throw new Error(`there is no machine ${run.machine}`);
-    const folder = join(this.#folder, `m${run.machine}`);
+    // Commands that run at once have files of their own.
+    const folder = join(this.#folder, `m${run.machine}${runner === this.#runners[0] ? '' : '-2'}`);
     const config = join(folder, '.config');
     mkdirSync(config, { recursive: true, mode: 0o700 });
     // As a live key has it.
