@@ -11,7 +11,7 @@ export type DoorName = (typeof doorNames)[number];
 export const openDoors: readonly DoorName[] = ['reference'];
 
 /** Doors that take references. */
-export const namingDoors: ReadonlySet<DoorName> = new Set(['reference']);
+export const namingDoors: ReadonlySet<DoorName> = new Set(['reference', 'upload', 'plan', 'retry', 'mcp']);
 
 /** @throws Error if there is no such door. */
 export function doorsNamed(list: string | undefined): readonly DoorName[] {

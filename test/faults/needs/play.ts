@@ -214,7 +214,7 @@ class Play implements Played {
     const config = join(folder, '.config');
     mkdirSync(config, { recursive: true, mode: 0o700 });
     // As a live key has it.
-    if (this.#history.needs.some(({ door }) => door === 'single'))
+    if (this.#history.needs.some(({ door }) => door !== 'reference'))
       writeFileSync(join(config, 'config.json'), '{"preferences":{"duplicate-window":"12h"}}', {
         mode: 0o600,
       });
