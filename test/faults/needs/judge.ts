@@ -1,5 +1,5 @@
 import { doors, type Outcome } from './doors.ts';
-import type { History, Need, Run } from './history.ts';
+import { fileDoors, type History, type Need, type Run } from './history.ts';
 import type { TrueOrder } from './service.ts';
 
 export interface Finding {
@@ -53,7 +53,10 @@ function judgeNeed(scene: Scene, need: Need, at: number): Finding[] {
   const own = runs.filter(({ run }) => run.needs.includes(at));
   if (made.length === 0) return [];
   if (own.length === 0) return [finding('unrequested', `ordered ${made.length}, and no command was for it`)];
-  if (own.some(({ run }) => run.isMeant && doors[run.door].meansNew(need))) return [];
+  // What was ordered for another occasion does not count for this one.
+  const earlier = scene.past.flatMap((one) => (one.kind === 'runs' && fileDoors.has(door) ? one.runs : []));
+  const meant = [...own, ...earlier.filter(({ run }) => run.needs.includes(at))];
+  if (meant.some(({ run }) => run.isMeant && doors[run.door].meansNew(need))) return [];
   const live = known.filter((order) => order.isLive && !isUnseen(scene, order));
   // Users whose keys the service keeps apart can race; so can whoever looks at a list that lags.
   const isRace = isUserRace(scene, at, live);
