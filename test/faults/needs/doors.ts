@@ -169,7 +169,7 @@ const mcp: Door = {
     const quoted = await called(hand, 'order_quote', order);
     const { quote } = quoted.answer;
     const last = typeof quote === 'string' ? await called(hand, 'order_place', { quote }) : quoted;
-    return agentOutcome(need, last);
+    return agentOutcome(need, run, last);
   },
 };
 
@@ -199,14 +199,17 @@ async function called({ errand }: Hand, name: string, given: object): Promise<Ca
   return { ended, answer: result?.structuredContent ?? lastJson(json ?? '') ?? {} };
 }
 
-function agentOutcome({ hidden }: Need, { ended, answer }: Called): Outcome {
+function agentOutcome({ hidden }: Need, { faults }: Run, { ended, answer }: Called): Outcome {
   const { error, order, existed } = lastJson(JSON.stringify(answer)) ?? {};
   const id = order?.id ?? answer.order_id;
   return {
     code: ended.crash === undefined ? (error?.exit_code ?? (error ? 5 : ended.code)) : null,
     text: ended.crash ?? JSON.stringify(answer).slice(0, 1500),
     placed: typeof id === 'string' ? [{ orderId: id, hidden }] : [],
-    isNothingNew: existed === true || (error?.category === 'conflict' && error.outcome === 'applied'),
+    // After a lost response the server itself sends again, and finds what it made.
+    isNothingNew:
+      (existed === true && faults.length === 0) ||
+      (error?.category === 'conflict' && error.outcome === 'applied'),
     settling: [],
     isDenied: error?.outcome === 'not_sent' || error?.outcome === 'rejected',
   };
