@@ -5,6 +5,7 @@ import { setOwn } from '../api/json.ts';
 import { bodyHash, sha256 } from '../format/canonical.ts';
 import type { Reference } from '../journal/attempts.ts';
 import { addressProblem } from '../orders/addresses/options.ts';
+import { attemptKey, metadataOf, referenceKey, referenceOf } from '../orders/needs/reference.ts';
 import { addRow } from './check/row-sample.ts';
 import { centsHeading, currencyProblem, type Decimal, type OpenPrice, readPrice } from './csv/amounts.ts';
 import { hiddenIn } from './csv/decode.ts';
@@ -290,11 +291,15 @@ function unheaded({ unheadedIndex }: TablePlan, cells: readonly string[]): BulkI
 export type UploadRow = Readonly<Record<string, string>>;
 
 /** The parts of a row that determine its key. */
-type KeyedRow = Pick<FileRow, 'cells' | 'row' | 'key'> & { readonly plan: ColumnPlan };
+type KeyedRow = Pick<FileRow, 'cells' | 'row' | 'key' | 'reference'> & { readonly plan: ColumnPlan };
+
+/** Heading under which a row's reference is sent. */
+export const referenceHeading = `metadata.${referenceKey}`;
 
 /**
- * Assigns each row the idempotency key of its single order, derived from the order's content and the number of equal
- * rows before it. Resending the file, even reordered or with rows added, therefore places nothing twice.
+ * Assigns each row the idempotency key of its order. It is derived from the row's reference; without a reference, from
+ * the order's content and the number of equal rows before it. Resending the file, even reordered or with rows added,
+ * therefore places nothing twice.
  */
 export class RowKeys {
   readonly #run: string;
@@ -319,16 +324,26 @@ export class RowKeys {
       if (cell !== '') setOwn(named, plan.headings[index] ?? '', cell);
     }
     const key = this.key(row);
+    const reference = this.#reference(row);
+    if (reference) named[referenceHeading] = metadataOf(reference);
     if (row.row.cell('idempotency_key') === '') named.idempotency_key = key;
     return named;
   }
 
   /** Key of a row. If the file gives a key, that key is used. Call once per row, in order. */
-  key({ plan, cells, row, key }: KeyedRow): string {
-    const found = row.cell('idempotency_key') || (key ?? this.#keyOf(orderOfRow(plan, cells, row)));
+  key(row: KeyedRow): string {
+    const found = row.row.cell('idempotency_key') || (row.key ?? this.#made(row));
     this.#onKey(found);
     return found;
   }
+
+  #made(row: KeyedRow): string {
+    const reference = this.#reference(row);
+    return reference ? attemptKey(reference, 1) : this.#keyOf(orderOfRow(row.plan, row.cells, row.row));
+  }
+
+  #reference = ({ reference }: KeyedRow): Reference | undefined =>
+    reference && this.#run !== '' ? referenceOf(reference.text, reference.namespace, this.#run) : reference;
 
   #keyOf(order: Readonly<Record<string, unknown>>): string {
     const hash = bodyHash(order);

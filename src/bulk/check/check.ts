@@ -59,6 +59,8 @@ export const emptyTally = (): Tally => ({
 export interface Part {
   readonly shard: Shard;
   readonly run: string;
+  /** Receives the keys of valid rows that belong to other shards. */
+  readonly onElsewhere?: ((key: string) => void) | undefined;
 }
 
 /**
@@ -94,8 +96,10 @@ export async function* checkFile(
       if (read.plan.reference && (!read.reference || repeated.length > 0))
         addListed(tally.unnamed, read.number);
       if (found.length > 0) tally.invalid += 1;
-      else if (part && key !== undefined && !isInShard(part.shard, key)) tally.elsewhere += 1;
-      else {
+      else if (part && key !== undefined && !isInShard(part.shard, key)) {
+        tally.elsewhere += 1;
+        part.onElsewhere?.(key);
+      } else {
         valid.push(key === undefined ? read : { ...read, key });
         tally.orders += 1;
         tally.spread.add(read.number, read.row.maxPrice ?? 0);

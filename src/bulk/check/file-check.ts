@@ -33,7 +33,7 @@ export interface Scope {
   /** Opens storage for rows checked by the service, so the table need not be parsed again. */
   readonly spare?: (() => Promise<Spare>) | undefined;
   /** Receives the rows that can be uploaded. */
-  readonly warnings?: { add(batch: Pick<Batch, 'rows' | 'numbers'>, hasOwnKeys: boolean): void } | undefined;
+  readonly warnings?: { add(batch: Batch): void; addKey(key: string): void } | undefined;
 }
 
 /** Maximum number of skipped rows to name when a file is uploaded without them. */
@@ -104,7 +104,7 @@ export class FileCheck {
       spend.byInvoice = checked.byInvoice;
       for (const row of checked.refused) this.#refused.add(row);
       this.#isRefused ||= checked.refused.length > 0;
-      this.#scope.warnings?.add(this.#withoutRefused(checked.batch), tally.ownKeys > 0);
+      this.#scope.warnings?.add(this.#withoutRefused(checked.batch));
       tally.invalid += checked.refused.length;
       tally.orders -= checked.refused.length;
       tally.issues += checked.issues.length;
@@ -121,7 +121,7 @@ export class FileCheck {
   /** Collects the warnings in a separate pass, because a local check skips the service pass that would collect them. */
   async #show(): Promise<void> {
     const { warnings } = this.#scope;
-    if (warnings) for await (const batch of this.#batches()) warnings.add(batch, this.tally.ownKeys > 0);
+    if (warnings) for await (const batch of this.#batches()) warnings.add(batch);
   }
 
   /** Rows for the service to check. If there is spare storage, the rows are saved to it as they pass. */
@@ -140,9 +140,10 @@ export class FileCheck {
     return this.#scope.run ?? '';
   }
 
-  #withoutRefused({ rows, numbers }: Batch): Pick<Batch, 'rows' | 'numbers'> {
+  #withoutRefused(batch: Batch): Batch {
+    const { rows, numbers } = batch;
     const isIn = (_: unknown, index: number): boolean => !this.#refused.has(numbers[index] ?? 0);
-    return { rows: rows.filter(isIn), numbers: numbers.filter(isIn) };
+    return { ...batch, rows: rows.filter(isIn), numbers: numbers.filter(isIn) };
   }
 
   hints(): string[] {
@@ -185,8 +186,8 @@ export class FileCheck {
   }
 
   get #part(): Part | undefined {
-    const { shard } = this.#scope;
-    return shard && { shard, run: this.#run };
+    const { shard, warnings } = this.#scope;
+    return shard && { shard, run: this.#run, onElsewhere: warnings && ((key) => warnings.addKey(key)) };
   }
 
   /** Uploadable rows in batches of `size`, each row with its key. */

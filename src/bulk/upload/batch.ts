@@ -10,6 +10,7 @@ import type { BatchIntent } from '../../orders/send-batch.ts';
 import type { Placing } from '../../orders/submit/intent.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { keyOfRows, RowKeys } from '../rows.ts';
+import type { Batch as NewBatch } from './batches.ts';
 
 export type Batch = Received<'bulk.get'>;
 
@@ -148,23 +149,33 @@ const unnamed = 'request';
 
 /**
  * Builds the batch of a hand-written request, with the same row keys an upload would give, so no command orders the
- * same rows twice.
+ * same rows twice. The request is an occasion of its own if it is meant as another.
  */
 export function batchOfRequest(
   { filename, rows, notify_on_complete: notifies }: Shape<'BulkUploadRequest'>,
   { isNew }: Pick<Placing, 'isNew'>,
-): { readonly batch: BatchIntent; readonly hasOwnKeys: boolean } {
+): NewBatch & BatchIntent & { readonly run: string } {
   const read = rowReader();
-  const keys = new RowKeys(isNew ? randomUUID() : '');
+  const run = isNew ? randomUUID() : '';
+  const keys = new RowKeys(run);
   const given = rows.map((row, index) => {
     checkReference(row, index);
     const { plan, values: cells, row: order } = read(textsOf(row));
     return { plan, cells, row: order };
   });
   const keyed = given.map((row) => keys.keyed(row));
+  const ownKeys = given.flatMap(({ row }, index) => (row.cell('idempotency_key') === '' ? [] : index + 1));
   return {
-    batch: { key: keyOfRows(keyed), filename: filename || unnamed, rows: keyed, notifies: notifies === true },
-    hasOwnKeys: given.every(({ row }) => row.cell('idempotency_key') !== ''),
+    ...{
+      key: keyOfRows(keyed),
+      filename: filename || unnamed,
+      rows: keyed,
+      notifies: notifies === true,
+      run,
+    },
+    headings: [...new Set(keyed.flatMap((row) => Object.keys(row)))],
+    numbers: keyed.map((_, index) => index + 1),
+    ...(ownKeys.length > 0 && { ownKeys }),
   };
 }
 

@@ -9,7 +9,6 @@ import { ErrandError, StorageError, UsageError } from '../../platform/errors.ts'
 import { readChunks, readPipe } from '../../platform/streams.ts';
 import type { Context } from '../../run/context.ts';
 import { type TableFlags, tableOptions } from '../csv/table-options.ts';
-import { tellingEarlier } from '../earlier-uploads.ts';
 import { defaultBatchRows } from './batches.ts';
 
 /**
@@ -25,6 +24,8 @@ export interface UploadSource {
   readonly batchSize: number;
   readonly run: string;
   readonly skipInvalid: boolean;
+  readonly skipDuplicates: boolean;
+  readonly again: boolean;
   readonly notifies: boolean;
   /** Shard of the file, such as `3/8`; undefined for all of it. */
   readonly shard: string | undefined;
@@ -77,6 +78,8 @@ export function sourceOf(stored: JsonObject): UploadSource {
     batchSize: numberIn(stored, 'batchSize') ?? defaultBatchRows,
     run: textIn(stored, 'run') ?? '',
     skipInvalid: own(stored, 'skipInvalid') === true,
+    skipDuplicates: own(stored, 'skipDuplicates') === true,
+    again: own(stored, 'again') === true,
     notifies: own(stored, 'notifies') === true,
     shard: textIn(stored, 'shard'),
     isShared: own(stored, 'isShared') === true,
@@ -122,8 +125,7 @@ export async function openSource(context: Context, path: string): Promise<Source
  * @throws UsageError naming what cannot be read; StorageError if the copy cannot be written.
  */
 export async function openCopy(context: Context, path: string): Promise<Source> {
-  const found = await find(context, path);
-  return tellingEarlier(context, found.name, () => copied(context, found));
+  return copied(context, await find(context, path));
 }
 
 interface Found {
