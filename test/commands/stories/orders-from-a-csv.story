@@ -160,7 +160,7 @@ $ errand bulk list -o id | wc -l
 4
 
 # More than the wallet has is refused before anything is sent.
-$ sed 's/,5000,/,500000,/' orders.csv > dear.csv
+$ sed 's/,5000,/,500000,/; s/A-/D-/' orders.csv > dear.csv
 $ errand bulk upload dear.csv
 ? 6
 ! …short; nothing was sent…
