@@ -1,8 +1,12 @@
 import type { BulkIssue } from '../../api/bulk-row.ts';
-import { countryCodePattern } from '../../api/limits.ts';
+import { namedCountry } from '../../api/country.ts';
+import type { Reference } from '../../journal/attempts.ts';
+import { metadataOf } from '../../orders/needs/reference.ts';
+import { shellWord } from '../../platform/shell.ts';
 import { addRow, hasMore, noRows, type RowSample, rowsText } from '../check/row-sample.ts';
 import { hiddenIn, visible } from './decode.ts';
 import type { TablePlan } from './headings.ts';
+import { namesText, type ReferencePlan, type UnusedReference } from './reference-columns.ts';
 
 /**
  * Markers, as in `'08701` and `="08701"`, that keep a spreadsheet from reading a value as a number. Some programs write
@@ -22,6 +26,11 @@ export interface Readings {
   readonly phones: Map<string, number>;
   /** Headings in which an invisible character was ignored. Maps the visible heading to that character. */
   readonly hidden: Map<string, string>;
+  /** Where references come from, with the first of them; or headings that could give some. */
+  readonly references: {
+    first?: { readonly plan: ReferencePlan; readonly reference: Reference; readonly row: number };
+    unused?: UnusedReference | undefined;
+  };
 }
 
 export const noReadings = (): Readings => ({
@@ -30,7 +39,17 @@ export const noReadings = (): Readings => ({
   sameAddress: noRows(),
   phones: new Map(),
   hidden: new Map(),
+  references: {},
 });
+
+export function noteReferences(
+  { references }: Readings,
+  { reference: plan }: TablePlan,
+  reference: Reference,
+  row: number,
+): void {
+  if (plan && !references.first) references.first = { plan, reference, row };
+}
 
 /** Records headings that contain invisible characters. */
 export function noteHidden({ hidden }: Readings, headings: readonly string[]): void {
@@ -54,7 +73,7 @@ export function asTaken(
     if (isMarked(cell)) taken = taken.with(index, cell.replace(markedNumber, '').replace(/"$/, ''));
   }
   const name = taken[countryIndex]?.trim() ?? '';
-  const code = countryCode(name);
+  const code = namedCountry(name);
   if (code === undefined) return taken;
   const seen = countries.get(code);
   if (seen) seen.count += 1;
@@ -126,48 +145,20 @@ export function calledOffIssues(
 /** Normalizes `wc-checkout-draft` and `Partially Refunded` for comparison with the known states. */
 const stateText = (text: string): string => text.toLowerCase().replace(/[\s_-]+/g, ' ');
 
-/** Maps an English country name to its code; undefined for a code or an unknown name. */
-function countryCode(name: string): string | undefined {
-  if (name === '' || (countryCodePattern.test(name) && name.toUpperCase() !== 'UK')) return undefined;
-  codes ??= codesByName();
-  return codes.get(lettersOf(name));
-}
-
-const lettersOf = (name: string): string => name.toLowerCase().replace(/[^\p{L}]/gu, '');
-
-let codes: ReadonlyMap<string, string> | undefined;
-
-const otherNames = {
-  usa: 'US',
-  unitedstatesofamerica: 'US',
-  uk: 'GB',
-  greatbritain: 'GB',
-  czechrepublic: 'CZ',
-  thenetherlands: 'NL',
-} as const;
-
-function codesByName(): ReadonlyMap<string, string> {
-  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
-  const letters = Array.from({ length: 26 }, (_, at) => String.fromCharCode(65 + at));
-  const known = letters
-    .flatMap((one) => letters.map((other) => one + other))
-    .flatMap((code): (readonly [name: string, code: string])[] => {
-      const name = names.of(code);
-      // Skip a deprecated code, which shares its name with its replacement.
-      return name === undefined || new Intl.Locale(`und-${code}`).region !== code
-        ? []
-        : [[lettersOf(name), code]];
-    });
-  return new Map([...known, ...Object.entries(otherNames)]);
-}
-
 /** Whether a row orders nothing, because exports continue an order on extra lines or add a summary line. */
 export function isContinuation({ orderIndexes }: TablePlan, cells: readonly string[]): boolean {
   return orderIndexes.every((index) => (cells[index] ?? '').trim() === '');
 }
 
 /** One line of output per kind of reinterpretation. */
-export function readingLines({ countries, continuations, sameAddress, phones, hidden }: Readings): string[] {
+export function readingLines({
+  countries,
+  continuations,
+  sameAddress,
+  phones,
+  hidden,
+  references: { first, unused },
+}: Readings): string[] {
   const { count } = continuations;
   const left = count === 1 ? 'is left out' : 'are left out';
   const continues = sameAddress.count === 1 ? 'continues an order and has' : 'continue an order and have';
@@ -183,7 +174,21 @@ export function readingLines({ countries, continuations, sameAddress, phones, hi
     ...(count > 0
       ? [`${rowsText(count)} without product, price and address ${left}: ${listText(continuations)}`]
       : []),
+    ...(first ? [referenceLine(first)] : []),
+    ...(unused ? [unusedLine(unused)] : []),
   ];
+}
+
+function referenceLine({ plan, reference, row }: NonNullable<Readings['references']['first']>): string {
+  const where = plan.namespace === '' ? '' : `, in the namespace ${plan.namespace}`;
+  return `the reference of each row is its ${namesText(plan.headings)}${where}: row ${row} is ${metadataOf(reference)}`;
+}
+
+function unusedLine({ headings, by }: UnusedReference): string {
+  if (by === 'preset')
+    return `${namesText(headings)} can be the reference of each row, which is bought once then: --namespace names the shop that numbers them`;
+  const [heading = ''] = headings;
+  return `${namesText(headings)} stays a column of your own; --reference-column ${shellWord(heading)} makes it the reference of each row, which is bought once then (--own ${shellWord(heading)} says that it is none)`;
 }
 
 const listText = (sample: RowSample): string =>

@@ -9,6 +9,7 @@ import type {
   AttemptClaim,
   AttemptNeed,
   AttemptScope,
+  AttemptState,
   Attempts,
   NewAttempt,
   Reference,
@@ -98,7 +99,7 @@ export const claimOf = (
   attempt: (number: number) => NewAttempt,
 ): AttemptClaim => ({
   scope,
-  need: request.need,
+  needs: [request.need],
   decide: (related) => {
     const repeated = decide({ ...request, now: now() }, withOrdersSeen(related, seen));
     const isSame = repeated.do === 'send' && decision.do === 'send' && repeated.number === decision.number;
@@ -137,7 +138,7 @@ async function seeAttempts(
         ...settled,
         serial,
         seenAt,
-        ...(settled.orderId !== undefined && { state: 'unknown' }),
+        ...(settled.orderId !== undefined && { state: gone(sources) }),
       });
     else {
       seen.set(idOf(found.order.id), found);
@@ -146,6 +147,12 @@ async function seeAttempts(
   }
   await sources.attempts.change(changes);
 }
+
+/**
+ * State of an attempt whose order the service does not have. A sandbox may have been reset, or restored to a time before
+ * the order, from any machine.
+ */
+const gone = ({ scope }: NeedSources): AttemptState => (scope.isTest ? 'unsent' : 'unknown');
 
 /**
  * Reads the order of an attempt. @throws ErrandError unavailable if its state cannot be determined; nothing may be sent

@@ -132,7 +132,7 @@ export async function keyedClaim(
   // Older records have to be there first, since they are brought in only once.
   await (await context.journal()).attempts();
   const at = { key: intent.key, number: 1, madeAt: context.serviceClock.now() };
-  return { scope, need: needOf(order), decide: () => newAttempt(intent, at) };
+  return { scope, needs: [needOf(order)], decide: () => newAttempt(intent, at) };
 }
 
 /** Returns the live order. If an interrupted command placed it, marks that command's record as reported by this run. */
