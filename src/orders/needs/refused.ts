@@ -13,7 +13,7 @@ import { recordDifferences } from '../submit/existing.ts';
 
 import type { Decision, Refusal } from './decide.ts';
 import { type DecidedOrder, needDifferences, orderSeen } from './decide-with-service.ts';
-import type { Purchase } from './place-once.ts';
+import type { Purchase } from './purchase.ts';
 import { metadataOf } from './reference.ts';
 import { recordOf } from './scope.ts';
 import type { SeenOrder } from './service-orders.ts';
@@ -62,9 +62,7 @@ export async function refusedOrder<N extends JournaledOperation>(
   const compared = await compareAll(context, purchase, attempts, seen);
   const earlier = compared.map(({ attempt }) => attempt);
   const found = earlier.flatMap((attempt) => orderSeen(seen, attempt) ?? []);
-  const differing = reference
-    ? compared.flatMap((one) => one.differing)
-    : (compared[0]?.differing ?? []);
+  const differing = reference ? compared.flatMap((one) => one.differing) : (compared[0]?.differing ?? []);
   const differences = shownDifferences(differing);
   const changes = differing.length === 0 ? '' : `; ${changesText(differing)}`;
   const texts = earlier.map((one) => attemptText(one, seen, now));
