@@ -4,7 +4,7 @@ import { ErrandError } from '../../platform/errors.ts';
 import { typedCommand } from '../../platform/shell.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import type { JournaledOperation, MadeBy } from '../order-record.ts';
-import type { Body, Made, Placing } from '../submit/intent.ts';
+import { type Body, isPaid, type Made, type Placing } from '../submit/intent.ts';
 import { withEarlier } from '../submit/record.ts';
 import type { Decision, Door } from './decide.ts';
 import { claimOf, type DecidedOrder, decideWithService, orderSeen } from './decide-with-service.ts';
@@ -36,6 +36,7 @@ export async function placeOnce<N extends JournaledOperation>(
     door: doorOf(context, placing),
     statement: { isNew, again, agreed },
     windows: windowsOf(context),
+    isUnlisted: isPaid(intent.operation),
   };
   for (;;) {
     const found = await withEarlier(context, intent, !isNew, async () => {
@@ -101,7 +102,7 @@ export async function keyedClaim(
   order: Body,
   intent: Pick<Intent, 'key' | 'operation'>,
 ): Promise<AttemptClaim> {
-  const scope = await scopeOf(context);
+  const scope = await scopeOf(context, intent.operation);
   // Older records have to be there first, since they are brought in only once.
   await (await context.journal()).attempts();
   const at = { key: intent.key, number: 1, madeAt: context.serviceClock.now() };

@@ -10,6 +10,7 @@ import type { OrderContext } from '../../run/order-context.ts';
 import { changesText, type Difference, differences, shownDifferences } from '../compare.ts';
 import { type JournaledOperation, stateOfOrder } from '../order-record.ts';
 import { recordDifferences } from '../submit/existing.ts';
+import { isPaid } from '../submit/intent.ts';
 
 import type { Decision, Refusal } from './decide.ts';
 import { type DecidedOrder, needDifferences, orderSeen } from './decide-with-service.ts';
@@ -61,7 +62,7 @@ export async function refusedOrder<N extends JournaledOperation>(
   const { reference } = purchase.placing;
   const compared = await compareAll(context, purchase, attempts, seen);
   const earlier = compared.map(({ attempt }) => attempt);
-  const found = earlier.flatMap((attempt) => orderSeen(seen, attempt) ?? []);
+  const orders = earlier.flatMap((one) => shown(one, orderSeen(seen, one)) ?? []);
   const differing = reference ? compared.flatMap((one) => one.differing) : (compared[0]?.differing ?? []);
   const differences = shownDifferences(differing);
   const changes = differing.length === 0 ? '' : `; ${changesText(differing)}`;
@@ -80,8 +81,8 @@ export async function refusedOrder<N extends JournaledOperation>(
     code: `${reference ? 'reference' : 'duplicate'}_${why}`,
     details: {
       ...(reference && { reference: metadataOf(reference) }),
-      ...(!reference && first?.orderId !== undefined && detailsOf(found[0], first.orderId)),
-      ...((reference || found.length > 1) && { orders: found.map(shown) }),
+      ...(!reference && orders[0] && detailsOf(orders[0])),
+      ...((reference || orders.length > 1) && { orders }),
       ...(differences.length > 0 && { differences }),
     },
     idempotencyKey: first?.key,
@@ -130,15 +131,27 @@ async function differencesOf<N extends JournaledOperation>(
   return record?.operation === intent.operation ? recordDifferences(record, intent.body) : [];
 }
 
-const shown = ({ order, madeAt }: SeenOrder) => ({
-  id: order.id,
-  status: order.status,
-  made_at: new Date(madeAt).toISOString(),
-});
+interface ShownOrder {
+  readonly id: string;
+  readonly status?: string;
+  readonly made_at: string;
+}
 
-const detailsOf = (found: SeenOrder | undefined, id: string) => ({
+/** An order that has ended is not read again. */
+function shown({ orderId, state, madeAt }: Attempt, found: SeenOrder | undefined): ShownOrder | undefined {
+  if (orderId === undefined) return undefined;
+  const status = found ? found.order.status : state === 'unknown' ? undefined : state;
+  return {
+    id: found?.order.id ?? orderId,
+    ...(status !== undefined && { status }),
+    made_at: new Date(found?.madeAt ?? madeAt).toISOString(),
+  };
+}
+
+const detailsOf = ({ id, made_at, ...status }: ShownOrder) => ({
   order_id: id,
-  ...(found && { placed_at: new Date(found.madeAt).toISOString(), status: found.order.status }),
+  placed_at: made_at,
+  ...status,
 });
 
 /** The earlier orders as the end of a sentence: `3m ago: ID (waiting)`. */
@@ -229,10 +242,12 @@ function nextSteps<N extends JournaledOperation>(
       command: journalCommand('resume', upload ?? key, where),
       when: 'to find out, safely',
     }));
-  const look = why === 'unknown' ? [{ command: `errand order list${where}`, when: 'to look for it' }] : [];
+  const isListed = !isPaid(operation);
+  const look =
+    why === 'unknown' && isListed ? [{ command: `errand order list${where}`, when: 'to look for it' }] : [];
   const again = command ?? (context.argv && typedCommand(context.argv));
   if (again === undefined) return [...see, ...settle, ...look];
-  const isCreate = operation === 'order.create' && !isByHand;
+  const isCreate = (operation === 'order.create' || isPaid(operation)) && !isByHand;
   const buysAgain = isCreate && ['cancelled', 'returned', ...(reference ? ['unknown'] : [])].includes(why);
   const another = { command: `${again} --new`, when: 'for another order' };
   const named = {

@@ -25,7 +25,10 @@ describe('what is one need, however it is spelt', () => {
     ['a tracking parameter', (shop) => ({ products: [{ url: `${url(shop)}?utm_source=mail&gclid=1#top` }] })],
     ['a trailing slash', (shop) => ({ products: [{ url: `${url(shop)}/` }] })],
     ['another quantity', (shop) => ({ products: [{ url: url(shop), quantity: 2 }] })],
-    ['a phone with punctuation', () => ({ shipping_address: { ...address, phone_number: '(512) 555-0100' } })],
+    [
+      'a phone with punctuation',
+      () => ({ shipping_address: { ...address, phone_number: '(512) 555-0100' } }),
+    ],
     ['another phone', () => ({ shipping_address: { ...address, phone_number: '+13125550199' } })],
     [
       'capitals, and the state spelt out',
