@@ -57,7 +57,7 @@ export async function killedMachine(service: Service, key: string): Promise<Kill
   ];
   const given = { environment, proxy };
   // Keep the reported order within the duplicate window, however long the flips take.
-  await attempt({ ...given, args: ['config', 'set', 'duplicate-window', '30d'] });
+  await attempt({ ...given, args: ['config', 'set', 'duplicate-window', '20d'] });
   for (let past = 0; past < 6; past += 1)
     await attempt({ ...given, args: [...create('reported'), '--po-number', `past-${past}`] });
   await attempt({ ...given, args: create('reported') });

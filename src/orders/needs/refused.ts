@@ -14,7 +14,7 @@ import { isPaid } from '../submit/intent.ts';
 
 import type { Decision, Refusal } from './decide.ts';
 import { type DecidedOrder, needDifferences, orderSeen } from './decide-with-service.ts';
-import type { Purchase } from './place-once.ts';
+import type { Purchase } from './purchase.ts';
 import { metadataOf } from './reference.ts';
 import { recordOf } from './scope.ts';
 import type { SeenOrder } from './service-orders.ts';

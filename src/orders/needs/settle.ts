@@ -20,7 +20,7 @@ import { asOrder, type Body, type IntentOf, isPaid, labelsOf, type Made } from '
 import { resumeKnown } from '../submit/resume.ts';
 import { type NeedSources, readOrderOf } from './decide-with-service.ts';
 import { type Need, needOf } from './need.ts';
-import type { Purchase } from './place-once.ts';
+import type { Purchase } from './purchase.ts';
 import { referenceIn } from './reference.ts';
 import { refusedOrder } from './refused.ts';
 import { recordOf, scopeOf } from './scope.ts';

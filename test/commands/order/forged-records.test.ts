@@ -148,7 +148,7 @@ describe('a row that somebody wrote into the journal', () => {
     const { ERRAND_BASE_URL: url = '', ERRAND_API_KEY: key = '' } = shop.workspace.environment;
     const other = makeWorkspace({ ERRAND_NO_INPUT: '1', ERRAND_BASE_URL: url, ERRAND_API_KEY: key });
     onTestFinished(other.remove);
-    const row = { ...rowBody(shop.service.product('test-success')), max_price: '$900.00', country: 'US' };
+    const row = { ...rowBody(shop.service.product('test-slow')), max_price: '$900.00', country: 'US' };
     const csv = `${Object.keys(row).join(',')}\n${Object.values(row).join(',')}\n`;
     for (const { folder } of [shop.workspace, other]) writeFileSync(join(folder, 'orders.csv'), csv);
     const upload = ['bulk', 'upload', 'orders.csv', '--retries', '0'];
