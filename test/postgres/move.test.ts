@@ -289,7 +289,7 @@ describe.runIf(hasPostgres)("a machine's own journal, once a database is named",
           claim('of no use', 'pan', { state: 'placed', orderId: 'order-old' }),
           claim('never', 'lid', { state: 'unsent' }, 'R-5'),
         ];
-        for (const { need, decide } of made) await attempts.claim(scope, [need], decide);
+        for (const { needs, decide } of made) await attempts.claim(scope, needs, decide);
       }),
     );
 

@@ -78,7 +78,15 @@ export class RowNeeds {
       },
     };
     return {
-      ...{ number, cells, hasOwnKey, ceiling, urls, quantity: cell('quantity'), firstKey: hasOwnKey ? key : firstKeyOf(key) },
+      ...{
+        number,
+        cells,
+        hasOwnKey,
+        ceiling,
+        urls,
+        quantity: cell('quantity'),
+        firstKey: hasOwnKey ? key : firstKeyOf(key),
+      },
       need: needOf(order, hasOwnKey ? { namespace: ownKeyNamespace, text: key } : referenceOfRow(cells)),
       cents: cell('retailer_credentials_id') === '' ? ceiling : 0,
     };
