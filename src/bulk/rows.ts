@@ -3,7 +3,9 @@ import type { ColumnPlan } from '../api/bulk-columns.ts';
 import { type BulkIssue, type BulkRow, orderOfRow, readBulkRow } from '../api/bulk-row.ts';
 import { setOwn } from '../api/json.ts';
 import { bodyHash, sha256 } from '../format/canonical.ts';
+import type { Reference } from '../journal/attempts.ts';
 import { addressProblem } from '../orders/addresses/options.ts';
+import { attemptKey, metadataOf, referenceKey, referenceOf } from '../orders/needs/reference.ts';
 import { addRow } from './check/row-sample.ts';
 import { centsHeading, currencyProblem, type Decimal, type OpenPrice, readPrice } from './csv/amounts.ts';
 import { hiddenIn } from './csv/decode.ts';
@@ -16,6 +18,7 @@ import {
   type TablePlan,
 } from './csv/headings.ts';
 import { breaksIn, delimiters, readTable, type TableOptions } from './csv/reader.ts';
+import { readReference } from './csv/reference-columns.ts';
 import {
   addressOfOrder,
   asTaken,
@@ -23,8 +26,10 @@ import {
   isContinuation,
   noReadings,
   noteHidden,
+  noteReferences,
   type Readings,
 } from './csv/shop-export-quirks.ts';
+import { lostDigits } from './csv/spreadsheet-text.ts';
 
 /** A parsed row of a file. */
 export interface FileRow {
@@ -36,6 +41,8 @@ export interface FileRow {
   /** The price as in the file, if it is unknown whether bare whole numbers are dollars or cents. */
   readonly openPrice: OpenPrice | undefined;
   readonly row: BulkRow;
+  /** The buyer's own name for the row's order, without the run; undefined if the file has none, or an invalid one. */
+  readonly reference?: Reference | undefined;
   readonly issues: readonly BulkIssue[];
   /** Whether a stray quote may have swallowed the rows below, which would be skipped along with this one. */
   readonly mayHoldOthers: boolean;
@@ -72,6 +79,7 @@ export async function* readRows(
       plan = planTable(options.name, readHeadings(headings, options), options, headings);
       rivals = new RivalCells(options.name, plan);
       if (!options.isAsBefore) noteHidden(readings, headings);
+      readings.references.unused = plan.unusedReference;
     }
     const money = { unit: plan.isInCents ? ('cents' as const) : options.amounts, decimal: options.decimal };
     const read: FileRow[] = [];
@@ -86,6 +94,7 @@ export async function* readRows(
         const whole = withAddress(plan, cells, number);
         rivals?.note(whole);
         const row = readRow(plan, money, number, asTaken(plan, whole, readings));
+        if (row.reference) noteReferences(readings, plan, row.reference, number);
         read.push(lines.first === lines.last ? row : withLines(row, lines));
       }
     }
@@ -146,10 +155,14 @@ function readRow(
   if (plan.currencyIndexes.length > 0) issues.push(...currencies(plan, cells));
   if (cells.length > plan.headings.length) issues.push(...surplus(plan.headings, cells));
   if (plan.unheadedIndex >= 0) issues.push(...unheaded(plan, cells));
+  const named = plan.reference && readReference(plan.reference, cells);
+  if (named && 'issue' in named) issues.push(named.issue);
+  if (named) issues.push(...keyWithReference(row));
   const found = explained(issues, row);
   const openPrice = isPriced && unit === undefined ? { text: text.trim(), ...read } : undefined;
   return {
     ...{ number, plan, cells, row, openPrice, mayHoldOthers: false },
+    reference: named && 'reference' in named ? named.reference : undefined,
     issues: found.length === 0 ? found : found.map(shownIssue),
   };
 }
@@ -246,6 +259,13 @@ function addUnusable(issues: BulkIssue[], { cell }: BulkRow): void {
   }
 }
 
+/** A row's key follows from its reference, so the file must not give both. */
+function keyWithReference({ cell }: BulkRow): BulkIssue[] {
+  const value = cell('idempotency_key');
+  const message = 'stands beside a reference, from which the key follows; take the column out';
+  return value === '' ? [] : [{ column: 'idempotency_key', value, message }];
+}
+
 const currencies = ({ headings, currencyIndexes }: TablePlan, cells: readonly string[]): BulkIssue[] =>
   currencyIndexes.flatMap((index) => {
     const value = cells[index] ?? '';
@@ -271,11 +291,15 @@ function unheaded({ unheadedIndex }: TablePlan, cells: readonly string[]): BulkI
 export type UploadRow = Readonly<Record<string, string>>;
 
 /** The parts of a row that determine its key. */
-type KeyedRow = Pick<FileRow, 'cells' | 'row' | 'key'> & { readonly plan: ColumnPlan };
+type KeyedRow = Pick<FileRow, 'cells' | 'row' | 'key' | 'reference'> & { readonly plan: ColumnPlan };
+
+/** Heading under which a row's reference is sent. */
+export const referenceHeading = `metadata.${referenceKey}`;
 
 /**
- * Assigns each row the idempotency key of its single order, derived from the order's content and the number of equal
- * rows before it. Resending the file, even reordered or with rows added, therefore places nothing twice.
+ * Assigns each row the idempotency key of its order. It is derived from the row's reference; without a reference, from
+ * the order's content and the number of equal rows before it. Resending the file, even reordered or with rows added,
+ * therefore places nothing twice.
  */
 export class RowKeys {
   readonly #run: string;
@@ -300,16 +324,26 @@ export class RowKeys {
       if (cell !== '') setOwn(named, plan.headings[index] ?? '', cell);
     }
     const key = this.key(row);
+    const reference = this.#reference(row);
+    if (reference) named[referenceHeading] = metadataOf(reference);
     if (row.row.cell('idempotency_key') === '') named.idempotency_key = key;
     return named;
   }
 
   /** Key of a row. If the file gives a key, that key is used. Call once per row, in order. */
-  key({ plan, cells, row, key }: KeyedRow): string {
-    const found = row.cell('idempotency_key') || (key ?? this.#keyOf(orderOfRow(plan, cells, row)));
+  key(row: KeyedRow): string {
+    const found = row.row.cell('idempotency_key') || (row.key ?? this.#made(row));
     this.#onKey(found);
     return found;
   }
+
+  #made(row: KeyedRow): string {
+    const reference = this.#reference(row);
+    return reference ? attemptKey(reference, 1) : this.#keyOf(orderOfRow(row.plan, row.cells, row.row));
+  }
+
+  #reference = ({ reference }: KeyedRow): Reference | undefined =>
+    reference && this.#run !== '' ? referenceOf(reference.text, reference.namespace, this.#run) : reference;
 
   #keyOf(order: Readonly<Record<string, unknown>>): string {
     const hash = bodyHash(order);
@@ -332,7 +366,6 @@ export function stableKey(parts: readonly (string | number)[]): string {
 /** Countries with five-digit postal codes, where four digits mean a lost leading zero. */
 const fiveDigits = new Set(['DE', 'ES', 'FI', 'FR', 'HR', 'IT', 'MX', 'TR', 'US']);
 
-const powerOfTen = /^\d(?:[.,]\d{1,14})?e\+?\d{1,3}$/i;
 const withDecimal = /^(\d{1,15})[.,]0{1,2}$/;
 
 /**
@@ -346,8 +379,8 @@ function explainArtifact(
 ): string | undefined {
   const isPostal = column === 'postal_code' && (text.length === 4 || text.length === 9);
   if (!isPostal && !/[.,e]/i.test(text)) return undefined;
-  if (powerOfTen.test(text))
-    return `is what a spreadsheet made of a long number, and digits are lost; format the column as text, enter it again and export anew`;
+  const lost = lostDigits(text);
+  if (lost !== undefined) return lost;
   const [, whole] = withDecimal.exec(text) ?? [];
   if (whole !== undefined)
     return `is a number with decimals, as a spreadsheet writes it; write ${whole}, in a column formatted as text`;

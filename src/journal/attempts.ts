@@ -40,7 +40,7 @@ export interface NewAttempt {
   /** The idempotency key it is sent with. */
   readonly key: string;
   readonly operation: string;
-  /** The upload it is a row of. */
+  /** Journal key of the batch it is a row of. The attempts of a batch are in the order of its rows. */
   readonly upload: string | undefined;
   readonly orderId: string | undefined;
   readonly state: AttemptState;
@@ -86,12 +86,27 @@ export interface AttemptChange {
 /** Decides about one need, given its related attempts. @returns the attempt to persist, if any. */
 export type Claim = (related: readonly Attempt[], at: number) => NewAttempt | undefined;
 
-/** The attempt to persist together with an intent. */
+/** The attempts to persist together with an intent: one for an order, one for each row of a batch. */
 export interface AttemptClaim {
   readonly scope: AttemptScope;
-  readonly need: AttemptNeed;
+  readonly needs: readonly AttemptNeed[];
   readonly decide: Claim;
 }
+
+/**
+ * Thrown inside a claim that persists all of its attempts or none. Another process has decided about one of the needs
+ * meanwhile.
+ */
+export class Overtaken extends Error {}
+
+/** Makes a claim fail as a whole as soon as one of its needs is not to be attempted. */
+export const wholeClaim =
+  (decide: Claim): Claim =>
+  (related, at) => {
+    const made = decide(related, at);
+    if (made === undefined) throw new Overtaken('another process has decided about the same need');
+    return made;
+  };
 
 /** Outcome of an intent, to apply to its attempt. */
 export type IntentEnd = Pick<AttemptChange, 'state' | 'orderId'>;
@@ -122,7 +137,7 @@ export interface Attempts {
   undo(service: string, intents: readonly string[]): Promise<void>;
   /** Attempts with a key that are not rows of an upload. @throws StorageError. */
   ofKey(scope: AttemptScope, key: string): Promise<Attempt[]>;
-  /** Attempts that are rows of an upload. @throws StorageError. */
+  /** Attempts that are rows of a batch, in the order of its rows. @throws StorageError. */
   ofUpload(scope: AttemptScope, upload: string): Promise<Attempt[]>;
 }
 

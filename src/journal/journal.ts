@@ -2,7 +2,7 @@ import { copyFolder, type Sharing } from '../format/database-address.ts';
 import { DamagedError, ErrandError, StorageError, UsageError, unread } from '../platform/errors.ts';
 import type { Database, Freshness } from '../platform/sqlite/database.ts';
 import { AttemptTable, LocalAttempts } from './attempt-table.ts';
-import type { AttemptClaim, Attempts } from './attempts.ts';
+import { type AttemptClaim, type Attempts, Overtaken, wholeClaim } from './attempts.ts';
 import { AuditChain, intentEntry, stepEntry } from './audit.ts';
 import { type AuditOrigin, nobody } from './audit-entry.ts';
 import { contentHash } from './content.ts';
@@ -86,8 +86,8 @@ export class Journal extends IntentOutcomes {
    * Persists an intent before it is sent. Takes over a key that is already in doubt if the content is the same.
    * @param rule is undefined if a duplicate is intended.
    * @param reserving holds the money that the intent may spend.
-   * @param claim decides about the intent's need. If `claim` returns no attempt, nothing is persisted and the result is
-   * `isOvertaken`.
+   * @param claim decides about the intent's needs. If `claim` returns no attempt for one of them, nothing is persisted
+   * and the result is `isOvertaken`.
    * @throws the denial if `reserving` refuses; ErrandError conflict if the key is in use by a live process, by other
    * content or another account, or if the order would be paid twice; StorageError if the journal fails verification.
    */
@@ -97,9 +97,13 @@ export class Journal extends IntentOutcomes {
     reserving?: Reserving,
     claim?: AttemptClaim,
   ): Promise<Recorded> {
-    if (!claim || !this.localFallback) return this.#record(intent, rule, reserving, claim);
-    const [serial] = await this.attemptStore.claim(claim.scope, [claim.need], claim.decide);
-    if (serial === undefined) return { isOvertaken: true };
+    if (!claim || !this.localFallback)
+      return unlessOvertaken(() => this.#record(intent, rule, reserving, claim));
+    const claimed = await unlessOvertaken(async () => {
+      const { scope, needs, decide } = claim;
+      return { serials: await this.attemptStore.claim(scope, needs, wholeClaim(decide)) };
+    });
+    if ('isOvertaken' in claimed) return claimed;
     this.claimed.add(intent.key);
     let isRecorded = false;
     try {
@@ -107,16 +111,20 @@ export class Journal extends IntentOutcomes {
       isRecorded = recorded.mayBeSent !== undefined;
       return recorded;
     } finally {
-      if (!isRecorded) await this.#neverSent(serial);
+      if (!isRecorded) await this.#neverSent(claimed.serials);
     }
   }
 
   /**
-   * A failed update is harmless. The journal has no such intent, so the attempt's state can be derived from that later.
+   * A failed update is harmless. The journal has no such intent, so the state of its attempts can be derived from that
+   * later.
    */
-  async #neverSent(serial: number): Promise<void> {
+  async #neverSent(serials: readonly (number | undefined)[]): Promise<void> {
+    const changes = serials.flatMap((serial) =>
+      serial === undefined ? [] : { serial, state: 'unsent' as const },
+    );
     try {
-      await this.attemptStore.change([{ serial, state: 'unsent' }]);
+      await this.attemptStore.change(changes);
     } catch (error) {
       if (!(error instanceof ErrandError)) throw error;
     }
@@ -143,8 +151,7 @@ export class Journal extends IntentOutcomes {
         return { duplicate: { situation: 'made', record: earlier } };
       const duplicate = rule && this.#acquireDuplicate(intent, hash, rule);
       if (duplicate) return { duplicate };
-      if (claim && this.#local.claim(claim.scope, [claim.need], claim.decide)[0] === undefined)
-        return { isOvertaken: true };
+      if (claim) this.#local.claim(claim.scope, claim.needs, wholeClaim(claim.decide));
       this.reservations.policies.checkCurrent();
       this.quotes.use(intent, earlier);
       const now = this.#now();
@@ -475,6 +482,16 @@ type Recorded =
   | { readonly duplicate: Twin; readonly isOvertaken?: never; readonly mayBeSent?: never }
   | { readonly duplicate?: never; readonly isOvertaken: true; readonly mayBeSent?: never }
   | { readonly duplicate?: never; readonly isOvertaken?: never; readonly mayBeSent: boolean };
+
+/** @returns `isOvertaken` if another process has decided about the same need meanwhile; nothing was persisted then. */
+async function unlessOvertaken<T>(work: () => Promise<T>): Promise<T | { readonly isOvertaken: true }> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Overtaken) return { isOvertaken: true };
+    throw error;
+  }
+}
 
 /** Minimum time a reported record counts as recent, ms. */
 const minRecentMs = 3600 * 1000;

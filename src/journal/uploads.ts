@@ -105,7 +105,7 @@ export class Uploads {
         `INSERT INTO uploads (base_url, account, name, identity, file, rows, source, created_at, written_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (base_url, account, identity)
-         DO UPDATE SET file = excluded.file, source = excluded.source, written_at = excluded.written_at`,
+         DO UPDATE SET file = excluded.file, rows = excluded.rows, source = excluded.source, written_at = excluded.written_at`,
         ...[baseUrl, account, name, identity, file, rows, JSON.stringify(source), now, now],
       );
       const saved = this.named({ baseUrl, account }, name);
@@ -162,6 +162,12 @@ export class Uploads {
     return this.#database.transaction(() => {
       this.#database.run('UPDATE upload_batches SET id = ? WHERE key = ?', id, key);
     });
+  }
+
+  /** Id that the service gave a batch; undefined if it is not known here. @param key the journal key. */
+  idOf(key: string): string | undefined {
+    const row = this.#database.get('SELECT id FROM upload_batches WHERE key = ? AND id IS NOT NULL', key);
+    return row && String(row.id);
   }
 
   /** The layout of a batch; undefined if it was not uploaded from here, or too long ago. */

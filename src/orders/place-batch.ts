@@ -1,23 +1,29 @@
+import type { AttemptClaim } from '../journal/attempts.ts';
 import type { JournalRecord } from '../journal/journal-record.ts';
 import { wasSentWithOtherKey } from '../journal/take-over.ts';
+import { ErrandError } from '../platform/errors.ts';
 import type { OrderContext } from '../run/order-context.ts';
+import type { Consent } from '../spending/options.ts';
 import { type BatchIntent, createBatch, notice, type PlacedBatch, sendBatch } from './send-batch.ts';
-import type { Placing } from './submit/intent.ts';
 import { asBatch, type IntentOf, intentOf } from './submit/intent.ts';
-import { repeated } from './submit/repeated.ts';
-import { isRepeated, recordOnce } from './submit/repeats.ts';
+import { recordOnce } from './submit/repeats.ts';
 import { readyToSend } from './submit/submit.ts';
+
+interface BatchPlacing extends Consent {
+  /** Decides about the needs of the rows once more; undefined if their attempts are recorded already. */
+  readonly claim?: AttemptClaim | undefined;
+}
 
 /**
  * Creates one batch per intent. The batch is journaled before it is sent, and found again if the response is lost, even
  * if the same rows come from a file with another name.
- * @throws ErrandError: in_doubt if no response settles the outcome; the service's error response; conflict if a request
- * written by hand repeats a batch that was just created.
+ * @throws ErrandError: in_doubt if no response settles the outcome; the service's error response; conflict if another
+ * process has ordered the same meanwhile.
  */
 export async function placeBatch(
   context: OrderContext,
   given: BatchIntent,
-  { isByHand = false, ...consent }: Partial<Placing> = {},
+  { claim, ...consent }: BatchPlacing = {},
 ): Promise<PlacedBatch> {
   if (context.previewsRequests)
     return { id: (await createBatch(await context.client(), given)).id, existed: false };
@@ -27,16 +33,29 @@ export async function placeBatch(
   const batch = { ...given, filename: await nameAtService(context, known, given) };
   const intent = await batchIntent(context, batch);
   if (known?.order_id && known.state !== 'damaged' && !wasSentWithOtherKey(known, intent)) {
-    if (isByHand && isRepeated(context, known)) throw repeated(context, known, undefined, isByHand);
     journal.recall(known);
     return { id: known.order_id, existed: true };
   }
-  const recorded = await recordOnce(context, intent, 'none', { isByHand, ...consent });
+  const recorded = await recordOnce(context, intent, 'none', { ...consent, ...(claim && { claim }) });
+  if (recorded.isOvertaken) throw overtaken();
   if (recorded.placed) return { id: recorded.placed.order.id, existed: true };
   // If another machine recorded the batch after the lookup above, use the current time.
   const since = known?.created_at ?? new Date(context.clock.now()).toISOString();
   return sendBatch(context, intent, batch, recorded.mayBeSent ? since : undefined);
 }
+
+/** Another process has ordered the same since the rows were decided about. */
+const overtaken = (): ErrandError =>
+  new ErrandError(
+    'conflict',
+    'another command is ordering what some of these rows order; these rows were not sent',
+    {
+      code: 'overtaken',
+      outcome: 'not_sent',
+      retryable: true,
+      hint: 'Wait for it to end. The same command again then says what is left.',
+    },
+  );
 
 /** A batch's journal intent. */
 export const batchIntent = (context: OrderContext, batch: BatchIntent): Promise<IntentOf<'bulk.create'>> =>

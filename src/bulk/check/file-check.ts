@@ -33,7 +33,7 @@ export interface Scope {
   /** Opens storage for rows checked by the service, so the table need not be parsed again. */
   readonly spare?: (() => Promise<Spare>) | undefined;
   /** Receives the rows that can be uploaded. */
-  readonly warnings?: { add(batch: Pick<Batch, 'rows' | 'numbers'>, hasOwnKeys: boolean): void } | undefined;
+  readonly warnings?: { add(batch: Batch): void; addKey(key: string): void } | undefined;
 }
 
 /** Maximum number of skipped rows to name when a file is uploaded without them. */
@@ -101,7 +101,7 @@ export class FileCheck {
       spend.byInvoice = checked.byInvoice;
       for (const row of checked.refused) this.#refused.add(row);
       this.#isRefused ||= checked.refused.length > 0;
-      this.#scope.warnings?.add(this.#withoutRefused(checked.batch), tally.ownKeys > 0);
+      this.#scope.warnings?.add(this.#withoutRefused(checked.batch));
       tally.invalid += checked.refused.length;
       tally.orders -= checked.refused.length;
       tally.issues += checked.issues.length;
@@ -118,7 +118,7 @@ export class FileCheck {
   /** Collects the warnings in a separate pass, because a local check skips the service pass that would collect them. */
   async #show(): Promise<void> {
     const { warnings } = this.#scope;
-    if (warnings) for await (const batch of this.#batches()) warnings.add(batch, this.tally.ownKeys > 0);
+    if (warnings) for await (const batch of this.#batches()) warnings.add(batch);
   }
 
   /** Rows for the service to check. If there is spare storage, the rows are saved to it as they pass. */
@@ -137,9 +137,10 @@ export class FileCheck {
     return this.#scope.run ?? '';
   }
 
-  #withoutRefused({ rows, numbers }: Batch): Pick<Batch, 'rows' | 'numbers'> {
+  #withoutRefused(batch: Batch): Batch {
+    const { rows, numbers } = batch;
     const isIn = (_: unknown, index: number): boolean => !this.#refused.has(numbers[index] ?? 0);
-    return { rows: rows.filter(isIn), numbers: numbers.filter(isIn) };
+    return { ...batch, rows: rows.filter(isIn), numbers: numbers.filter(isIn) };
   }
 
   hints(): string[] {
@@ -182,8 +183,8 @@ export class FileCheck {
   }
 
   get #part(): Part | undefined {
-    const { shard } = this.#scope;
-    return shard && { shard, run: this.#run };
+    const { shard, warnings } = this.#scope;
+    return shard && { shard, run: this.#run, onElsewhere: warnings && ((key) => warnings.addKey(key)) };
   }
 
   /** Uploadable rows in batches of `size`, each row with its key. */
@@ -309,20 +310,31 @@ export async function checkedFile(
   const valid = tally.rows - tally.invalid;
   const isNone = tally.orders === 0 && !check.isEmptyShard();
   const [holding] = tally.holding;
-  if (isNone || holding !== undefined || (tally.invalid > 0 && !skipInvalid)) {
+  const [unnamed] = tally.unnamed;
+  if (isNone || holding !== undefined || unnamed !== undefined || (tally.invalid > 0 && !skipInvalid)) {
     throw new ErrandError('ended_badly', `${countLine(valid, tally.rows)}; nothing was sent`, {
       outcome: 'not_sent',
       details: { rows: tally.rows, invalid: tally.invalid, errors: tally.issues },
-      hint: hintFor({ isNone, holding }),
+      hint: hintFor({ isNone, holding, isUnnamed: unnamed !== undefined }),
       next: [{ command: validate, when: 'to list every error' }],
     });
   }
   return check;
 }
 
-function hintFor({ isNone, holding }: { isNone: boolean; holding: number | undefined }): string {
+function hintFor({
+  isNone,
+  holding,
+  isUnnamed,
+}: {
+  readonly isNone: boolean;
+  readonly holding: number | undefined;
+  readonly isUnnamed: boolean;
+}): string {
   if (holding !== undefined)
     return `Correct the quotes of row ${holding} first: --skip-invalid leaves out no row that may hold others.`;
+  if (isUnnamed)
+    return 'Give each row a reference of its own: --skip-invalid leaves out no row for its reference.';
   return isNone
     ? 'Correct them; there is no valid row to upload.'
     : 'Correct them, or upload the valid ones alone with --skip-invalid.';

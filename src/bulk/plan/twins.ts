@@ -5,10 +5,10 @@ import type { Context } from '../../run/context.ts';
 import { ordersOf, type SpendingOrder } from '../../spending/policy/facts.ts';
 
 /** How far back an order counts as a possible duplicate, ms. */
-export const withinMs = 7 * 24 * 3600 * 1000;
+const withinMs = 7 * 24 * 3600 * 1000;
 
 /** Operations that place orders. */
-export const ordering: readonly string[] = ['order.create', 'agent.order.create', 'bulk.create'];
+const ordering: readonly string[] = ['order.create', 'agent.order.create', 'bulk.create'];
 
 /**
  * Finds, for each row, orders of the last week and preceding rows with the same product and address. A row sent before
@@ -43,7 +43,7 @@ export async function twinsOf(
 }
 
 /** Spreadsheet row numbers of a batch, if known on this machine. */
-export async function numbersOf(
+async function numbersOf(
   context: Context,
   { operation, key }: Pick<JournalRecord, 'operation' | 'key'>,
 ): Promise<readonly number[] | undefined> {
@@ -73,7 +73,7 @@ const intentOf = ({
 });
 
 /** Describes an earlier record's order. @param row the row's number, if the order is part of a batch. */
-export function nameOf(
+function nameOf(
   {
     operation,
     order_id: id,

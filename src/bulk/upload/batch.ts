@@ -5,9 +5,12 @@ import { type JsonObject, numberIn, objectsIn, textIn } from '../../api/json.ts'
 import { uuidPattern } from '../../api/limits.ts';
 import type { Received } from '../../api/received.ts';
 import type { Shape } from '../../api/schemas/index.ts';
+import { referenceKey } from '../../orders/needs/reference.ts';
 import type { BatchIntent } from '../../orders/send-batch.ts';
 import type { Placing } from '../../orders/submit/intent.ts';
+import { UsageError } from '../../platform/errors.ts';
 import { keyOfRows, RowKeys } from '../rows.ts';
+import type { Batch as NewBatch } from './batches.ts';
 
 export type Batch = Received<'bulk.get'>;
 
@@ -146,23 +149,43 @@ const unnamed = 'request';
 
 /**
  * Builds the batch of a hand-written request, with the same row keys an upload would give, so no command orders the
- * same rows twice.
+ * same rows twice. The request is an occasion of its own if it is meant as another.
  */
 export function batchOfRequest(
   { filename, rows, notify_on_complete: notifies }: Shape<'BulkUploadRequest'>,
   { isNew }: Pick<Placing, 'isNew'>,
-): { readonly batch: BatchIntent; readonly hasOwnKeys: boolean } {
+): NewBatch & BatchIntent & { readonly run: string } {
   const read = rowReader();
-  const keys = new RowKeys(isNew ? randomUUID() : '');
-  const given = rows.map((row) => {
+  const run = isNew ? randomUUID() : '';
+  const keys = new RowKeys(run);
+  const given = rows.map((row, index) => {
+    checkReference(row, index);
     const { plan, values: cells, row: order } = read(textsOf(row));
     return { plan, cells, row: order };
   });
   const keyed = given.map((row) => keys.keyed(row));
+  const ownKeys = given.flatMap(({ row }, index) => (row.cell('idempotency_key') === '' ? [] : index + 1));
   return {
-    batch: { key: keyOfRows(keyed), filename: filename || unnamed, rows: keyed, notifies: notifies === true },
-    hasOwnKeys: given.every(({ row }) => row.cell('idempotency_key') !== ''),
+    ...{
+      key: keyOfRows(keyed),
+      filename: filename || unnamed,
+      rows: keyed,
+      notifies: notifies === true,
+      run,
+    },
+    headings: [...new Set(keyed.flatMap((row) => Object.keys(row)))],
+    numbers: keyed.map((_, index) => index + 1),
+    ...(ownKeys.length > 0 && { ownKeys }),
   };
+}
+
+/** @throws UsageError if a row gives the metadata in which references travel. */
+function checkReference(row: Shape<'BulkUploadRequest'>['rows'][number], index: number): void {
+  const name = `metadata.${referenceKey}`;
+  if (!Object.keys(row).some((heading) => heading.trim().toLowerCase() === name)) return;
+  throw new UsageError(
+    `rows.${index}: ${name} is where the reference travels; give it by \`bulk upload --reference-column\``,
+  );
 }
 
 const textsOf = (row: Shape<'BulkUploadRequest'>['rows'][number]): Record<string, string> =>

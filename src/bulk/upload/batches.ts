@@ -15,6 +15,8 @@ export interface Batch {
   readonly headings: readonly string[];
   /** The headings as written in the file, if known. */
   readonly fileHeadings?: readonly string[] | undefined;
+  /** Numbers of the rows whose key is given in the file. */
+  readonly ownKeys?: readonly number[] | undefined;
 }
 
 /** Groups valid rows into batches of `size`, adding each row's key. */
@@ -41,14 +43,25 @@ export async function* batchesAgain(batches: AsyncIterable<Batch>, size: number)
   for await (const batch of batches) {
     const rows: UploadRow[] = [...(waiting?.rows ?? []), ...batch.rows];
     const numbers: number[] = [...(waiting?.numbers ?? []), ...batch.numbers];
+    const ownKeys = new Set([...(waiting?.ownKeys ?? []), ...(batch.ownKeys ?? [])]);
     waiting = undefined;
     for (let at = 0; at < rows.length; at += size) {
-      const some = { ...batch, rows: rows.slice(at, at + size), numbers: numbers.slice(at, at + size) };
+      const some = partOf(batch, rows.slice(at, at + size), numbers.slice(at, at + size), ownKeys);
       if (some.rows.length === size) yield { ...some, key: keyOfRows(some.rows) };
       else waiting = some;
     }
   }
   if (waiting) yield { ...waiting, key: keyOfRows(waiting.rows) };
+}
+
+/** Some rows, with the columns of a batch. The key is not yet theirs. */
+export function partOf(
+  { ownKeys: _, ...batch }: Batch,
+  rows: readonly UploadRow[],
+  numbers: readonly number[],
+  ownKeys: ReadonlySet<number>,
+): Batch {
+  return { ...batch, rows, numbers, ...ownKeysOf(numbers.filter((number) => ownKeys.has(number))) };
 }
 
 function batchOf(rows: readonly FileRow[], keys: RowKeys): Batch {
@@ -59,13 +72,25 @@ function batchOf(rows: readonly FileRow[], keys: RowKeys): Batch {
     numbers: rows.map(({ number }) => number),
     headings: rows[0]?.plan.headings ?? [],
     fileHeadings: rows[0]?.plan.fileHeadings,
+    ...ownKeysOf(rows.filter(({ row }) => row.cell('idempotency_key') !== '').map(({ number }) => number)),
   };
 }
 
+const ownKeysOf = (ownKeys: readonly number[]): Pick<Batch, 'ownKeys'> =>
+  ownKeys.length > 0 ? { ownKeys } : {};
+
 /** Serializes a batch for storage. */
-export const serializeBatch = ({ key, rows, numbers, headings, fileHeadings }: Batch): JsonObject => ({
+export const serializeBatch = ({
+  key,
+  rows,
+  numbers,
+  headings,
+  fileHeadings,
+  ownKeys,
+}: Batch): JsonObject => ({
   ...{ key, rows, numbers, headings },
   ...(fileHeadings && { fileHeadings }),
+  ...(ownKeys && { ownKeys }),
 });
 
 /** Deserializes a stored batch. */
@@ -78,5 +103,6 @@ export function batchIn(body: JsonObject): Batch {
     numbers: listIn(body, 'numbers').map(Number),
     headings: listIn(body, 'headings').map(String),
     ...(fileHeadings.length > 0 && { fileHeadings }),
+    ...ownKeysOf(listIn(body, 'ownKeys').map(Number)),
   };
 }

@@ -3,7 +3,6 @@ import type { NewUpload, SavedUpload } from '../../journal/uploads.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { type Shard, shardName } from '../check/check.ts';
-import { tellingEarlier } from '../earlier-uploads.ts';
 import { hasUploads, uploadOwner } from './named.ts';
 
 /** An upload about to begin, with its chosen name. */
@@ -44,10 +43,8 @@ export async function uploadName(
 }
 
 /** Journals an upload before anything is sent. @throws StorageError. */
-export const beginUpload = (context: Context, { name, upload }: NamedUpload): Promise<SavedUpload> =>
-  tellingEarlier(context, upload.file, async () =>
-    (await context.uploads()).begin(await uploadOwner(context), name, upload),
-  );
+export const beginUpload = async (context: Context, { name, upload }: NamedUpload): Promise<SavedUpload> =>
+  (await context.uploads()).begin(await uploadOwner(context), name, upload);
 
 const maxLength = 60;
 const allowed = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u;

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { countText } from '../../format/counts.ts';
 import { formatMoney } from '../../format/money.ts';
+import type { Attempt } from '../../journal/attempts.ts';
+import { firstKeyOf } from '../../orders/needs/row-key.ts';
 import { confirmSpending } from '../../orders/spending-lines.ts';
 import { readyToSend } from '../../orders/submit/submit.ts';
-import { ErrandError } from '../../platform/errors.ts';
+import { ErrandError, exitCodes } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { type Consent, consentOf } from '../../spending/options.ts';
@@ -13,14 +15,17 @@ import { type Shard, shardText } from '../check/check.ts';
 import type { FileCheck, Scope } from '../check/file-check.ts';
 import { checkedFile } from '../check/file-check.ts';
 import { rowsText } from '../check/row-sample.ts';
-import { isShort, leftOutText, shortOf, spendLine } from '../check/spend.ts';
+import { isShort, leftOutText, type Spend, shortOf, spendLine } from '../check/spend.ts';
 import { readReading } from '../csv/reading.ts';
-import { type TableFlags, tableFlags } from '../csv/table-options.ts';
+import { referenceFlags, type TableFlags, tableFlags } from '../csv/table-options.ts';
+import { type DecidedRows, decideRows, type RowsAsked } from '../needs/decide-rows.ts';
+import { blockedRows, countsLine, differsLines } from '../needs/refused-rows.ts';
 import { defaultBatchRows } from './batches.ts';
 import { uploadName } from './begin.ts';
+import { knownUpload } from './named.ts';
 import type { Source } from './source.ts';
 import { serializeSource } from './source.ts';
-import { proposedByUpload, type Upload, wasBegun } from './upload.ts';
+import { proposedByUpload, type Upload } from './upload.ts';
 import { UploadWarnings } from './upload-warnings.ts';
 
 /** User-supplied options of an upload, including consent. */
@@ -29,6 +34,8 @@ export interface UploadGiven extends TableFlags, Omit<Consent, 'plan'> {
   readonly batchSize?: number | undefined;
   readonly run?: string | undefined;
   readonly skipInvalid?: boolean | undefined;
+  readonly skipDuplicates?: boolean | undefined;
+  readonly again?: boolean | undefined;
   readonly notifyOnComplete?: boolean | undefined;
   readonly errors?: string | undefined;
   readonly yes?: boolean | undefined;
@@ -48,8 +55,8 @@ export interface PreparedUpload {
   readonly upload: Upload;
   /** Facts to print once the upload is sent. */
   readonly facts: readonly string[];
-  /** Row numbers already reported to the user. */
-  readonly reportedRows: ReadonlySet<number>;
+  /** Set if rows are not sent because they contradict their orders. */
+  readonly exitCode: number | undefined;
 }
 
 /**
@@ -63,6 +70,7 @@ export async function prepareUpload(
   { shard, checkRows, isShared = false }: Special,
 ): Promise<PreparedUpload | undefined> {
   const { batchSize = defaultBatchRows, run = '', skipInvalid = false, yes = false } = given;
+  const { skipDuplicates = false, again = false } = given;
   const notifies = given.notifyOnComplete ?? false;
   const { options, flags: table } = await readReading(context, source, given);
   const warnings = new UploadWarnings();
@@ -74,7 +82,15 @@ export async function prepareUpload(
   });
   if (check.isEmptyShard()) return undefined;
   await readyToSend(context);
-  checkTotal(check.spend.estimate, given.maxTotal);
+  const asked: RowsAsked = { door: 'upload', run, skipDuplicates, again };
+  const rows = {
+    batches: () => check.batches(batchSize),
+    isOfFile: ({ key }: Pick<Attempt, 'key'>) => warnings.hasKey(key) || warnings.hasKey(firstKeyOf(key)),
+  };
+  const decided = await decideRows(context, rows, asked);
+  if (decided.isBlocked) await leaveOutOrStop(context, decided, source.name);
+  const spend = spendOfNew(check, decided);
+  checkTotal(spend.estimate, given.maxTotal);
   const fingerprint = await check.fingerprint();
   const { name, facts: named } = await uploadName(context, {
     given: given.name,
@@ -88,54 +104,106 @@ export async function prepareUpload(
     table: {
       ...{ preset: options.preset?.name, map: options.map, amounts: options.amounts },
       isAsBefore: options.isAsBefore ?? false,
+      ...referenceFlags(options.reference),
       ...{ locale: given.locale, encoding: given.encoding, delimiter: given.delimiter },
     },
-    ...{ batchSize, run, skipInvalid, notifies, isShared },
+    ...{ batchSize, run, skipInvalid, skipDuplicates, again, notifies, isShared },
     shard: shard && shardText(shard),
   };
   const upload = {
-    ...{ name: source.name, batchSize, notifies },
+    ...{ name: source.name, batchSize, notifies, decided },
     namedUpload: {
       name,
       upload: {
         identity: fingerprint,
         file: source.name,
-        rows: check.tally.orders,
+        rows: await rowsOfUpload(context, name, decided, batchSize),
         source: serializeSource(from, leftOut),
       },
     },
     ...consentOf(given),
   };
-  if (isShort(check.spend) && !(await wasBegun(context, check, upload))) throw shortOf(context, check.spend);
-  const lines = spendLines(source, check, shard);
-  const warningLines = await warnings.lines(context, check);
-  const rows = check.tally.orders;
-  let wereShown = false;
-  await confirmSpending(context, {
-    yes,
-    question: placeQuestion(rows),
-    lines: async () => {
-      wereShown = true;
-      return [
-        ...[...lines, ...warningLines].map((line) => `  ${line}`),
-        ...(await policyLines(context, await proposedByUpload(context, check, upload))),
-      ];
-    },
-  });
-  if (context.previewsRequests) await notePolicy(context, await proposedByUpload(context, check, upload));
-  if (context.isRehearsal()) for (const line of lines) context.note(line);
-  if (!wereShown) for (const line of warningLines) context.note(line);
+  const { counts } = decided;
+  if (isShort(spend) && counts.inDoubt === 0) throw shortOf(context, spend);
+  const lines = spendLines(source, check, spend, decided, shard);
+  const warningLines = [...warnings.lines(), ...(await differsLines(context, decided))];
+  let wereShown = counts.new + counts.inDoubt === 0;
+  if (!wereShown)
+    await confirmSpending(context, {
+      yes,
+      question: placeQuestion(counts.new + counts.inDoubt),
+      lines: async () => {
+        wereShown = true;
+        return [
+          ...[...lines, ...warningLines].map((line) => `  ${line}`),
+          ...(await policyLines(context, await proposedByUpload(context, upload))),
+        ];
+      },
+    });
+  if (context.previewsRequests) await notePolicy(context, await proposedByUpload(context, upload));
+  if (context.isRehearsal() || counts.new + counts.inDoubt === 0)
+    for (const line of lines) context.note(line);
+  if (!wereShown || counts.new + counts.inDoubt === 0) for (const line of warningLines) context.note(line);
   const facts = [...named, ...(check.tally.orders === check.tally.rows ? [] : lines.slice(0, 1))];
-  return { check, upload, facts, reportedRows: warnings.reusedKeyRows };
+  return { check, upload, facts, exitCode: counts.refused > 0 ? exitCodes.conflict : undefined };
+}
+
+/** On a terminal, asks whether to order the other rows. @throws ErrandError conflict if nobody can answer. */
+async function leaveOutOrStop(context: Context, decided: DecidedRows, file: string): Promise<void> {
+  const refusal = blockedRows(context, decided, file);
+  const others = decided.counts.new + decided.counts.inDoubt;
+  if (!context.interactive.yes || refusal.facts.outcome !== 'not_sent' || others === 0) throw refusal;
+  context.note(refusal.message.replace('; nothing was sent', ''));
+  const question = `Leave ${decided.blocked === 1 ? 'this row' : 'these rows'} out, and order the other ${countText(others)}?`;
+  if (await context.confirm(question)) return decided.leaveOut();
+  const { facts } = refusal;
+  throw new ErrandError('interrupted', 'nothing was ordered', {
+    outcome: 'not_sent',
+    ...(facts.next && { next: facts.next }),
+  });
+}
+
+/** The cost of the rows to send. The service's estimate is that of all rows of the file. */
+function spendOfNew({ spend, tally }: FileCheck, { counts, cents }: DecidedRows): Spend {
+  if (counts.new === tally.orders) return spend;
+  const fee = Math.max(0, (spend.estimate - cents.all) / Math.max(1, counts.rows));
+  return { ...spend, estimate: cents.new + Math.ceil(fee * counts.new) };
+}
+
+/** Number of the file's rows that the upload has sent or will send. */
+async function rowsOfUpload(
+  context: Context,
+  name: string,
+  decided: DecidedRows,
+  batchSize: number,
+): Promise<number> {
+  const known = await knownUpload(context, name);
+  const { counts } = decided;
+  if (!known) return counts.new + counts.inDoubt;
+  const numbers = new Set(known.batches.flatMap(({ layout }) => layout.numbers));
+  for (const batch of decided.settling()) for (const number of batch.numbers) numbers.add(number);
+  for await (const batch of decided.batches(batchSize))
+    for (const number of batch.numbers) numbers.add(number);
+  return numbers.size;
 }
 
 export const placeQuestion = (rows: number): string =>
   `Place ${rows === 1 ? 'this order' : `these ${countText(rows)} orders`} with real money?`;
 
-const spendLines = ({ name }: Source, { tally, spend }: FileCheck, shard: Shard | undefined): string[] => [
-  `${name}${shard ? `, shard ${shardText(shard)}` : ''}: ${leftOutText(tally) ?? rowsText(tally.orders)}`,
-  spendLine(spend),
-];
+function spendLines(
+  { name }: Source,
+  { tally }: FileCheck,
+  spend: Spend,
+  { counts }: DecidedRows,
+  shard: Shard | undefined,
+): string[] {
+  const counted = countsLine(counts);
+  return [
+    `${name}${shard ? `, shard ${shardText(shard)}` : ''}: ${leftOutText(tally) ?? rowsText(tally.orders)}`,
+    ...(counted === undefined ? [] : [counted]),
+    ...(counts.new > 0 ? [spendLine(spend)] : []),
+  ];
+}
 
 export async function sha256Of(source: Source): Promise<string> {
   const hash = createHash('sha256');
@@ -157,6 +225,16 @@ export const uploadOptions = {
     description: 'the same rows under another --run are new orders',
   },
   skipInvalid: { kind: 'flag', description: 'upload the valid rows of a file that has others too' },
+} as const;
+
+/** Options that say what becomes of rows that were ordered before. */
+export const earlierOptions = {
+  skipDuplicates: {
+    kind: 'flag',
+    description:
+      'leave out the rows that are like earlier orders, or were cancelled or returned, and order the others',
+  },
+  again: { kind: 'flag', description: 'order again what was cancelled or sent back' },
 } as const;
 
 /** Option for a name by which later commands refer to the upload. */

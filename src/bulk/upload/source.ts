@@ -3,13 +3,12 @@ import { createReadStream, rmSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type AmountUnit, amountUnits } from '../../api/amount.ts';
-import { isObject, type JsonObject, numberIn, own, textIn } from '../../api/json.ts';
+import { isObject, type JsonObject, listIn, numberIn, own, textIn } from '../../api/json.ts';
 import { closeAll } from '../../platform/async.ts';
 import { ErrandError, StorageError, UsageError } from '../../platform/errors.ts';
 import { readChunks, readPipe } from '../../platform/streams.ts';
 import type { Context } from '../../run/context.ts';
 import { type TableFlags, tableOptions } from '../csv/table-options.ts';
-import { tellingEarlier } from '../earlier-uploads.ts';
 import { defaultBatchRows } from './batches.ts';
 
 /**
@@ -25,6 +24,8 @@ export interface UploadSource {
   readonly batchSize: number;
   readonly run: string;
   readonly skipInvalid: boolean;
+  readonly skipDuplicates: boolean;
+  readonly again: boolean;
   readonly notifies: boolean;
   /** Shard of the file, such as `3/8`; undefined for all of it. */
   readonly shard: string | undefined;
@@ -67,6 +68,8 @@ export function sourceOf(stored: JsonObject): UploadSource {
       // Earlier versions did not require every heading to be accounted for.
       isAsBefore: own(table, 'isAsBefore') !== false,
       map: isObject(map) ? Object.fromEntries(Object.entries(map).map(([key, to]) => [key, String(to)])) : {},
+      referenceColumn: textsIn(table, 'referenceColumn'),
+      namespace: textIn(table, 'namespace'),
       amounts: oneOf<AmountUnit>(amountUnits, textIn(table, 'amounts')),
       locale: textIn(table, 'locale'),
       encoding: oneOf(tableOptions.encoding.values, textIn(table, 'encoding')),
@@ -75,10 +78,17 @@ export function sourceOf(stored: JsonObject): UploadSource {
     batchSize: numberIn(stored, 'batchSize') ?? defaultBatchRows,
     run: textIn(stored, 'run') ?? '',
     skipInvalid: own(stored, 'skipInvalid') === true,
+    skipDuplicates: own(stored, 'skipDuplicates') === true,
+    again: own(stored, 'again') === true,
     notifies: own(stored, 'notifies') === true,
     shard: textIn(stored, 'shard'),
     isShared: own(stored, 'isShared') === true,
   };
+}
+
+function textsIn(value: unknown, name: string): readonly string[] | undefined {
+  const texts = listIn(value, name).map(String);
+  return texts.length > 0 ? texts : undefined;
 }
 
 const oneOf = <T extends string>(values: readonly T[], text: string | undefined): T | undefined =>
@@ -115,8 +125,7 @@ export async function openSource(context: Context, path: string): Promise<Source
  * @throws UsageError naming what cannot be read; StorageError if the copy cannot be written.
  */
 export async function openCopy(context: Context, path: string): Promise<Source> {
-  const found = await find(context, path);
-  return tellingEarlier(context, found.name, () => copied(context, found));
+  return copied(context, await find(context, path));
 }
 
 interface Found {

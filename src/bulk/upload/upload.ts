@@ -1,3 +1,5 @@
+import { listIn } from '../../api/json.ts';
+import type { AttemptClaim } from '../../journal/attempts.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import { mayHaveMade } from '../../journal/take-over.ts';
 import type { SavedUpload } from '../../journal/uploads.ts';
@@ -9,13 +11,13 @@ import type { Context } from '../../run/context.ts';
 import type { Consent } from '../../spending/options.ts';
 import type { ProposedOrder } from '../../spending/policy/gate.ts';
 import { hasPolicy, reserveAhead } from '../../spending/policy-gate.ts';
-import type { FileCheck } from '../check/file-check.ts';
 import { rowsText } from '../check/row-sample.ts';
-import { tellingEarlier } from '../earlier-uploads.ts';
+import type { DecidedRows } from '../needs/decide-rows.ts';
+import type { UploadRow } from '../rows.ts';
 import type { Batch } from './batches.ts';
 import { beginUpload, type NamedUpload } from './begin.ts';
 import { inFlight } from './concurrency-limiter.ts';
-import { resumeStep } from './named.ts';
+import { knownUpload, resumeStep } from './named.ts';
 
 /** A batch at the service. */
 export interface Uploaded {
@@ -44,11 +46,12 @@ export interface Upload extends Consent {
   /** The file's name, or `stdin.csv`. */
   readonly name: string;
   readonly namedUpload: NamedUpload;
+  readonly decided: DecidedRows;
   readonly batchSize: number;
   readonly notifies: boolean;
 }
 
-type SentOf = Batch & { readonly serial: number | undefined };
+type SentOf = BatchToSend & { readonly serial: number | undefined };
 
 /** Maximum batches sent concurrently. */
 const maxInFlight = 4;
@@ -62,28 +65,38 @@ interface Sending extends Consent {
   readonly proposed: readonly ProposedOrder[];
   /** The upload that the batches belong to: a new upload that begins with them, or an existing upload. */
   readonly of: NamedUpload | Pick<SavedUpload, 'serial' | 'name'> | undefined;
-  readonly batches: AsyncIterable<Batch & Pick<BatchIntent, 'notifies'>>;
+  readonly batches: AsyncIterable<BatchToSend>;
 }
 
+/** A batch, and the claim that its attempts are recorded by; without a claim they are recorded already. */
+export type BatchToSend = Batch &
+  Pick<BatchIntent, 'notifies'> & { readonly claim?: AttemptClaim | undefined };
+
 /**
- * Uploads the valid rows of a checked file in batches, each journaled before it is sent.
+ * Uploads the rows of a checked file that are to be ordered, in batches, each journaled before it is sent.
  * @throws ErrandError naming what stopped the upload. Batches already uploaded stay valid, and the same command resumes
  * after them.
  */
-export async function uploadFile(context: Context, check: FileCheck, upload: Upload): Promise<Sent> {
-  const { name, namedUpload, batchSize, notifies, ...consent } = upload;
-  const proposed = context.previewsRequests ? [] : await proposedByUpload(context, check, upload);
-  async function* batches() {
-    for await (const batch of check.batches(batchSize)) yield { ...batch, notifies };
+export async function uploadFile(context: Context, upload: Upload): Promise<Sent> {
+  const { name, namedUpload, decided, batchSize, notifies, ...consent } = upload;
+  const { counts } = decided;
+  const earlier = await earlierBatches(context, upload);
+  if (counts.new + counts.inDoubt === 0) return earlier;
+  const proposed = context.previewsRequests ? [] : await proposedByUpload(context, upload);
+  async function* batches(): AsyncGenerator<BatchToSend> {
+    for (const batch of decided.settling()) yield batch;
+    for await (const batch of decided.batches(batchSize))
+      yield { ...batch, notifies, claim: decided.claimOf(batch) };
   }
-  return sendBatches(context, {
+  const sent = await sendBatches(context, {
     name,
-    rows: check.tally.orders,
+    rows: counts.new + counts.inDoubt,
     proposed,
     of: namedUpload,
     batches: batches(),
     ...consent,
   });
+  return { name: sent.name, batches: [...earlier.batches, ...sent.batches] };
 }
 
 /** Places batches concurrently, once the policy has allowed all of them. @throws as `uploadFile`. */
@@ -174,12 +187,64 @@ export function cutShort(context: Context, error: unknown, upload?: Pick<SavedUp
   });
 }
 
-/** Everything an upload would order, for policy checks; empty without a policy, which saves rereading the file. */
-export const proposedByUpload = async (
+/**
+ * The batches that an earlier run of the same upload has made. If nothing is sent now, and no upload of these rows is
+ * known, the batches that ordered rows of this file.
+ */
+async function earlierBatches(
   context: Context,
-  check: FileCheck,
-  { batchSize, ...upload }: Pick<Upload, 'name' | 'batchSize' | 'notifies'>,
-): Promise<ProposedOrder[]> => proposedByBatches(context, check.batches(batchSize), upload);
+  { namedUpload, decided }: Pick<Upload, 'namedUpload' | 'decided'>,
+): Promise<Sent> {
+  const { value: baseUrl } = context.settings.baseUrl;
+  const known = await knownUpload(context, namedUpload.name);
+  const { counts } = decided;
+  const others = counts.new + counts.inDoubt === 0 ? [...decided.placedIn] : [];
+  const keys = known ? known.batches.map(({ key }) => key) : others;
+  const batches: Uploaded[] = [];
+  for (const key of keys) {
+    const journal = await context.journal();
+    const record = journal.find(key, baseUrl);
+    const id = record?.order_id ?? (await context.uploads()).idOf(key);
+    if (id == null) continue;
+    if (record) journal.recall(record);
+    const rows = known?.batches.find((one) => one.key === key)?.layout.numbers.length;
+    batches.push({ id, rows: rows || listIn(record?.body ?? {}, 'rows').length, existed: true });
+  }
+  return { name: known?.name, batches };
+}
+
+/** The batches of an upload that was cut short, as they were sent. */
+async function batchesBefore(
+  context: Context,
+  { namedUpload, decided }: Pick<Upload, 'namedUpload' | 'decided'>,
+): Promise<Batch[]> {
+  const { failedBefore, again } = decided.counts;
+  const known = failedBefore + again > 0 ? undefined : await knownUpload(context, namedUpload.name);
+  if (!known) return [];
+  const journal = await context.journal();
+  return known.batches.flatMap(({ key, id, layout }) => {
+    const record = id === undefined ? undefined : journal.find(key, context.settings.baseUrl.value);
+    // Uploads from this machine are journaled as rows of cells.
+    return record ? [{ key, rows: listIn(record.body, 'rows') as readonly UploadRow[], ...layout }] : [];
+  });
+}
+
+/** Everything an upload orders, for policy checks; empty without a policy, which saves rereading the file. */
+export async function proposedByUpload(
+  context: Context,
+  upload: Pick<Upload, 'name' | 'namedUpload' | 'decided' | 'batchSize' | 'notifies'>,
+): Promise<ProposedOrder[]> {
+  if (!(await hasPolicy(context))) return [];
+  const { name, decided, batchSize, notifies } = upload;
+  const before = await batchesBefore(context, upload);
+  async function* batches() {
+    yield* [...before, ...decided.settling()];
+    yield* decided.batches(batchSize);
+  }
+  const proposed = await proposedByBatches(context, batches(), { name, notifies });
+  const firstRow = ({ numbers = [] }: ProposedOrder): number => numbers[0] ?? 0;
+  return proposed.sort((one, other) => firstRow(one) - firstRow(other));
+}
 
 /**
  * Everything the batches would order, for policy checks; empty without a policy. Batches that were or may have been
@@ -203,26 +268,6 @@ export async function proposedByBatches(
   return proposed;
 }
 
-/**
- * Whether an earlier upload of the file had begun. Its orders are already paid for, so low funds must not block its
- * completion.
- */
-export async function wasBegun(
-  context: Context,
-  check: FileCheck,
-  { batchSize }: Pick<Upload, 'batchSize'>,
-): Promise<boolean> {
-  if (context.previewsRequests) return false;
-  const journal = await context.journal();
-  const baseUrl = context.settings.baseUrl.value;
-  const sender = await context.sender();
-  for await (const { key } of check.batches(batchSize)) {
-    const record = journal.find(key, baseUrl);
-    if (record && mayHaveMade(record, sender)) return true;
-  }
-  return false;
-}
-
 export async function uploadBatch(
   context: Context,
   {
@@ -234,14 +279,13 @@ export async function uploadBatch(
     headings,
     fileHeadings,
     serial,
-  }: SentOf & Omit<BatchIntent, 'rows'>,
+    claim,
+  }: SentOf & Pick<BatchIntent, 'filename'>,
 ): Promise<Uploaded> {
   context.signal.throwIfAborted();
   if (!context.previewsRequests)
-    await tellingEarlier(context, filename, async () =>
-      (await context.uploads()).saveBatch(key, { numbers, headings, fileHeadings }, serial),
-    );
-  const { id, existed } = await placeBatch(context, { key, filename, rows, notifies });
+    await (await context.uploads()).saveBatch(key, { numbers, headings, fileHeadings }, serial);
+  const { id, existed } = await placeBatch(context, { key, filename, rows, notifies }, { claim });
   if (serial !== undefined) await recordBatchId(context, key, id);
   return { id, existed, rows: rows.length };
 }

@@ -1,7 +1,10 @@
-import { rowReader } from '../../api/bulk-row.ts';
+import { orderOfRow, rowReader } from '../../api/bulk-row.ts';
+import { own } from '../../api/json.ts';
 import type { Shape } from '../../api/schemas/index.ts';
+import { formatMoney } from '../../format/money.ts';
 import { plainText } from '../../format/path.ts';
 import { pages } from '../../http/paging.ts';
+import { differingFields } from '../../journal/content.ts';
 import type { TableLayout } from '../../journal/uploads.ts';
 import { differences } from '../../orders/compare.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
@@ -13,7 +16,6 @@ import { readOptions } from '../csv/reading.ts';
 import type { TableFlags } from '../csv/table-options.ts';
 import { RowKeys, readRows, stableKey, type UploadRow } from '../rows.ts';
 import { type Batch, type BatchRow, earlierOrder, rowsOf } from './batch.ts';
-import { changeText, type KeptKey, keptLinesAfter, orderOfCells } from './kept-keys.ts';
 import { openSource } from './source.ts';
 
 /** Rows of a batch as uploaded, and their layout in the file, if known. */
@@ -120,17 +122,12 @@ interface Met {
 
 /**
  * Warnings about rows whose key belongs to an order with different content. Best effort: returns none if reading fails.
- * @param reported lists the row numbers already reported.
  */
-export async function reusedKeyWarnings(
-  context: Context,
-  batches: Iterable<Batch>,
-  reported: ReadonlySet<number>,
-): Promise<string[]> {
+export async function reusedKeyWarnings(context: Context, batches: Iterable<Batch>): Promise<string[]> {
   try {
-    const met = await metOrders(context, batches, reported);
+    const met = await metOrders(context, batches);
     const reused = met.size === 0 ? [] : await compared(context, met);
-    return keptLinesAfter(reused.sort((one, other) => one.row - other.row));
+    return keptLines(reused.sort((one, other) => one.row - other.row));
   } catch (error) {
     // Ignore the error, because the orders are valid without this report.
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
@@ -139,11 +136,7 @@ export async function reusedKeyWarnings(
 }
 
 /** Rows that matched an existing order, by order id. */
-async function metOrders(
-  context: Context,
-  batches: Iterable<Batch>,
-  reported: ReadonlySet<number>,
-): Promise<Map<string, Met[]>> {
+async function metOrders(context: Context, batches: Iterable<Batch>): Promise<Map<string, Met[]>> {
   const met = new Map<string, Met[]>();
   for (const batch of batches) {
     const found = rowsOf(batch).flatMap((row) => {
@@ -155,7 +148,6 @@ async function metOrders(
       const cells = uploaded?.rows[index];
       if (!cells) continue;
       const row = uploaded.layout?.numbers[index] ?? index + 1;
-      if (reported.has(row)) continue;
       const again = { row, requestedOrder: orderOfCells(cells) };
       const known = met.get(id);
       if (known) known.push(again);
@@ -185,4 +177,61 @@ async function compared(context: Context, met: Map<string, Met[]>): Promise<Kept
     if (met.size === 0 || looked >= maxOrders) break;
   }
   return reused;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A row whose key belongs to an order with different content. */
+interface KeptKey {
+  readonly row: number;
+  /** The differences, each such as `max_price $40.00, now $45.00`. */
+  readonly changes: readonly string[];
+}
+
+/** Maximum number of rows to name, of differences to show per row, and of characters per value. */
+const [maxNamed, maxChanges, maxValueLength] = [3, 2, 40];
+
+export const orderOfCells = (row: UploadRow): Fields => {
+  const { plan, values, row: read } = rowReader()(row);
+  return { ...orderOfRow(plan, values, read) };
+};
+
+/** Describes how an order differs from the earlier order with the same key; empty if they are equivalent. Pure. */
+export function changesOf(now: Fields, before: Fields): string[] {
+  return differingFields('order.create', now, before).map((path) => {
+    const [was, is] = [before, now].map((order) => path.reduce<unknown>(own, order));
+    return changeText(path, was, is);
+  });
+}
+
+/** Formats `max_price $40.00, now $45.00`. */
+const changeText = (path: readonly string[], was: unknown, is: unknown): string =>
+  `${path.at(-1)} ${shown(path, was)}, now ${shown(path, is)}`;
+
+function shown([field]: readonly string[], value: unknown): string {
+  if (value === undefined || value === null || value === '') return 'empty';
+  if (field === 'max_price' && typeof value === 'number') return formatMoney(value);
+  const text = typeof value === 'object' ? JSON.stringify(value) : plainText(value);
+  return text.length > maxValueLength ? `${text.slice(0, maxValueLength - 1)}…` : text;
+}
+
+/** Warnings printed after the service has responded. */
+function keptLines(kept: readonly KeptKey[]): string[] {
+  const [first] = kept;
+  if (!first) return [];
+  if (kept.length === 1)
+    return [
+      `row ${first.row} keeps the key of an order placed before with other content (${changesText(first)}): it was not ordered; give it a new key or leave its key empty`,
+    ];
+  const named = kept.slice(0, maxNamed).map((one) => `row ${one.row} (${changesText(one)})`);
+  const more = kept.length > named.length ? ' …' : '';
+  return [
+    `${rowsText(kept.length)} keep the keys of orders placed before with other content: ${named.join(', ')}${more}: they were not ordered; give them new keys or leave their keys empty`,
+  ];
+}
+
+/** Formats `max_price $40.00, now $45.00; city Austin, now Dallas and 2 more`. */
+export function changesText({ changes }: Pick<KeptKey, 'changes'>): string {
+  const more = changes.length - maxChanges;
+  return changes.slice(0, maxChanges).join('; ') + (more > 0 ? ` and ${more} more` : '');
 }

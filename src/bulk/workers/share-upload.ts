@@ -46,7 +46,6 @@ export type SharedGiven = UploadGiven & WorkerFlags;
 export interface SharedSent {
   readonly sent: Sent;
   readonly facts: readonly string[];
-  readonly reportedRows: ReadonlySet<number>;
   /** Whether any batch sent earlier was ordered only now. */
   readonly hasOrdered: boolean;
 }
@@ -120,7 +119,7 @@ async function readAndPlace(team: Team, source: Source, given: SharedGiven): Pro
     });
     if (!prepared) throw new Error('a whole file has rows');
     const { check, upload } = prepared;
-    const giveBack = await reserveUpload(context, await proposedByUpload(context, check, upload), upload);
+    const giveBack = await reserveUpload(context, await proposedByUpload(context, upload), upload);
     return await leaving(team, giveBack, async () => {
       const { serial, name } = await beginUpload(context, upload.namedUpload);
       const facts = {
@@ -133,7 +132,6 @@ async function readAndPlace(team: Team, source: Source, given: SharedGiven): Pro
       return {
         sent: { name, batches: await placedBatches(team, false) },
         facts: prepared?.facts ?? [],
-        reportedRows: prepared?.reportedRows ?? new Set(),
       };
     });
   } catch (error) {
@@ -194,7 +192,7 @@ async function joinAndPlace(team: Team, job: Job, given: SharedGiven): Promise<P
   return leaving(team, giveBack, async () => {
     const { serial, name } = await beginUpload(context, namedUpload);
     if (!isOver) await placeTogether(team, { serial, name });
-    return { sent: { name, batches: await placedBatches(team, isOver) }, facts: [], reportedRows: new Set() };
+    return { sent: { name, batches: await placedBatches(team, isOver) }, facts: [] };
   });
 }
 

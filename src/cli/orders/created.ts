@@ -82,7 +82,7 @@ interface Placing extends Following, Consent {
  */
 export async function orderAssembled(
   before: Context,
-  { payload, argv }: Completed,
+  { payload, argv, ofFile }: Completed,
   placing: Placing,
 ): Promise<ResultOf<typeof createdOutput>> {
   // The command to rerun includes the user's answers.
@@ -90,7 +90,8 @@ export async function orderAssembled(
   const { checkOrder, inUsersWords } = await import('../../orders/input/check.ts');
   const body = await checkOrder(payload, placing.file);
   const { referenceFrom } = await import('../../orders/needs/options.ts');
-  const reference = referenceFrom(placing, body);
+  const { withFileReference } = await import('../../orders/input/file-reference.ts');
+  const reference = referenceFrom({ ...placing, ...withFileReference(placing, ofFile) }, body);
   await confirmSpending(context, {
     yes: placing.yes === true,
     question: 'Place this order with real money?',

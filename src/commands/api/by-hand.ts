@@ -3,10 +3,14 @@ import { operations } from '../../api/operations/index.ts';
 import { checkShape } from '../../api/schemas/check.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import { issueText } from '../../api/validation.ts';
+import { decideRows } from '../../bulk/needs/decide-rows.ts';
+import { blockedRows, placedRows } from '../../bulk/needs/refused-rows.ts';
 import { batchOfRequest } from '../../bulk/upload/batch.ts';
 import { parseDocument } from '../../format/parse-document.ts';
 import type { Target } from '../../http/request.ts';
 import { pathParametersOf } from '../../http/request.ts';
+import type { Attempt, AttemptClaim } from '../../journal/attempts.ts';
+import { firstKeyOf } from '../../orders/needs/row-key.ts';
 import type { JournaledOperation, MadeBy, MadeRecord } from '../../orders/order-record.ts';
 import { batchIntent, placeBatch } from '../../orders/place-batch.ts';
 import { requestReturn } from '../../orders/place-return.ts';
@@ -58,9 +62,9 @@ const placing: {
     const upload = readShape('BulkUploadRequest', 'batch', request);
     await context.ready();
     await confirmRequest(context, request);
-    const { batch, hasOwnKeys } = batchOfRequest(upload, request);
+    const batch = batchOfRequest(upload, request);
     if (context.previewsRequests) await notePolicy(context, [{ intent: await batchIntent(context, batch) }]);
-    const placed = await placeBatch(context, batch, { isByHand: !hasOwnKeys });
+    const placed = await placeBatch(context, batch, { claim: await claimByHand(context, batch) });
     const client = await context.client();
     const read = async () => (await client.call('bulk.get', { path: { batch_id: placed.id } })).body;
     return { order: placed.response ?? (await read()), existed: placed.existed };
@@ -79,6 +83,32 @@ const placing: {
     return retryOrder(context, id, placingOf(request));
   },
 };
+
+/**
+ * Decides about the rows of a request. @returns undefined if their batch is known, and is settled or reported.
+ * @throws ErrandError conflict if any of them was ordered before.
+ */
+async function claimByHand(
+  context: Context,
+  { filename, run, ...batch }: ReturnType<typeof batchOfRequest>,
+): Promise<AttemptClaim | undefined> {
+  const keys = new Set(batch.rows.map((row) => firstKeyOf(String(row.idempotency_key ?? ''))));
+  const source = {
+    batches: async function* () {
+      yield batch;
+    },
+    isOfFile: ({ key }: Pick<Attempt, 'key'>) => keys.has(firstKeyOf(key)),
+  };
+  const decided = await decideRows(context, source, { door: 'upload', run });
+  const { counts } = decided;
+  if (decided.isBlocked) throw blockedRows(context, decided, filename);
+  if (counts.inDoubt === counts.rows) return undefined;
+  if (counts.new === counts.rows) return decided.claimOf(batch);
+  const known = (await context.journal()).find(batch.key, context.settings.baseUrl.value);
+  const isOwn = batch.ownKeys?.length === batch.rows.length;
+  if (known && known.order_id !== null && (isOwn || known.state === 'responded')) return undefined;
+  throw await placedRows(context, decided, filename);
+}
 
 const placingOf = ({ isNew }: Request): Placing => ({ isNew, isByHand: true });
 

@@ -25,9 +25,9 @@ export async function placeFile(
   try {
     const prepared = await prepareUpload(context, source, given, { shard });
     if (!prepared) return nothingIn(String(part), source.name);
-    const sent = await uploadFile(context, prepared.check, prepared.upload);
+    const sent = await uploadFile(context, prepared.upload);
     const facts = [...prepared.facts, ...existedBefore(sent.batches)];
-    return await sentResult(context, sent, { facts, watch, reportedRows: prepared.reportedRows });
+    return await sentResult(context, sent, { facts, watch, exitCode: prepared.exitCode });
   } finally {
     await source.close();
   }
@@ -48,11 +48,10 @@ export async function distributeFile(
   const source = file === undefined ? undefined : await openCopy(context, file);
   try {
     const { distributeUpload: shareUpload } = await import('../../bulk/workers/share-upload.ts');
-    const { sent, facts, reportedRows, hasOrdered } = await shareUpload(context, database, source, given);
+    const { sent, facts, hasOrdered } = await shareUpload(context, database, source, given);
     return await sentResult(context, sent, {
       facts: [...facts, ...(hasOrdered ? [] : existedBefore(sent.batches))],
       watch,
-      reportedRows,
     });
   } finally {
     await source?.close();
@@ -82,8 +81,8 @@ export const nothingIn = (shard: string, name: string): ResultOf<typeof sentOutp
 });
 
 /**
- * Lists the sent batches, or follows them to completion with `watch`. @param facts lists notes to print.
- * @param reportedRows is the same as in `followResult`.
+ * Lists the sent batches, or follows them to completion with `watch`. @param facts lists notes to print. @param exitCode
+ * applies unless rows fail.
  */
 export async function sentResult(
   context: Context,
@@ -91,13 +90,22 @@ export async function sentResult(
   {
     facts,
     watch,
-    reportedRows,
+    exitCode = 0,
   }: {
     readonly facts: readonly string[];
     readonly watch: boolean;
-    readonly reportedRows?: ReadonlySet<number> | undefined;
+    readonly exitCode?: number | undefined;
   },
 ): Promise<ResultOf<typeof sentOutput>> {
+  if (sent.batches.length === 0)
+    return {
+      kind: 'list',
+      rows: [],
+      columns: uploadedColumns,
+      empty: 'there is nothing new to order; nothing was sent',
+      hints: () => [...facts],
+      exitCode: () => exitCode,
+    };
   const words = wordsOf(sent);
   const follow = `follow: errand bulk watch ${words.map(shellWord).join(' ')}${whereFlags(context)}`;
   if (!watch)
@@ -114,6 +122,7 @@ export async function sentResult(
       })),
       columns: uploadedColumns,
       hints: () => [...facts, follow],
+      exitCode: () => exitCode,
     };
   context.note(follow);
   // Other workers may have sent part of the upload.
@@ -122,6 +131,10 @@ export async function sentResult(
   const named = await namedBatches(context, words);
   // Rows left out of a plan are not pending; they were excluded on purpose.
   const uploads = named.uploads.map((upload) => ({ ...upload, rows: upload.sent }));
-  const result = await followResult(context, { ...named, uploads }, reportedRows);
-  return { ...result, hints: () => [...facts, ...(result.hints?.() ?? [])] };
+  const result = await followResult(context, { ...named, uploads });
+  return {
+    ...result,
+    hints: () => [...facts, ...(result.hints?.() ?? [])],
+    exitCode: () => result.exitCode?.() || exitCode,
+  };
 }

@@ -62,14 +62,26 @@ export const resume = defineCommand({
     const plan = textIn(upload.source, 'plan');
     if (plan !== undefined) return applyPlan(context, plan, consent);
     const source = sourceOf(upload.source);
-    const { path, sha256, table, run, batchSize, skipInvalid, notifies, shard, isShared } = source;
+    const {
+      path,
+      sha256,
+      table,
+      run,
+      batchSize,
+      skipInvalid,
+      skipDuplicates,
+      again,
+      notifies,
+      shard,
+      isShared,
+    } = source;
     if (isShared) return distributeFile(context, undefined, { name, ...consent });
     if (path === null) throw piped(context, upload, source);
     const problem = await changeOf(path, sha256, 'uploaded');
     if (problem !== undefined) throw moved(context, upload, source, problem);
     return placeFile(context, path, {
       ...table,
-      ...{ name, run, batchSize, skipInvalid, notifyOnComplete: notifies, shard },
+      ...{ name, run, batchSize, skipInvalid, skipDuplicates, again, notifyOnComplete: notifies, shard },
       ...consent,
     });
   },

@@ -1,7 +1,13 @@
 import { shardOption } from '../../bulk/check/check.ts';
 import { errorsOption, savesErrors } from '../../bulk/check/issues.ts';
 import { notifyOnComplete, tableOptions } from '../../bulk/csv/table-options.ts';
-import { maxTotalOption, nameOption, uploadOptions, workerOptions } from '../../bulk/upload/prepare.ts';
+import {
+  earlierOptions,
+  maxTotalOption,
+  nameOption,
+  uploadOptions,
+  workerOptions,
+} from '../../bulk/upload/prepare.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { policyExit, policyOptions } from '../../spending/options.ts';
@@ -24,6 +30,7 @@ export const upload = defineCommand({
     ...errorsOption,
     ...nameOption,
     ...uploadOptions,
+    ...earlierOptions,
     ...maxTotalOption,
     ...shardOption,
     ...workerOptions,

@@ -54,16 +54,8 @@ export const watch = defineCommand({
   },
 });
 
-/**
- * Follows batches and shows them in the requested format; exits with 0, 7 or 8.
- * @param reportedRows lists the rows whose key belongs to an order with different content, if the user was already told
- * so.
- */
-export async function followResult(
-  context: Context,
-  named: NamedBatches,
-  reportedRows: ReadonlySet<number> = new Set(),
-): Promise<ListResult> {
+/** Follows batches and shows them in the requested format; exits with 0, 7 or 8. */
+export async function followResult(context: Context, named: NamedBatches): Promise<ListResult> {
   const latest = new Map<string, Batch>();
   const goOn = await goingOn(context, named, latest);
   const events = stoppable(context, named, latest, goOn);
@@ -81,7 +73,7 @@ export async function followResult(
   }
   const counted = named.counted(latest.values());
   const reasons = await readReasons(context, counted);
-  const keyHints = await reusedKeyWarnings(context, latest.values(), reportedRows);
+  const keyHints = await reusedKeyWarnings(context, latest.values());
   const byId = new Map(counted.map((batch) => [batch.id, batch]));
   return {
     kind: 'list',

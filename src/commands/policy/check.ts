@@ -4,7 +4,7 @@ import { readOptions } from '../../bulk/csv/reading.ts';
 import { type TableFlags, tableOptions } from '../../bulk/csv/table-options.ts';
 import { defaultBatchRows } from '../../bulk/upload/batches.ts';
 import { openSource } from '../../bulk/upload/source.ts';
-import { proposedByUpload } from '../../bulk/upload/upload.ts';
+import { proposedByBatches } from '../../bulk/upload/upload.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Column } from '../../format/result.ts';
 import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
@@ -92,8 +92,9 @@ async function ofFile(
     const options = await readOptions(context, source, flags);
     const file = new FileCheck(context, source, options, { local: true });
     for await (const _ of file.issues());
-    const upload = { name: source.name, batchSize: defaultBatchRows, notifies: false };
-    return { proposed: await proposedByUpload(context, file, upload), leftOut: leftOutText(file.tally) };
+    const upload = { name: source.name, notifies: false };
+    const proposed = await proposedByBatches(context, file.batches(defaultBatchRows), upload);
+    return { proposed, leftOut: leftOutText(file.tally) };
   } finally {
     await source.close();
   }

@@ -95,7 +95,7 @@ export const claimOf = (
   attempt: (number: number) => NewAttempt,
 ): AttemptClaim => ({
   scope,
-  need: request.need,
+  needs: [request.need],
   decide: (related) => {
     const repeated = decide({ ...request, now: now() }, withOrdersSeen(related, seen));
     const isSame = repeated.do === 'send' && decision.do === 'send' && repeated.number === decision.number;

@@ -1,8 +1,7 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { shell } from '../../support/run.ts';
-import { cutOff, errorOf, lose, type Shopping, shopping } from '../../support/shopping.ts';
+import { cutOff, lose, type Shopping, shopping } from '../../support/shopping.ts';
 
 const headings = 'product_url,max_price,name,address_line1,city,state,postal_code,country,phone_number';
 
@@ -55,35 +54,5 @@ describe('a batch in doubt', () => {
     expect((await upload(shop, file(shop, 'b.csv'), '--notify-on-complete')).code).toBe(0);
     expect((await upload(shop, file(shop, 'a.csv'))).code).toBe(0);
     expect(await batches(shop)).toHaveLength(1);
-  });
-
-  test('is named where the disk has no room for the copy of the file, by either name', async () => {
-    const shop = await shopping();
-    const onFullDisk = (name: string) => {
-      const path = file(shop, name);
-      appendFileSync(path, '\n'.repeat(1_000_000));
-      return shell(shop.workspace, `ulimit -f 600; errand bulk upload ${name} -o json`);
-    };
-    expect(errorOf(await onFullDisk('a.csv'))).toMatchObject({ outcome: 'not_sent' });
-    await untilInDoubt(shop, file(shop, 'a.csv'));
-    const [key = ''] = (await shop.run('order', 'journal', 'list', '-o', 'id')).stdout.split('\n');
-    for (const [name, thing] of [
-      ['a.csv', 'a batch of a.csv'],
-      ['b.csv', `the batch ${key}`],
-    ] as const) {
-      const failed = await onFullDisk(name);
-      expect(failed.code, failed.stderr).toBe(1);
-      const { message, ...facts } = errorOf(failed);
-      expect(message).toContain(`${name} cannot be copied to `);
-      expect(message).toContain(`; nothing was sent now, and ${thing} is in doubt since 20`);
-      expect(facts).toMatchObject({ outcome: 'unknown', idempotency_key: key });
-    }
-    expect((await upload(shop, file(shop, 'a.csv'))).code).toBe(0);
-    const made = await batches(shop);
-    expect(errorOf(await onFullDisk('a.csv'))).toMatchObject({
-      outcome: 'unknown',
-      message: expect.stringContaining(`a batch of a.csv was created before: ${made.join()}`),
-    });
-    expect(made).toHaveLength(1);
   });
 });

@@ -235,17 +235,12 @@ describe('bulk report', () => {
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('use --force to overwrite it')]);
   });
 
-  test('a row that was ordered before is reported with the order that it became, once', async () => {
+  test('a row that was ordered before is in the report of the upload that ordered it', async () => {
     const rows = readFileSync(join(workspace.folder, 'orders.csv'), 'utf8').split('\n');
     writeFileSync(join(workspace.folder, 'again.csv'), `${rows.slice(0, 4).join('\n')}\n`);
     const again = await place('bulk', 'upload', 'again.csv');
     const alone = JSON.parse((await run('bulk', 'report', again, '-o', 'json')).stdout) as Row[];
-    expect(alone.map(({ order_state }) => order_state)).toEqual([
-      'delivered',
-      'failed: price',
-      'failed: out of stock',
-    ]);
-    expect(alone[0]).toMatchObject({ charged_cents: 1999, fee_cents: 100, error_type: null });
+    expect(alone.map(({ order_state }) => order_state)).toEqual(['failed: price', 'failed: out of stock']);
     const together = await run('bulk', 'report', batches[0], again, '-o', 'json');
     expect(sum(JSON.parse(together.stdout), 'charged_cents')).toBe(
       sum(JSON.parse((await run('bulk', 'report', batches[0], '-o', 'json')).stdout), 'charged_cents'),

@@ -235,7 +235,7 @@ describe('the table of attempts', () => {
   describe('an attempt that goes with an intent', () => {
     const claim = (change: Partial<NewAttempt> = {}): AttemptClaim => ({
       scope,
-      need: need('mug'),
+      needs: [need('mug')],
       decide: (related) => (related.length > 0 ? undefined : attempt({ key: 'k1', ...change })),
     });
     const state = async () => {

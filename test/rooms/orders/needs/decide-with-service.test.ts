@@ -276,11 +276,11 @@ test('of two that decide at the same moment, one writes its attempt', async () =
   const both = await Promise.all([decided(here), decided(here)]);
   const serials = [];
   for (const one of both) {
-    const { scope, need, decide } = claimOf(here, one, (number) => ({
+    const { scope, needs, decide } = claimOf(here, one, (number) => ({
       ...{ run: undefined, number, key: attemptKey(reference, number), operation: 'order.create' },
       ...{ upload: undefined, orderId: undefined, state: 'intended', madeAt: now, seenAt: undefined },
     }));
-    serials.push(...(await here.attempts.claim(scope, [need], decide)));
+    serials.push(...(await here.attempts.claim(scope, needs, decide)));
   }
   expect(serials.filter((one) => one !== undefined)).toHaveLength(1);
 });

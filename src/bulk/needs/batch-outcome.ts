@@ -1,0 +1,263 @@
+import { pages } from '../../http/paging.ts';
+import { unlessMissing } from '../../http/response.ts';
+import type { Attempt, AttemptChange, AttemptScope, AttemptState, Attempts } from '../../journal/attempts.ts';
+import type { Journal } from '../../journal/journal.ts';
+import { seeOrder } from '../../orders/needs/service-orders.ts';
+import type { OrderRecord } from '../../orders/order-record.ts';
+import { findBatch } from '../../orders/send-batch.ts';
+import { asBatch } from '../../orders/submit/intent.ts';
+import type { Context } from '../../run/context.ts';
+import { type Batch, type BatchRow, isCalledOff, orderOfAttempt, rowsOf, stateOf } from '../upload/batch.ts';
+import { inFlight } from '../upload/concurrency-limiter.ts';
+import { withMetOrders } from '../upload/follow.ts';
+import { hasUploads } from '../upload/named.ts';
+
+/** Where the attempts of a command's account are stored. */
+export interface AttemptStore {
+  readonly attempts: Attempts;
+  readonly scope: AttemptScope;
+  readonly journal: Journal;
+}
+
+/** @throws StorageError. */
+export async function attemptStore(context: Context): Promise<AttemptStore> {
+  const journal = await context.journal();
+  const { account } = await context.sender();
+  const { value: service } = context.settings.baseUrl;
+  const scope: AttemptScope = { service, accounts: [account], isTest: context.isRehearsal() };
+  return { journal, scope, attempts: await journal.attempts() };
+}
+
+/** What a look at a batch has found. */
+export interface SeenBatch {
+  /** Journal key. */
+  readonly key: string;
+  /** Its attempts, which have been updated. */
+  readonly attempts: readonly Attempt[];
+  /** Whether it may have been sent, and no response is recorded. */
+  readonly isInDoubt: boolean;
+}
+
+/** Maximum number of batches read concurrently. */
+const maxInFlight = 4;
+
+/**
+ * Age in ms after which an attempt without a record counts as never sent. A shared database persists the two
+ * separately.
+ */
+const claimMs = 120_000;
+
+/** Up to this many orders are read one by one to find out whether they were returned. */
+const maxById = 20;
+
+/**
+ * Reads batches from the service and updates the attempts of their rows. A batch that was never sent, or that was
+ * refused, ends its attempts. @param keys are journal keys. @throws ErrandError if a batch cannot be read.
+ */
+export async function* seeBatches(
+  context: Context,
+  store: AttemptStore,
+  keys: Iterable<string>,
+): AsyncGenerator<SeenBatch> {
+  async function* all() {
+    yield* keys;
+  }
+  const seen = inFlight(all(), (key) => seeBatch(context, store, key), {
+    limit: maxInFlight,
+    now: context.clock.monotonic,
+  });
+  yield* seen;
+}
+
+async function seeBatch(context: Context, store: AttemptStore, key: string): Promise<SeenBatch> {
+  const { attempts, scope, journal } = store;
+  const own = (await attempts.ofUpload(scope, key)).filter(({ state }) => state !== 'unsent');
+  const record = journal.find(key, scope.service);
+  const known = record?.order_id ?? (await idOf(context, key));
+  const id = known ?? (record?.state === 'forgotten' ? await search(context, key, store) : undefined);
+  if (id != null) return { key, isInDoubt: false, attempts: await applied(context, store, own, id) };
+  const end = stateWithout(record?.state, own, context.serviceClock.now());
+  if (end) await attempts.change(own.map(({ serial }) => ({ serial, state: end })));
+  const isInDoubt = record?.state === 'intended' || record?.state === 'damaged';
+  return { key, isInDoubt, attempts: own.map((one) => ({ ...one, state: end ?? one.state })) };
+}
+
+/** Same as `seeBatches`, from what is stored. A batch with a response counts as placed. */
+export async function* storedBatches(
+  { attempts, scope, journal }: AttemptStore,
+  keys: Iterable<string>,
+): AsyncGenerator<SeenBatch> {
+  for (const key of keys) {
+    const record = journal.find(key, scope.service);
+    yield {
+      key,
+      attempts: await attempts.ofUpload(scope, key),
+      isInDoubt: record?.state === 'intended' || record?.state === 'damaged',
+    };
+  }
+}
+
+/** State of the attempts of a batch that has no id; undefined if they stay as they are. */
+function stateWithout(
+  recorded: string | undefined,
+  own: readonly Attempt[],
+  now: number,
+): AttemptState | undefined {
+  if (recorded === 'refused') return 'unsent';
+  if (recorded === 'forgotten') return 'unknown';
+  const isLost =
+    recorded === undefined &&
+    own.every(({ madeAt, state }) => state === 'intended' && now - madeAt > claimMs);
+  return isLost ? 'unsent' : undefined;
+}
+
+async function idOf(context: Context, key: string): Promise<string | undefined> {
+  if (!hasUploads(context)) return undefined;
+  return (await context.uploads()).idOf(key);
+}
+
+/** Looks for a batch that was given up. */
+async function search(
+  context: Context,
+  key: string,
+  { journal, scope }: AttemptStore,
+): Promise<string | undefined> {
+  const record = journal.find(key, scope.service);
+  if (!record) return undefined;
+  const { filename, rows } = await asBatch(record);
+  const intent = { key, baseUrl: scope.service };
+  return findBatch(context, intent, { key, filename: filename ?? '', rows }, record.created_at);
+}
+
+/** Reads a batch and updates its attempts. */
+async function applied(
+  context: Context,
+  store: AttemptStore,
+  own: readonly Attempt[],
+  id: string,
+): Promise<readonly Attempt[]> {
+  const client = await context.client();
+  const found = await unlessMissing(client.call('bulk.get', { path: { batch_id: id } }));
+  if (!found) {
+    const state = gone(store);
+    await store.attempts.change(own.map(({ serial }) => ({ serial, state })));
+    return own.map((one) => ({ ...one, state }));
+  }
+  const { body } = found;
+  const [batch = body] = await withMetOrders(context, [body]);
+  return applyBatch(context, store, own, batch);
+}
+
+/** State of attempts that the service does not have. A sandbox may have been reset since, or restored. */
+const gone = ({ scope }: Pick<AttemptStore, 'scope'>): AttemptState => (scope.isTest ? 'unsent' : 'unknown');
+
+/** Updates the attempts of a batch from the batch as it was read. @returns the attempts as they are now. */
+export async function applyBatch(
+  context: Context,
+  { attempts }: Pick<AttemptStore, 'attempts'>,
+  all: readonly Attempt[],
+  batch: Batch,
+): Promise<readonly Attempt[]> {
+  const rows = rowsOf(batch);
+  const own = all.filter(({ state }) => state !== 'unsent');
+  const count = Math.max(rows.length, Number(batch.row_count) || 0);
+  // The batch may have been refused before, and sent again.
+  const latest = own.slice(-Math.max(count, 1));
+  const seenAt = context.serviceClock.now();
+  const createdAt = Date.parse(String(batch.created_at));
+  const changes: AttemptChange[] = [];
+  for (const row of rows) {
+    const attempt = latest[row.index];
+    if (!attempt) continue;
+    const madeAt = Number.isNaN(createdAt) ? attempt.madeAt : createdAt;
+    const orderId = orderOfAttempt(row, batch) ?? attempt.orderId;
+    changes.push({
+      serial: attempt.serial,
+      state: attemptStateOf(row, batch, attempt),
+      orderId,
+      madeAt,
+      seenAt,
+    });
+  }
+  await attempts.change(changes);
+  const bySerial = new Map(changes.map((change) => [change.serial, change]));
+  return latest.map((one) => {
+    const { state = one.state, orderId = one.orderId, madeAt = one.madeAt } = bySerial.get(one.serial) ?? {};
+    return { ...one, state, orderId, madeAt, seenAt };
+  });
+}
+
+/** A batch does not tell whether an order was returned, so an attempt that is known to be returned stays so. */
+function attemptStateOf(row: BatchRow, batch: Batch, { state }: Attempt): AttemptState {
+  switch (stateOf(row, batch)) {
+    case 'refused':
+      return 'failed';
+    case 'failed':
+      return isCalledOff(row) ? 'cancelled' : 'failed';
+    default:
+      return state === 'returned' ? 'returned' : 'placed';
+  }
+}
+
+/** Updates the attempts of orders that were returned. @returns the serials of those. @throws ErrandError. */
+export async function seeReturns(
+  context: Context,
+  { attempts }: Pick<AttemptStore, 'attempts'>,
+  placed: readonly Pick<Attempt, 'serial' | 'orderId'>[],
+): Promise<void> {
+  const client = await context.client();
+  const byId = new Map(
+    placed.flatMap((one) => (one.orderId ? [[one.orderId.toLowerCase(), one] as const] : [])),
+  );
+  const returned = byId.size <= maxById ? byId.keys() : await returnedOrders(context, byId);
+  for (const id of returned) {
+    const one = byId.get(id);
+    const seen = one && (await seeOrder(client, id));
+    if (seen && seen.state !== 'placed')
+      await attempts.change([{ serial: one.serial, state: seen.state, seenAt: context.serviceClock.now() }]);
+  }
+}
+
+/** The orders among `known` that have a return. */
+async function returnedOrders(
+  context: Context,
+  known: ReadonlyMap<string, unknown>,
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for await (const { rows } of pages(await context.client(), 'return.list', {}, { all: true }))
+    for (const one of rows) {
+      const id = String(one.order_id).toLowerCase();
+      if (known.has(id)) found.add(id);
+    }
+  return found;
+}
+
+/**
+ * Reads the current state of single orders, and persists it. @returns the orders that were found, with the serials of
+ * their attempts. @throws ErrandError if a state cannot be determined.
+ */
+export async function seeSingles(
+  context: Context,
+  store: AttemptStore,
+  singles: Iterable<Attempt>,
+): Promise<readonly { readonly serial: number; readonly order: OrderRecord }[]> {
+  const { attempts, journal, scope } = store;
+  const client = await context.client();
+  const changes: AttemptChange[] = [];
+  const orders: { serial: number; order: OrderRecord }[] = [];
+  for (const { serial, key, state, madeAt, orderId: known } of singles) {
+    const record = known === undefined ? journal.find(key, scope.service) : undefined;
+    const orderId = known ?? record?.order_id ?? undefined;
+    const seenAt = context.serviceClock.now();
+    const found = orderId === undefined ? undefined : await seeOrder(client, orderId);
+    if (found) {
+      orders.push({ serial, order: found.order });
+      changes.push({ serial, orderId, seenAt, state: found.state, madeAt: found.madeAt });
+    } else if (orderId !== undefined) changes.push({ serial, orderId, seenAt, state: gone(store) });
+    else if (record?.state === 'refused') changes.push({ serial, seenAt, state: 'failed' });
+    else if (!record && state === 'intended' && seenAt - madeAt > claimMs)
+      changes.push({ serial, seenAt, state: 'unsent' });
+  }
+  await attempts.change(changes);
+  return orders;
+}

@@ -1,0 +1,564 @@
+import { listIn, numberIn, objectsIn, textIn } from '../../api/json.ts';
+import type { Attempt, AttemptClaim, NewAttempt, Reference } from '../../journal/attempts.ts';
+import type { JournalRecord } from '../../journal/journal-record.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
+import type { Uploads } from '../../journal/uploads.ts';
+import {
+  type ComparedAttempt,
+  type Decision,
+  type Door,
+  decide,
+  type NeedRequest,
+  type Refusal,
+  type Statement,
+} from '../../orders/needs/decide.ts';
+import { attemptKey, metadataOf } from '../../orders/needs/reference.ts';
+import { firstKeyOf, rowKey } from '../../orders/needs/row-key.ts';
+import { type EarlierUpload, SameFile } from '../../orders/needs/same-file.ts';
+import { type Windows, windowsFor } from '../../orders/needs/windows.ts';
+import type { OrderRecord } from '../../orders/order-record.ts';
+import type { Context } from '../../run/context.ts';
+import { keyOfRows, type UploadRow } from '../rows.ts';
+import type { Batch } from '../upload/batches.ts';
+import { batchesAgain, partOf } from '../upload/batches.ts';
+import { hasUploads } from '../upload/named.ts';
+import {
+  type AttemptStore,
+  attemptStore,
+  seeBatches,
+  seeReturns,
+  seeSingles,
+  storedBatches,
+} from './batch-outcome.ts';
+import { maxByReference, ordersFor, recordOrders } from './reference-look.ts';
+import { ownKeyNamespace, quantitiesIn, quantitiesOf, type RowNeed, RowNeeds } from './row-need.ts';
+
+/** The rows to decide about. They are read several times. */
+export interface RowSource {
+  batches(): AsyncIterable<Batch>;
+  /** Whether an attempt belongs to a row of the same file. Rows of one file are not compared with each other. */
+  isOfFile(attempt: Attempt): boolean;
+}
+
+export interface RowsAsked extends Pick<Statement, 'skipDuplicates' | 'again'> {
+  readonly door: Extract<Door, 'upload' | 'plan' | 'retry'>;
+  /** The occasion; empty if none is named. */
+  readonly run: string;
+}
+
+/** Numbers of rows. The first ones add up to `rows`. */
+export interface RowCounts {
+  rows: number;
+  /** Will be sent. */
+  new: number;
+  /** Of a batch in doubt, which is sent again unchanged. */
+  inDoubt: number;
+  /** Ordered already, by their key or their reference. */
+  placed: number;
+  /** Left out, because they are like earlier orders. */
+  skipped: number;
+  /** Not to be sent without a further statement. */
+  refused: number;
+  /** Of the new rows, those whose last attempt failed. */
+  failedBefore: number;
+  /** Of the new rows, those whose order was cancelled or returned. */
+  again: number;
+}
+
+export type RowRefusal = Refusal | 'repeats';
+
+/** A row that is not sent, and the attempts that block it. */
+export interface RowFinding {
+  readonly row: number;
+  readonly cells: UploadRow;
+  readonly attempts: readonly Attempt[];
+}
+
+/** The rows that are not sent for the same reason. */
+export interface RefusedRows {
+  count: number;
+  /** The first ones. */
+  readonly first: RowFinding[];
+  /** Number of rows by the batch that blocks them; undefined for single orders. */
+  readonly byBatch: Map<string | undefined, number>;
+}
+
+/** Maximum number of findings that are retained for each reason. */
+const maxFindings = 100;
+
+/** Maximum number of looks at the service. Other processes may place orders meanwhile. */
+const maxLooks = 8;
+
+/**
+ * Decides which rows are sent, reading from the service as often as needed. Persists only what it has read.
+ * @throws ErrandError if a read fails; nothing may be sent then.
+ */
+export async function decideRows(
+  context: Context,
+  source: RowSource,
+  asked: RowsAsked,
+): Promise<DecidedRows> {
+  const isFirst = context.previewsRequests && !journalExists(context.settings);
+  const store = isFirst ? undefined : await attemptStore(context);
+  const uploads = hasUploads(context) ? await context.uploads() : undefined;
+  const deciding = new DecidedRows(context, { store, uploads }, source, asked);
+  for (let looks = 0; looks < maxLooks; looks += 1) {
+    const look = await deciding.pass();
+    if (look.batches.size + look.singles.size + look.references.size === 0) return deciding;
+    await deciding.see(look);
+  }
+  throw new Error('what became of the attempts of rows changes faster than it can be read');
+}
+
+/** Attempts whose state has to be read. */
+interface Look {
+  /** Journal keys. */
+  readonly batches: Set<string>;
+  /** By serial. */
+  readonly singles: Map<number, Attempt>;
+  /** As they travel in metadata. */
+  readonly references: Set<string>;
+}
+
+type RowDecision = Decision | { readonly do: 'settle'; readonly batch: string };
+
+/** The decisions about the rows of a file. */
+export class DecidedRows {
+  readonly #context: Context;
+  /** Undefined if there is no journal yet, and none is to be created. */
+  readonly #store: AttemptStore | undefined;
+  readonly #source: RowSource;
+  readonly #asked: RowsAsked;
+  readonly #windows: Windows;
+  readonly #read = new Set<number>();
+  readonly #seenBatches = new Set<string>();
+  /** When the service was asked for references one by one, and when for all of them, ms since the epoch. */
+  readonly #listedAt = new Map<string, number>();
+  #allListedAt: number | undefined;
+  /** Quantities of orders that were read, by the serials of their attempts. */
+  readonly #quantities = new Map<number, string>();
+  /** Names of uploads by the journal keys of their batches. */
+  readonly #uploadNames = new Map<string, string>();
+  readonly #uploads: Pick<Uploads, 'ofBatch'> | undefined;
+  /** Batches in doubt that hold rows of this file alone, with the file's row numbers by key. */
+  readonly #settling = new Map<string, Map<string, number>>();
+  counts = noCounts();
+  refused = new Map<RowRefusal, RefusedRows>();
+  /** Batches that ordered rows of this file. */
+  readonly placedIn = new Set<string>();
+  /** The earlier upload that the file repeats, although that is longer ago than rows are compared. */
+  repeats: (EarlierUpload & { readonly madeAt: number }) | undefined;
+  /** Maximum prices of all rows, and of those that will be sent, in cents. */
+  cents = { all: 0, new: 0 };
+  /** Rows that are not sent. */
+  #left = new Set<number>();
+  /** Keys of further attempts, by row number. */
+  #keys = new Map<number, string>();
+  /** For rows that would be sent, the earlier uploads with the same rows. */
+  #old = new Map<number, { readonly uploads: readonly string[]; readonly cents: number }>();
+
+  constructor(
+    context: Context,
+    {
+      store,
+      uploads,
+    }: {
+      readonly store: AttemptStore | undefined;
+      readonly uploads: Pick<Uploads, 'ofBatch'> | undefined;
+    },
+    source: RowSource,
+    asked: RowsAsked,
+  ) {
+    this.#context = context;
+    this.#store = store;
+    this.#uploads = uploads;
+    this.#source = source;
+    this.#asked = asked;
+    const windows = windowsFor(context.isRehearsal() ? 'test' : 'live');
+    // The rows of an occasion are ordered once, however long it takes.
+    this.#windows = asked.run === '' ? windows : { ...windows, rowMs: Number.POSITIVE_INFINITY };
+  }
+
+  /** Decides about every row from what is known. @returns what has to be read first; empty if the decisions stand. */
+  async pass(): Promise<Look> {
+    this.counts = noCounts();
+    this.refused = new Map();
+    this.placedIn.clear();
+    this.cents = { all: 0, new: 0 };
+    this.#left = new Set();
+    this.#keys = new Map();
+    this.#old = new Map();
+    this.repeats = undefined;
+    const look: Look = { batches: new Set(), singles: new Map(), references: new Set() };
+    const sameFile = new SameFile();
+    const madeAt = new Map<string, number>();
+    const needs = new RowNeeds();
+    for await (const batch of this.#source.batches()) {
+      this.#context.signal.throwIfAborted();
+      const rows = needs.of(batch);
+      const related = await this.#related(rows);
+      for (const [index, row] of rows.entries()) {
+        const known = this.#heeded(row, related[index] ?? []);
+        this.#note(row, known, this.#decided(row, known), look);
+        if (!row.need.reference) this.#noteSameFile(row, known, { sameFile, madeAt, look });
+      }
+    }
+    this.#leaveOutRepeats(sameFile, madeAt);
+    return look;
+  }
+
+  async #related(rows: readonly RowNeed[]): Promise<(readonly Attempt[])[]> {
+    if (!this.#store) return [];
+    const { attempts, scope } = this.#store;
+    return attempts.related(
+      scope,
+      rows.map(({ need }) => need),
+    );
+  }
+
+  /** Reads the states of attempts, and persists them. A preview reads nothing, and takes them for what is stored. */
+  async see({ batches, singles, references }: Look): Promise<void> {
+    const store = this.#store;
+    if (!store) return;
+    if (references.size > 0) await this.#seeReferences(store, references);
+    const placed: Attempt[] = [];
+    const isPreview = this.#context.previewsRequests;
+    const seen = isPreview ? storedBatches(store, batches) : seeBatches(this.#context, store, batches);
+    for await (const { key, attempts, isInDoubt } of seen) {
+      this.#seenBatches.add(key);
+      for (const { serial } of attempts) this.#read.add(serial);
+      this.#noteQuantities(key, attempts);
+      const isOwn = attempts.every((one) => this.#source.isOfFile(one));
+      if (isInDoubt && isOwn && attempts.length > 0) this.#settling.set(key, new Map());
+      placed.push(...attempts.filter(({ state, orderId }) => state === 'placed' && orderId !== undefined));
+    }
+    if (!isPreview) {
+      await seeReturns(this.#context, store, placed);
+      for (const { serial, order } of await seeSingles(this.#context, store, singles.values()))
+        this.#quantities.set(serial, quantitiesOfOrder(order));
+    }
+    for (const serial of singles.keys()) this.#read.add(serial);
+  }
+
+  async #seeReferences(store: AttemptStore, references: ReadonlySet<string>): Promise<void> {
+    const at = this.#now();
+    if (!this.#context.previewsRequests)
+      for await (const orders of ordersFor(this.#context, store, references)) {
+        for (const { serial, order } of await recordOrders(this.#context, store, orders)) {
+          this.#read.add(serial);
+          this.#quantities.set(serial, quantitiesOfOrder(order));
+        }
+      }
+    if (references.size > maxByReference) this.#allListedAt = at;
+    else for (const reference of references) this.#listedAt.set(reference, at);
+  }
+
+  /** Rows with a reference are compared with the row that was sent. */
+  #noteQuantities(key: string, attempts: readonly Attempt[]): void {
+    if (!attempts.some(({ reference }) => reference)) return;
+    const rows = listIn(this.#record(key)?.body ?? {}, 'rows') as readonly UploadRow[];
+    if (rows.length !== attempts.length) return;
+    const headings = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+    const numbers = rows.map((_, index) => index);
+    const sent = new RowNeeds().of({ key, rows, numbers, headings });
+    for (const [index, { serial }] of attempts.entries()) {
+      const row = sent[index];
+      if (row) this.#quantities.set(serial, quantitiesIn(row));
+    }
+  }
+
+  /** Whether rows are not sent that were asked for, so that somebody has to say what is meant. */
+  get isBlocked(): boolean {
+    return [...this.refused.keys()].some((why) => !listedOnly.has(why));
+  }
+
+  /** Number of the rows that block the upload. */
+  get blocked(): number {
+    return [...this.refused].reduce((sum, [why, { count }]) => (listedOnly.has(why) ? sum : sum + count), 0);
+  }
+
+  /** Leaves out the rows that are not to be sent, and sends the others. */
+  leaveOut(): void {
+    for (const [why, { count }] of this.refused)
+      if (!listedOnly.has(why)) {
+        this.counts.skipped += count;
+        this.counts.refused -= count;
+        this.refused.delete(why);
+      }
+    this.repeats = undefined;
+  }
+
+  /** Whether every row of the file is sent with the key it has. */
+  get #isWhole(): boolean {
+    return this.#left.size === 0 && this.#keys.size === 0;
+  }
+
+  /** The rows to send, in batches of `size`. */
+  batches(size: number): AsyncGenerator<Batch> {
+    const batches = this.#isWhole ? this.#source.batches() : batchesAgain(this.#chosen(), size);
+    return this.#withFreeKeys(batches);
+  }
+
+  async *#chosen(): AsyncGenerator<Batch> {
+    for await (const batch of this.#source.batches()) {
+      const chosen = batch.rows.flatMap((cells, index) => {
+        const number = batch.numbers[index] ?? 0;
+        if (this.#left.has(number)) return [];
+        const key = this.#keys.get(number);
+        return { number, cells: key === undefined ? cells : { ...cells, idempotency_key: key } };
+      });
+      const rows = chosen.map(({ cells }) => cells);
+      const numbers = chosen.map(({ number }) => number);
+      if (rows.length > 0) yield partOf(batch, rows, numbers, new Set(batch.ownKeys));
+    }
+  }
+
+  /** A batch that was made before is not sent again, so rows that it refused need another batch. */
+  async *#withFreeKeys(batches: AsyncIterable<Batch>): AsyncGenerator<Batch> {
+    for await (const batch of batches) {
+      const first = keyOfRows(batch.rows);
+      let key = first;
+      for (let number = 2; isUsed(this.#record(key)); number += 1) key = rowKey(first, number);
+      yield { ...batch, key };
+    }
+  }
+
+  #record = (key: string): JournalRecord | undefined =>
+    this.#store?.journal.find(key, this.#store.scope.service);
+
+  /** Batches in doubt that are sent again unchanged. */
+  settling(): (Batch & { readonly record: JournalRecord })[] {
+    return [...this.#settling].flatMap(([key, numbers]) => {
+      const record = this.#record(key);
+      if (!record || numbers.size === 0) return [];
+      // Uploads from this machine are journaled as rows of cells.
+      const rows = (Array.isArray(record.body.rows) ? record.body.rows : []) as UploadRow[];
+      const headings = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+      const own = rows.map((row) => numbers.get(firstKeyOf(String(row.idempotency_key ?? ''))) ?? 0);
+      return [{ key, record, rows, numbers: own, headings }];
+    });
+  }
+
+  /**
+   * The claim for a batch of rows to send. It repeats the decisions inside the journal's transaction, since other
+   * processes may have decided meanwhile.
+   */
+  claimOf(batch: Batch): AttemptClaim | undefined {
+    if (!this.#store) return undefined;
+    const rows = new RowNeeds().of(batch);
+    const { run } = this.#asked;
+    return {
+      scope: this.#store.scope,
+      needs: rows.map(({ need }) => need),
+      decide: (related, at): NewAttempt | undefined => {
+        const row = rows[at];
+        if (!row) return undefined;
+        const decision = this.#decided(row, this.#heeded(row, related));
+        if (decision.do !== 'send') return undefined;
+        return {
+          ...{ run: run === '' ? undefined : run, number: decision.number, operation: 'bulk.create' },
+          ...{ key: String(row.cells.idempotency_key ?? row.firstKey), upload: batch.key },
+          ...{ orderId: undefined, state: 'intended', madeAt: this.#now(), seenAt: undefined },
+        };
+      },
+    };
+  }
+
+  #now = (): number => this.#context.serviceClock.now();
+
+  /** The attempts that say something about a row, under the key of the row's first attempt. */
+  #heeded(row: RowNeed, related: readonly Attempt[]): readonly Attempt[] {
+    const { hasOwnKey, firstKey } = row;
+    const heeded: Attempt[] = [];
+    for (const one of related) {
+      const isNamedByKey = one.reference?.namespace === ownKeyNamespace;
+      if (hasOwnKey) {
+        // A single order may have been placed with the key.
+        const isOfKey = isNamedByKey ? one.reference?.text === firstKey : one.key === firstKey;
+        if (isOfKey) heeded.push({ ...one, reference: row.need.reference });
+        continue;
+      }
+      const key = isNamedByKey ? one.key : firstKeyOf(one.key);
+      if (key !== firstKey && this.#source.isOfFile(one)) continue;
+      heeded.push(key === one.key ? one : { ...one, key });
+    }
+    return heeded;
+  }
+
+  #decided(row: RowNeed, known: readonly Attempt[]): RowDecision {
+    const { need, firstKey, hasOwnKey } = row;
+    const settled = known.find(
+      ({ key, state, upload }) =>
+        state === 'intended' && key === firstKey && upload !== undefined && this.#settling.has(upload),
+    );
+    if (settled?.upload !== undefined) return { do: 'settle', batch: settled.upload };
+    const { door, run, skipDuplicates = false, again = false } = this.#asked;
+    const request: NeedRequest = {
+      ...{ need, door, windows: this.#windows, now: this.#now(), read: this.#read },
+      ...{ key: need.reference ? undefined : firstKey, isUnlisted: hasOwnKey },
+      statement: { skipDuplicates, again, run: run === '' ? undefined : run },
+      listedAt: need.reference && !hasOwnKey ? this.#listed(need.reference) : undefined,
+    };
+    const current = this.#context.previewsRequests ? known.map(assumed) : known;
+    return decide(request, need.reference ? current.map((one) => this.#compared(row, one)) : current);
+  }
+
+  #listed = (reference: Reference): number | undefined =>
+    this.#listedAt.get(metadataOf(reference)) ?? this.#allListedAt;
+
+  /** An attempt with the same reference differs if it is for other products, another recipient or other quantities. */
+  #compared(row: RowNeed, one: Attempt): ComparedAttempt {
+    if (one.reference?.text !== row.need.reference?.text) return one;
+    const quantities = this.#quantities.get(one.serial);
+    const differs =
+      one.likeness !== 'alike' || (quantities !== undefined && quantities !== quantitiesIn(row));
+    return differs ? { ...one, differs } : one;
+  }
+
+  #note(row: RowNeed, known: readonly Attempt[], decision: RowDecision, look: Look): void {
+    const { counts } = this;
+    counts.rows += 1;
+    this.cents.all += row.cents;
+    if (decision.do !== 'send') this.#left.add(row.number);
+    switch (decision.do) {
+      case 'look':
+        if (decision.at === 'reference' && row.need.reference)
+          look.references.add(metadataOf(row.need.reference));
+        for (const one of decision.attempts) this.#toLook(one, look);
+        return;
+      case 'settle':
+        counts.inDoubt += 1;
+        this.#settling.get(decision.batch)?.set(row.firstKey, row.number);
+        return;
+      case 'adopt':
+        if (decision.by === 'likeness') counts.skipped += 1;
+        else {
+          counts.placed += 1;
+          for (const { upload } of decision.attempts) if (upload !== undefined) this.placedIn.add(upload);
+        }
+        return;
+      case 'send':
+        this.#noteNew(row, known, decision);
+        return;
+      default:
+        this.#refuse(row, decision);
+    }
+  }
+
+  #noteNew(
+    row: RowNeed,
+    known: readonly Attempt[],
+    { number, after }: Extract<Decision, { readonly do: 'send' }>,
+  ): void {
+    this.counts.new += 1;
+    this.cents.new += row.cents;
+    if (after?.state === 'failed') this.counts.failedBefore += 1;
+    else if (after) this.counts.again += 1;
+    const { reference } = row.need;
+    const made = known.filter(
+      ({ key, orderId, state }) => key === row.firstKey && (orderId !== undefined || state === 'placed'),
+    );
+    const key = row.hasOwnKey
+      ? row.firstKey
+      : reference
+        ? attemptKey(reference, number)
+        : rowKey(row.firstKey, 1 + made.length);
+    if (key !== row.cells.idempotency_key && !row.hasOwnKey) this.#keys.set(row.number, key);
+  }
+
+  #refuse(row: RowNeed, { why, attempts }: Extract<Decision, { readonly do: 'refuse' | 'ask' }>): void {
+    const { skipDuplicates = false } = this.#asked;
+    if (skipDuplicates && !listedOnly.has(why) && why !== 'in_doubt') {
+      this.counts.skipped += 1;
+      return;
+    }
+    this.counts.refused += 1;
+    const rows: RefusedRows = this.refused.get(why) ?? { count: 0, first: [], byBatch: new Map() };
+    this.refused.set(why, rows);
+    rows.count += 1;
+    if (rows.first.length < maxFindings) rows.first.push({ row: row.number, cells: row.cells, attempts });
+    for (const upload of new Set(attempts.map((one) => one.upload)))
+      rows.byBatch.set(upload, (rows.byBatch.get(upload) ?? 0) + 1);
+  }
+
+  #toLook(one: Attempt, look: Look): void {
+    if (one.upload === undefined || this.#seenBatches.has(one.upload)) look.singles.set(one.serial, one);
+    else look.batches.add(one.upload);
+  }
+
+  /** Rows of an earlier upload count at any age, so their states have to be known, too. */
+  #noteSameFile(
+    row: RowNeed,
+    known: readonly Attempt[],
+    {
+      sameFile,
+      madeAt,
+      look,
+    }: { readonly sameFile: SameFile; readonly madeAt: Map<string, number>; readonly look: Look },
+  ): void {
+    const { run } = this.#asked;
+    const alike = known.filter(
+      (one) => one.likeness === 'alike' && one.upload !== undefined && (run === '' || one.run === run),
+    );
+    const ofUploads = alike.map((one) => ({ ...one, upload: this.uploadOf(one.upload ?? '') }));
+    sameFile.add(ofUploads);
+    if (alike.length === 0) return;
+    for (const one of ofUploads) madeAt.set(one.upload, Math.max(madeAt.get(one.upload) ?? 0, one.madeAt));
+    for (const one of alike)
+      if (['placed', 'unknown', 'intended'].includes(one.state) && !this.#read.has(one.serial))
+        this.#toLook(one, look);
+    const live = ofUploads.filter(({ state }) => state === 'placed').map(({ upload }) => upload);
+    if (!this.#left.has(row.number) && live.length > 0)
+      this.#old.set(row.number, { uploads: live, cents: row.cents });
+  }
+
+  /** Name of the upload that a batch belongs to; the batch's own key if there is none. */
+  uploadOf(batch: string): string {
+    const known = this.#uploadNames.get(batch);
+    if (known !== undefined) return known;
+    const name = this.#uploads?.ofBatch(batch)?.name ?? batch;
+    this.#uploadNames.set(batch, name);
+    return name;
+  }
+
+  #leaveOutRepeats(sameFile: SameFile, madeAt: ReadonlyMap<string, number>): void {
+    const found = this.#old.size === 0 ? undefined : sameFile.found();
+    const rows = [...this.#old].filter(([, { uploads }]) => found && uploads.includes(found.upload));
+    if (!found || rows.length === 0) return;
+    for (const [row, { cents }] of rows) {
+      this.#left.add(row);
+      this.cents.new -= cents;
+    }
+    const count = rows.length;
+    this.counts.new -= count;
+    if (this.#asked.skipDuplicates) {
+      this.counts.skipped += count;
+      return;
+    }
+    this.counts.refused += count;
+    this.repeats = { ...found, madeAt: madeAt.get(found.upload) ?? 0 };
+    this.refused.set('repeats', { count, first: [], byBatch: new Map() });
+  }
+}
+
+/** Rows that are listed and not sent, while the others are sent. */
+const listedOnly: ReadonlySet<RowRefusal> = new Set(['differs', 'two_live']);
+
+const noCounts = (): RowCounts => ({
+  ...{ rows: 0, new: 0, inDoubt: 0, placed: 0, skipped: 0, refused: 0, failedBefore: 0, again: 0 },
+});
+
+/** A preview does not find out what became of an attempt. */
+const assumed = (one: Attempt): Attempt =>
+  one.state === 'unknown' || one.state === 'intended' ? { ...one, state: 'placed' } : one;
+
+const quantitiesOfOrder = (order: OrderRecord): string =>
+  quantitiesOf(
+    objectsIn(order, 'items').map((line) => ({
+      url: textIn(line, 'url') ?? '',
+      quantity: numberIn(line, 'quantity') ?? 1,
+    })),
+  );
+
+const isUsed = (record: JournalRecord | undefined): boolean =>
+  record !== undefined && (record.order_id !== null || record.state === 'forgotten');

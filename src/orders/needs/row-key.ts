@@ -1,0 +1,17 @@
+import { limits } from '../../api/limits.ts';
+
+/** Idempotency keys that are derived from content have this form. */
+const derived = /^([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})$/;
+const further = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})-\d{1,3}$/;
+
+/**
+ * Key of a further attempt at a row whose first attempt has the key `first`. Every machine derives the same key, so
+ * that racing processes do not order twice. A key that the file gives is used for all attempts.
+ */
+export function rowKey(first: string, number: number): string {
+  if (number <= 1 || !derived.test(first)) return first;
+  return `${first.replaceAll('-', '')}-${number}`.slice(0, limits.idempotencyKeyLength.max);
+}
+
+/** Key of the first attempt at the row that a key belongs to. */
+export const firstKeyOf = (key: string): string => key.replace(further, '$1-$2-$3-$4-$5');
