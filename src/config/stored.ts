@@ -255,6 +255,14 @@ function checkMap(file: string, name: string, value: unknown): ColumnMap {
   );
 }
 
+/** Current names of preferences that were renamed, by their former name. */
+export const renamedPreferences: Readonly<Record<string, string>> = { 'repeat-window': 'duplicate-window' };
+
+/** The current name of a preference that may be given by its former name. */
+export const currentName = (name: string): string =>
+  (Object.hasOwn(renamedPreferences, name) ? renamedPreferences[name] : undefined) ?? name;
+
+/** Validates the preferences and renames those with a former name. A value under the current name wins. */
 function checkPreferences(file: string, value: unknown): Record<string, Preference> {
   const entries = Object.entries(fieldsOf(file, 'preferences', value ?? {})).map(
     ([name, entry]): [string, Preference] => {
@@ -263,7 +271,9 @@ function checkPreferences(file: string, value: unknown): Record<string, Preferen
       throw wrong(file, `preferences.${name}`, 'a text, a number, true or false');
     },
   );
-  return Object.fromEntries(entries);
+  const former = entries.filter(([name]) => currentName(name) !== name);
+  const current = entries.filter(([name]) => currentName(name) === name);
+  return Object.fromEntries([...former.map(([name, entry]) => [currentName(name), entry]), ...current]);
 }
 
 function fieldsOf(file: string, path: string, value: unknown): Readonly<Record<string, unknown>> {

@@ -271,7 +271,9 @@ export class LocalAttempts implements Attempts {
   }
 
   async change(changes: readonly AttemptChange[]): Promise<void> {
-    await this.#database.transaction(() => this.#table.change(changes));
+    if (changes.length === 0) return;
+    // Losing a change is harmless, because it was read from the service and is read again.
+    await this.#database.unsyncedTransaction(() => this.#table.change(changes));
   }
 
   async follow(service: string, key: string, end: IntentEnd): Promise<void> {

@@ -47,7 +47,7 @@ export class Journal extends IntentOutcomes {
     now: () => number,
     options: JournalOptions,
   ) {
-    const { repeatWindowMs = 0, creationMarker, origin = () => nobody } = options;
+    const { recentMs = 0, creationMarker, origin = () => nobody } = options;
     const table = new IntentTable(database);
     const audit = new AuditChain(database, now, origin);
     const grants = new Grants(database, now);
@@ -59,7 +59,7 @@ export class Journal extends IntentOutcomes {
     super({ ...{ database, table, ends, grants, localFallback }, attempts: attemptStore });
     this.#closeAttempts = () => attempts?.close();
     this.#local = local;
-    this.#recentMs = Math.max(repeatWindowMs, minRecentMs);
+    this.#recentMs = Math.max(recentMs, minRecentMs);
     // The local copy of a shared database may be lost at any time, so it needs no creation marker.
     this.#creationMarker = new CreationMarkerWriter(options.shared ? undefined : creationMarker);
     this.audit = audit;
@@ -200,6 +200,19 @@ export class Journal extends IntentOutcomes {
     this.table.tally.check(readRecordCount(this.#recordCountFile));
     const duplicate = this.#findDuplicate(intent, contentHash(intent.operation, intent.body), rule);
     return duplicate && { situation: duplicate.situation, record: recordOf(duplicate.row) };
+  }
+
+  /**
+   * Records of the same content at the same service that are unsettled, unreported, or were reported recently.
+   * @throws StorageError.
+   */
+  sameContent(intent: Intent): JournalRecord[] {
+    this.table.tally.check(readRecordCount(this.#recordCountFile));
+    const hash = contentHash(intent.operation, intent.body);
+    return this.table
+      .duplicates(intent, hash)
+      .map(recordOf)
+      .filter(({ state, body_hash }) => state === 'damaged' || body_hash === hash);
   }
 
   /** Records of the same key at other services. @throws StorageError. */
@@ -469,7 +482,7 @@ const listStep = { command: 'errand order journal list', when: 'to see what is i
 
 export interface JournalOptions extends OpenOptions {
   /** How far back to look for reported duplicates, ms. */
-  readonly repeatWindowMs?: number;
+  readonly recentMs?: number | undefined;
   readonly creationMarker?: CreationMarker;
   /** The actor to record in the audit chain. */
   readonly origin?: () => AuditOrigin;

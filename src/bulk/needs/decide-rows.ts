@@ -15,7 +15,7 @@ import {
 import { attemptKey, metadataOf } from '../../orders/needs/reference.ts';
 import { firstKeyOf, rowKey } from '../../orders/needs/row-key.ts';
 import { type EarlierUpload, SameFile } from '../../orders/needs/same-file.ts';
-import { type Windows, windowsFor } from '../../orders/needs/windows.ts';
+import { type Windows, windowsOf } from '../../orders/needs/windows.ts';
 import type { OrderRecord } from '../../orders/order-record.ts';
 import type { Context } from '../../run/context.ts';
 import { keyOfRows, type UploadRow } from '../rows.ts';
@@ -174,7 +174,7 @@ export class DecidedRows {
     this.#uploads = uploads;
     this.#source = source;
     this.#asked = asked;
-    const windows = windowsFor(context.isRehearsal() ? 'test' : 'live');
+    const windows = windowsOf(context);
     // The rows of an occasion are ordered once, however long it takes.
     this.#windows = asked.run === '' ? windows : { ...windows, rowMs: Number.POSITIVE_INFINITY };
   }

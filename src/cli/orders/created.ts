@@ -97,17 +97,11 @@ export async function orderAssembled(
     question: 'Place this order with real money?',
     lines: () => spendingLines(context, body),
   });
-  const place = async (): Promise<Placed> => {
-    if (!reference) return placeOrder(context, body, { isNew: placing.new === true, ...consentOf(placing) });
-    const { placeNamed } = await import('../../orders/needs/place-named.ts');
-    const now = () => context.serviceClock.now();
-    return placeNamed(context, body, {
-      reference,
-      again: placing.again === true,
-      now,
+  const place = (): Promise<Placed> =>
+    placeOrder(context, body, {
+      ...{ isNew: placing.new === true, again: placing.again === true, reference },
       ...consentOf(placing),
     });
-  };
   const { order, existed } = await inUsersWords(placing.file, place);
   if (existed) context.note('this order existed already; nothing was ordered twice');
   return createdResult(context, order, placing);

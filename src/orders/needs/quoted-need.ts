@@ -21,8 +21,9 @@ import type { Refusal } from './decide.ts';
 import { type DecidedOrder, decideWithService, type NeedSources, orderSeen } from './decide-with-service.ts';
 import { compareNeeds, needOf } from './need.ts';
 import { metadataOf } from './reference.ts';
+import { scopeOf } from './scope.ts';
 import { listedByReference } from './service-orders.ts';
-import { windowsFor } from './windows.ts';
+import { windowsOf } from './windows.ts';
 
 /** What quotes need: also the service's time. */
 export type QuoteContext = OrderContext & Pick<Context, 'serviceClock'>;
@@ -59,23 +60,20 @@ export async function decideQuote(
   { isNew, settles = false, before }: Deciding,
 ): Promise<DecidedQuote> {
   const client = await context.client();
-  const { account } = await context.sender();
-  const { settings } = context;
   const now = () => context.serviceClock.now();
   const sources: NeedSources = {
     attempts: await (await context.journal()).attempts(),
-    scope: { service: settings.baseUrl.value, accounts: [account], isTest: context.isRehearsal() },
+    scope: await scopeOf(context),
     client,
     list: listedByReference(client),
     now,
     settle: (attempt) => settleAttempt(context, body, attempt, settles),
   };
   const startedAt = before?.startedAt ?? now();
-  const { value: windowMs, from } = settings.repeatWindowMs;
   const requested = {
     door: 'mcp',
     statement: { isNew, again },
-    windows: windowsFor(context.isRehearsal() ? 'test' : 'live', from === 'default' ? undefined : windowMs),
+    windows: windowsOf(context),
     ...(before && { freshSince: startedAt, listedAt: before.request.listedAt }),
   } as const;
   const decided = await decideWithService(sources, requested, body, reference).catch((error: unknown) => {
