@@ -163,15 +163,36 @@ test('what a row of an upload has ordered is not ordered again, before and after
   scene.between.trouble = () => undefined;
   const settled = await scene.run(error.for_a_person[0].command.split(' ').slice(1));
   expect(settled.code, settled.stderr).toBe(0);
-  for (const passed of [0, 60_000]) {
-    scene.service.pass(passed);
-    const [order] = await scene.orders();
-    expect(await refusedPlace(agent, scene.order())).toMatchObject({
-      code: 'repeated_order',
-      details: { existing: [{ order_id: order?.id, state: 'placed' }] },
-    });
-  }
+  expect(await refusedPlace(agent, scene.order())).toMatchObject({
+    details: { existing: [{ order_id: null, state: 'unknown' }] },
+  });
+  scene.service.pass(60_000);
+  const [order] = await scene.orders();
+  expect(await refusedPlace(agent, scene.order())).toMatchObject({
+    code: 'repeated_order',
+    details: { existing: [{ order_id: order?.id, state: 'placed' }] },
+  });
   expect(await scene.orders()).toHaveLength(1);
+});
+
+test('what a person has ordered is not ordered again by an agent, and the other way round', async () => {
+  const scene = await begin();
+  writeFileSync(join(scene.workspace.folder, 'order.json'), JSON.stringify(scene.order(5100)));
+  const create = ['order', 'create', '--file', 'order.json', '-o', 'json'];
+  const placed = await scene.run(create);
+  expect(placed.code, placed.stderr).toBe(0);
+  const agent = await scene.agent();
+  expect(await refusedPlace(agent, scene.order())).toMatchObject({
+    code: 'repeated_order',
+    details: { order_id: JSON.parse(placed.stdout).id },
+  });
+  await place(agent, scene.orderFor('Annabella'));
+  writeFileSync(
+    join(scene.workspace.folder, 'order.json'),
+    JSON.stringify(scene.orderFor('Annabella', 4000)),
+  );
+  expect(await scene.run(create)).toMatchObject({ code: 5 });
+  expect(await scene.orders()).toHaveLength(2);
 });
 
 describe('an order by reference', () => {
@@ -265,7 +286,7 @@ describe('an order by reference', () => {
     scene.service.pass(60_000);
     const quoted = await agent.get('order_quote', failing);
     expect(quoted).toMatchObject({ existing: [], blocked: null });
-    expect(quoted.warnings[0]).toContain('attempt 2; the one before it has ended');
+    expect(quoted.warnings[0]).toMatch(/^attempt 2; the first .+ failed: price/);
     await agent.get('order_place', { quote: quoted.quote });
     expect(await scene.orders()).toHaveLength(2);
   });
