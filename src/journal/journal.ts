@@ -2,7 +2,7 @@ import { copyFolder, type Sharing } from '../format/database-address.ts';
 import { DamagedError, ErrandError, StorageError, UsageError, unread } from '../platform/errors.ts';
 import type { Database, Freshness } from '../platform/sqlite/database.ts';
 import { AttemptTable, LocalAttempts } from './attempt-table.ts';
-import { type AttemptClaim, type Attempts, Overtaken, wholeClaim } from './attempts.ts';
+import { type AttemptClaim, type Attempts, attemptRetentionMs, Overtaken, wholeClaim } from './attempts.ts';
 import { AuditChain, intentEntry, stepEntry } from './audit.ts';
 import { type AuditOrigin, nobody } from './audit-entry.ts';
 import { contentHash } from './content.ts';
@@ -13,7 +13,7 @@ import { IntentEnds } from './intent-ends.ts';
 import { IntentOutcomes } from './intent-outcomes.ts';
 import { isAdmitted } from './intent-proof.ts';
 import { type IntentRow, isIntact, newIntent, recordOf, withChecksum } from './intent-row.ts';
-import { IntentTable } from './intents.ts';
+import { IntentTable, isSweepDue } from './intents.ts';
 import { addressSalt, readFact } from './journal-facts.ts';
 import type { Intent, IntentState, JournalRecord } from './journal-record.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
@@ -176,9 +176,19 @@ export class Journal extends IntentOutcomes {
     if (recorded.duplicate) return this.#logged(recorded.duplicate);
     if (recorded.isOvertaken) return recorded;
     writeRecordCount(this.#recordCountFile, recorded.count ?? 0);
+    if (isSweepDue(recorded.count ?? 0)) await this.#sweepAttempts();
     await this.#creationMarker.note(isoOf(this.#now()));
-    this.run.note(intent);
+    this.run.note({ ...intent, contentHash: hash });
     return { mayBeSent: recorded.mayBeSent };
+  }
+
+  /** A failure is harmless, because a later sweep deletes the same attempts. */
+  async #sweepAttempts(): Promise<void> {
+    try {
+      await this.attemptStore.sweep(this.#now() - attemptRetentionMs);
+    } catch (error) {
+      if (!(error instanceof ErrandError)) throw error;
+    }
   }
 
   /** Looks for an earlier record of the same intent, without recording this one. @throws StorageError. */
@@ -402,7 +412,10 @@ export class Journal extends IntentOutcomes {
   #logged(duplicate: Twin): { readonly duplicate: Twin } {
     const { situation, record } = duplicate;
     if (situation === 'in_doubt' || situation === 'unreported')
-      this.run.note({ ...record, baseUrl: record.base_url }, record.order_id ?? undefined);
+      this.run.note(
+        { ...record, baseUrl: record.base_url, contentHash: record.body_hash },
+        record.order_id ?? undefined,
+      );
     return { duplicate };
   }
 }

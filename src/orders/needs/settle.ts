@@ -16,11 +16,11 @@ import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { absentAsNull, isOtherThanRequested } from '../compare.ts';
 import type { JournaledOperation, MadeBy, OrderRecord } from '../order-record.ts';
-import { asOrder, type Body, type IntentOf, labelsOf, type Made } from '../submit/intent.ts';
+import { asOrder, type Body, type IntentOf, isPaid, labelsOf, type Made } from '../submit/intent.ts';
 import { resumeKnown } from '../submit/resume.ts';
 import { type NeedSources, readOrderOf } from './decide-with-service.ts';
 import { type Need, needOf } from './need.ts';
-import type { Purchase } from './place-once.ts';
+import type { Purchase } from './purchase.ts';
 import { referenceIn } from './reference.ts';
 import { refusedOrder } from './refused.ts';
 import { recordOf, scopeOf } from './scope.ts';
@@ -52,7 +52,7 @@ export async function sourcesFor<N extends JournaledOperation>(
   const now = () => context.serviceClock.now();
   const sources = {
     attempts: await (await context.journal()).attempts(),
-    scope: await scopeOf(context),
+    scope: await scopeOf(context, purchase.intent.operation),
     client,
     list: listedByReference(client),
     now,
@@ -152,9 +152,10 @@ async function settleRow(
 async function findAttempt(
   context: OrderContext,
   order: Body,
-  { state, key, madeAt }: Attempt,
+  { state, key, madeAt, operation }: Attempt,
   record: JournalRecord | undefined,
 ): Promise<Outcome> {
+  if (isPaid(operation)) return { state };
   const body = record?.operation === 'order.create' ? await asOrder(record) : order;
   const [first] = await findOrders(context, { body, key, since: madeAt });
   return first ? { state: 'placed', orderId: String(first.id) } : { state };
