@@ -301,6 +301,20 @@ describe('rows with a reference', () => {
     expect(await count(shop)).toBe(3);
   });
 
+  test('that two machines send before the service has made an order of either are ordered once', async () => {
+    const shop = await shopping();
+    const there = anotherMachine(shop);
+    const file = join(shop.workspace.folder, named(shop, numbers(2)));
+    expect((await upload(shop, file)).code).toBe(0);
+    expect((await there('bulk', 'upload', file)).code).toBe(0);
+    shop.service.pass(60_000);
+    for (const run of [there, shop.run]) {
+      const again = await run('bulk', 'upload', file);
+      expect(again.stderr).toMatch(/^0 new; 2 placed already$/m);
+    }
+    expect(await count(shop)).toBe(2);
+  });
+
   test('under a run are other occasions, each of them ordered once', async () => {
     const shop = await shopping();
     const file = named(shop, numbers(2));

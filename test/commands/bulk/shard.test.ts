@@ -123,7 +123,7 @@ describe('a file is divided among machines', () => {
   });
 
   test('without references it needs a database that all machines share', async () => {
-    write('orders.csv', [row(0), row(1)], headings.replace('errand_reference', 'order'));
+    write('orders.csv', thirty(), headings.replace('errand_reference', 'order'));
     const refused = await bulk(0, 'upload', 'orders.csv', '--shard', '1/2');
     expect(refused.code, refused.stderr).toBe(2);
     expect(refused.stderr).toContain('--reference-column');
