@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { hangsAfterMs } from '../support/limits.ts';
 import { errand } from '../support/run.ts';
-import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 import { Terminal, unfolded } from '../support/terminal.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 const columns = ['Item URL=product_url', 'Limit USD=max_price', 'Ship To Name=name', 'Pieces=quantity'];
 const places = ['Street=address_line1', 'City=city', 'State=state', 'ZIP=postal_code', 'Country=country'];
@@ -33,13 +33,16 @@ function open(...args: readonly string[]): Terminal {
 
 /** Waits until the rows of all batches have become orders, and for no more of them. */
 const orders = (count: number): Promise<void> =>
-  vi.waitFor(async () => {
-    const { stdout } = await errand(workspace, ['bulk', 'list', '-o', 'json']);
-    const batches: { row_count: number; placed_count: number }[] = JSON.parse(stdout);
-    const sum = (counts: readonly number[]): number => counts.reduce((all, one) => all + one, 0);
-    expect(sum(batches.map((batch) => batch.row_count))).toBe(count);
-    expect(sum(batches.map((batch) => batch.placed_count))).toBe(count);
-  }, { timeout: hangsAfterMs, interval: 200 });
+  vi.waitFor(
+    async () => {
+      const { stdout } = await errand(workspace, ['bulk', 'list', '-o', 'json']);
+      const batches: { row_count: number; placed_count: number }[] = JSON.parse(stdout);
+      const sum = (counts: readonly number[]): number => counts.reduce((all, one) => all + one, 0);
+      expect(sum(batches.map((batch) => batch.row_count))).toBe(count);
+      expect(sum(batches.map((batch) => batch.placed_count))).toBe(count);
+    },
+    { timeout: hangsAfterMs, interval: 200 },
+  );
 
 test('a file that is mapped otherwise orders nothing again, in a terminal and in a pipe', async () => {
   const first = open('tiny.csv', ...maps);

@@ -22,7 +22,7 @@ import {
 import { attemptKey } from '../needs/reference.ts';
 import { adoptOrder } from './existing.ts';
 import { type Body, type IntentOf, intentOf, type KeyedBody, type Placed } from './intent.ts';
-import { recordOnce } from './repeats.ts';
+import { recordIntent } from './record.ts';
 import { send } from './send.ts';
 import { earlierOrder, readyToSend } from './submit.ts';
 
@@ -178,7 +178,7 @@ async function place(
       ...{ orderId: undefined, state: 'intended', madeAt: sources.now(), seenAt: undefined },
     };
   });
-  const recorded = await recordOnce(context, intent, 'none', { claim });
+  const recorded = await recordIntent(context, intent, { claim });
   if (recorded.placed) return recorded.placed;
   if (recorded.isOvertaken) return 'overtaken';
   return send(context, client, { intent, body, sending: recorded.mayBeSent ? 'again' : 'first' });

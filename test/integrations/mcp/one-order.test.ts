@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { address } from '../../support/order-body.ts';
 import { makeKey } from '../../support/approval-workspace.ts';
+import { address } from '../../support/order-body.ts';
 import type { Agent } from './agent.ts';
 import { type ClientLine, clients } from './client-lines.ts';
 import { Scene } from './scene.ts';
