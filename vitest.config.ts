@@ -1,42 +1,40 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { hangsAfterMs } from './test/limits.ts';
-import { refillReporter, refills } from './test/refill.ts';
-import { hasPostgres } from './test/team/postgres.ts';
+import { hangsAfterMs } from './test/support/limits.ts';
+import { hasPostgres } from './test/support/postgres.ts';
+import { refillReporter, refills } from './test/support/refill.ts';
 
 /** These start the program, or other processes, in nearly every test. */
 const starting = [
   'browser',
-  'cli/completion',
+  'commands',
   'documents',
   'earlier',
   'faults',
   'hostile',
-  'interop',
-  'mcp',
-  'program',
-  'state',
-  'stories',
-  'team',
+  'integrations',
+  'postgres',
+  'process',
+  'rooms/journal',
   'terminal',
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 
 /** Run on the embedded store and on PostgreSQL. */
 const onBothStores = [
-  'state/journal',
-  'state/attempts',
-  'state/reservations',
-  'state/audit',
-  'state/payments',
-  'program/bulk-in-doubt',
-  'program/return-again',
-  'program/at-once',
+  'rooms/journal/journal',
+  'rooms/journal/attempts',
+  'rooms/journal/reservations',
+  'rooms/journal/audit',
+  'rooms/journal/payments',
+  'commands/bulk/in-doubt',
+  'commands/return/again',
+  'process/at-once',
 ].map((name) => `test/${name}.test.ts`);
 
 /** Run with the carrier of a start's first few requests, and with undici from the first on. */
 const byBothCarriers = ['failures', 'redirects', 'requests', 'retrying'].map(
-  (name) => `test/http/${name}.test.ts`,
+  (name) => `test/rooms/http/${name}.test.ts`,
 );
 
 /** Each takes a minute and more, most of it waiting. */
@@ -46,12 +44,12 @@ const longest = [
   'faults/sweep',
   'faults/flips',
   'hostile/responses',
-  'completion/shells',
-  'program/one-intent',
-  'golden/golden',
-  'program/examples',
+  'process/shells',
+  'order/one-intent',
+  'transcripts/transcripts',
+  'every/examples',
   'mcp/adversary',
-  'program/agent',
+  'agent/agent',
 ].map((name) => `/${name}.test.ts`);
 
 /** A worker goes on to the next file only within a project. */
@@ -81,7 +79,7 @@ export default defineConfig({
     pool: 'forks',
     // Most tests wait for a process or a socket: more workers than cores leave none idle.
     maxWorkers: Math.max(4, availableParallelism() * 2),
-    setupFiles: 'test/program/stop-runners.ts',
+    setupFiles: 'test/support/stop-runners.ts',
     sequence: { sequencer: LongestFirst },
     projects: [
       // To begin a worker and to load what they look with takes half a second of each file: those of a worker share it.
@@ -92,7 +90,7 @@ export default defineConfig({
         test: {
           name: 'team',
           include: hasPostgres ? onBothStores : [],
-          globalSetup: 'test/team/setup.ts',
+          globalSetup: 'test/postgres/setup.ts',
           env: { STORE: 'postgres' },
           isolate: false,
         },

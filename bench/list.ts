@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openGate } from '../test/service/gate.ts';
+import { openGate } from '../test/support/gate.ts';
 import { bare, inRounds, middleOf, type Pair, pairs, program, type Run, run } from './program.ts';
 import { type BenchSandbox, fillWithOrders, startSandbox } from './sandbox.ts';
 import { atMost, growth, type Row, timeBeside } from './table.ts';

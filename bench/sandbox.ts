@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { triggerPath } from '../src/api/control.ts';
-import { firstLine } from '../test/program/first-line.ts';
-import { copyOrders } from '../test/service/copy-orders.ts';
+import { copyOrders } from '../test/support/copy-orders.ts';
+import { firstLine } from '../test/support/first-line.ts';
 import { program } from './program.ts';
 
 /** A sandbox served by a separate process, with an API key. */

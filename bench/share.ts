@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { LimitedService, type Limits } from '../test/team/limited-service.ts';
-import { PostgresServer } from '../test/team/postgres.ts';
+import { LimitedService, type Limits } from '../test/postgres/limited-service.ts';
+import { PostgresServer } from '../test/support/postgres.ts';
 import { writeOrdersCsv } from './orders-csv.ts';
 import { program, run } from './program.ts';
 import { fillWallet, startSandbox } from './sandbox.ts';

@@ -1,6 +1,6 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { openGate } from '../test/service/gate.ts';
+import { openGate } from '../test/support/gate.ts';
 import { writeOrdersCsv } from './orders-csv.ts';
 import { bare, highestPeak, inRounds, middle, middleOf, pairs, program, type Run, run } from './program.ts';
 import { fillWallet, startSandbox } from './sandbox.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openGate } from '../test/service/gate.ts';
+import { openGate } from '../test/support/gate.ts';
 import { program, type Run, run } from './program.ts';
 import { fillWithOrders, startSandbox } from './sandbox.ts';
 import { atMost, growth, type Row, spell } from './table.ts';

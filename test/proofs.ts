@@ -56,7 +56,7 @@ const parts: readonly Part[] = [
   {
     name: 'transcripts',
     proves: 'a process of its own prints what a shared one does',
-    command: tests('test/program/golden'),
+    command: tests('test/commands/transcripts'),
     environment: { SPAWNED: '1' },
   },
   { name: 'flips', proves: 'one bit of a journal flipped, 1,000 times', command: faults('--flips', '1000') },
@@ -70,7 +70,11 @@ const parts: readonly Part[] = [
     proves: 'the build before reads what this one writes',
     command: tests('--config', 'test/earlier/vitest.config.ts'),
   },
-  { name: 'toolchains', proves: 'programs of others use the library', command: tests('test/interop') },
+  {
+    name: 'toolchains',
+    proves: 'programs of others use the library',
+    command: tests('test/integrations/doors'),
+  },
   ...[22, 24].map((node) => ({
     name: `node-${node}`,
     proves: `every test on Node ${node}`,

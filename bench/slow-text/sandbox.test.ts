@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OpenSandbox, openSandbox } from '../../src/sandbox/open.ts';
-import { address } from '../../test/order-body.ts';
+import { address } from '../../test/support/order-body.ts';
 import { growth, linear } from './growth.ts';
 
 const baseUrl = 'http://127.0.0.1:4848';

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { hangsAfterMs } from '../../test/limits.ts';
+import { hangsAfterMs } from '../../test/support/limits.ts';
 
 /** `npm run slow-text`: a separate run, since it compares CPU times. */
 export default defineConfig({

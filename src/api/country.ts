@@ -1,19 +1,19 @@
 import { countryCodePattern } from './limits.ts';
 
-/** Common names for the countries the service delivers to, mapped to their codes. */
-const countryNames: Readonly<Record<string, string>> = {
+/** Other names of countries, in lower case without spaces and punctuation, mapped to their codes. */
+const otherNames: Readonly<Record<string, string>> = {
+  us: 'US',
   usa: 'US',
-  'u.s.': 'US',
-  'u.s.a.': 'US',
-  'united states': 'US',
-  'united states of america': 'US',
+  unitedstatesofamerica: 'US',
   america: 'US',
   deu: 'DE',
-  germany: 'DE',
   deutschland: 'DE',
   ita: 'IT',
-  italy: 'IT',
   italia: 'IT',
+  uk: 'GB',
+  greatbritain: 'GB',
+  czechrepublic: 'CZ',
+  thenetherlands: 'NL',
 };
 
 /**
@@ -28,10 +28,32 @@ export function countryProblem(text: string): string | undefined {
     : `country takes a two-letter code: use ${code} in place of ${text}`;
 }
 
-/** Maps a country name to its code; undefined if the name is unknown. */
+/** Maps a country's English name, or another common name, to its code; undefined for a code or an unknown name. */
 export function namedCountry(text: string): string | undefined {
-  const name = text.trim().toLowerCase();
-  return Object.hasOwn(countryNames, name) ? countryNames[name] : undefined;
+  const name = lettersOf(text);
+  if (name === '' || (countryCodePattern.test(text.trim()) && name !== 'uk')) return undefined;
+  if (Object.hasOwn(otherNames, name)) return otherNames[name];
+  codes ??= codesByName();
+  return codes.get(name);
+}
+
+const lettersOf = (name: string): string => name.toLowerCase().replace(/[^\p{L}]/gu, '');
+
+let codes: ReadonlyMap<string, string> | undefined;
+
+function codesByName(): ReadonlyMap<string, string> {
+  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+  const letters = Array.from({ length: 26 }, (_, at) => String.fromCharCode(65 + at));
+  const known = letters
+    .flatMap((one) => letters.map((other) => one + other))
+    .flatMap((code): (readonly [name: string, code: string])[] => {
+      const name = names.of(code);
+      // Skip a deprecated code, which shares its name with its replacement.
+      return name === undefined || new Intl.Locale(`und-${code}`).region !== code
+        ? []
+        : [[lettersOf(name), code]];
+    });
+  return new Map(known);
 }
 
 /** Two-letter codes and names of US states, territories and military destinations. */

@@ -5,10 +5,10 @@ const plainLetters: Readonly<Record<string, string>> = {
 const otherLetters = /[ÆŒØŁĐÐÞĦŦẞ]/gu;
 
 /**
- * Combining accents and optional vowel points. Marks that form another letter, as in Devanagari or Kana, are not
- * included.
+ * Combining accents, optional vowel points and variation selectors. Marks that form another letter, as in Devanagari or
+ * Kana, are not included.
  */
-const accents = /[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]/gu;
+const accents = /[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]|[\ufe00-\ufe0f]/gu;
 
 const isAscii = /^[\u0000-\u007f]*$/u;
 

@@ -51,7 +51,7 @@ const youngGeneration = (): number =>
 export const latestKnownV8 = 13;
 
 /**
- * V8 flags that errand sets. None of them is a stable API, so test/library-internals.test.ts fails when a flag
+ * V8 flags that errand sets. None of them is a stable API, so test/process/library-internals.test.ts fails when a flag
  * disappears.
  */
 export const v8Flags = {

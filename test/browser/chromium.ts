@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { hangsAfterMs } from '../limits.ts';
+import { hangsAfterMs } from '../support/limits.ts';
 
 const executable = (process.env.PATH ?? '')
   .split(delimiter)

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
-import { Receiver } from '../service/receiver.ts';
-import type { TestService } from '../service/service.ts';
+import { Receiver } from '../support/receiver.ts';
+import type { TestService } from '../support/service.ts';
 import { describeInChromium } from './chromium.ts';
 import { useTabs } from './tabs.ts';
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Receiver } from '../service/receiver.ts';
-import { TestService } from '../service/service.ts';
+import { Receiver } from '../support/receiver.ts';
+import { TestService } from '../support/service.ts';
 import { describeInChromium, openTab } from './chromium.ts';
 
 describeInChromium('the console in a browser', (browser) => {

@@ -2,10 +2,10 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pageRows } from '../../src/sandbox/console/routes.ts';
-import { emptyPages, happen } from '../service/pages/every-page.ts';
-import { hostile } from '../service/pages/hostile-text.ts';
-import { TestService } from '../service/service.ts';
+import { hostile } from '../support/hostile-text.ts';
+import { TestService } from '../support/service.ts';
 import { describeInChromium, openTab } from './chromium.ts';
+import { emptyPages, happen } from './every-page.ts';
 
 /** Maximum page size, apart from displayed records and bodies; bytes. */
 const largest = 60_000;

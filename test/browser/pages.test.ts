@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { hangsAfterMs } from '../limits.ts';
-import { address } from '../order-body.ts';
-import { hostile } from '../service/pages/hostile-text.ts';
-import { Receiver } from '../service/receiver.ts';
-import type { TestService } from '../service/service.ts';
+import { hostile } from '../support/hostile-text.ts';
+import { hangsAfterMs } from '../support/limits.ts';
+import { address } from '../support/order-body.ts';
+import { Receiver } from '../support/receiver.ts';
+import type { TestService } from '../support/service.ts';
 import { describeInChromium } from './chromium.ts';
 import { useTabs } from './tabs.ts';
 

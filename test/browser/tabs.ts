@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { TestService } from '../service/service.ts';
+import { TestService } from '../support/service.ts';
 import { openTab, type Reader } from './chromium.ts';
 
 /**

@@ -2,10 +2,10 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { errand, shell } from '../program/run.ts';
-import { makeWorkspace, prefer, type Workspace } from '../program/workspace.ts';
-import { refill, refills, timeoutsIn } from '../refill.ts';
-import { hasPostgres, useServer } from '../team/postgres.ts';
+import { hasPostgres, useServer } from '../support/postgres.ts';
+import { refill, refills, timeoutsIn } from '../support/refill.ts';
+import { errand, shell } from '../support/run.ts';
+import { makeWorkspace, prefer, type Workspace } from '../support/workspace.ts';
 import { runInTerminal, steady } from './in-terminal.ts';
 import { blocksOf, pages, readme } from './markdown.ts';
 

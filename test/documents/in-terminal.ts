@@ -1,6 +1,6 @@
-import { Screen } from '../output/screen.ts';
-import type { Workspace } from '../program/workspace.ts';
-import { Terminal } from '../terminal/terminal.ts';
+import { Screen } from '../support/screen.ts';
+import { Terminal } from '../support/terminal.ts';
+import type { Workspace } from '../support/workspace.ts';
 
 export interface Shown {
   readonly code: number;

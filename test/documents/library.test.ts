@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { packedProject } from '../program/packed.ts';
-import { serveAt } from '../program/served.ts';
-import { makeWorkspace } from '../program/workspace.ts';
+import { packedProject } from '../support/packed.ts';
+import { serveAt } from '../support/served.ts';
+import { makeWorkspace } from '../support/workspace.ts';
 import { blocksOf, pages } from './markdown.ts';
 
 const page = pages.find(({ name }) => name === 'docs/library.md');

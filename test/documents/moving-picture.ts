@@ -1,4 +1,4 @@
-import type { Run } from '../output/screen.ts';
+import type { Run } from '../support/screen.ts';
 
 /** A screen's contents from a point in time. @param at ms */
 export interface Frame {

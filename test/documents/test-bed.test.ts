@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { packedProject } from '../program/packed.ts';
+import { packedProject } from '../support/packed.ts';
 import { blocksOf, pages } from './markdown.ts';
 
 const page = pages.find(({ name }) => name === 'docs/test-bed.md');

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { hangsAfterMs } from '../limits.ts';
-import { errand } from '../program/run.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
-import { type TeamDatabase, useServer } from '../team/postgres.ts';
+import { hangsAfterMs } from '../support/limits.ts';
+import { type TeamDatabase, useServer } from '../support/postgres.ts';
+import { errand } from '../support/run.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 import { buildEarlier, type EarlierBuild } from './build.ts';
 import { earlierMachine, madeOf, withProgram } from './fixture.ts';
 import { makeState } from './made.ts';

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { loadSqlite, openReader } from '../../src/platform/sqlite/load.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
-import { program, type TeamDatabase } from '../team/postgres.ts';
+import { program, type TeamDatabase } from '../support/postgres.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 import type { Made } from './made.ts';
 
 /** The folder that the fixtures were made in, as it stands in them. */
 export const madeIn = '/tmp/errand-of-an-earlier-build';
 
-const clockSet = fileURLToPath(new URL('../program/clock-set.cjs', import.meta.url));
+const clockSet = fileURLToPath(new URL('../support/clock-set.cjs', import.meta.url));
 
 const at = (name: string): URL => new URL(`fixture/${name}`, import.meta.url);
 

@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hangsAfterMs } from '../limits.ts';
-import { begin, errand, type Finished } from '../program/run.ts';
-import type { Workspace } from '../program/workspace.ts';
+import { hangsAfterMs } from '../support/limits.ts';
+import { begin, errand, type Finished } from '../support/run.ts';
+import type { Workspace } from '../support/workspace.ts';
 
 /** What a build left behind, by name: keys of the journal, ids of the service, handles. */
 export type Made = Record<string, string>;

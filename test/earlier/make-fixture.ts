@@ -4,8 +4,8 @@
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
-import { PostgresServer } from '../team/postgres.ts';
+import { PostgresServer } from '../support/postgres.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 import { buildEarlier } from './build.ts';
 import { intentsOf, intentsOfTeam, keepMachine, keepTeam, madeIn, setClock, withProgram } from './fixture.ts';
 import { makeState, ownMachine } from './made.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { PlanFile } from '../../src/api/schemas/plan-file.ts';
 import { serializePlan } from '../../src/bulk/plan/file.ts';
-import type { Workspace } from '../program/workspace.ts';
-import { hasPostgres, useServer } from '../team/postgres.ts';
+import { hasPostgres, useServer } from '../support/postgres.ts';
+import type { Workspace } from '../support/workspace.ts';
 import { earlierMachine, madeOf, restoreTeam } from './fixture.ts';
 import { describeResumed, machineState, teamState } from './resumed.ts';
 

@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadSqlite } from '../../src/platform/sqlite/load.ts';
-import { errand, type Finished } from '../program/run.ts';
-import type { Workspace } from '../program/workspace.ts';
-import type { TeamDatabase } from '../team/postgres.ts';
+import type { TeamDatabase } from '../support/postgres.ts';
+import { errand, type Finished } from '../support/run.ts';
+import type { Workspace } from '../support/workspace.ts';
 import {
   type ChainLine,
   chainOf,

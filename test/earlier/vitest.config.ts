@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { hangsAfterMs } from '../limits.ts';
+import { hangsAfterMs } from '../support/limits.ts';
 
 /** `npm run proofs -- earlier`: this build and the one of `earlierCommit` each go on with what the other wrote. */
 export default defineConfig({

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { hangsAfterMs } from '../limits.ts';
+import { hangsAfterMs } from '../support/limits.ts';
 import type { FaultProxy, Moment } from './proxy.ts';
 
 const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
-const clockShift = fileURLToPath(new URL('../program/clock-set.cjs', import.meta.url));
+const clockShift = fileURLToPath(new URL('../support/clock-set.cjs', import.meta.url));
 
 /** A signal sent to the running process; `twice` repeats it shortly after, like an impatient user. */
 export type Blow = {

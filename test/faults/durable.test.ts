@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { shell } from '../program/run.ts';
-import { makeWorkspace } from '../program/workspace.ts';
-import { TestService } from '../service/service.ts';
+import { shell } from '../support/run.ts';
+import { TestService } from '../support/service.ts';
+import { makeWorkspace } from '../support/workspace.ts';
 import { hasStrace } from './sweep.ts';
 
 /** A kill loses no completed write; a power cut loses whatever was not fsynced. */

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { errand } from '../program/run.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { errand } from '../support/run.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 import { checkOrders } from './checker.ts';
 import { networkFaults } from './proxy.ts';
 import { runIntent, type World } from './run.ts';
@@ -272,7 +272,7 @@ describe('a journal that cannot be written stops the order before it is sent', (
 
   test('a file size limit, as a full disk would', async () => {
     workspace.environment.ERRAND_STATE_DIR = join(workspace.folder, 'full');
-    const { shell } = await import('../program/run.ts');
+    const { shell } = await import('../support/run.ts');
     const line = `ulimit -f 8; errand order create --product ${service.shopUrl}/test-success --max-price '$50' --ship-to home`;
     const { code } = await shell(workspace, line);
     expect(code).not.toBe(0);

@@ -4,8 +4,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { caches } from '../caches.ts';
-import { hangsAfterMs } from '../limits.ts';
+import { caches } from '../support/caches.ts';
+import { hangsAfterMs } from '../support/limits.ts';
 import { attempt, type Ended, endOf } from './attempt.ts';
 import { FaultProxy } from './proxy.ts';
 import { Random } from './random.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { caches } from '../caches.ts';
+import { caches } from '../support/caches.ts';
 import { type Ended, endOf, startProgram } from './attempt.ts';
 import { orderArgs } from './run.ts';
 import type { Service } from './service.ts';

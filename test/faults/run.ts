@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { caches } from '../caches.ts';
+import { caches } from '../support/caches.ts';
 import { attempt, type Ended } from './attempt.ts';
 import { brokenChain } from './chain.ts';
 import { liesOf, outcomeOf } from './lies.ts';

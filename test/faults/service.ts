@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadSqlite } from '../../src/platform/sqlite/load.ts';
-import { firstLine } from '../program/first-line.ts';
+import { firstLine } from '../support/first-line.ts';
 import type { ServiceOrder } from './checker.ts';
 
 const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { address } from '../order-body.ts';
+import { address } from '../support/order-body.ts';
 import type { Service } from './service.ts';
 
 /** What a command must create, without duplicates. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, type TestContext } from 'vitest';
-import { refill, refills } from '../refill.ts';
+import { refill, refills } from '../support/refill.ts';
 
 /**
  * Compares lines with those of a committed file. A name that users, files, databases or programs know changes only on purpose:

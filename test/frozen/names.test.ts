@@ -21,10 +21,10 @@ import { openWebhookStore } from '../../src/journal/webhook-store.ts';
 import { exitCodes } from '../../src/platform/errors.ts';
 import { openReader } from '../../src/platform/sqlite/load.ts';
 import { readPolicy } from '../../src/spending/policy/read.ts';
-import { shell } from '../program/run.ts';
-import { makeWorkspace } from '../program/workspace.ts';
-import { TestService } from '../service/service.ts';
-import { hasPostgres, useServer } from '../team/postgres.ts';
+import { hasPostgres, useServer } from '../support/postgres.ts';
+import { shell } from '../support/run.ts';
+import { TestService } from '../support/service.ts';
+import { makeWorkspace } from '../support/workspace.ts';
 import { expectFrozen } from './frozen.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { OperationName } from '../../src/api/operations/index.ts';
 import { findRoute } from '../../src/sandbox/routes.ts';
-import type { TestService } from '../service/service.ts';
+import type { TestService } from '../support/service.ts';
 import type { Mutation } from './mutations.ts';
 import { changedRefusal, type RefusalSample } from './refusals.ts';
 

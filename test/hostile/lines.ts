@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { orderBody } from '../order-body.ts';
-import { listCommands } from '../program/known-commands.ts';
-import type { TestService } from '../service/service.ts';
 import { second } from '../service/specification/scenes.ts';
+import { listCommands } from '../support/known-commands.ts';
+import { orderBody } from '../support/order-body.ts';
+import type { TestService } from '../support/service.ts';
 
 /** Fixtures for the command lines, created once in the sandbox. */
 export interface Scene {

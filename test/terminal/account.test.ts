@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { errand } from '../program/run.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
-import { Terminal } from './terminal.ts';
+import { errand } from '../support/run.ts';
+import { Terminal } from '../support/terminal.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 const enter = '\r';
 

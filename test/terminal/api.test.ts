@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { peer, text } from '../http/peer.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
-import { Terminal } from './terminal.ts';
+import { peer, text } from '../support/peer.ts';
+import { Terminal } from '../support/terminal.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 describe('errand api in a real terminal', () => {
   let workspace: Workspace;

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { shell } from '../program/run.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
-import { type LiveService, openLiveService } from '../service/live.ts';
-import { Terminal } from './terminal.ts';
+import { shell } from '../support/run.ts';
+import { Terminal } from '../support/terminal.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+import { type LiveService, openLiveService } from './live.ts';
 
 let service: LiveService;
 let workspace: Workspace;

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeWorkspace, prefer, type Workspace } from '../program/workspace.ts';
+import { makeWorkspace, prefer, type Workspace } from '../support/workspace.ts';
 import { Shell } from './shell.ts';
 
 let workspace: Workspace;

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { errand, orderOf } from '../program/run.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { errand, orderOf } from '../support/run.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 import { Shell } from './shell.ts';
 
-const clockSet = fileURLToPath(new URL('../program/clock-set.cjs', import.meta.url));
+const clockSet = fileURLToPath(new URL('../support/clock-set.cjs', import.meta.url));
 
 describe('what a person at a terminal gives for an id', () => {
   let workspace: Workspace;

@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { errand, orderOf } from '../program/run.ts';
-import { makeWorkspace, prefer, type Workspace } from '../program/workspace.ts';
-import { Terminal } from './terminal.ts';
+import { errand, orderOf } from '../support/run.ts';
+import { Terminal } from '../support/terminal.ts';
+import { makeWorkspace, prefer, type Workspace } from '../support/workspace.ts';
 
 let workspace: Workspace;
 beforeAll(() => {

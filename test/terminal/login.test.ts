@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { errand } from '../program/run.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
-import { TestService } from '../service/service.ts';
-import { Terminal } from './terminal.ts';
+import { errand } from '../support/run.ts';
+import { TestService } from '../support/service.ts';
+import { Terminal } from '../support/terminal.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let workspace: Workspace;
 let service: TestService;

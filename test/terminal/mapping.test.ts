@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { errand, shell } from '../program/run.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
-import { Terminal, unfolded } from './terminal.ts';
+import { errand, shell } from '../support/run.ts';
+import { Terminal, unfolded } from '../support/terminal.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let workspace: Workspace;
 let terminals: Terminal[];

@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { json, peer } from '../http/peer.ts';
-import { orderBody } from '../order-body.ts';
-import { untilIdle } from '../program/idle.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
-import { type LiveService, openLiveService } from '../service/live.ts';
-import { Terminal } from './terminal.ts';
+import { untilIdle } from '../support/idle.ts';
+import { orderBody } from '../support/order-body.ts';
+import { json, peer } from '../support/peer.ts';
+import { Terminal } from '../support/terminal.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+import { type LiveService, openLiveService } from './live.ts';
 
 let service: LiveService;
 let workspace: Workspace;

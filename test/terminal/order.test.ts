@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Screen } from '../output/screen.ts';
-import { embeddedShop, errand, orderOf } from '../program/run.ts';
-import { makeWorkspace, prefer, type Workspace } from '../program/workspace.ts';
-import { Terminal } from './terminal.ts';
+import { embeddedShop, errand, orderOf } from '../support/run.ts';
+import { Screen } from '../support/screen.ts';
+import { Terminal } from '../support/terminal.ts';
+import { makeWorkspace, prefer, type Workspace } from '../support/workspace.ts';
 
 const enter = '\r';
 const controlC = '\u0003';

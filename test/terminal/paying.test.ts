@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { orderBody } from '../order-body.ts';
-import { Till } from '../payments/till.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
-import { Terminal } from './terminal.ts';
+import { orderBody } from '../support/order-body.ts';
+import { Terminal } from '../support/terminal.ts';
+import { Till } from '../support/till.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let till: Till;
 let workspace: Workspace;

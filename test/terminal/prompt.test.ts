@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { errand } from '../program/run.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
-import { Terminal } from './terminal.ts';
+import { errand } from '../support/run.ts';
+import { Terminal } from '../support/terminal.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let workspace: Workspace;
 let terminal: Terminal;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { embeddedShop, errand, orderOf, shell } from '../program/run.ts';
-import { makeWorkspace, prefer, type Workspace } from '../program/workspace.ts';
-import { Terminal } from './terminal.ts';
+import { embeddedShop, errand, orderOf, shell } from '../support/run.ts';
+import { Terminal } from '../support/terminal.ts';
+import { makeWorkspace, prefer, type Workspace } from '../support/workspace.ts';
 
 const enter = '\r';
 const down = '\u001b[B';

@@ -1,5 +1,5 @@
-import type { Workspace } from '../program/workspace.ts';
-import { Terminal, unfolded } from './terminal.ts';
+import { Terminal, unfolded } from '../support/terminal.ts';
+import type { Workspace } from '../support/workspace.ts';
 
 interface Answer {
   readonly code: number;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { json, peer } from '../http/peer.ts';
-import { errand } from '../program/run.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
-import { openLiveService } from '../service/live.ts';
-import { Terminal } from './terminal.ts';
+import { json, peer } from '../support/peer.ts';
+import { errand } from '../support/run.ts';
+import { Terminal } from '../support/terminal.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+import { openLiveService } from './live.ts';
 
 const enter = '\r';
 const down = '\u001b[B';

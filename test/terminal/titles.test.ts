@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { embeddedShop, errand } from '../program/run.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
+import { embeddedShop, errand } from '../support/run.ts';
+import { Terminal } from '../support/terminal.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 import { Shell } from './shell.ts';
-import { Terminal } from './terminal.ts';
 
 let workspace: Workspace;
 let shell: Shell;

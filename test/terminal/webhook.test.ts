@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Screen } from '../output/screen.ts';
-import { makeWorkspace, type Workspace } from '../program/workspace.ts';
-import { order, orderId } from '../webhooks/order.ts';
-import { Terminal } from './terminal.ts';
+import { Screen } from '../support/screen.ts';
+import { Terminal } from '../support/terminal.ts';
+import { order, orderId } from '../support/webhook-order.ts';
+import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 
 let workspace: Workspace;
 beforeEach(() => {

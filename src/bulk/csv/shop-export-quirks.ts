@@ -1,5 +1,5 @@
 import type { BulkIssue } from '../../api/bulk-row.ts';
-import { countryCodePattern } from '../../api/limits.ts';
+import { namedCountry } from '../../api/country.ts';
 import { addRow, hasMore, noRows, type RowSample, rowsText } from '../check/row-sample.ts';
 import { hiddenIn, visible } from './decode.ts';
 import type { TablePlan } from './headings.ts';
@@ -54,7 +54,7 @@ export function asTaken(
     if (isMarked(cell)) taken = taken.with(index, cell.replace(markedNumber, '').replace(/"$/, ''));
   }
   const name = taken[countryIndex]?.trim() ?? '';
-  const code = countryCode(name);
+  const code = namedCountry(name);
   if (code === undefined) return taken;
   const seen = countries.get(code);
   if (seen) seen.count += 1;
@@ -125,41 +125,6 @@ export function calledOffIssues(
 
 /** Normalizes `wc-checkout-draft` and `Partially Refunded` for comparison with the known states. */
 const stateText = (text: string): string => text.toLowerCase().replace(/[\s_-]+/g, ' ');
-
-/** Maps an English country name to its code; undefined for a code or an unknown name. */
-function countryCode(name: string): string | undefined {
-  if (name === '' || (countryCodePattern.test(name) && name.toUpperCase() !== 'UK')) return undefined;
-  codes ??= codesByName();
-  return codes.get(lettersOf(name));
-}
-
-const lettersOf = (name: string): string => name.toLowerCase().replace(/[^\p{L}]/gu, '');
-
-let codes: ReadonlyMap<string, string> | undefined;
-
-const otherNames = {
-  usa: 'US',
-  unitedstatesofamerica: 'US',
-  uk: 'GB',
-  greatbritain: 'GB',
-  czechrepublic: 'CZ',
-  thenetherlands: 'NL',
-} as const;
-
-function codesByName(): ReadonlyMap<string, string> {
-  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
-  const letters = Array.from({ length: 26 }, (_, at) => String.fromCharCode(65 + at));
-  const known = letters
-    .flatMap((one) => letters.map((other) => one + other))
-    .flatMap((code): (readonly [name: string, code: string])[] => {
-      const name = names.of(code);
-      // Skip a deprecated code, which shares its name with its replacement.
-      return name === undefined || new Intl.Locale(`und-${code}`).region !== code
-        ? []
-        : [[lettersOf(name), code]];
-    });
-  return new Map([...known, ...Object.entries(otherNames)]);
-}
 
 /** Whether a row orders nothing, because exports continue an order on extra lines or add a summary line. */
 export function isContinuation({ orderIndexes }: TablePlan, cells: readonly string[]): boolean {

@@ -4,6 +4,7 @@ import type { Output } from '../../api/outputs/index.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { writeErr } from '../../cli/output/notice.ts';
 import { paintFor } from '../../cli/output/paint.ts';
+import type { StreamResult } from '../../format/result.ts';
 import { cut, cutMiddle, fullMeasure } from '../../format/width.ts';
 import { stopwatch } from '../../platform/clock.ts';
 import { UsageError } from '../../platform/errors.ts';
@@ -198,16 +199,7 @@ export const serve = defineCommand({
     const scenario = await scenarioNamed(context, file, more.seed);
     // Keep a scenario's data apart from existing data.
     const memory = inMemory || (scenario !== undefined && data === undefined);
-    if (!isLoopback(host) && !allowRemote) {
-      throw new UsageError(`--host ${host} can be reached by other machines; the sandbox checks no caller`, {
-        next: [
-          {
-            command: shellLine`errand sandbox serve --host ${host} --allow-remote`,
-            when: 'if that is meant',
-          },
-        ],
-      });
-    }
+    checkReachable(host, allowRemote);
     const { serveSandbox } = await import('../../sandbox-door.ts');
     const shows = await requestLines(context);
     const count = { requests: 0, errors: 0 };
@@ -236,41 +228,61 @@ export const serve = defineCommand({
     });
     const ready = readyRecord(served, context.pid, scenario !== undefined);
     const { format } = context.output;
-    const elapsedMs = stopwatch(context.clock);
-    const where = { kept_in: memory ? null : resolve(data ?? context.settings.folders.state) };
     const storageNote = memory
       ? `nothing is kept${inMemory ? ' (--memory)' : ''}`
       : `its orders and keys are kept in ${data ?? "errand's state folder"}`;
-    if (format === 'json') return { kind: 'stream', chunks: lines(`${JSON.stringify(ready)}\n`) };
-    if (format === 'ndjson')
-      return {
-        kind: 'stream',
-        chunks: lines(
-          `${JSON.stringify({ type: 'ready', ...ready })}\n`,
-          () => `${JSON.stringify({ type: 'summary', ...count, ...where, elapsed_ms: elapsedMs() })}\n`,
-        ),
-      };
+    const lines = (first: string, last?: () => string): StreamResult => ({
+      kind: 'stream',
+      chunks: whileServed(context, served, { first, last, storageNote }),
+    });
+    if (format === 'json') return lines(`${JSON.stringify(ready)}\n`);
+    if (format === 'ndjson') {
+      const elapsedMs = stopwatch(context.clock);
+      const where = { kept_in: memory ? null : resolve(data ?? context.settings.folders.state) };
+      return lines(
+        `${JSON.stringify({ type: 'ready', ...ready })}\n`,
+        () => `${JSON.stringify({ type: 'summary', ...count, ...where, elapsed_ms: elapsedMs() })}\n`,
+      );
+    }
     context.note('Ctrl-C ends it');
     if (fault.length === 0 && served.faults.length > 0)
       context.note(`faults are on in its data: ${served.faults.join(', ')}`);
-    return {
-      kind: 'stream',
-      chunks: lines(firstLines(served)),
-    };
-
-    /** Prints the first lines, waits for a signal to stop the service, then prints the closing line. */
-    async function* lines(first: string, last?: () => string): AsyncGenerator<string> {
-      try {
-        yield first;
-        await untilAborted(context.signal);
-      } finally {
-        await served.close();
-      }
-      if (last) yield last();
-      if (format === 'table') context.note(`stopped serving; ${storageNote}`);
-    }
+    return lines(firstLines(served));
   },
 });
+
+/** @throws UsageError if other machines could reach the sandbox without the user having allowed that. */
+function checkReachable(host: string, allowRemote: boolean): void {
+  if (isLoopback(host) || allowRemote) return;
+  throw new UsageError(`--host ${host} can be reached by other machines; the sandbox checks no caller`, {
+    next: [
+      { command: shellLine`errand sandbox serve --host ${host} --allow-remote`, when: 'if that is meant' },
+    ],
+  });
+}
+
+interface ServedLines {
+  readonly first: string;
+  /** Builds the line to print once the service has stopped. */
+  readonly last?: (() => string) | undefined;
+  readonly storageNote: string;
+}
+
+/** Prints the first lines, waits for a signal to stop the service, then prints the closing line. */
+async function* whileServed(
+  context: Context,
+  served: { close(): Promise<void> },
+  { first, last, storageNote }: ServedLines,
+): AsyncGenerator<string> {
+  try {
+    yield first;
+    await untilAborted(context.signal);
+  } finally {
+    await served.close();
+  }
+  if (last) yield last();
+  if (context.output.format === 'table') context.note(`stopped serving; ${storageNote}`);
+}
 
 const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

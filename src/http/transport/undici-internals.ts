@@ -4,7 +4,7 @@ import { setV8Flag } from '../../platform/memory.ts';
 
 /**
  * Loads only parts of undici, because loading all of undici costs 50 ms at startup. These parts are not public API, and
- * test/library-internals.test.ts fails if they change.
+ * test/process/library-internals.test.ts fails if they change.
  */
 export { Agent, connectorOf };
 

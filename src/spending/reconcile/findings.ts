@@ -5,7 +5,7 @@ import { journalCommand } from '../../journal/journal-command.ts';
 import { shellLine } from '../../platform/shell.ts';
 import type { MoneyDue } from '../money-lines.ts';
 import { creditedIn, type OrderMoney } from '../money-of-order.ts';
-import { chargeOf } from '../price-of-order.ts';
+import { centsIn, chargeOf } from '../price-of-order.ts';
 import type { FoundOrder, RecordedIntent } from './chain-facts.ts';
 import type { Facts } from './gather.ts';
 
@@ -111,42 +111,54 @@ function ofOrder(facts: Facts, order: FoundOrder, intent: RecordedIntent, money:
   const { id } = order;
   const base = { order_id: id, key: intent.key, command: shellLine`errand order explain ${id}` };
   const found: Finding[] = [];
-  const add = (name: Finding['finding'], message: string, cents?: number, command = base.command): void => {
+  const add: Add = (name, message, cents, command = base.command) => {
     found.push(
       finding({ ...base, finding: name, message: `${id}: ${message}`, cents: cents ?? null, command }),
     );
   };
+  checkCeiling(order, intent, add);
+  checkCost(facts, order, money, add);
+  for (const due of money.due)
+    add(due.what === 'credit' ? 'credit_due' : 'refund_due', dueWords(due), due.cents, commandOf(due, id));
+  if (money.payer === 'wallet' && isPlaced(order)) checkReturns(order, facts.now, add);
+  return found;
+}
+
+/** Adds a finding about an order. */
+type Add = (name: Finding['finding'], message: string, cents?: number, command?: string) => void;
+
+const isPlaced = (order: FoundOrder): boolean => textIn(order, 'status') === 'order_placed';
+
+/** Compares an order's ceiling with the one requested, and with what was charged. */
+function checkCeiling(order: FoundOrder, { operation, ceilingCents }: RecordedIntent, add: Add): void {
   const charge = chargeOf(order);
-  const status = textIn(order, 'status') ?? '';
-  const ceiling = numberIn(order, 'max_price');
-  const requestedCents = intent.operation === 'bulk.create' ? undefined : intent.ceilingCents;
-  if (
-    status === 'order_placed' &&
-    charge?.currency === 'USD' &&
-    ceiling !== undefined &&
-    charge.cents > ceiling
-  )
+  const ceiling = centsIn(order, 'max_price');
+  if (ceiling === undefined) return;
+  if (isPlaced(order) && charge?.currency === 'USD' && charge.cents > ceiling)
     add(
       'over_ceiling',
       `${formatMoney(charge.cents)} were charged under a ceiling of ${formatMoney(ceiling)}`,
       charge.cents - ceiling,
     );
-  if (requestedCents !== undefined && ceiling !== undefined && requestedCents !== ceiling)
+  // A batch has a ceiling for each of its rows.
+  if (operation !== 'bulk.create' && ceilingCents !== undefined && ceilingCents !== ceiling)
     add(
       'other_ceiling',
-      `its ceiling is ${formatMoney(ceiling)}, and ${formatMoney(requestedCents)} was ordered`,
-      ceiling - requestedCents,
+      `its ceiling is ${formatMoney(ceiling)}, and ${formatMoney(ceilingCents)} was ordered`,
+      ceiling - ceilingCents,
     );
-  if (status === 'order_placed' && !charge)
+}
+
+/** Compares an order's cost with the one recorded earlier, and with what was credited for its returns. */
+function checkCost(facts: Facts, order: FoundOrder, money: OrderMoney, add: Add): void {
+  const charge = chargeOf(order);
+  const status = textIn(order, 'status') ?? '';
+  if (isPlaced(order) && !charge)
     add('unknown_cost', 'it is placed, and the service does not say what it cost');
-  const recorded = facts.chain.ends.get(id);
+  const recorded = facts.chain.ends.get(order.id);
   const cost = failedOrderStatuses.some((failed) => failed === status) ? 0 : charge?.cents;
-  if (
-    recorded?.status === status &&
-    recorded.cents !== undefined &&
-    cost !== undefined &&
-    recorded.cents !== cost
-  )
+  if (cost === undefined) return;
+  if (recorded?.status === status && recorded.cents !== undefined && recorded.cents !== cost)
     add(
       'other_cost',
       `it cost ${formatMoney(cost, charge?.currency)} now, and ${formatMoney(recorded.cents, charge?.currency)} when it was read before`,
@@ -165,31 +177,31 @@ function ofOrder(facts: Facts, order: FoundOrder, intent: RecordedIntent, money:
         cents,
       );
   }
-  if (cost !== undefined && credited > cost && (charge?.currency ?? 'USD') === 'USD')
+  if (credited > cost && (charge?.currency ?? 'USD') === 'USD')
     add(
       'over_credited',
       `${formatMoney(credited)} were credited for returns, and it cost ${formatMoney(cost)}`,
       credited - cost,
     );
-  for (const due of money.due)
-    add(due.what === 'credit' ? 'credit_due' : 'refund_due', dueWords(due), due.cents, commandOf(due, id));
-  if (money.payer === 'wallet' && status === 'order_placed')
-    for (const one of objectsIn(order, 'returns')) {
-      const at = Date.parse(textIn(one, 'updated_at') ?? '');
-      const state = textIn(one, 'status');
-      if (
-        (state === 'approved' || state === 'completed') &&
-        numberIn(one, 'credited_amount') === 0 &&
-        facts.now - at > creditMs
-      )
-        add(
-          'credit_due',
-          `its return is ${state} since ${textIn(one, 'updated_at')}, and nothing was credited`,
-          undefined,
-          shellLine`errand return get ${textIn(one, 'id') ?? ''}`,
-        );
-    }
-  return found;
+}
+
+/** Finds returns that were approved some time ago and have no credit. */
+function checkReturns(order: FoundOrder, now: number, add: Add): void {
+  for (const one of objectsIn(order, 'returns')) {
+    const at = Date.parse(textIn(one, 'updated_at') ?? '');
+    const state = textIn(one, 'status');
+    if (
+      (state === 'approved' || state === 'completed') &&
+      numberIn(one, 'credited_amount') === 0 &&
+      now - at > creditMs
+    )
+      add(
+        'credit_due',
+        `its return is ${state} since ${textIn(one, 'updated_at')}, and nothing was credited`,
+        undefined,
+        shellLine`errand return get ${textIn(one, 'id') ?? ''}`,
+      );
+  }
 }
 
 const dueWords = ({ cents, what, currency, note }: MoneyDue): string =>

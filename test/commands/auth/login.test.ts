@@ -8,7 +8,7 @@ import { login } from '../../../src/commands/auth/login.ts';
 import { SettingsStore } from '../../../src/config/store.ts';
 import { ErrandError } from '../../../src/platform/errors.ts';
 import { readFault } from '../../../src/sandbox/server/faults.ts';
-import { TestService } from '../../service/service.ts';
+import { TestService } from '../../support/service.ts';
 
 let folder: string;
 let service: TestService;

@@ -49,7 +49,7 @@ function tryFault(copy: string, { file, from, to, caughtBy }: PlantedFault): [Re
     text.replace(from, () => to),
   );
   try {
-    if (caughtBy.some((test) => reaches(test, 'test/program/workspace.ts'))) {
+    if (caughtBy.some((test) => reaches(test, 'test/support/workspace.ts'))) {
       const build = spawnSync(process.execPath, ['.ci/build.js'], { cwd: copy, encoding: 'utf8' });
       if (build.status !== 0) return ['does not build', build.stderr];
     }

@@ -1,4 +1,4 @@
-import type { PostgresServer } from '../../team/postgres.ts';
+import type { PostgresServer } from '../../support/postgres.ts';
 import { Random } from '../random.ts';
 
 /** Crashes and restarts a server at random intervals until stopped. */

@@ -1,4 +1,4 @@
-import type { TeamDatabase } from '../../team/postgres.ts';
+import type { TeamDatabase } from '../../support/postgres.ts';
 import { brokenRows } from '../chain.ts';
 
 /** Verifies the audit chain in a database; empty if it is intact or was never created. */

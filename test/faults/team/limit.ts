@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Runner } from '../../program/runner.ts';
-import type { PostgresServer } from '../../team/postgres.ts';
+import type { PostgresServer } from '../../support/postgres.ts';
+import { Runner } from '../../support/runner.ts';
 import { orderArgs } from '../run.ts';
 import type { Service } from '../service.ts';
 import { brokenDatabase } from './database.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { journalFile } from '../../../src/journal/journal-tables.ts';
-import { caches } from '../../caches.ts';
+import { caches } from '../../support/caches.ts';
 import { brokenChainIn } from '../chain.ts';
 
 /** A team machine: its own state directory, a shared database. */

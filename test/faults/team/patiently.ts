@@ -1,4 +1,4 @@
-import { hangsAfterMs } from '../../limits.ts';
+import { hangsAfterMs } from '../../support/limits.ts';
 
 /** Retries the harness's own database work while the server is down between crashes. */
 export async function patiently<T>(work: () => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import { PostgresServer } from '../../team/postgres.ts';
+import { PostgresServer } from '../../support/postgres.ts';
 import { atOnce } from '../at-once.ts';
 import { checkOrders } from '../checker.ts';
 import { startService } from '../service.ts';

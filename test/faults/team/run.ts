@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { PostgresServer } from '../../team/postgres.ts';
-import { DatabaseProxy } from '../../team/proxy.ts';
+import { DatabaseProxy } from '../../postgres/proxy.ts';
+import type { PostgresServer } from '../../support/postgres.ts';
 import { attempt, type Ended } from '../attempt.ts';
 import { liesOf } from '../lies.ts';
 import { FaultProxy, type Moment } from '../proxy.ts';

@@ -1,5 +1,5 @@
-import { Runner } from '../../program/runner.ts';
-import type { PostgresServer } from '../../team/postgres.ts';
+import type { PostgresServer } from '../../support/postgres.ts';
+import { Runner } from '../../support/runner.ts';
 import { checkOrders, type Verdict } from '../checker.ts';
 import { Random } from '../random.ts';
 import { orderArgs } from '../run.ts';

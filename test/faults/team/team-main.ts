@@ -1,4 +1,4 @@
-import { PostgresServer } from '../../team/postgres.ts';
+import { PostgresServer } from '../../support/postgres.ts';
 import { type Service, startService } from '../service.ts';
 import { LimitRaces } from './limit.ts';
 import { runTeamsRandomly } from './random-main.ts';

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, vi } from 'vitest';
-import { hangsAfterMs } from '../../limits.ts';
-import type { ServiceResponse, TestService } from '../service.ts';
+import { hangsAfterMs } from '../../support/limits.ts';
+import type { ServiceResponse, TestService } from '../../support/service.ts';
 import { read } from './scenes.ts';
 
 /** A received webhook. */

@@ -1,6 +1,6 @@
 import type { SandboxConfig } from '../../../src/sandbox/config.ts';
 import type { Fault } from '../../../src/sandbox/server/faults.ts';
-import type { TestService } from '../service.ts';
+import type { TestService } from '../../support/service.ts';
 
 /** Proves over real HTTP that a row of the specification holds. */
 export interface Proof {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { address } from '../../order-body.ts';
-import type { ServiceResponse, TestService } from '../service.ts';
+import { address } from '../../support/order-body.ts';
+import type { ServiceResponse, TestService } from '../../support/service.ts';
 
 export const second = 1000;
 export const day = 24 * 3600 * second;

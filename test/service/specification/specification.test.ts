@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { errorCodes } from '../../../src/api/error-codes.ts';
 import { errorTypes } from '../../../src/api/error-types.ts';
-import { TestService } from '../service.ts';
+import { TestService } from '../../support/service.ts';
 import { contractNames } from './contract-names.ts';
 import type { Rows } from './proof.ts';
 import { errorCodeRows, errorTypeRows } from './rows/errors.ts';

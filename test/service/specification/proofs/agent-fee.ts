@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { loadSqlite } from '../../../../src/platform/sqlite/load.ts';
-import { orderBody } from '../../../order-body.ts';
-import { makeFolder } from '../../../sandbox/folder.ts';
-import { pay, sendPaid } from '../../payer.ts';
-import { TestService } from '../../service.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import { orderBody } from '../../../support/order-body.ts';
+import { pay, sendPaid } from '../../../support/payer.ts';
+import { TestService } from '../../../support/service.ts';
 import { proof } from '../proof.ts';
 import { second } from '../scenes.ts';
 import { amounts } from './agent.ts';

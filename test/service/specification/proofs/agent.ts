@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { checkShape } from '../../../../src/api/schemas/check.ts';
-import { orderBody } from '../../../order-body.ts';
-import { challengesOf, decoded, pay, sendPaid } from '../../payer.ts';
-import type { TestService } from '../../service.ts';
+import { orderBody } from '../../../support/order-body.ts';
+import { challengesOf, decoded, pay, sendPaid } from '../../../support/payer.ts';
+import type { TestService } from '../../../support/service.ts';
 import { type ProofsOf, proof } from '../proof.ts';
 import type { agentEndpoints } from '../rows/endpoints.ts';
 import { expectInvalid, expectRefusal, found, read } from '../scenes.ts';

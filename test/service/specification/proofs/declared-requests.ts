@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { challengeFor, credentialOf, sendPaid } from '../../payer.ts';
-import type { ServiceResponse, TestService } from '../../service.ts';
+import { challengeFor, credentialOf, sendPaid } from '../../../support/payer.ts';
+import type { ServiceResponse, TestService } from '../../../support/service.ts';
 import { withReceiver } from '../hooks.ts';
 import { type ProofsOf, proof } from '../proof.ts';
 import type { declaredRequests } from '../rows/declared.ts';

@@ -1,4 +1,4 @@
-import type { ServiceResponse, TestService } from '../../service.ts';
+import type { ServiceResponse, TestService } from '../../../support/service.ts';
 
 /** Starts a device sign-in. */
 export const startDevice = async (it: TestService): Promise<ServiceResponse['body']> =>

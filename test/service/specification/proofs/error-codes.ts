@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import { type ErrorCode, errorCodes } from '../../../../src/api/error-codes.ts';
 import { readFault } from '../../../../src/sandbox/server/faults.ts';
-import { address, orderBody } from '../../../order-body.ts';
-import { approval, pay, sendPaid } from '../../payer.ts';
-import type { ServiceResponse, TestService } from '../../service.ts';
+import { address, orderBody } from '../../../support/order-body.ts';
+import { approval, pay, sendPaid } from '../../../support/payer.ts';
+import type { ServiceResponse, TestService } from '../../../support/service.ts';
 import { type Proof, type ProofsOf, proof } from '../proof.ts';
 import type { errorCodeRows } from '../rows/errors.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { orderBody } from '../../../order-body.ts';
+import { orderBody } from '../../../support/order-body.ts';
 import { withReceiver } from '../hooks.ts';
 import { type ProofsOf, proof } from '../proof.ts';
 import type { errorRules } from '../rows/errors.ts';

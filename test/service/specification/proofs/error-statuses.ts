@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { challengeFor, sendPaid } from '../../payer.ts';
+import { challengeFor, sendPaid } from '../../../support/payer.ts';
 import { type ProofsOf, proof } from '../proof.ts';
 import type { errorStatusRows } from '../rows/errors.ts';
 import { addAccount, ask, cancel, expectInvalid, ordered } from '../scenes.ts';

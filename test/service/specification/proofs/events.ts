@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { TestService } from '../../service.ts';
+import type { TestService } from '../../../support/service.ts';
 import { type Hook, type Receiver, withReceiver } from '../hooks.ts';
 import { type Proof, type ProofsOf, proof } from '../proof.ts';
 import type { eventRows } from '../rows/events.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { checkShape } from '../../../../src/api/schemas/check.ts';
-import type { TestService } from '../../service.ts';
+import type { TestService } from '../../../support/service.ts';
 import { type ProofsOf, proof } from '../proof.ts';
 import type { legacyEndpoints } from '../rows/endpoints.ts';
 import { expectInvalid, expectRefusal, found, legacy, ordered, read, second } from '../scenes.ts';

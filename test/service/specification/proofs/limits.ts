@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { TestService } from '../../service.ts';
+import type { TestService } from '../../../support/service.ts';
 import { type ProofsOf, proof } from '../proof.ts';
 import type { limitRows } from '../rows/limits.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { address } from '../../../order-body.ts';
+import { address } from '../../../support/order-body.ts';
 import { type ProofsOf, proof } from '../proof.ts';
 import type { orderQuery } from '../rows/endpoints.ts';
 import { ask, expectInvalid, listed, ordered, read, second } from '../scenes.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { TestService } from '../../service.ts';
+import type { TestService } from '../../../support/service.ts';
 import { withReceiver } from '../hooks.ts';
 import { type Proof, type ProofsOf, proof } from '../proof.ts';
 import type { itemStates, orderStates, trackingStates } from '../rows/states.ts';

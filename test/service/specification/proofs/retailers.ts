@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { checkShape } from '../../../../src/api/schemas/check.ts';
-import type { ServiceResponse, TestService } from '../../service.ts';
+import type { ServiceResponse, TestService } from '../../../support/service.ts';
 import { type ProofsOf, proof } from '../proof.ts';
 import type { retailerEndpoints } from '../rows/endpoints.ts';
 import { expectInvalid, read } from '../scenes.ts';

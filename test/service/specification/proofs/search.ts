@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { checkShape } from '../../../../src/api/schemas/check.ts';
-import { orderBody } from '../../../order-body.ts';
+import { orderBody } from '../../../support/order-body.ts';
 import { type ProofsOf, proof } from '../proof.ts';
 import type { searchEndpoints } from '../rows/endpoints.ts';
 import { expectInvalid, read } from '../scenes.ts';

@@ -1,0 +1,246 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { cutOff, errorOf, lose, type Shopping, shopping } from '../../support/shopping.ts';
+
+const day = 24 * 3600 * 1000;
+const headings = 'product_url,max_price,name,address_line1,city,state,postal_code,country,phone_number,note';
+
+interface Line {
+  readonly at: number;
+  readonly slug?: string;
+  readonly price?: string;
+  readonly name?: string;
+  readonly phone?: string;
+  readonly note?: string;
+}
+
+/** Writes a file of orders. @returns its name. */
+function write(shop: Shopping, lines: readonly Line[], file = 'orders.csv'): string {
+  const rows = lines.map(
+    ({ at, slug = 'test-success', price = '$50.00', name = 'Ada Byron', phone = '5125550100', note = '' }) =>
+      `${shop.service.product(slug)},${price},${name},${at} Main St,Austin,TX,78701,US,${phone},${note}`,
+  );
+  writeFileSync(join(shop.workspace.folder, file), [headings, ...rows, ''].join('\n'));
+  return file;
+}
+
+const upload = (shop: Shopping, ...more: readonly string[]) => shop.run('bulk', 'upload', ...more);
+const count = async (shop: Shopping): Promise<number> => (await shop.orders()).length;
+const numbers = (count: number): Line[] => Array.from({ length: count }, (_, index) => ({ at: index + 1 }));
+const saved = (lines: readonly Line[]): Line[] =>
+  lines.map((line) => ({ ...line, name: 'ADA  BYRON', phone: '(512) 555-0100', price: '$51.00' }));
+
+/** Passes time for the service and for the machine. */
+function later(shop: Shopping, ms: number): void {
+  shop.service.pass(ms);
+  shop.later(ms);
+}
+
+describe('a file that is saved again', () => {
+  test('is not ordered again; the message names the orders and the way on', async () => {
+    const shop = await shopping();
+    expect((await upload(shop, write(shop, numbers(3)))).code).toBe(0);
+    shop.service.pass(60_000);
+    write(shop, saved(numbers(3)));
+    const again = await upload(shop, 'orders.csv', '-o', 'json');
+    expect([again.code, again.stdout]).toEqual([5, '']);
+    const error = errorOf(again);
+    expect(error).toMatchObject({
+      code: 'rows_alike',
+      outcome: 'not_sent',
+      details: {
+        new: 0,
+        alike: 3,
+        rows: [{ row: 2, earlier: [{ upload: 'orders', state: 'placed' }] }, {}, {}],
+      },
+    });
+    expect(error.message).toMatch(
+      /^orders\.csv: 3 rows are like what was ordered before: 3 of orders; row 2 as order \S+ \(placed, .* ago\), /,
+    );
+    expect(error.next.at(-1).command).toBe('errand bulk upload orders.csv -o json --run NAME');
+    expect(await count(shop)).toBe(3);
+  });
+
+  test('--skip-duplicates orders the others, and the same again orders nothing', async () => {
+    const shop = await shopping();
+    await upload(shop, write(shop, numbers(2)));
+    write(shop, [...saved(numbers(2)), { at: 3 }, { at: 4 }], 'more.csv');
+    const stopped = await upload(shop, 'more.csv');
+    expect(stopped.code).toBe(5);
+    expect(stopped.stderr).toContain('more.csv --skip-duplicates — to order the other 2');
+    const others = await upload(shop, 'more.csv', '--skip-duplicates');
+    expect(others.code, others.stderr).toBe(0);
+    expect(others.stderr).toMatch(/^2 new; 2 left out$/m);
+    shop.service.pass(60_000);
+    const again = await upload(shop, 'more.csv', '--skip-duplicates');
+    expect([again.code, again.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^0 new; 2 placed already; 2 left out$/m),
+    ]);
+    expect(await count(shop)).toBe(4);
+    const uploads = JSON.parse((await shop.run('bulk', 'uploads', '-o', 'json')).stdout);
+    expect(uploads[0]).toMatchObject({ name: 'more', rows: 2, sent: 2, state: 'sent' });
+  });
+
+  test('under another run it is another occasion, which is ordered once as well', async () => {
+    const shop = await shopping();
+    await upload(shop, write(shop, numbers(2)));
+    expect((await upload(shop, 'orders.csv', '--run', 'week 2')).code).toBe(0);
+    write(shop, saved(numbers(2)));
+    later(shop, 30 * day);
+    const again = await upload(shop, 'orders.csv', '--run', 'week 2');
+    expect(again.code, again.stderr).toBe(5);
+    expect(again.stderr).toContain('errand bulk upload orders.csv --run NAME');
+    expect((await upload(shop, 'orders.csv', '--run', 'week 3')).code).toBe(0);
+    shop.service.pass(60_000);
+    expect(await count(shop)).toBe(6);
+  });
+
+  test('asks at any age where it repeats an upload; single rows are another need by then', async () => {
+    const shop = await shopping();
+    await upload(shop, write(shop, numbers(4)));
+    later(shop, 12 * day);
+    write(shop, saved([...numbers(3), { at: 9 }]));
+    const whole = await upload(shop, 'orders.csv', '-o', 'json');
+    expect(whole.code, whole.stderr).toBe(5);
+    expect(errorOf(whole)).toMatchObject({ code: 'rows_repeats', details: { new: 1, repeats: 3 } });
+    expect(errorOf(whole).message).toContain('it repeats orders of 12d ago: 3 of 4 rows are placed already');
+    expect((await upload(shop, 'orders.csv', '--skip-duplicates')).code).toBe(0);
+    write(shop, [{ at: 1 }, ...[11, 12, 13, 14].map((at) => ({ at }))], 'other.csv');
+    const other = await upload(shop, 'other.csv');
+    expect(other.code, other.stderr).toBe(0);
+    shop.service.pass(60_000);
+    expect(await count(shop)).toBe(4 + 1 + 5);
+  });
+
+  test('is like a single order as well', async () => {
+    const shop = await shopping();
+    expect((await shop.order()).code).toBe(0);
+    const { products, shipping_address: to } = JSON.parse(
+      readFileSync(join(shop.workspace.folder, 'order.json'), 'utf8'),
+    );
+    const cells = [products[0].url, '$50.00', `${to.first_name} ${to.last_name}`, to.address_line1, to.city];
+    const more = [to.state, to.postal_code, to.country, to.phone_number, ''];
+    writeFileSync(join(shop.workspace.folder, 'one.csv'), `${headings}\n${[...cells, ...more].join(',')}\n`);
+    const refused = await upload(shop, 'one.csv');
+    expect(refused.code, refused.stderr).toBe(5);
+    expect(refused.stderr).toMatch(/1 row is like what was ordered before: row 2 as order \S+ \(placed, /);
+  });
+});
+
+describe('rows of one file', () => {
+  test('may be equal: a household orders both, and the same file again orders none', async () => {
+    const shop = await shopping();
+    const twice: Line[] = [{ at: 1 }, { at: 1 }, { at: 2, slug: 'test-out-of-stock' }];
+    expect((await upload(shop, write(shop, twice), '--batch-size', '1')).code).toBe(0);
+    shop.service.pass(60_000);
+    const again = await upload(shop, 'orders.csv', '--batch-size', '1');
+    expect([again.code, again.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^1 new, of them 1 failed before; 2 placed already$/m),
+    ]);
+    shop.service.pass(60_000);
+    expect(await count(shop)).toBe(4);
+  });
+});
+
+describe('rows that failed', () => {
+  const failing = (of: readonly Line[], ...at: readonly number[]): Line[] =>
+    of.map((line) => (at.includes(line.at) ? { ...line, slug: 'test-out-of-stock' } : line));
+
+  test('are new in the whole file, with those that were corrected; a file of these alone is new', async () => {
+    const shop = await shopping();
+    await upload(shop, write(shop, failing(numbers(20), 3, 7, 11)));
+    shop.service.pass(60_000);
+    write(shop, [{ at: 3, slug: 'test-out-of-stock', price: '$60.00' }], 'alone.csv');
+    const alone = await upload(shop, 'alone.csv');
+    expect(alone.stderr).toMatch(/^1 new, of them 1 failed before$/m);
+    shop.service.pass(60_000);
+    const lines = failing(numbers(20), 3, 7, 11);
+    write(
+      shop,
+      lines.map((line) => (line.at === 7 ? { ...line, price: '$70.00' } : line)),
+    );
+    const whole = await upload(shop, 'orders.csv');
+    expect(whole.code, whole.stderr).toBe(0);
+    expect(whole.stderr).toMatch(/^3 new, of them 3 failed before; 17 placed already$/m);
+    shop.service.pass(60_000);
+    expect(await count(shop)).toBe(20 + 1 + 3);
+  });
+
+  test('that the service refused keep their key, and go up in a batch of their own', async () => {
+    const shop = await shopping();
+    const file = write(shop, [{ at: 1 }, { at: 2, slug: 'test-refused-out-of-stock' }]);
+    await upload(shop, file);
+    for (const round of [1, 2]) {
+      shop.service.pass(60_000);
+      const again = await upload(shop, file);
+      expect([round, again.code, again.stderr]).toEqual([
+        round,
+        0,
+        expect.stringMatching(/^1 new, of them 1 failed before; 1 placed already$/m),
+      ]);
+    }
+    expect(JSON.parse((await shop.run('bulk', 'list', '-o', 'json')).stdout)).toHaveLength(3);
+  });
+});
+
+describe('rows that were taken back', () => {
+  test('are not bought without --again', async () => {
+    const shop = await shopping();
+    const file = write(shop, numbers(6));
+    await upload(shop, file);
+    shop.service.pass(1_000);
+    const ids = (await shop.orders()).map(({ id }) => id);
+    for (const id of ids.slice(0, 2)) expect((await shop.run('order', 'cancel', id, '--yes')).code).toBe(0);
+    shop.service.pass(60_000);
+    const refused = await upload(shop, file, '-o', 'json');
+    expect(refused.code, refused.stderr).toBe(5);
+    expect(errorOf(refused)).toMatchObject({
+      code: 'rows_cancelled',
+      details: { new: 0, placed: 4, cancelled: 2 },
+    });
+    expect(await count(shop)).toBe(6);
+    expect((await upload(shop, file, '--skip-duplicates')).code).toBe(0);
+    shop.service.pass(60_000);
+    expect(await count(shop)).toBe(6);
+    const again = await upload(shop, file, '--again');
+    expect(again.stderr).toMatch(/^2 new, of them 2 cancelled or returned before; 4 placed already$/m);
+    shop.service.pass(60_000);
+    expect(await count(shop)).toBe(8);
+  });
+});
+
+describe('an upload that was cut short', () => {
+  test('goes on with the same rows and keys, and a file of other spelling waits for it', async () => {
+    const shop = await shopping();
+    const file = write(shop, numbers(6));
+    const size = ['--batch-size', '2', '--retries', '0'];
+    const lost = await cutOff(shop, () => upload(shop, file, ...size));
+    expect(lost.code, lost.stderr).toBe(10);
+    write(shop, saved(numbers(6)), 'saved.csv');
+    const other = await upload(shop, 'saved.csv', '-o', 'json', ...size);
+    expect(other.code, other.stderr).toBe(5);
+    expect(errorOf(other)).toMatchObject({ code: 'rows_in_doubt', outcome: 'unknown' });
+    expect(errorOf(other).next[0].command).toMatch(/^errand order journal resume /);
+    const again = await upload(shop, file, ...size);
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stderr).toMatch(/^4 new; 2 in doubt, sent again unchanged$/m);
+    shop.service.pass(60_000);
+    expect(await count(shop)).toBe(6);
+    expect(JSON.parse((await shop.run('bulk', 'uploads', '-o', 'json')).stdout)).toMatchObject([
+      { name: 'orders', rows: 6, sent: 6, state: 'sent' },
+    ]);
+  });
+
+  test('of which nothing came to the service is sent once', async () => {
+    const shop = await shopping();
+    const file = write(shop, numbers(2));
+    lose(shop, 'reset-before', 'reset-before', 'reset-before', 'reset-before');
+    expect((await upload(shop, file, '--retries', '0')).code).toBe(10);
+    expect((await upload(shop, file)).code).toBe(0);
+    shop.service.pass(60_000);
+    expect(await count(shop)).toBe(2);
+  });
+});

@@ -1,0 +1,109 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readFault } from '../../../src/sandbox/server/faults.ts';
+import { errand } from '../../support/run.ts';
+import { TestService } from '../../support/service.ts';
+import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
+
+const address = ['--first-name', 'A', '--last-name', 'B', '--address-line1', '1 Main St', '--city', 'Austin'];
+const rest = ['--state', 'TX', '--postal-code', '78701', '--country', 'US', '--phone-number', '+15125550100'];
+
+interface Accounts {
+  readonly workspace: Workspace;
+  readonly service: TestService;
+  /** Runs a command with the key of the first or second account. */
+  as(account: 0 | 1, ...args: string[]): ReturnType<typeof errand>;
+  /** Number of orders per account. */
+  counts(): Promise<number[]>;
+  readonly order: readonly string[];
+}
+
+/** Two accounts of one service on one machine; `loses` makes the service drop responses to orders. */
+async function twoAccounts(loses = false): Promise<Accounts> {
+  const fault = readFault('reset-after:60%@POST /orders');
+  const service = await TestService.start({
+    seed: 3,
+    now: Date.now(),
+    faults: loses && fault ? [fault] : [],
+  });
+  const workspace = makeWorkspace({ ERRAND_NO_INPUT: '1', ERRAND_BASE_URL: service.baseUrl });
+  onTestFinished(async () => {
+    await service.stop();
+    workspace.remove();
+  });
+  const keys = [service.key, await service.mint()];
+  return {
+    workspace,
+    service,
+    as(account, ...args) {
+      const environment = { ...workspace.environment, ERRAND_API_KEY: keys[account] ?? '' };
+      return errand({ ...workspace, environment }, args);
+    },
+    counts: () =>
+      Promise.all(
+        keys.map(async (key) => (await service.send('GET', '/orders', undefined, key)).body.orders.length),
+      ),
+    order: [
+      ...['order', 'create', '--product', service.product('test-success'), '--max-price', '$50'],
+      ...['--retries', '0', '-o', 'id', ...address, ...rest],
+    ],
+  };
+}
+
+/** Places orders with the first key until a response is lost. @returns the account's number of orders. */
+async function untilInDoubt({ as, order }: Accounts): Promise<number> {
+  for (let made = 1; made < 50; made += 1) {
+    if ((await as(0, ...order, '--new')).code === 10) return made;
+  }
+  throw new Error('no response was lost');
+}
+
+describe('another key on the same machine', () => {
+  test('an order in doubt is not resumed with it: its account would order a second time', async () => {
+    const accounts = await twoAccounts(true);
+    const { as, counts, order } = accounts;
+    const made = await untilInDoubt(accounts);
+    const all = await as(1, 'order', 'journal', 'resume', '--all');
+    expect(all.stderr).toMatch(/more is in doubt that was sent with another key, \w+_test_…\w{4}/);
+    const [key = ''] = (await as(1, 'order', 'journal', 'list', '-o', 'id')).stdout.trim().split('\n');
+    expect((await as(1, 'order', 'journal', 'resume', key)).code).toBe(5);
+    const again = await as(1, ...order);
+    expect(again.code).toBe(5);
+    expect(again.stderr).toContain('sent with another key');
+    expect((await as(1, ...order, '--idempotency-key', key)).code).toBe(5);
+    expect(await counts()).toEqual([made, 0]);
+    expect((await as(0, 'order', 'journal', 'resume', '--all', '--retries', '9')).code).toBe(0);
+    expect(await counts()).toEqual([made, 0]);
+  });
+
+  test('an idempotency key is the account’s own: the other account orders with it too', async () => {
+    const { as, counts, order } = await twoAccounts();
+    const first = await as(0, ...order, '--idempotency-key', 'monday');
+    const other = await as(1, ...order, '--idempotency-key', 'monday');
+    expect(other.code, other.stderr).toBe(0);
+    expect(other.stdout).not.toBe(first.stdout);
+    const back = await as(0, ...order, '--idempotency-key', 'monday');
+    expect(back.stdout).toBe(first.stdout);
+    expect(await counts()).toEqual([1, 1]);
+  });
+
+  test('a file that one account has uploaded is uploaded for the other too, once', async () => {
+    const { as, workspace, service } = await twoAccounts();
+    const columns =
+      'product_url,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number';
+    const cells = `${service.product('a')},5000,A B,1 Main St,Austin,TX,78701,US,+15125550100`;
+    const file = join(workspace.folder, 'orders.csv');
+    writeFileSync(file, `${columns}\n${cells}\n`);
+    const upload = async (account: 0 | 1) => {
+      const { stdout, stderr } = await as(account, 'bulk', 'upload', file, '-o', 'json');
+      expect(stderr).not.toContain('error:');
+      return JSON.parse(stdout)[0];
+    };
+    const first = await upload(0);
+    const other = await upload(1);
+    expect(other).toMatchObject({ existed: false });
+    expect(other.id).not.toBe(first.id);
+    expect(await upload(1)).toEqual({ ...other, existed: true });
+  });
+});

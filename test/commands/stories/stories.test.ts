@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { knownCommands } from '../../support/known-commands.ts';
+import { shell } from '../../support/run.ts';
+import { makeWorkspace, prefer } from '../../support/workspace.ts';
+import { parseStory, stderrProblem, stdoutProblem } from './story.ts';
+
+const here = new URL('.', import.meta.url);
+const stories = readdirSync(here).filter((name) => name.endsWith('.story'));
+
+const read = (name: string) => parseStory(readFileSync(new URL(name, here), 'utf8'));
+const typedLines = stories.flatMap((name) => read(name).map(({ line }) => line));
+const commands = await knownCommands();
+
+// Each has a workspace of its own, and most of them wait for their sandbox.
+describe.concurrent('stories: what a user types and sees', () => {
+  test.for(stories)('%s', async (name, { expect }) => {
+    const workspace = makeWorkspace();
+    try {
+      prefer(workspace, { 'sandbox-speed': 20 });
+      for (const step of read(name)) {
+        const { code, stdout, stderr } = await shell(workspace, step.line);
+        const shown = `${name}:${step.number} $ ${step.line}\n--- stdout\n${stdout}--- stderr\n${stderr}--- exit ${code}`;
+        expect(code, shown).toBe(step.code);
+        if (step.variable) workspace.environment[step.variable] = stdout.trim();
+        else expect(stdoutProblem(step.stdout, lines(stdout)), shown).toBeUndefined();
+        expect(stderrProblem(step.stderr, lines(stderr)), shown).toBeUndefined();
+      }
+    } finally {
+      workspace.remove();
+    }
+  });
+});
+
+test.each(commands)('a story runs `$path`', ({ path, command }) => {
+  const parent = path.replace(/ [^ ]+$/, '');
+  const typed = command.isDefault ? `(?:${path}|${parent})` : path;
+  const isRun = typedLines.some((line) => new RegExp(`\\berrand ${typed}(?![\\w-])`).test(line));
+  expect(isRun, `no story in test/commands/stories/ runs errand ${path}`).toBe(true);
+});
+
+const lines = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '');

@@ -1,0 +1,57 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { orderBody } from '../support/order-body.ts';
+import { hasPostgres, useServer } from '../support/postgres.ts';
+import { errand } from '../support/run.ts';
+import { errorOf, lose, type Shopping, shopping } from '../support/shopping.ts';
+import { makeWorkspace } from '../support/workspace.ts';
+
+describe.skipIf(!hasPostgres)('an order that the buyer names, on machines that share a database', () => {
+  const server = useServer();
+  const named = ['--reference', 'REQ-1', '-o', 'json'];
+
+  /** A machine with its own folder, using the same service and database. */
+  function machine({ workspace, service }: Shopping, url: string) {
+    const own = makeWorkspace({ ...workspace.environment, ERRAND_DATABASE_URL: url });
+    onTestFinished(() => own.remove());
+    const file = JSON.stringify(orderBody(service.product('test-success')));
+    writeFileSync(join(own.folder, 'order.json'), file);
+    return (...more: readonly string[]) =>
+      errand(own, ['order', 'create', '--file', 'order.json', '--retries', '0', ...more]);
+  }
+
+  test('is bought once, and the attempt is written once', async () => {
+    const shop = await shopping();
+    const database = await server().newDatabase();
+    const machines = Array.from({ length: 4 }, () => machine(shop, database.url));
+    const all = await Promise.all(machines.map((order) => order(...named)));
+    const said = all.map(({ stderr }) => stderr).join('\n');
+    expect(
+      all.map(({ code }) => code).filter((code) => code !== 0 && code !== 5),
+      said,
+    ).toEqual([]);
+    const [order, ...more] = await shop.orders();
+    expect(more).toEqual([]);
+    const again = await machines[0]?.(...named);
+    expect([again?.code, JSON.parse(again?.stdout ?? '').id]).toEqual([0, order?.id]);
+    expect(
+      await database.rows(
+        "SELECT reference, state, order_id, number FROM errand.attempts WHERE state <> 'unsent'",
+      ),
+    ).toEqual([{ reference: 'REQ-1', state: 'placed', order_id: order?.id, number: 1 }]);
+  });
+
+  test('that one machine left in doubt is settled by another', async () => {
+    const shop = await shopping();
+    const database = await server().newDatabase();
+    const [first, second] = [machine(shop, database.url), machine(shop, database.url)];
+    lose(shop, 'reset-before');
+    const lost = await first(...named);
+    expect([lost.code, errorOf(lost).outcome]).toEqual([10, 'unknown']);
+    const settled = await second(...named);
+    expect(settled.code, settled.stderr).toBe(0);
+    expect(settled.stderr).toContain('is in doubt since');
+    expect(await shop.orders()).toHaveLength(1);
+  });
+});

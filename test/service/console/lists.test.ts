@@ -1,0 +1,176 @@
+import { expect, test } from 'vitest';
+import { orderBody, rowBody } from '../../support/order-body.ts';
+import { pay } from '../../support/payer.ts';
+import { page, rowOf } from '../../support/read-page.ts';
+import type { TestService } from '../../support/service.ts';
+import { startedForEach } from '../started-for-each.ts';
+
+let service: TestService;
+startedForEach((started) => {
+  service = started;
+});
+
+const read = async (path: string): Promise<string> => {
+  const { status, text } = await page(service, path);
+  expect([path, status]).toEqual([path, 200]);
+  return text;
+};
+/** A page's visible text, without markup. */
+const words = async (path: string): Promise<string> =>
+  (await read(path))
+    .replace(/<style>.*?<\/style>|<script.*?<\/script>/gs, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replaceAll('&quot;', '"')
+    .replace(/\s+/g, ' ');
+
+test('a batch shows how far it is, its failed rows and why, each row with its order', async () => {
+  service.key = await service.mint({ email: 'ada@example.com' });
+  await service.send('POST', '/sandbox/trigger', { event: 'wallet-funded', amount: 100_000_000 });
+  const good = rowBody(service.product('test-success'));
+  const rows = Array.from({ length: 31 }, (_, index) =>
+    index % 10 === 3 ? { ...good, postal_code: 'x' } : good,
+  );
+  const { id } = (await service.send('POST', '/orders/bulk', { filename: 'may.csv', rows })).body;
+  expect(rowOf(await read('/console/batches'), `batch-${id}`).slice(0, 6)).toEqual([
+    id.slice(0, 8),
+    'pending',
+    'may.csv',
+    '3 of 31',
+    `3 failed rows of ${id.slice(0, 8)}`,
+    'ada@example.com',
+  ]);
+  service.pass(60_000);
+  while ((await service.send('GET', `/orders/bulk/${id}`)).body.status !== 'completed');
+  const path = `/console/batches/${id}`;
+  const first = await read(path);
+  expect(first).toContain('completed in part');
+  expect(first.match(/id="row-\d+"/g)).toHaveLength(25);
+  const next = /href="([^"]+)" rel="next">Next rows</.exec(first)?.[1] ?? '';
+  expect([...(await read(next)).matchAll(/id="row-(\d+)"/g)].map(([, index]) => index)).toEqual([
+    '25',
+    '26',
+    '27',
+    '28',
+    '29',
+    '30',
+  ]);
+  const failed = await read(`${path}?status=failed`);
+  expect([...failed.matchAll(/id="row-(\d+)"/g)].map(([, index]) => index)).toEqual(['3', '13', '23']);
+  expect(rowOf(failed, 'row-13').slice(0, 4)).toEqual([
+    '14',
+    'failed',
+    expect.any(String),
+    expect.stringMatching(/^validation_error: .*postal/),
+  ]);
+  expect(failed.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')).toContain(
+    'all 31 pending 0 placed 28 failed 3',
+  );
+  const order = /href="\/console\/orders\/([\w-]+)"/.exec(first)?.[1];
+  expect((await page(service, `/console/orders/${order}`)).status).toBe(200);
+  expect(await words('/console/batches?failed=1&user=ada')).toContain('1 of 1 batch');
+  expect(await words('/console/batches?user=nobody')).toContain('Nothing is like that.');
+});
+
+test('a return shows what is sent back, what became of it, its labels, and what can be made of it', async () => {
+  const { id, items } = (await service.order('test-success')).body;
+  service.pass(20_000);
+  const body = {
+    order_id: id,
+    items: [{ order_item_id: items[0].id, quantity: 1 }],
+    reason: 'damaged',
+    notes: 'cracked',
+  };
+  const made = (await service.send('POST', '/returns', body)).body;
+  const path = `/console/returns/${made.id}`;
+  expect(rowOf(await read('/console/returns'), `return-${made.id}`).slice(0, 5)).toEqual([
+    made.id.slice(0, 8),
+    'open',
+    'damaged 1 unit',
+    '$0.00',
+    id.slice(0, 8),
+  ]);
+  expect(await read(path)).toContain(`action="${path}/approved"`);
+  service.pass(20_000);
+  const text = await read(path);
+  for (const part of ['credited', 'cracked', '$19.99', `href="/console/orders/${id}"`])
+    expect(text).toContain(part);
+  const label = /href="(\/labels\/[^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  expect((await service.send('GET', label, undefined, null)).headers.get('content-type')).toBe(
+    'application/pdf',
+  );
+  expect(await words(`/console/returns?status=credited&id=${id.slice(0, 6)}`)).toContain('1 of 1 return');
+  expect(await words('/console/returns?status=denied')).toContain('0 of 1 return');
+});
+
+test('an account shows what it is for and which order holds it, and none of its secrets', async () => {
+  const secrets = { password: 'hunter2hunter2', totp_secret: 'B'.repeat(64) };
+  const given = {
+    email: 'grace@example.com',
+    ...secrets,
+    retailer_config: { api_token: 'tok-1', tier: 'gold' },
+  };
+  const account = (await service.send('POST', '/managed-accounts', given)).body;
+  const order = (await service.order('test-slow', { retailer_credentials_id: account.short_id })).body;
+  const row = rowOf(await read('/console/accounts'), `account-${account.id}`);
+  expect(row.slice(0, 5)).toEqual([
+    account.short_id,
+    'grace@example.com',
+    'every other',
+    'password, two-factor',
+    '1',
+  ]);
+  const path = `/console/accounts/${account.id}`;
+  const text = await words(path);
+  for (const part of [
+    'kept, sealed',
+    '"tier":"gold"',
+    account.forwarding_email,
+    `Held by ${order.id.slice(0, 8)}`,
+  ])
+    expect(text).toContain(part);
+  for (const secret of [...Object.values(secrets), 'tok-1']) {
+    expect(text).not.toContain(secret);
+    expect(await read('/console/accounts')).not.toContain(secret);
+  }
+  expect(await read(path)).toContain(`id="order-${order.id}"`);
+  expect(await words('/console/accounts?id=GRACE&retailer=%E2%80%93')).toContain('1 of 1 account');
+});
+
+test('a payment shows its receipt, its order, and what went back', async () => {
+  const order = (key: string) => ({ ...orderBody(service.product('test-success')), idempotency_key: key });
+  const { response } = await pay(service, '/agent/orders', order('one'));
+  service.pass(1000);
+  for (let more = 2; more < 28; more += 1) await pay(service, '/agent/search', { q: 'lamp' });
+  service.pass(20_000);
+  const list = await read('/console/payments');
+  expect(list.match(/id="payment-/g)).toHaveLength(25);
+  const rest = await read(/href="([^"]+)" rel="next"/.exec(list)?.[1] ?? '');
+  expect(rest.match(/id="payment-/g)).toHaveLength(2);
+  const reference = [...rest.matchAll(/id="payment-([^"]+)"/g)].at(-1)?.[1];
+  expect(rowOf(rest, `payment-${reference}`).slice(1, 5)).toEqual([
+    'sandbox',
+    'agent.order.create',
+    '$51.00',
+    response.body.id.slice(0, 8),
+  ]);
+  const text = await words(`/console/payments/${reference}`);
+  for (const part of [
+    `"reference": "${reference}"`,
+    '"status": "success"',
+    '"refunds": [',
+    'Paid back $30.01',
+    response.body.id,
+  ])
+    expect(text).toContain(part);
+});
+
+test.each(['batches', 'returns', 'accounts', 'payments'])(
+  'without any, and for an unknown one, %s says so',
+  async (name) => {
+    expect(await words(`/console/${name}`)).toMatch(
+      /No batch yet|No return yet|No managed account yet|Nothing was paid/,
+    );
+    const { status, text } = await page(service, `/console/${name}/none`);
+    expect([status, text.includes(`href="/console/${name}">All ${name}</a>`)]).toEqual([404, true]);
+  },
+);

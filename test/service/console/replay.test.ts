@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { hangsAfterMs } from '../../support/limits.ts';
+import { page, rowOf, submit } from '../../support/read-page.ts';
+import { Receiver } from '../../support/receiver.ts';
+import { TestService } from '../../support/service.ts';
+
+let service: TestService;
+let receiver: Receiver;
+let id: string;
+beforeEach(async () => {
+  receiver = await Receiver.start();
+  service = await TestService.start();
+  await service.send('POST', '/users', { webhook_url: receiver.at('/hook?secret=s3cret') });
+});
+afterEach(async () => {
+  await service.stop();
+  await receiver.stop();
+  expect(service.bugs).toEqual([]);
+});
+
+/** Cancels an order, which sends a single event. */
+async function cancelled(): Promise<void> {
+  id = (await service.order('test-slow')).body.id;
+  await service.send('POST', `/orders/${id}/cancel`);
+  await receiver.until(receiver.received.length + 1);
+}
+
+const deliveries = async (): Promise<string[]> => {
+  const { text } = await page(service, '/console/deliveries');
+  return [...text.matchAll(/id="delivery-([^"]+)"/g)].map(([, found = '']) => found);
+};
+const row = async (delivery: string | undefined): Promise<string[]> =>
+  rowOf((await page(service, '/console/deliveries')).text, `delivery-${delivery}`);
+/** The row of a delivery once its last attempt has been written down. */
+const settledRow = (delivery: string | undefined, outcome: RegExp): Promise<string[]> =>
+  vi.waitFor(async () => {
+    const cells = await row(delivery);
+    expect(cells[5]).toMatch(outcome);
+    return cells;
+  }, hangsAfterMs);
+
+test('a delivery shows event, order, address without its secrets, attempts and the last response', async () => {
+  await cancelled();
+  const [delivery] = await deliveries();
+  const cells = await settledRow(delivery, /^delivered HTTP 200, \d+ ms$/);
+  expect(cells.slice(0, 5)).toEqual([
+    'status_updated',
+    id.slice(0, 8),
+    `${receiver.at('/hook')}?…`,
+    '0 s ago',
+    '1',
+  ]);
+  expect((await page(service, '/')).text).not.toContain('s3cret');
+  expect((await page(service, `/console/orders/${id}`)).text).toContain(`delivery-${delivery}`);
+});
+
+test('Replay sends the same again, as a delivery of its own', async () => {
+  await cancelled();
+  const [first] = await deliveries();
+  await settledRow(first, /^delivered/);
+  const response = await submit(service, `/console/deliveries/${first}/replay`, { back: 'order' });
+  expect([response.status, response.headers.get('location')]).toEqual([
+    303,
+    `/console/orders/${id}#deliveries`,
+  ]);
+  await receiver.until(2);
+  const [one, two] = receiver.received;
+  expect([two?.event, two?.target, two?.body]).toEqual([one?.event, one?.target, one?.body]);
+  expect(await deliveries()).toEqual([expect.not.stringMatching(first ?? ''), first]);
+});
+
+test('one that failed shows why and when it is tried next; Try now does not wait for that', async () => {
+  receiver.reply = () => ({ status: 500 });
+  await cancelled();
+  const [delivery] = await deliveries();
+  await settledRow(delivery, /^is sent again in 1 s HTTP 500, \d+ ms$/);
+  receiver.reply = () => ({ status: 200 });
+  const response = await submit(service, `/console/deliveries/${delivery}/replay`, {
+    back: 'https://evil.example',
+  });
+  expect(response.headers.get('location')).toBe('/#deliveries');
+  await receiver.until(2);
+  await settledRow(delivery, /^delivered/);
+  expect(await deliveries()).toEqual([delivery]);
+});
+
+test('a delivery that is gone cannot be replayed', async () => {
+  expect((await submit(service, '/console/deliveries/none/replay')).status).toBe(404);
+});

@@ -1,0 +1,46 @@
+import type { ServiceResponse, TestService } from './service.ts';
+
+const browserAccept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+/** Requests a page as a browser does. */
+export const page = (
+  service: TestService,
+  path: string,
+  headers: Record<string, string> = {},
+  method = 'GET',
+): Promise<ServiceResponse> =>
+  service.send(method, path, undefined, null, { accept: browserAccept, ...headers });
+
+/** Submits a form as a browser does from one of the service's pages. */
+export const submit = (
+  service: TestService,
+  path: string,
+  fields: Record<string, string> = {},
+  origin = service.baseUrl,
+): Promise<ServiceResponse> =>
+  service.send('POST', path, new URLSearchParams(fields).toString(), null, {
+    'content-type': 'application/x-www-form-urlencoded',
+    origin,
+  });
+
+/** The cells of a row as plain text. */
+export function rowOf(markup: string, id: string): string[] {
+  const row = new RegExp(`<tr id="${id}">(.*?)</tr>`, 's').exec(markup)?.[1] ?? '';
+  return [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) =>
+    cell
+      .replace(/<[^>]+>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  );
+}
+
+/** Strips markup, leaving visible text. */
+export const textOf = (markup: string): string =>
+  markup
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .replace(/ ,/g, ',')
+    .trim();
+
+/** The one-time token in a page's first form. */
+export const onceOf = (markup: string): string => /name="once" value="([^"]+)"/.exec(markup)?.[1] ?? '';
