@@ -15,6 +15,7 @@ import { ServiceClock, systemClock } from '../platform/clock.ts';
 import { RetryBudget } from '../platform/poll.ts';
 import { type Io, interactivity } from '../platform/streams.ts';
 import type { Context } from '../run/context.ts';
+import { defaultWindowMs } from '../run/duplicate-window.ts';
 import { deliverLines, noteLines } from './output/notice.ts';
 import { outputOptions } from './output/options.ts';
 
@@ -160,7 +161,7 @@ function stateMembers({
       const journal = await Journal.open(stateFolder(), systemClock.now, {
         waiting,
         origin: await context().origin(),
-        repeatWindowMs: settings.repeatWindowMs.value,
+        recentMs: settings.duplicateWindowMs.value ?? defaultWindowMs.live,
         ...(shared && { shared, warn: note }),
         creationMarker: {
           since: journalSince(),

@@ -12,6 +12,7 @@ import {
   type EarlierAttempt,
   type IntentEnd,
   inChunks,
+  isSweepable,
   type Lookup,
   lookupOf,
   type NeedNumbers,
@@ -20,6 +21,9 @@ import {
   needsAtOnce,
   newSecret,
   relatedOf,
+  type StoredAttempt,
+  scopeOf,
+  sweptAtOnce,
 } from './attempts.ts';
 
 /** Migration. Older records are imported when the table is first used. */
@@ -40,6 +44,7 @@ export function createAttempts(database: Database): void {
   // Upload rows are left out, because they are found by upload. Otherwise each row would add a random index entry.
   database.run('CREATE INDEX attempts_key ON attempts (key) WHERE upload IS NULL');
   database.run('CREATE INDEX attempts_upload ON attempts (upload) WHERE upload IS NOT NULL');
+  database.run(`CREATE INDEX attempts_ended ON attempts (made_at) WHERE ${isSweepable}`);
   database.run('CREATE TABLE attempt_parts (part INTEGER NOT NULL, attempt INTEGER NOT NULL) STRICT');
   database.run('CREATE INDEX attempt_parts_part ON attempt_parts (part)');
   database.run(
@@ -71,15 +76,25 @@ export class AttemptTable {
     const secret = this.#secret();
     const last = Number(this.#database.get('SELECT max(serial) AS last FROM attempts')?.last ?? 0);
     const written: (number | undefined)[] = [];
-    for (const piece of inChunks(needs, needsAtOnce)) {
-      const lookup = lookupOf(secret, piece);
-      for (const [at, related] of this.#find(accounts, lookup, last).entries()) {
-        const made = decide(related, written.length);
-        const numbers = lookup.numbers[at];
-        written.push(made && numbers && this.#insert(own, piece[at]?.reference, numbers, made));
+    try {
+      for (const piece of inChunks(needs, needsAtOnce)) {
+        if (written.length === needsAtOnce) this.#cache(claimCacheKiB);
+        const lookup = lookupOf(secret, piece);
+        for (const [at, related] of this.#find(accounts, lookup, last).entries()) {
+          const made = decide(related, written.length);
+          const numbers = lookup.numbers[at];
+          written.push(made && numbers && this.#insert(own, piece[at]?.reference, numbers, made));
+        }
       }
+    } finally {
+      if (written.length > needsAtOnce) this.#cache(defaultCacheKiB);
     }
     return written;
+  }
+
+  /** Sets how much of the file is cached. Hashes lead to pages all over an index. */
+  #cache(kibibytes: number): void {
+    this.#database.get(`PRAGMA cache_size = -${kibibytes}`);
   }
 
   change(changes: readonly AttemptChange[]): void {
@@ -97,6 +112,28 @@ export class AttemptTable {
            AND account IN (SELECT id FROM attempt_accounts WHERE service = ?))`,
       ...[state, orderId ?? null, key, service],
     );
+  }
+
+  /** Implements `Attempts.undo`. */
+  undo(service: string, intents: readonly string[]): void {
+    const of = 'account IN (SELECT id FROM attempt_accounts WHERE service = ?)';
+    const keys = '(SELECT value FROM json_each(?))';
+    for (const which of [`upload IS NULL AND key IN ${keys}`, `upload IN ${keys}`])
+      this.#database.run(
+        `UPDATE attempts SET state = 'unsent' WHERE ${which} AND ${of}`,
+        JSON.stringify(intents),
+        service,
+      );
+  }
+
+  /** Implements `Attempts.sweep`. */
+  sweep(before: number): void {
+    const sql = `SELECT serial FROM attempts WHERE ${isSweepable} AND made_at < ? ORDER BY made_at LIMIT ${sweptAtOnce}`;
+    const serials = this.#database.all(sql, before).map(({ serial }) => Number(serial));
+    if (serials.length === 0) return;
+    const old = '(SELECT value FROM json_each(?))';
+    for (const which of [`attempt_parts WHERE attempt IN ${old}`, `attempts WHERE serial IN ${old}`])
+      this.#database.run(`DELETE FROM ${which}`, JSON.stringify(serials));
   }
 
   ofKey(scope: AttemptScope, key: string): Attempt[] {
@@ -121,13 +158,33 @@ export class AttemptTable {
 
   bringIn(earlier: () => Iterable<EarlierAttempt>): void {
     if (this.isComplete) return;
+    this.enter(earlier());
+    this.#database.run('UPDATE attempt_settings SET imported = 1');
+  }
+
+  /** Adds attempts of another table. */
+  enter(earlier: Iterable<EarlierAttempt>): void {
     const secret = this.#secret();
-    for (const { scope, piece } of byScope(earlier())) {
+    for (const { scope, piece } of byScope(earlier)) {
       const account = this.#accountOf(scope);
       for (const { need, attempt } of piece)
         this.#insert(account, need.reference, needNumbers(secret, need), attempt);
     }
-    this.#database.run('UPDATE attempt_settings SET imported = 1');
+  }
+
+  /** All attempts, account by account. */
+  *stored(): Generator<StoredAttempt> {
+    const sql = `SELECT ${attemptColumns.join(', ')} FROM attempts WHERE account = ? AND serial > ? ORDER BY serial LIMIT ${needsAtOnce}`;
+    for (const account of this.#database.all('SELECT * FROM attempt_accounts ORDER BY id')) {
+      const scope = scopeOf(account);
+      let after = 0;
+      for (;;) {
+        const rows = this.#database.all(sql, Number(account.id), after);
+        for (const row of rows) yield { scope, attempt: attemptOf(row, 'unlike') };
+        if (rows.length < needsAtOnce) break;
+        after = Number(rows.at(-1)?.serial);
+      }
+    }
   }
 
   #find(
@@ -207,6 +264,11 @@ export class AttemptTable {
   }
 }
 
+/** Cache for claims of many needs. */
+const claimCacheKiB = 32_768;
+/** The default of SQLite. */
+const defaultCacheKiB = 2_000;
+
 const written = attemptColumns.slice(1);
 const insertSql = `INSERT INTO attempts (${written.join(', ')}) VALUES (${written.map(() => '?').join(', ')})`;
 
@@ -237,11 +299,21 @@ export class LocalAttempts implements Attempts {
   }
 
   async change(changes: readonly AttemptChange[]): Promise<void> {
-    await this.#database.transaction(() => this.#table.change(changes));
+    if (changes.length === 0) return;
+    // Losing a change is harmless, because it was read from the service and is read again.
+    await this.#database.unsyncedTransaction(() => this.#table.change(changes));
   }
 
   async follow(service: string, key: string, end: IntentEnd): Promise<void> {
     await this.#database.transaction(() => this.#table.follow(service, key, end));
+  }
+
+  async undo(service: string, intents: readonly string[]): Promise<void> {
+    await this.#database.transaction(() => this.#table.undo(service, intents));
+  }
+
+  async sweep(before: number): Promise<void> {
+    await this.#database.transaction(() => this.#table.sweep(before));
   }
 
   async ofKey(scope: AttemptScope, key: string): Promise<Attempt[]> {
@@ -251,6 +323,24 @@ export class LocalAttempts implements Attempts {
   async ofUpload(scope: AttemptScope, upload: string): Promise<Attempt[]> {
     return this.#table.ofUpload(scope, upload);
   }
+}
+
+/** Rows of the tables of attempts, as far as a journal file can be read. */
+export type SalvagedAttempts = Readonly<Record<AttemptTableName, readonly SalvagedRow[]>>;
+type SalvagedRow = Readonly<Record<string, unknown>>;
+
+/**
+ * The attempts of a file, whose needs are still to be derived; undefined if the secret of the file is known, so that its
+ * rows can be copied.
+ */
+export function withoutSecret(salvaged: SalvagedAttempts): StoredAttempt[] | undefined {
+  const [settings] = salvaged.attempt_settings;
+  if (typeof settings?.secret === 'string') return undefined;
+  const scopes = new Map(salvaged.attempt_accounts.map((row) => [row.id, scopeOf(row)]));
+  return salvaged.attempts.flatMap((row) => {
+    const scope = scopes.get(row.account);
+    return scope ? [{ scope, attempt: attemptOf(row, 'unlike') }] : [];
+  });
 }
 
 /** Tables of attempts, in dependency order. */

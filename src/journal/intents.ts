@@ -8,6 +8,9 @@ const retentionMs = 30 * 24 * 3600 * 1000;
 /** Number of intents between two cleanups. */
 const intentsPerSweep = 64;
 
+/** Whether to clean up after recording an intent. @param count is the number of intents recorded. */
+export const isSweepDue = (count: number): boolean => count % intentsPerSweep === 0;
+
 /**
  * Rows of intents with checksums, and the tally of the rows that must exist. Use within transactions of the journal.
  */
@@ -120,7 +123,7 @@ export class IntentTable {
    * @param nowMs is in ms since the epoch.
    */
   sweep(count: number, nowMs: number, recentSince: number): void {
-    if (count % intentsPerSweep !== 0) return;
+    if (!isSweepDue(count)) return;
     const past = 'live = 1 AND live > 0 AND settled_at < ?';
     const since = new Date(recentSince).toISOString();
     const sums = this.#database.get(

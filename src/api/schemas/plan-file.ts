@@ -103,6 +103,8 @@ export const PlanFile = z.strictObject({
     map: z.record(text, text),
     /** Export preset that matches the file's headings; absent in plans without one. */
     preset: text.optional(),
+    /** Where references are read; absent in plans without any. */
+    reference: z.strictObject({ columns: z.array(text), namespace: text }).optional(),
     amounts: z.enum(amountUnits).nullable(),
     encoding: z.enum(['utf-8', 'latin1', 'utf-16le', 'utf-16be']).nullable(),
     delimiter: z.enum(['comma', 'semicolon', 'tab', 'pipe']).nullable(),

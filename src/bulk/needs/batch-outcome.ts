@@ -1,7 +1,9 @@
 import { pages } from '../../http/paging.ts';
+import { unlessMissing } from '../../http/response.ts';
 import type { Attempt, AttemptChange, AttemptScope, AttemptState, Attempts } from '../../journal/attempts.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { seeOrder } from '../../orders/needs/service-orders.ts';
+import type { OrderRecord } from '../../orders/order-record.ts';
 import { findBatch } from '../../orders/send-batch.ts';
 import { asBatch } from '../../orders/submit/intent.ts';
 import type { Context } from '../../run/context.ts';
@@ -135,10 +137,19 @@ async function applied(
   id: string,
 ): Promise<readonly Attempt[]> {
   const client = await context.client();
-  const { body } = await client.call('bulk.get', { path: { batch_id: id } });
+  const found = await unlessMissing(client.call('bulk.get', { path: { batch_id: id } }));
+  if (!found) {
+    const state = gone(store);
+    await store.attempts.change(own.map(({ serial }) => ({ serial, state })));
+    return own.map((one) => ({ ...one, state }));
+  }
+  const { body } = found;
   const [batch = body] = await withMetOrders(context, [body]);
   return applyBatch(context, store, own, batch);
 }
+
+/** State of attempts that the service does not have. A sandbox may have been reset since, or restored. */
+const gone = ({ scope }: Pick<AttemptStore, 'scope'>): AttemptState => (scope.isTest ? 'unsent' : 'unknown');
 
 /** Updates the attempts of a batch from the batch as it was read. @returns the attempts as they are now. */
 export async function applyBatch(
@@ -221,24 +232,32 @@ async function returnedOrders(
   return found;
 }
 
-/** Reads the current state of single orders, and persists it. @throws ErrandError if that cannot be determined. */
+/**
+ * Reads the current state of single orders, and persists it. @returns the orders that were found, with the serials of
+ * their attempts. @throws ErrandError if a state cannot be determined.
+ */
 export async function seeSingles(
   context: Context,
-  { attempts, journal, scope }: AttemptStore,
+  store: AttemptStore,
   singles: Iterable<Attempt>,
-): Promise<void> {
+): Promise<readonly { readonly serial: number; readonly order: OrderRecord }[]> {
+  const { attempts, journal, scope } = store;
   const client = await context.client();
   const changes: AttemptChange[] = [];
+  const orders: { serial: number; order: OrderRecord }[] = [];
   for (const { serial, key, state, madeAt, orderId: known } of singles) {
     const record = known === undefined ? journal.find(key, scope.service) : undefined;
     const orderId = known ?? record?.order_id ?? undefined;
     const seenAt = context.serviceClock.now();
     const found = orderId === undefined ? undefined : await seeOrder(client, orderId);
-    if (found) changes.push({ serial, orderId, seenAt, state: found.state, madeAt: found.madeAt });
-    else if (orderId !== undefined) changes.push({ serial, orderId, seenAt, state: 'unknown' });
+    if (found) {
+      orders.push({ serial, order: found.order });
+      changes.push({ serial, orderId, seenAt, state: found.state, madeAt: found.madeAt });
+    } else if (orderId !== undefined) changes.push({ serial, orderId, seenAt, state: gone(store) });
     else if (record?.state === 'refused') changes.push({ serial, seenAt, state: 'failed' });
     else if (!record && state === 'intended' && seenAt - madeAt > claimMs)
       changes.push({ serial, seenAt, state: 'unsent' });
   }
   await attempts.change(changes);
+  return orders;
 }

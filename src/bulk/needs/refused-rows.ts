@@ -54,7 +54,9 @@ export function blockedRows(context: Context, decided: DecidedRows, file: string
       new: counts.new,
       placed: counts.placed,
       ...Object.fromEntries(reasons.map(([why, { count }]) => [why, count])),
-      rows: reasons.flatMap(([why, { first }]) => first.slice(0, maxDetails).map((one) => shownFinding(decided, why, one))),
+      rows: reasons.flatMap(([why, { first }]) =>
+        first.slice(0, maxDetails).map((one) => shownFinding(decided, why, one)),
+      ),
     },
     next: waysOn(context, decided),
   });
@@ -164,8 +166,7 @@ function waysOn(context: Context, decided: DecidedRows): readonly NextStep[] {
     : [];
   const [verb, noun] = context.argv;
   const line = typedCommand(context.argv);
-  if (verb === 'api')
-    return [...settle, { command: `${line} --new`, when: 'to order all of it once more' }];
+  if (verb === 'api') return [...settle, { command: `${line} --new`, when: 'to order all of it once more' }];
   if (verb !== 'bulk' || noun !== 'upload') return settle;
   const others = countText(counts.new);
   const isAlike = has('alike', 'overlaps', 'other_namespace', 'repeats');
@@ -178,7 +179,12 @@ function waysOn(context: Context, decided: DecidedRows): readonly NextStep[] {
       ? [{ command: `${line} --again`, when: 'to order again what was cancelled or returned' }]
       : []),
     ...(isAlike
-      ? [{ command: `${typedCommand(withoutRun(context.argv))} --run NAME`, when: 'to order all of it once more, as another occasion' }]
+      ? [
+          {
+            command: `${typedCommand(withoutRun(context.argv))} --run NAME`,
+            when: 'to order all of it once more, as another occasion',
+          },
+        ]
       : []),
     ...(doubt?.orderId === undefined
       ? []
@@ -198,7 +204,8 @@ export async function differsLines(context: Context, decided: DecidedRows): Prom
   const now = context.serviceClock.now();
   for (const [why, { count, first }] of decided.refused) {
     if (why !== 'differs' && why !== 'two_live') continue;
-    const reason = why === 'differs' ? 'the order of its reference or key differs' : 'its reference has two live orders';
+    const reason =
+      why === 'differs' ? 'the order of its reference or key differs' : 'its reference has two live orders';
     lines.push(`${rowsText(count)} not sent: ${reason}`);
     for (const one of first.slice(0, maxListed)) {
       const found = why === 'differs' ? await differencesOf(context, one) : '';

@@ -15,7 +15,7 @@ import type { Context } from '../../run/context.ts';
 import { flagsTo, whereFlags } from '../../run/context-flags.ts';
 import { rowKeysOf } from '../../spending/policy/facts.ts';
 import type { ProposedOrder } from '../../spending/policy/gate.ts';
-import { tableFlags } from '../csv/table-options.ts';
+import { referenceFlags, tableFlags } from '../csv/table-options.ts';
 import { keyOfRows, type UploadRow } from '../rows.ts';
 import { type Batch, defaultBatchRows } from '../upload/batches.ts';
 import { rangesText } from './file.ts';
@@ -272,6 +272,7 @@ export async function planAgain(
   const table = tableFlags({
     map,
     useMap: from.preset,
+    ...referenceFlags(from.reference),
     amounts: amounts ?? undefined,
     encoding: encoding ?? undefined,
     delimiter: delimiter ?? undefined,

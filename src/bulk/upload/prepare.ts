@@ -17,7 +17,7 @@ import { checkedFile } from '../check/file-check.ts';
 import { rowsText } from '../check/row-sample.ts';
 import { isShort, leftOutText, type Spend, shortOf, spendLine } from '../check/spend.ts';
 import { readReading } from '../csv/reading.ts';
-import { type TableFlags, tableFlags } from '../csv/table-options.ts';
+import { referenceFlags, type TableFlags, tableFlags } from '../csv/table-options.ts';
 import { type DecidedRows, decideRows, type RowsAsked } from '../needs/decide-rows.ts';
 import { blockedRows, countsLine, differsLines } from '../needs/refused-rows.ts';
 import { defaultBatchRows } from './batches.ts';
@@ -104,6 +104,7 @@ export async function prepareUpload(
     table: {
       ...{ preset: options.preset?.name, map: options.map, amounts: options.amounts },
       isAsBefore: options.isAsBefore ?? false,
+      ...referenceFlags(options.reference),
       ...{ locale: given.locale, encoding: given.encoding, delimiter: given.delimiter },
     },
     ...{ batchSize, run, skipInvalid, skipDuplicates, again, notifies, isShared },

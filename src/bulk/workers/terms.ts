@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, numberIn, own, textIn } from '../../api/json.ts';
+import { isObject, type JsonObject, listIn, numberIn, own, textIn } from '../../api/json.ts';
 import { formatMoney } from '../../format/money.ts';
 import type { Job } from '../../journal/postgres/queue.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
@@ -50,12 +50,14 @@ const tableOf = ({
   map,
   own: saved,
   useMap,
+  referenceColumn,
+  namespace,
   amounts,
   locale,
   encoding,
   delimiter,
 }: TableFlags): TableFlags => ({
-  ...{ map, own: saved, useMap, amounts, locale, encoding, delimiter },
+  ...{ map, own: saved, useMap, referenceColumn, namespace, amounts, locale, encoding, delimiter },
 });
 
 /** Serializes terms for the database. */
@@ -95,10 +97,15 @@ export function checkTerms(
     ['--notify-on-complete', flags.notifyOnComplete, own(terms, 'notifies')],
     ['--max-total', flags.maxTotal, numberIn(terms, 'maxTotal')],
     ['--rate', flags.rate, numberIn(terms, 'rate')],
-    ...(['useMap', 'amounts', 'locale', 'encoding', 'delimiter'] as const).map(
+    ...(['useMap', 'namespace', 'amounts', 'locale', 'encoding', 'delimiter'] as const).map(
       (key) => [key === 'useMap' ? '--use-map' : `--${key}`, flags[key], own(table, key)] as const,
     ),
     ['--map', flags.map && pairsText(flags.map), pairsText(own(table, 'map'))],
+    [
+      '--reference-column',
+      flags.referenceColumn?.join(','),
+      Array.isArray(own(table, 'referenceColumn')) ? listIn(table, 'referenceColumn').join(',') : undefined,
+    ],
     ['--own', flags.own && listText(flags.own), listText(own(table, 'own'))],
   ];
   const other = saved.find(([, given, known]) => given !== undefined && given !== known);

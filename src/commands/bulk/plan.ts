@@ -3,6 +3,7 @@ import type { Plan } from '../../api/schemas/plan-file.ts';
 import { checkedFile } from '../../bulk/check/file-check.ts';
 import { errorsOption, savesErrors } from '../../bulk/check/issues.ts';
 import { readReading } from '../../bulk/csv/reading.ts';
+import type { ReferenceSource } from '../../bulk/csv/reference-columns.ts';
 import { notifyOnComplete, tableFlags, tableOptions } from '../../bulk/csv/table-options.ts';
 import { checkTarget, defaultTarget, serializePlan, writePlan } from '../../bulk/plan/file.ts';
 import { rowColumns, shownRows } from '../../bulk/plan/make.ts';
@@ -103,6 +104,7 @@ export const plan = defineCommand({
           delimiter: more.delimiter ?? null,
           locale: more.locale ?? null,
         },
+        ...madeFromReference(options.reference),
         skip_invalid: skipInvalid,
       };
       const { draft, proposed } = await makePlan(context, source, check, {
@@ -132,6 +134,10 @@ export const plan = defineCommand({
     }
   },
 });
+
+/** Absent from plans of files without references, as from earlier plans. */
+const madeFromReference = (source: ReferenceSource | undefined): Pick<Plan['made_from'], 'reference'> =>
+  source ? { reference: { columns: [...source.columns], namespace: source.namespace } } : {};
 
 function exitCodeOf({ policy, wallet }: Plan): number {
   if (policy?.outcome === 'refused' || policy?.outcome === 'needs_approval') return exitCodes.policy;

@@ -35,7 +35,7 @@ export const create = defineCommand({
     yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
     new: {
       kind: 'flag',
-      description: 'order again, even if the same order was just placed or is in doubt',
+      description: 'order another, even if one like it was just placed or is in doubt',
     },
   },
   examples: [
@@ -60,7 +60,7 @@ export const create = defineCommand({
   operations: ['order.create', 'order.get'],
   exitCodes: {
     ...placedExits,
-    5: 'the idempotency key belongs to another order, or the reference has one that differs or was sent back',
+    5: 'one like it was placed a short while ago, is in doubt, or was sent back; or the key or reference belongs to another order',
     6: 'the wallet cannot cover it',
     10: 'in doubt: sent, and no response came; `order journal resume` finds out',
     11: policyExit,

@@ -23,6 +23,7 @@ export function placingContext({ client, journal: parts, key, signal, note }: Pl
   return {
     argv: undefined,
     clock: systemClock,
+    serviceClock: { now: systemClock.now, isHeard: true },
     signal: signal ?? new AbortController().signal,
     settings: placingSettings({ folder, policy, program, baseUrl, database }),
     environment: ownEnvironment(),
@@ -67,7 +68,7 @@ export function placingSettings({
     legacyBaseUrl: service,
     policy: policy === undefined ? undefined : { value: policy, from: 'flag', name: 'openJournal' },
     // The key identifies the order, so duplicate detection by content is off.
-    repeatWindowMs: { value: 0, from: 'default', name: 'repeat-window' },
+    duplicateWindowMs: { value: 0, from: 'default', name: 'duplicate-window' },
     folders: { state: folder },
     database,
   };

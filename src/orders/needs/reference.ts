@@ -5,7 +5,7 @@ import type { Reference } from '../../journal/attempts.ts';
 /** Metadata key that carries an order's reference. */
 export const referenceKey = 'errand_reference';
 
-const maxCharacters = 200;
+export const maxReferenceLength = 200;
 const maxNamespaceCharacters = 60;
 const separator = ':';
 
@@ -27,8 +27,8 @@ export function referenceProblem(text: string): string | undefined {
   if (trimmed === '') return 'is empty';
   if (invisible.test(trimmed)) return 'holds a character that cannot be seen';
   const length = characterCount(trimmed);
-  return length > maxCharacters
-    ? `has ${length} characters; at most ${maxCharacters} are allowed`
+  return length > maxReferenceLength
+    ? `has ${length} characters; at most ${maxReferenceLength} are allowed`
     : undefined;
 }
 

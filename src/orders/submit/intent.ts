@@ -1,6 +1,7 @@
 import type { Operation } from '../../api/operation.ts';
 import { type OperationName, operations } from '../../api/operations/index.ts';
 import type { Shape } from '../../api/schemas/index.ts';
+import type { Reference } from '../../journal/attempts.ts';
 import {
   type Intent,
   type JournalRecord,
@@ -10,6 +11,7 @@ import {
 import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import type { Consent } from '../../spending/options.ts';
+import type { Door } from '../needs/decide.ts';
 import type { JournaledOperation, MadeRecord, OrderRecord } from '../order-record.ts';
 
 type Given = Pick<Intent, 'key' | 'keyOrigin' | 'body'>;
@@ -100,6 +102,14 @@ export type Placed = Made<OrderRecord>;
 export interface Placing extends Consent {
   /** Whether to create a new order, batch or return even if the same one was placed before. */
   readonly isNew: boolean;
+  /** The buyer's own name for the order. Excludes `isNew` and an idempotency key. */
+  readonly reference?: Reference | undefined;
+  /** Whether to order again what was cancelled or returned. */
+  readonly again?: boolean | undefined;
+  /** Keys of the attempts that the user was shown before agreeing to another order. */
+  readonly agreed?: ReadonlySet<string> | undefined;
+  /** The entry point; by default a terminal or a script. */
+  readonly door?: Door | undefined;
   /** Set for a request written by the user, with the command `api`. */
   readonly isByHand?: boolean | undefined;
 }

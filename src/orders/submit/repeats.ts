@@ -1,29 +1,27 @@
 import type { AttemptClaim } from '../../journal/attempts.ts';
-import { contentHash } from '../../journal/content.ts';
-import { journalCommand } from '../../journal/journal-command.ts';
-import { type Intent, type JournalRecord, keyLifetimeMs } from '../../journal/journal-record.ts';
+import { type JournalRecord, keyLifetimeMs } from '../../journal/journal-record.ts';
 import { damagedRecord, reorderHint, sentWithOtherKey } from '../../journal/take-over.ts';
 import type { Twin, TwinRule } from '../../journal/twins.ts';
 import { Deadline } from '../../platform/clock.ts';
-import { DamagedError, ErrandError, StorageError } from '../../platform/errors.ts';
-import { whereFlags } from '../../run/context-flags.ts';
+import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import type { Consent } from '../../spending/options.ts';
-import type { Gate } from '../../spending/policy/gate.ts';
 import { mayHavePolicy } from '../../spending/policy/load.ts';
-import { gateFor, withPolicy } from '../../spending/policy-gate.ts';
+import { withPolicy } from '../../spending/policy-gate.ts';
 import { letGo } from '../let-go.ts';
 import type { JournaledOperation, MadeBy } from '../order-record.ts';
 import { type CurrentState, currentState, endedText } from './current-state.ts';
-import { keyOfAnother } from './existing.ts';
 import { type IntentOf, labelsOf, type Made } from './intent.ts';
 import { checkKeyAge } from './key-life.ts';
+import { gateOf, madeByKey, type Recorded, recordIntent, withEarlier } from './record.ts';
 import { beingPlaced, declined, repeated, repeatedText, stateUnknown } from './repeated.ts';
 import { resumeKnown } from './resume.ts';
 
 /** How long to wait for another process that is placing the same order, ms. */
 const patienceMs = 3_000;
 const pauseMs = 40;
+/** How long an identical request counts as a repeated command unless the user has set another time, ms. */
+const repeatMs = 600_000;
 
 /**
  * Which earlier records of the same intent block it. `none`: no record blocks, because a duplicate is intended. `owed`:
@@ -38,7 +36,7 @@ export function twinRule(
   rule: RepeatRule,
   ended: Ended = new Map(),
 ): TwinRule | undefined {
-  const { value: windowMs } = settings.repeatWindowMs;
+  const { value: windowMs = repeatMs } = settings.duplicateWindowMs;
   if (rule === 'none') return undefined;
   return {
     repeatedSince: rule !== 'owed' && windowMs > 0 ? clock.now() - windowMs : undefined,
@@ -68,15 +66,10 @@ interface Earlier {
   readonly ended?: Ended | undefined;
 }
 
-/** The attempt that is persisted together with the intent. */
+/** The attempt to persist together with the intent, where no earlier record blocks. */
 interface Claiming {
   readonly claim?: AttemptClaim;
 }
-
-type Recorded<N extends JournaledOperation> =
-  | { readonly placed: Made<MadeBy[N]>; readonly isOvertaken?: never }
-  /** `isOvertaken`: another process has decided about the same need in the meantime; nothing was recorded. */
-  | { readonly placed?: never; readonly mayBeSent: boolean; readonly isOvertaken: boolean };
 
 /**
  * Records an intent and reserves its money. If the same intent is already open, settles or reports that intent instead.
@@ -89,48 +82,20 @@ export async function recordOnce<N extends JournaledOperation>(
   rule: RepeatRule,
   { isByHand, ended = new Map(), claim, ...consent }: Earlier & Consent & Claiming = {},
 ): Promise<Recorded<N>> {
-  const gate = await gateOf(context, intent, rule, consent);
+  if (rule === 'none') return recordIntent(context, intent, { claim, ...consent });
+  const gate = await gateOf(context, intent, true, consent);
   let mayBeSent = false;
-  let isOvertaken = false;
   const attempt = async (twins: TwinRule | undefined): Promise<Twin | undefined> => {
     const journal = await context.journal();
-    const recorded = await withPolicy(gate, () => journal.record(intent, twins, gate?.reserving, claim));
+    const recorded = await withPolicy(gate, () => journal.record(intent, twins, gate?.reserving));
     mayBeSent = recorded.mayBeSent === true;
-    isOvertaken = recorded.isOvertaken === true;
     return recorded.duplicate;
   };
   const { placed } = await pastTwins(context, intent, rule, { isByHand, ended }, attempt);
   if (placed) return { placed };
-  if (isOvertaken) return { mayBeSent, isOvertaken };
   if (intent.operation === 'order.create') await checkKeyAge(context, intent, mayBeSent);
   for (const text of ended.values()) context.note(`${text}; ordering again`);
-  return { mayBeSent, isOvertaken };
-}
-
-/**
- * Builds the policy gate. If the policy cannot decide, nothing is sent, and the error mentions any earlier record of
- * the same intent.
- */
-async function gateOf(
-  context: OrderContext,
-  intent: Intent,
-  rule: RepeatRule,
-  consent: Consent,
-): Promise<Gate | undefined> {
-  try {
-    return await gateFor(context, [{ intent }], consent);
-  } catch (error) {
-    const earlier = error instanceof ErrandError ? await earlierOf(context, intent, rule) : undefined;
-    if (!earlier || earlier === 'unknown' || !(error instanceof ErrandError)) throw error;
-    const { key, order_id: id } = earlier;
-    throw new ErrandError(id === null ? 'in_doubt' : error.category, error.message, {
-      ...error.facts,
-      idempotencyKey: key,
-      outcome: id === null ? 'unknown' : 'applied',
-      next: [{ command: journalCommand('resume', key, whereFlags(context)), when: 'to find out, safely' }],
-      cause: error,
-    });
-  }
+  return { mayBeSent, isOvertaken: false };
 }
 
 /**
@@ -176,7 +141,7 @@ async function pastTwins<N extends JournaledOperation>(
   let left = rule;
   for (;;) {
     const twins = twinRule(context, left, ended);
-    const twin = await known(context, intent, rule, () => attempt(twins));
+    const twin = await withEarlier(context, intent, rule !== 'none', () => attempt(twins));
     if (!twin) return { placed: undefined, rule: left };
     const { situation, record } = twin;
     if (situation === 'made') return { placed: await madeByKey(context, intent, record), rule: left };
@@ -238,35 +203,6 @@ async function passOver(
   }
 }
 
-/** Adds what the journal knows about the intent to a journal write error. */
-async function known<T>(
-  context: OrderContext,
-  intent: Intent,
-  rule: RepeatRule,
-  work: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof StorageError)) throw error;
-    throw notRecorded(error, intent, await earlierOf(context, intent, rule));
-  }
-}
-
-/** The earlier record of the same intent, or `unknown` if the journal is unreadable. */
-async function earlierOf(
-  context: OrderContext,
-  intent: Intent,
-  rule: RepeatRule,
-): Promise<JournalRecord | 'unknown' | undefined> {
-  try {
-    return (await context.journal()).earlier(intent, rule !== 'none');
-  } catch (error) {
-    if (error instanceof StorageError) return 'unknown';
-    throw error;
-  }
-}
-
 /** Settles an in-doubt record of the same intent, and returns its result. */
 async function settleInDoubt<N extends JournaledOperation>(
   context: OrderContext,
@@ -306,49 +242,4 @@ async function isAnotherMeant(
   if (!context.interactive.yes) return false;
   context.note(repeatedText(record, now));
   return context.confirm('Order another one?');
-}
-
-/**
- * Returns the result that the intent's key has already produced, if the content is the same. @throws ErrandError
- * conflict if the content differs.
- */
-async function madeByKey<N extends JournaledOperation>(
-  context: OrderContext,
-  { operation, body }: IntentOf<N>,
-  record: JournalRecord,
-): Promise<Made<MadeBy[N]>> {
-  const isSame = record.operation === operation && record.body_hash === contentHash(operation, body);
-  if (!isSame) throw keyOfAnother(record, body);
-  return resumeKnown(context, operation, record);
-}
-
-/**
- * The error for an intent that was not recorded. Nothing was sent now, but an earlier command may have sent the same
- * intent.
- */
-function notRecorded(
-  error: StorageError,
-  { operation }: Intent,
-  earlier: JournalRecord | 'unknown' | undefined,
-): ErrandError {
-  const { one } = labelsOf(operation);
-  if (!earlier || earlier === 'unknown') {
-    const isUnsure = earlier === 'unknown' || error instanceof DamagedError;
-    const sent = isUnsure
-      ? 'nothing was sent now, and an earlier command may have ordered'
-      : 'nothing was sent';
-    const outcome = isUnsure ? 'unknown' : 'not_sent';
-    const facts = { ...error.facts, outcome, cause: error } as const;
-    return new StorageError(`${error.message}; ${sent}`, facts, error.category);
-  }
-  const { key, order_id: id, created_at: since } = earlier;
-  const what = id === null ? `is in doubt since ${since}, as ${key}` : `exists already: ${id}`;
-  const facts = {
-    ...error.facts,
-    idempotencyKey: key,
-    outcome: error instanceof DamagedError || id === null ? 'unknown' : 'applied',
-    cause: error,
-  } as const;
-  const message = `${error.message}; nothing was sent now, and the same ${one} ${what}`;
-  return new StorageError(message, facts, error.category);
 }

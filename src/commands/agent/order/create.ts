@@ -7,7 +7,9 @@ import {
   watchOptions,
 } from '../../../cli/orders/created.ts';
 import { assembleOrder, orderInputOptions } from '../../../orders/input/assemble.ts';
+import { referenceFrom } from '../../../orders/needs/options.ts';
 import { placePaidOrder } from '../../../orders/submit/paid.ts';
+import { UsageError } from '../../../platform/errors.ts';
 import { consentOf, policyExit, policyOptions } from '../../../spending/options.ts';
 import { paymentExit, paymentFrom, payOptions } from '../pay-options.ts';
 
@@ -51,9 +53,14 @@ export const create = defineCommand({
   related: ['order watch', 'order get', 'order journal'],
   async run(context, input) {
     checkFollowing(input);
-    const { payload, argv } = await assembleOrder(context, input, { searches: false });
+    const { payload, argv, ofFile } = await assembleOrder(context, input, { searches: false });
+    if (ofFile?.reference !== undefined)
+      throw new UsageError(
+        `${ofFile.name}: reference is for an order of an account; one without an account cannot be listed by it`,
+      );
     const { checkOrder, inUsersWords } = await import('../../../orders/input/check.ts');
     const body = await checkOrder(payload, input.file);
+    referenceFrom({}, body);
     const { order, existed } = await inUsersWords(input.file, () =>
       placePaidOrder({ ...context, argv }, body, {
         ...paymentFrom(input),
