@@ -9,7 +9,7 @@ import { asBatch } from '../../orders/submit/intent.ts';
 import type { Context } from '../../run/context.ts';
 import { type Batch, type BatchRow, isCalledOff, orderOfAttempt, rowsOf, stateOf } from '../upload/batch.ts';
 import { inFlight } from '../upload/concurrency-limiter.ts';
-import { withMetOrders } from '../upload/follow.ts';
+import { withMetOrders } from '../upload/met-orders.ts';
 import { hasUploads } from '../upload/named.ts';
 
 /** Where the attempts of a command's account are stored. */
