@@ -115,3 +115,100 @@ for (const [how, references] of [
     await bulk('upload', 'december.csv', ...references);
     expect(await live()).toBe(before + left);
   });
+
+/** What each command says of an upload: failed rows, and rows that were ordered since. */
+async function said(bulk: Awaited<ReturnType<typeof begin>>['bulk'], name: string) {
+  const report: { order_state: string; met_by: object | null }[] = JSON.parse(
+    (await bulk('report', name, '-o', 'json')).stdout,
+  );
+  const watched = await bulk('watch', name, '-o', 'ndjson');
+  const { failed, since } = JSON.parse(watched.stdout.trim().split('\n').at(-1) ?? '');
+  const isFailed = ({ order_state: state }: { order_state: string }): boolean => /^failed/.test(state);
+  return {
+    report: [report.filter(isFailed).length, report.filter(({ met_by: by }) => by !== null).length],
+    watch: [failed, since],
+    retry: offered((await bulk('retry', name, '--dry-run')).stdout),
+  };
+}
+
+test('a row that somebody ordered by hand is met', async () => {
+  const { workspace, service, line, write, bulk, ended, jsonOf, live } = await begin();
+  write('december.csv', [line(0, 'test-success', 1000), line(1, 'test-success', 1000)]);
+  expect((await bulk('upload', 'december.csv')).code).toBe(0);
+  await ended(2);
+  const address = {
+    ...{ first_name: 'ADA', last_name: 'Byron', address_line1: '0 main st', city: 'Austin', state: 'TX' },
+    ...{ postal_code: '78701', country: 'US', phone_number: '(512) 555-0199' },
+  };
+  const products = [{ url: `${service.product('test-success')}?utm_source=mail` }];
+  const order = { products, max_price: 6000, shipping_address: address };
+  writeFileSync(join(workspace.folder, 'order.json'), JSON.stringify(order));
+  const made = await errand(workspace, ['order', 'create', '--file', 'order.json', '-o', 'id']);
+  expect(made.code, made.stderr).toBe(0);
+  await ended(3);
+  expect(await said(bulk, 'december')).toEqual({ report: [1, 1], watch: [1, 1], retry: 1 });
+  const [first] = await jsonOf('report', 'december');
+  expect(first.met_by).toEqual({ order_id: made.stdout.trim(), upload: null, batch_id: null, index: null });
+  expect((await bulk('watch', 'december')).stderr).toContain(
+    '1 failed row was ordered since: 1 by single orders',
+  );
+  const retried = await bulk('retry', 'december', '--raise-ceiling', '$50');
+  expect(retried.code, retried.stderr).toBe(0);
+  const again = await bulk('retry', 'december', '--raise-ceiling', '$50');
+  expect(again.stderr).toContain('no row of december has failed');
+  await ended(4);
+  expect(await live()).toBe(2);
+});
+
+test('a row that another machine ordered by its reference is met', async () => {
+  const { machine, line, write, bulk, ended, live } = await begin();
+  const references = ['--reference-column', 'requisition'];
+  write('december.csv', [line(0, 'test-success', 1000), line(1, 'test-success', 1000)]);
+  expect((await bulk('upload', 'december.csv', ...references)).code).toBe(0);
+  await ended(2);
+  const there = machine();
+  write('corrected.csv', [line(0, 'test-success', 5000)], there);
+  const sent = await errand(there, ['bulk', 'upload', 'corrected.csv', ...references]);
+  expect(sent.code, sent.stderr).toBe(0);
+  await ended(3);
+  expect(await said(bulk, 'december')).toEqual({ report: [1, 1], watch: [1, 1], retry: 1 });
+  expect((await bulk('retry', 'december', '--raise-ceiling', '$50')).code).toBe(0);
+  write('december.csv', [line(1, 'test-success', 5000)], there);
+  expect((await errand(there, ['bulk', 'upload', 'december.csv', ...references])).code).toBe(0);
+  await ended(4);
+  expect(await live()).toBe(2);
+});
+
+test('equal rows of a file are needs of their own, and so are rows whose keys the file gives', async () => {
+  const { workspace, line, write, bulk, ended, live } = await begin();
+  write(
+    'twins.csv',
+    [1000, 5000, 1000].map((cents) => line(0, 'test-success', cents)),
+  );
+  const keyed = [1000, 5000].map((cents, at) => `${line(1, 'test-success', cents)},key-${at}`);
+  writeFileSync(
+    join(workspace.folder, 'keyed.csv'),
+    [`${headings},idempotency_key`, ...keyed, ''].join('\n'),
+  );
+  expect((await bulk('upload', 'twins.csv')).code).toBe(0);
+  expect((await bulk('upload', 'keyed.csv')).code).toBe(0);
+  await ended(5);
+  expect(await live()).toBe(2);
+  expect(await said(bulk, 'twins')).toEqual({ report: [2, 0], watch: [2, 0], retry: 2 });
+  expect(await said(bulk, 'keyed')).toEqual({ report: [1, 0], watch: [1, 0], retry: 1 });
+  for (const name of ['twins', 'keyed', 'twins', 'keyed']) {
+    const retried = await bulk('retry', name, '--raise-ceiling', '$50');
+    expect(retried.code, retried.stderr).toBe(0);
+  }
+  await ended(8);
+  expect(await live()).toBe(5);
+  for (const name of ['twins', 'keyed']) {
+    await bulk('upload', `${name}.csv`);
+    expect(await said(bulk, name)).toEqual({ report: [0, 0], watch: [0, 0], retry: 0 });
+  }
+  expect(await live()).toBe(5);
+});
+
+test('of 2,000 rows 30 failed, and 4 of those were corrected', async () => {
+  await corrected(2000, 30, 4, []);
+});
