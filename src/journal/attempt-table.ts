@@ -20,6 +20,8 @@ import {
   needsAtOnce,
   newSecret,
   relatedOf,
+  type StoredAttempt,
+  scopeOf,
 } from './attempts.ts';
 
 /** Migration. Older records are imported when the table is first used. */
@@ -99,6 +101,18 @@ export class AttemptTable {
     );
   }
 
+  /** Implements `Attempts.undo`. */
+  undo(service: string, intents: readonly string[]): void {
+    const of = 'account IN (SELECT id FROM attempt_accounts WHERE service = ?)';
+    const keys = '(SELECT value FROM json_each(?))';
+    for (const which of [`upload IS NULL AND key IN ${keys}`, `upload IN ${keys}`])
+      this.#database.run(
+        `UPDATE attempts SET state = 'unsent' WHERE ${which} AND ${of}`,
+        JSON.stringify(intents),
+        service,
+      );
+  }
+
   ofKey(scope: AttemptScope, key: string): Attempt[] {
     return this.#own('upload IS NULL AND key = ?', key, scope);
   }
@@ -121,13 +135,33 @@ export class AttemptTable {
 
   bringIn(earlier: () => Iterable<EarlierAttempt>): void {
     if (this.isComplete) return;
+    this.enter(earlier());
+    this.#database.run('UPDATE attempt_settings SET imported = 1');
+  }
+
+  /** Adds attempts of another table. */
+  enter(earlier: Iterable<EarlierAttempt>): void {
     const secret = this.#secret();
-    for (const { scope, piece } of byScope(earlier())) {
+    for (const { scope, piece } of byScope(earlier)) {
       const account = this.#accountOf(scope);
       for (const { need, attempt } of piece)
         this.#insert(account, need.reference, needNumbers(secret, need), attempt);
     }
-    this.#database.run('UPDATE attempt_settings SET imported = 1');
+  }
+
+  /** All attempts, account by account. */
+  *stored(): Generator<StoredAttempt> {
+    const sql = `SELECT ${attemptColumns.join(', ')} FROM attempts WHERE account = ? AND serial > ? ORDER BY serial LIMIT ${needsAtOnce}`;
+    for (const account of this.#database.all('SELECT * FROM attempt_accounts ORDER BY id')) {
+      const scope = scopeOf(account);
+      let after = 0;
+      for (;;) {
+        const rows = this.#database.all(sql, Number(account.id), after);
+        for (const row of rows) yield { scope, attempt: attemptOf(row, 'unlike') };
+        if (rows.length < needsAtOnce) break;
+        after = Number(rows.at(-1)?.serial);
+      }
+    }
   }
 
   #find(
@@ -244,6 +278,10 @@ export class LocalAttempts implements Attempts {
     await this.#database.transaction(() => this.#table.follow(service, key, end));
   }
 
+  async undo(service: string, intents: readonly string[]): Promise<void> {
+    await this.#database.transaction(() => this.#table.undo(service, intents));
+  }
+
   async ofKey(scope: AttemptScope, key: string): Promise<Attempt[]> {
     return this.#table.ofKey(scope, key);
   }
@@ -251,6 +289,24 @@ export class LocalAttempts implements Attempts {
   async ofUpload(scope: AttemptScope, upload: string): Promise<Attempt[]> {
     return this.#table.ofUpload(scope, upload);
   }
+}
+
+/** Rows of the tables of attempts, as far as a journal file can be read. */
+export type SalvagedAttempts = Readonly<Record<AttemptTableName, readonly SalvagedRow[]>>;
+type SalvagedRow = Readonly<Record<string, unknown>>;
+
+/**
+ * The attempts of a file, whose needs are still to be derived; undefined if the secret of the file is known, so that its
+ * rows can be copied.
+ */
+export function withoutSecret(salvaged: SalvagedAttempts): StoredAttempt[] | undefined {
+  const [settings] = salvaged.attempt_settings;
+  if (typeof settings?.secret === 'string') return undefined;
+  const scopes = new Map(salvaged.attempt_accounts.map((row) => [row.id, scopeOf(row)]));
+  return salvaged.attempts.flatMap((row) => {
+    const scope = scopes.get(row.account);
+    return scope ? [{ scope, attempt: attemptOf(row, 'unlike') }] : [];
+  });
 }
 
 /** Tables of attempts, in dependency order. */

@@ -12,7 +12,8 @@ export interface Reference {
 /**
  * Last known state of an attempt. `intended`: may have been sent, outcome unknown. `placed`: the service has the order,
  * and it has not ended. `cancelled`, `returned`: the order was cancelled or returned. `unknown`: imported from older
- * records, or given up; blocks nothing until it has been looked up. `unsent`: never sent, so it does not count.
+ * records, or given up; blocks nothing until it has been looked up. `unsent`: never sent,
+ * or gone with the sandbox that had it, so it does not count.
  */
 export type AttemptState = 'intended' | 'placed' | 'failed' | 'cancelled' | 'returned' | 'unknown' | 'unsent';
 
@@ -60,11 +61,17 @@ export interface Attempt extends NewAttempt {
   readonly likeness: 'alike' | 'overlap' | 'unlike';
 }
 
-/** An attempt recorded before this table existed. */
+/** An attempt recorded before this table existed, or in another table. */
 export interface EarlierAttempt {
   readonly scope: AttemptScope;
   readonly need: AttemptNeed;
   readonly attempt: NewAttempt;
+}
+
+/** An attempt as a table holds it. Its need is hashed there. */
+export interface StoredAttempt {
+  readonly scope: AttemptScope;
+  readonly attempt: Attempt;
 }
 
 /** An update of an attempt. Undefined fields stay unchanged. */
@@ -126,6 +133,8 @@ export interface Attempts {
   change(changes: readonly AttemptChange[]): Promise<void>;
   /** Applies the outcome of an intent to its attempt. The intent must not be a batch. @throws StorageError. */
   follow(service: string, key: string, end: IntentEnd): Promise<void>;
+  /** Marks the attempts of intents that a sandbox no longer has. @throws StorageError. */
+  undo(service: string, intents: readonly string[]): Promise<void>;
   /** Attempts with a key that are not rows of an upload. @throws StorageError. */
   ofKey(scope: AttemptScope, key: string): Promise<Attempt[]>;
   /** Attempts that are rows of a batch, in the order of its rows. @throws StorageError. */
@@ -161,6 +170,11 @@ export const attemptColumns = [
   ...['serial', 'account', 'whole', 'namespace', 'reference', 'run', 'number', 'key', 'operation', 'upload'],
   ...['order_id', 'state', 'made_at', 'seen_at'],
 ] as const;
+
+/** Parses a row of the table of accounts. */
+export const scopeOf = ({ service, account, test }: Readonly<Record<string, unknown>>): AttemptScope => ({
+  ...{ service: String(service), accounts: [String(account)], isTest: Number(test) === 1 },
+});
 
 /** Parses a row of the table. */
 export function attemptOf(row: Readonly<Record<string, unknown>>, likeness: Attempt['likeness']): Attempt {
@@ -265,11 +279,11 @@ type Rows = readonly Row[];
 const none: readonly Attempt[] = [];
 
 /** Groups consecutive attempts of the same scope into pieces. */
-export function* byScope(
-  earlier: Iterable<EarlierAttempt>,
-): Generator<{ readonly scope: AttemptScope; readonly piece: readonly EarlierAttempt[] }> {
-  let piece: EarlierAttempt[] = [];
-  const isOf = ({ scope }: EarlierAttempt): boolean =>
+export function* byScope<T extends Pick<EarlierAttempt, 'scope'>>(
+  earlier: Iterable<T>,
+): Generator<{ readonly scope: AttemptScope; readonly piece: readonly T[] }> {
+  let piece: T[] = [];
+  const isOf = ({ scope }: T): boolean =>
     piece[0] === undefined || JSON.stringify(piece[0].scope) === JSON.stringify(scope);
   for (const one of earlier) {
     if (piece[0] && (!isOf(one) || piece.length >= needsAtOnce)) {

@@ -14,17 +14,17 @@ export function* earlierAttempts(rows: Iterable<IntentRow>): Generator<EarlierAt
   for (const row of rows) {
     if (!isIntact(row)) continue;
     const record = recordOf(row);
-    if (mayHaveMade(record)) yield* attemptsOf(record);
+    if (mayHaveMade(record)) yield* attemptsIn(record);
   }
 }
 
-const mayHaveMade = ({ state, code, operation }: JournalRecord): boolean =>
-  ['order.create', 'agent.order.create', 'bulk.create'].includes(operation) &&
-  state !== 'refused' &&
-  !(state === 'forgotten' && (code === 'undone' || code === 'moved'));
+const mayHaveMade = ({ state, code }: JournalRecord): boolean =>
+  state !== 'refused' && !(state === 'forgotten' && (code === 'undone' || code === 'moved'));
 
-function* attemptsOf(record: JournalRecord): Generator<EarlierAttempt> {
+/** The attempts that a record stands for, one for each row of a batch. */
+export function* attemptsIn(record: JournalRecord): Generator<EarlierAttempt> {
   const { key, operation, body, order_id: id } = record;
+  if (!ordering.includes(operation)) return;
   const scope: AttemptScope = {
     service: record.base_url,
     accounts: [record.account],
@@ -50,6 +50,8 @@ function* attemptsOf(record: JournalRecord): Generator<EarlierAttempt> {
     if (content) yield { scope, need: need(content), attempt: { ...attempt, key: rowKey, upload: key } };
   }
 }
+
+const ordering: readonly string[] = ['order.create', 'agent.order.create', 'bulk.create'];
 
 const textCells = (cells: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, String(cell ?? '')]));

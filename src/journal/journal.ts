@@ -55,10 +55,8 @@ export class Journal extends IntentOutcomes {
     const local = new AttemptTable(database);
     const parts = { table, audit, grants, reservations, attempts: localFallback ? undefined : local };
     const ends = new IntentEnds(parts, now);
-    super({
-      ...{ database, table, ends, grants, localFallback },
-      attempts: attempts ?? new LocalAttempts(database),
-    });
+    const attemptStore = attempts ?? new LocalAttempts(database);
+    super({ ...{ database, table, ends, grants, localFallback }, attempts: attemptStore });
     this.#closeAttempts = () => attempts?.close();
     this.#local = local;
     this.#recentMs = Math.max(repeatWindowMs, minRecentMs);
@@ -67,7 +65,7 @@ export class Journal extends IntentOutcomes {
     this.audit = audit;
     this.reservations = reservations;
     this.quotes = new Quotes(database, audit, now);
-    this.reverting = new Reverting(database, table, audit, now);
+    this.reverting = new Reverting({ database, table, audit, attempts: attemptStore, now });
     this.#now = now;
     this.#recordCountFile = recordCountFileOf(database.file);
   }

@@ -4,10 +4,18 @@ import { StorageError } from '../platform/errors.ts';
 import type { SqlValue } from '../platform/sqlite/database.ts';
 import { openReader } from '../platform/sqlite/load.ts';
 import { approvalRow, salvagedApproval, writeApproval } from './approval-row.ts';
-import { type AttemptTableName, attemptTables, carryAttempts } from './attempt-table.ts';
+import {
+  AttemptTable,
+  type AttemptTableName,
+  attemptTables,
+  carryAttempts,
+  type SalvagedAttempts,
+  withoutSecret,
+} from './attempt-table.ts';
 import { AuditChain } from './audit.ts';
 import type { AuditOrigin } from './audit-entry.ts';
 import { auditColumns, firstPrevious, hashOf, recordOfRow } from './audit-record.ts';
+import { carriedAttempts } from './carried-attempts.ts';
 import { type OpenOptions, openStateDatabase } from './database.ts';
 import { readRecordCount, recordCountFileOf, writeRecordCount } from './integrity.ts';
 import { type IntentRow, intentColumns, isIntact, recordOf } from './intent-row.ts';
@@ -81,7 +89,12 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
   const unreserved = Number(readSum(facts.get('reservations'))?.rows ?? 0n) - reserved.length;
   const madeUp = unreserved > 0 ? lostReservations(audited, reserved, now() - reservedMs) : [];
   const salt = facts.get('address_salt');
-  const attempted = attemptTables.map((table) => [table, salvage(file, table)] as const);
+  const attempts: SalvagedAttempts = {
+    attempt_settings: salvage(file, 'attempt_settings'),
+    attempt_accounts: salvage(file, 'attempt_accounts'),
+    attempts: salvage(file, 'attempts'),
+    attempt_parts: salvage(file, 'attempt_parts'),
+  };
   for (const row of intents) if (isIntact(row) && row.live === 2) checkFree(recordOf(row));
   const aside = existsSync(file) ? `${file}.${stamp}` : undefined;
   if (aside !== undefined) moveAside(file, aside);
@@ -98,8 +111,11 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
       const held = new ReservationTable(database, table.tally);
       for (const reservation of [...reserved, ...madeUp]) attempt(() => held.write([reservation]));
       if (typeof salt === 'string') writeFact(database, 'address_salt', salt);
-      for (const [table, rows] of attempted)
-        for (const row of rows) attempt(() => carryAttempts(database, table, row));
+      const hashed = withoutSecret(attempts);
+      if (hashed) new AttemptTable(database).enter(carriedAttempts(hashed, intents));
+      else
+        for (const name of attemptTables)
+          for (const row of attempts[name]) attempt(() => carryAttempts(database, name, row));
       const recorded = Math.max(recordCount ?? 0, written.length);
       table.tally.renew(recorded, written);
       for (const values of intactPrefix) audit.insert(values);
@@ -229,7 +245,7 @@ function lostReservations(
         ...{ feeCents: 0, isRehearsal: false, orderId: undefined, pid: 0, started: '', override: undefined },
         approval: approvals.get(id),
         intents: [String(key), unknownIntent],
-        facts: { retailers: [], metadata: [], products: [], address: '' },
+        facts: { retailers: [], metadata: [], products: [], recipient: '' },
       });
   }
   return [...made.values()];

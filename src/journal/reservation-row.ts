@@ -16,15 +16,21 @@ import type { Owner } from './owner.ts';
 type ReservationState = 'held' | 'settled' | 'released';
 
 /**
- * Facts that limits may depend on besides the amount. Addresses and metadata are hashed, because a reservation outlives
+ * Facts that limits may depend on besides the amount. All but the retailers are hashed, because a reservation outlives
  * its order.
  */
-interface ReservedFacts {
+export interface ReservedFacts {
   /** Retailer names and hosts. */
   readonly retailers: readonly string[];
   readonly metadata: readonly string[];
   readonly products: readonly string[];
-  readonly address: string;
+  /** Hash of the canonical recipient. */
+  readonly recipient?: string;
+  /**
+   * Takes the place of `recipient` in a reservation from before the canonical form. Its products have another form as
+   * well.
+   */
+  readonly address?: string;
 }
 
 /** An order to reserve money for. */
@@ -167,7 +173,7 @@ export function salvagedReservation(row: StoredRow): Reservation | undefined {
     ...{ key, baseUrl, account, state: 'held', at: amountOf(at), cents: maxCents, counted: maxCents },
     ...{ feeCents: 0, isRehearsal: row.rehearsal === 1, orderId: undefined, pid: 0, started: '' },
     ...{ override: undefined, approval: approvalIn(row), intents: [unknownIntent] },
-    facts: { retailers: [], metadata: [], products: [], address: '' },
+    facts: { retailers: [], metadata: [], products: [], recipient: '' },
   };
 }
 

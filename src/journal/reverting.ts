@@ -1,5 +1,5 @@
 import type { Database } from '../platform/sqlite/database.ts';
-import { AttemptTable } from './attempt-table.ts';
+import type { Attempts } from './attempts.ts';
 import type { AuditChain } from './audit.ts';
 import { failureEntry } from './audit.ts';
 import { storable } from './integrity.ts';
@@ -30,14 +30,20 @@ export class Reverting {
   readonly #table: IntentTable;
   readonly #audit: AuditChain;
   readonly #now: () => number;
-  readonly #attempts: AttemptTable;
+  readonly #attempts: Pick<Attempts, 'undo'>;
 
-  constructor(database: Database, table: IntentTable, audit: AuditChain, now: () => number) {
-    this.#database = database;
-    this.#table = table;
-    this.#audit = audit;
-    this.#now = now;
-    this.#attempts = new AttemptTable(database);
+  constructor(parts: {
+    readonly database: Database;
+    readonly table: IntentTable;
+    readonly audit: AuditChain;
+    readonly attempts: Pick<Attempts, 'undo'>;
+    readonly now: () => number;
+  }) {
+    this.#database = parts.database;
+    this.#table = parts.table;
+    this.#audit = parts.audit;
+    this.#now = parts.now;
+    this.#attempts = parts.attempts;
   }
 
   /**
@@ -46,8 +52,8 @@ export class Reverting {
    * records owned by another process.
    * @returns the number of undone intents that were in doubt. @throws StorageError.
    */
-  undo({ service, since = Number.NEGATIVE_INFINITY, until, message }: Reverted): Promise<number> {
-    return this.#database.transaction(() => {
+  async undo({ service, since = Number.NEGATIVE_INFINITY, until, message }: Reverted): Promise<number> {
+    const { keys, inDoubt } = await this.#database.transaction(() => {
       const rows = this.#table.all().filter((row) => row.base_url === service && mayBeReverted(row, service));
       const gone = rows.filter(({ created_at: at }) => {
         const recorded = Date.parse(String(at));
@@ -55,8 +61,13 @@ export class Reverting {
       });
       for (const row of gone) this.#end(row, message);
       if (gone.length > 0) this.#giveBack(new Set(gone.map(({ key }) => String(key))), service);
-      return gone.filter(({ state }) => state === ('intended' satisfies IntentState)).length;
+      return {
+        keys: gone.map(({ key }) => String(key)),
+        inDoubt: gone.filter(({ state }) => state === ('intended' satisfies IntentState)).length,
+      };
     });
+    if (keys.length > 0) await this.#attempts.undo(service, keys);
+    return inDoubt;
   }
 
   #end(row: IntentRow, message: string): void {
@@ -65,7 +76,6 @@ export class Reverting {
     const settledAt = new Date(this.#now()).toISOString();
     const after = { ...row, ...ended, order_id: null, credential: null, live: 0, settled_at: settledAt };
     this.#table.write(withChecksum(after), row);
-    this.#attempts.follow(String(row.base_url), String(row.key), { state: 'unsent' });
   }
 
   /** A reservation stays held while any of its other intents may still place the order. */

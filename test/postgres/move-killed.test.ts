@@ -84,9 +84,10 @@ describe.skipIf(!hasPostgres || !hasStrace())('order journal move, killed', () =
       const moved = await shop.run('order', 'journal', 'move');
       expect([where, moved.code], moved.stderr).toEqual([where, 0]);
       const found = await team.rows(
-        'SELECT (SELECT count(*) FROM errand.intents) AS records, (SELECT count(*) FROM errand.reservations) AS reservations',
+        `SELECT (SELECT count(*) FROM errand.intents) AS records, (SELECT count(*) FROM errand.reservations) AS reservations,
+           (SELECT count(*) FROM errand.attempts) AS attempts, (SELECT count(*) FROM errand.attempts WHERE state = 'intended') AS doubtful`,
       );
-      expect([where, found]).toEqual([where, [{ records: 3, reservations: 3 }]]);
+      expect([where, found]).toEqual([where, [{ records: 3, reservations: 3, attempts: 3, doubtful: 3 }]]);
       const kinds = await team.rows<{ kind: string }>(
         "SELECT kind FROM errand.audit WHERE kind = 'moved_in'",
       );

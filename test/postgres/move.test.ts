@@ -2,11 +2,17 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { AttemptNeed, AttemptScope, NewAttempt } from '../../src/journal/attempts.ts';
 import { nobody } from '../../src/journal/audit-entry.ts';
 import { Journal } from '../../src/journal/journal.ts';
+import type { Intent } from '../../src/journal/journal-record.ts';
 import { moveJournal } from '../../src/journal/postgres/move.ts';
+import { needOf } from '../../src/orders/needs/need.ts';
+import { referenceOf } from '../../src/orders/needs/reference.ts';
+import { loadSqlite } from '../../src/platform/sqlite/load.ts';
 import { brokenDatabase } from '../faults/team/database.ts';
 import { baseUrl, inAnotherProcess, intent, paidIntent } from '../support/intents.ts';
+import { orderBody, rowBody } from '../support/order-body.ts';
 import { hasPostgres, type TeamDatabase, useServer } from '../support/postgres.ts';
 import { errand, shell } from '../support/run.ts';
 import { errorOf } from '../support/shopping.ts';
@@ -237,6 +243,123 @@ describe.runIf(hasPostgres)("a machine's own journal, once a database is named",
     expect((await inTeam())[0]).toEqual(['k1', 'forgotten', null]);
     expect(await own((journal) => journal.list())).toEqual([]);
     expect(await brokenDatabase(team)).toEqual([]);
+  });
+
+  describe('has attempts, which go along', () => {
+    const scope: AttemptScope = { service: baseUrl, accounts: ['a-fingerprint'], isTest: true };
+    const bodyOf = (name: string) => orderBody(`https://shop.example/p/${name}`);
+    const needFor = (name: string, reference?: string): AttemptNeed =>
+      needOf(bodyOf(name), reference === undefined ? undefined : referenceOf(reference, 'shop'));
+    const order = (key: string, name: string): Intent => ({
+      ...intent(key),
+      body: { ...bodyOf(name), idempotency_key: key },
+    });
+    const claim = (key: string, name: string, change: Partial<NewAttempt> = {}, reference?: string) => ({
+      scope,
+      need: needFor(name, reference),
+      decide: (): NewAttempt => ({
+        ...{ run: undefined, number: 1, key, operation: 'order.create', upload: undefined },
+        ...{ orderId: undefined, state: 'intended', madeAt: now, seenAt: undefined },
+        ...change,
+      }),
+    });
+    const row = { ...rowBody('https://shop.example/p/tea'), idempotency_key: 'row 1' };
+
+    beforeEach(() =>
+      own(async (journal) => {
+        await journal.attempts();
+        await journal.record(
+          order('a1', 'mug'),
+          undefined,
+          undefined,
+          claim('a1', 'mug', { number: 2 }, 'R-1'),
+        );
+        await journal.respond('a1', baseUrl, 'order-a1');
+        await journal.report(journal.run.all());
+        await journal.record(order('a2', 'pot'), undefined, undefined, claim('a2', 'pot', {}, 'R-2'));
+        await journal.letGo('a2', baseUrl);
+        await journal.record({ ...intent('b1'), operation: 'bulk.create', body: { rows: [row] } });
+        await journal.respond('b1', baseUrl, 'batch-1');
+        await journal.report(journal.run.all());
+        const attempts = await journal.attempts();
+        const made = [
+          claim('row 1', 'tea', { upload: 'b1', state: 'placed', orderId: 'order-r1', run: 'may' }),
+          claim('gone', 'cup', { state: 'placed', orderId: 'order-gone' }, 'R-3'),
+          claim('lost', 'jar', { state: 'cancelled', orderId: 'order-lost' }, 'R-4'),
+          claim('of no use', 'pan', { state: 'placed', orderId: 'order-old' }),
+          claim('never', 'lid', { state: 'unsent' }, 'R-5'),
+        ];
+        for (const { need, decide } of made) await attempts.claim(scope, [need], decide);
+      }),
+    );
+
+    const there = () =>
+      shared(async (journal) => {
+        const needs = [
+          ...[needFor('mug'), needFor('tea'), needFor('pot', 'R-2'), needFor('x', 'R-3')],
+          ...[needFor('x', 'R-4'), needFor('pan'), needFor('lid', 'R-5'), needFor('x', 'R-1')],
+        ];
+        const found = await (await journal.attempts()).related(scope, needs);
+        return found.map((all) =>
+          all.map(({ key, state, orderId, number, run, upload, likeness }) =>
+            [key, state, orderId, number, run, upload, likeness].filter((one) => one !== undefined).join(' '),
+          ),
+        );
+      });
+    const all = [
+      ['a1 placed order-a1 2 alike'],
+      ['row 1 placed order-r1 1 may b1 alike'],
+      ['a2 intended 1 alike'],
+      ['gone unknown order-gone 1 unlike'],
+      ['lost cancelled order-lost 1 unlike'],
+      [],
+      [],
+      ['a1 placed order-a1 2 unlike'],
+    ];
+
+    test('with references and scope; what is known by its reference alone has to be looked at', async () => {
+      expect((await move(true)).attempts).toBe(5);
+      expect((await team.rows('SELECT 1 FROM errand.attempts')).length).toBe(0);
+      expect((await move()).attempts).toBe(5);
+      expect(await there()).toEqual(all);
+      const again = await move();
+      expect([again.attempts, again.records, await there()]).toEqual([0, [], all]);
+      await own(async (journal) => {
+        const attempts = await journal.attempts();
+        expect(await attempts.ofKey(scope, 'a2')).toMatchObject([{ state: 'unknown' }]);
+        expect(await attempts.ofKey(scope, 'a1')).toMatchObject([{ state: 'placed' }]);
+      });
+    });
+
+    test('once, where the move was cut short and the database has gone on', async () => {
+      const before = mkdtempSync(join(tmpdir(), 'errand-before-'));
+      onTestFinished(() => rmSync(before, { recursive: true, force: true }));
+      cpSync(folder, before, { recursive: true });
+      await move();
+      await shared(async (journal) => {
+        await journal.claim(journal.get('a2', baseUrl));
+        await journal.respond('a2', baseUrl, 'order-a2');
+        await (await journal.attempts()).follow(baseUrl, 'a2', { state: 'placed', orderId: 'order-a2' });
+        await journal.report(journal.run.all());
+      });
+      rmSync(folder, { recursive: true });
+      cpSync(before, folder, { recursive: true });
+      expect((await move()).attempts).toBe(0);
+      expect((await there())[2]).toEqual(['a2 placed order-a2 1 alike']);
+    });
+
+    test('as what has to be looked at, where they were made before there were attempts', async () => {
+      const file = new (loadSqlite())(join(folder, 'journal.db'));
+      file.exec('DELETE FROM attempts; UPDATE attempt_settings SET imported = 0');
+      file.close();
+      expect((await move()).attempts).toBeGreaterThan(2);
+      const [mug, tea, pot] = await there();
+      expect([mug, tea, pot]).toEqual([
+        ['a1 unknown order-a1 1 alike'],
+        ['row 1 unknown 1 b1 alike'],
+        ['a2 intended 1 alike'],
+      ]);
+    });
   });
 
   test('is told by list, resume and doctor, since it stops all spending', async () => {

@@ -42,6 +42,29 @@ describe.skipIf(!hasPostgres)('an order that the buyer names, on machines that s
     ).toEqual([{ reference: 'REQ-1', state: 'placed', order_id: order?.id, number: 1 }]);
   });
 
+  test('is bought again where another machine has emptied the sandbox, or brought it back', async () => {
+    const shop = await shopping();
+    const database = await server().newDatabase();
+    const [first, second] = [machine(shop, database.url), machine(shop, database.url)];
+    const { workspace, service } = shop;
+    Object.assign(workspace.environment, { ERRAND_DATABASE_URL: database.url });
+    const sandbox = (...args: string[]) => errand(workspace, ['sandbox', ...args]);
+    const snapshot = await sandbox('snapshot', 'before');
+    expect(snapshot.code, snapshot.stderr).toBe(0);
+    const placed = await first(...named);
+    expect(placed.code, placed.stderr).toBe(0);
+    expect((await sandbox('restore', 'before')).code).toBe(0);
+    const states = () => database.rows('SELECT state FROM errand.attempts ORDER BY serial');
+    expect(await states()).toEqual([{ state: 'unsent' }]);
+    const other = ['--reference', 'REQ-2', '-o', 'json'];
+    const different = await second('--product', service.product('test-two-packages'), ...other);
+    expect([different.code, JSON.parse(different.stdout).id]).toEqual([0, JSON.parse(placed.stdout).id]);
+    const again = await second(...named);
+    expect(again.code, again.stderr).toBe(0);
+    expect(await shop.orders()).toHaveLength(2);
+    expect(await states()).toEqual([{ state: 'unsent' }, { state: 'placed' }, { state: 'placed' }]);
+  });
+
   test('that one machine left in doubt is settled by another', async () => {
     const shop = await shopping();
     const database = await server().newDatabase();

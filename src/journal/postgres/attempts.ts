@@ -153,6 +153,14 @@ export class SharedAttempts implements Attempts {
     await this.#inTurn.run(() => this.#ask(sql, true));
   }
 
+  async undo(service: string, intents: readonly string[]): Promise<void> {
+    const keys = `(SELECT json_array_elements_text(${jsonText(intents)}))`;
+    const sql = `UPDATE errand.attempts SET state = 'unsent'
+      WHERE ((upload IS NULL AND key IN ${keys}) OR upload IN ${keys})
+        AND account IN (SELECT id FROM errand.attempt_accounts WHERE service = ${literal(service)})`;
+    await this.#inTurn.run(() => this.#ask(sql, true));
+  }
+
   ofKey(scope: AttemptScope, key: string): Promise<Attempt[]> {
     return this.#own(`upload IS NULL AND key = ${literal(key)}`, scope);
   }

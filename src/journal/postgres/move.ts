@@ -1,10 +1,13 @@
 import { copyFolder, type Sharing } from '../../format/database-address.ts';
 import type { Database } from '../../platform/sqlite/database.ts';
 import { approvalOf, approvalRow, writeApproval } from '../approval-row.ts';
+import { AttemptTable } from '../attempt-table.ts';
+import type { AttemptChange } from '../attempts.ts';
 import { AuditChain, intentEntry, movedEntry, stepEntry } from '../audit.ts';
 import type { AuditOrigin } from '../audit-entry.ts';
 import { contentHash } from '../content.ts';
 import { type OpenOptions, openStateDatabase } from '../database.ts';
+import { earlierAttempts } from '../earlier-attempts.ts';
 import { damagedAdvice, readRecordCount, recordCountFileOf } from '../integrity.ts';
 import { proofOf } from '../intent-proof.ts';
 import { type IntentRow, isIntact, ownerOf, recordOf, withChecksum } from '../intent-row.ts';
@@ -15,6 +18,8 @@ import { journalFile, journalMigrations } from '../journal-tables.ts';
 import { isAlive, isSelf, nobodyAtWork, self } from '../owner.ts';
 import { type Reservation, ReservationTable, reservationOf, storedReservations } from '../reservation-row.ts';
 import { checkFree } from '../take-over.ts';
+import { SharedAttempts } from './attempts.ts';
+import { countMissing, type DoubtfulAttempt, enterAttempts } from './move-attempts.ts';
 import { openShared } from './open.ts';
 import { ownDamagedAdvice, ownFailure } from './own-journal.ts';
 
@@ -27,6 +32,8 @@ export interface Moved {
   readonly records: readonly JournalRecord[];
   /** Number of policy reservations moved along. */
   readonly reservations: number;
+  /** Number of attempts, open or not, that the database did not have. */
+  readonly attempts: number;
   /** Records that stay here, with the reason. */
   readonly left: readonly { readonly record: JournalRecord; readonly why: string }[];
 }
@@ -44,6 +51,7 @@ interface Side {
   readonly table: IntentTable;
   readonly reservations: ReservationTable;
   readonly audit: AuditChain;
+  readonly attempts: AttemptTable;
 }
 
 interface Judged {
@@ -54,8 +62,8 @@ interface Judged {
 
 /**
  * Moves the local journal's in-doubt and unreported records to a shared database, with their reservations, approvals,
- * quotes and grants, in one transaction. Then closes the records here. If killed halfway, running the move again
- * completes it.
+ * quotes and grants, in one transaction. Then closes the records here. All attempts go along, so that the database
+ * knows what was ordered before. If killed halfway, running the move again completes it.
  * @throws ErrandError conflict if a live process owns one of the records; StorageError.
  */
 export async function moveJournal(folder: string, sharing: Sharing, options: MoveOptions): Promise<Moved> {
@@ -64,7 +72,7 @@ export async function moveJournal(folder: string, sharing: Sharing, options: Mov
     const table = new IntentTable(database);
     return {
       ...{ database, table, reservations: new ReservationTable(database, table.tally) },
-      audit: new AuditChain(database, now, origin),
+      ...{ audit: new AuditChain(database, now, origin), attempts: new AttemptTable(database) },
     };
   };
   const file = journalFile(folder);
@@ -75,20 +83,29 @@ export async function moveJournal(folder: string, sharing: Sharing, options: Mov
     const copy = journalFile(copyFolder(folder, sharing.address));
     const advised = { ...opening, damagedAdvice };
     const shared = side(await openShared(copy, journalMigrations, 'journal', sharing, advised));
+    const store = new SharedAttempts(sharing.address, options.waiting?.signal);
     try {
-      if (isPreview) return summed(own, judged(own.table.unfinished(), own, shared));
+      if (isPreview) {
+        const found = judged(own.table.unfinished(), own, shared);
+        return summed(own, found, await countMissing(store, own));
+      }
       const rows = await own.database.transaction(() => taken(own.table));
+      await store.bringIn(() => earlierAttempts(shared.table.all()));
+      // First, so that no machine orders the same again once the records here have ended.
+      const { added, doubtful } = await enterAttempts(store, own);
       const results = await shared.database.transaction(() => {
         const found = judged(rows, own, shared);
         for (const { row } of movable(found)) enter(row, own, shared, sharing.address.shown);
         return found;
       });
-      const moved = summed(own, results);
+      await store.change(nowInDoubt(doubtful, results));
+      const moved = summed(own, results, added);
       await own.database.transaction(() => {
         for (const { row } of movable(results)) leave(row, own, sharing.address.shown, now());
       });
       return moved;
     } finally {
+      store.close();
       await shared.database.close();
     }
   } finally {
@@ -105,6 +122,14 @@ function checkWhole({ tally }: IntentTable, file: string): void {
 }
 
 const movable = (found: readonly Judged[]): readonly Judged[] => found.filter(({ why }) => why === undefined);
+
+/** Sets the attempts back in doubt whose intents are in the database by now. */
+function nowInDoubt(doubtful: readonly DoubtfulAttempt[], results: readonly Judged[]): AttemptChange[] {
+  const moved = new Set(movable(results).map(({ row }) => JSON.stringify([row.base_url, row.key])));
+  return doubtful
+    .filter(({ service, intent }) => moved.has(JSON.stringify([service, intent])))
+    .map(({ serial }) => ({ serial, state: 'intended' }));
+}
 
 /**
  * Takes ownership of the open records, so that no other process of this machine works on them. Call within a
@@ -257,7 +282,7 @@ function insert(
  * Closes a record here, because the shared database is now responsible for it. Its reserved money counts as spent here.
  * Call within a transaction of the local journal.
  */
-function leave(row: IntentRow, { table, audit }: Side, shown: string, now: number): void {
+function leave(row: IntentRow, { table, audit, attempts }: Side, shown: string, now: number): void {
   const there = table.find(String(row.key), String(row.base_url));
   if (!there || !isIntact(there) || there.live !== 2) return;
   audit.append(movedEntry(there, 'out', shown));
@@ -270,9 +295,11 @@ function leave(row: IntentRow, { table, audit }: Side, shown: string, now: numbe
     }),
     there,
   );
+  if (there.order_id === null)
+    attempts.follow(String(there.base_url), String(there.key), { state: 'unknown' });
 }
 
-function summed(own: Side, found: readonly Judged[]): Moved {
+function summed(own: Side, found: readonly Judged[], attempts: number): Moved {
   const going = movable(found).map(({ row }) => row);
   const held = new Set(
     going.flatMap((row) =>
@@ -282,6 +309,7 @@ function summed(own: Side, found: readonly Judged[]): Moved {
   return {
     records: going.map(recordOf),
     reservations: held.size,
+    attempts,
     left: found.flatMap(({ row, why }) => (why === undefined ? [] : [{ record: recordOf(row), why }])),
   };
 }

@@ -8,6 +8,7 @@ import type {
   AttemptClaim,
   AttemptNeed,
   AttemptScope,
+  AttemptState,
   Attempts,
   NewAttempt,
   Reference,
@@ -132,7 +133,7 @@ async function seeAttempts(
         ...settled,
         serial,
         seenAt,
-        ...(settled.orderId !== undefined && { state: 'unknown' }),
+        ...(settled.orderId !== undefined && { state: gone(sources) }),
       });
     else {
       seen.set(idOf(found.order.id), found);
@@ -141,6 +142,12 @@ async function seeAttempts(
   }
   await sources.attempts.change(changes);
 }
+
+/**
+ * State of an attempt whose order the service does not have. A sandbox may have been reset, or restored to a time before
+ * the order, from any machine.
+ */
+const gone = ({ scope }: NeedSources): AttemptState => (scope.isTest ? 'unsent' : 'unknown');
 
 /**
  * Persists the orders the service lists for a reference, including those made elsewhere. @returns the serials of their

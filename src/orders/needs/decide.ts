@@ -266,12 +266,17 @@ const lastOf = (attempts: readonly Attempt[]): Attempt | undefined =>
     .toSorted((one, other) => one.madeAt - other.madeAt || one.number - other.number)
     .at(-1);
 
+const isUnsent = ({ state }: Attempt): boolean => state === 'unsent';
+
 const hasEnded = ({ state }: Attempt): boolean => ['failed', 'cancelled', 'returned'].includes(state);
 
-/** A request rejected at creation leaves no order at the service, so the next attempt reuses its number and key. */
+/**
+ * A request rejected at creation leaves no order at the service, so the next attempt reuses its number and key. An order
+ * that is gone with its sandbox counts, because its key may still be recorded with it.
+ */
 const send = (attempts: readonly Attempt[]): Decision => ({
   do: 'send',
-  number: 1 + attempts.filter((one) => hasEnded(one) && one.orderId !== undefined).length,
+  number: 1 + attempts.filter((one) => (hasEnded(one) || isUnsent(one)) && one.orderId !== undefined).length,
   after: lastOf(attempts),
 });
 

@@ -29,7 +29,8 @@ time_zone: UTC
 #   - { retailer: www.shop.example, per_day: $500 }
 #   - { metadata: { team: office }, per_month: "$1,000" }
 
-# The same product to the same address again: warn, approve or refuse.
+# The same product (and variant) to the same address again, in whichever spelling: warn, approve or refuse.
+# An address is a name, a street, a postal code and a country. No flag of a command lifts it.
 # duplicates: { same: [product, address], within: 7d, then: warn }
 
 # Above this a person must say yes; the yes can be used for a day, unless expires says otherwise for single orders.

@@ -2,14 +2,16 @@ import { orderOfRow, rowReader } from '../../api/bulk-row.ts';
 import { isObject, listIn, numberIn, objectsIn, own, textIn } from '../../api/json.ts';
 import { operations } from '../../api/operations/index.ts';
 import { sha256 } from '../../format/canonical.ts';
+import { canonicalNeed, contentIn } from '../../format/canonical-need.ts';
 import { pages } from '../../http/paging.ts';
 import type { Intent, JournalRecord } from '../../journal/journal-record.ts';
-import type { OrderToReserve } from '../../journal/reservation-row.ts';
+import type { OrderToReserve, ReservedFacts } from '../../journal/reservation-row.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import { nearestWord } from '../../platform/near-words.ts';
 import type { OrderContext } from '../../run/order-context.ts';
+import { type EarlierFacts, earlierFacts } from './earlier-facts.ts';
 import type { Policy, Rule } from './policy.ts';
-import { hostOf, plainUrl, productOf } from './policy.ts';
+import { hostOf, plainUrl } from './policy.ts';
 
 /** An order as the policy sees it before the order is sent. */
 export interface SpendingOrder extends OrderToReserve {
@@ -19,6 +21,8 @@ export interface SpendingOrder extends OrderToReserve {
   readonly metadata: Readonly<Record<string, string>>;
   /** The order's row number, if the order comes from a table. */
   readonly row: number | undefined;
+  /** Facts that are comparable with older reservations. Only set if the policy has a rule about duplicates. */
+  readonly earlier: EarlierFacts | undefined;
 }
 
 export interface OrderLine {
@@ -34,6 +38,8 @@ type Fields = Readonly<Record<string, unknown>>;
 interface Terms {
   readonly feeCents: number;
   readonly isRehearsal: boolean;
+  /** Whether the policy has a rule about duplicates. */
+  readonly findsDuplicates?: boolean;
   /** Row numbers of a batch, as a spreadsheet shows them. */
   readonly numbers?: readonly number[] | undefined;
 }
@@ -82,7 +88,7 @@ function orderOf(
   key: string,
   cents: number,
   body: Fields,
-  { feeCents, isRehearsal }: Omit<Terms, 'numbers'>,
+  { feeCents, isRehearsal, findsDuplicates }: Omit<Terms, 'numbers'>,
   row: number | undefined,
 ): SpendingOrder {
   const lines = objectsIn(body, 'products').map((line): OrderLine => {
@@ -95,13 +101,20 @@ function orderOf(
   return {
     ...{ key, baseUrl, account, intent, cents, feeCents, isRehearsal, lines, metadata, row },
     country: (textIn(address, 'country') ?? '').trim().toUpperCase(),
+    earlier: findsDuplicates ? earlierFacts(body) : undefined,
     facts: {
       retailers: [...new Set(lines.flatMap(({ retailer }) => retailer))],
       metadata: Object.entries(metadata).map(metadataHash),
-      products: [...new Set(lines.map(({ url }) => hash(productOf(url))))],
-      address: addressHash(address),
+      ...needFacts(body),
     },
   };
+}
+
+function needFacts(body: Fields): Pick<ReservedFacts, 'products' | 'recipient'> {
+  const content = contentIn(body, 'products');
+  if (!content) return { products: [], recipient: '' };
+  const { products, recipient } = canonicalNeed(content);
+  return { products: products.map(hash), recipient: hash(recipient) };
 }
 
 /**
@@ -124,23 +137,6 @@ const plainMetadata = (metadata: unknown): Record<string, string> =>
 
 export const metadataHash = ([key, value]: readonly [string, string]): string =>
   hash(JSON.stringify([key, value]));
-
-/** The fields that identify a place. They do not include the recipient's name. */
-const place = ['address_line1', 'address_line2', 'city', 'state', 'postal_code', 'country'] as const;
-
-/** Normalizes the spelling of a place, for comparison. Pure. */
-export const placeText = (part: (name: (typeof place)[number]) => string): string =>
-  JSON.stringify(
-    place.map((name) => {
-      const text = singleSpaced(part(name).trim()).toUpperCase();
-      return name === 'postal_code' ? text.replace(/^(\d{5})-\d{4}$/, '$1') : text;
-    }),
-  );
-
-/** Test first, because most strings need no change and testing is cheaper than replacing. */
-const singleSpaced = (text: string): string => (/\s\s|[^\S ]/.test(text) ? text.replace(/\s+/g, ' ') : text);
-
-const addressHash = (address: unknown): string => hash(placeText((name) => textIn(address, name) ?? ''));
 
 const hash = (text: string): string => sha256(text).slice(0, 16);
 

@@ -14,7 +14,7 @@ import { isAmount } from '../options.ts';
 import { feeOf, ordersOf, type SpendingOrder, withRetailers } from './facts.ts';
 import { checkUnchanged, policyHash } from './load.ts';
 import type { Policy, Verdict } from './policy.ts';
-import { periodsAt } from './policy.ts';
+import { duplicatesRule, periodsAt } from './policy.ts';
 import { against, findingText, PolicyDenial } from './refusal.ts';
 import { settleUnsettled } from './settle.ts';
 import { findingOf, judge } from './verdict.ts';
@@ -89,21 +89,21 @@ export class Gate {
       : verdict;
   }
 
-  /** Like `preview`. If a limit is reached, first fetches what earlier orders finally cost. */
+  /** Like `preview`. If earlier orders decide against the order, first fetches what became of them. */
   async settledPreview(): Promise<Verdict> {
     const verdict = await this.preview();
-    if (!reachesPeriod(verdict) || !(await settleUnsettled(this.#context, this.#since()))) return verdict;
+    if (!dependsOnEarlier(verdict) || !(await settleUnsettled(this.#context, this.#since()))) return verdict;
     return this.preview();
   }
 
   /**
-   * Tries to resolve a refusal. The first time a limit is reached, it fetches the final cost of earlier orders. After
+   * Tries to resolve a refusal. The first time that earlier orders are the reason, it fetches what became of them. After
    * that, it requests an approval, or an override at the terminal. @returns whether to evaluate again. @throws
    * ErrandError.
    */
   async reconsider(failure: unknown): Promise<boolean> {
     if (!(failure instanceof PolicyDenial)) return false;
-    if (!this.#isSettled && reachesPeriod(failure.verdict)) {
+    if (!this.#isSettled && dependsOnEarlier(failure.verdict)) {
       this.#isSettled = true;
       if (await settleUnsettled(this.#context, this.#since())) return true;
     }
@@ -181,13 +181,16 @@ export class Gate {
   }
 }
 
-const reachesPeriod = ({ rows }: Verdict): boolean => rows.some(({ period }) => period !== null);
+/** Whether earlier orders fill a period, or are duplicates. */
+const dependsOnEarlier = ({ rows }: Verdict): boolean =>
+  rows.some(({ period, rule }) => period !== null || rule === duplicatesRule);
 
 const reserved = ({
   lines: _,
   country: _country,
   metadata: _metadata,
   row: _row,
+  earlier: _earlier,
   ...order
 }: SpendingOrder): OrderToReserve => order;
 
@@ -208,7 +211,7 @@ export async function openGate(
   if (isRehearsal && policy.rehearsals === 'exempt') return undefined;
   if (operation === 'legacy.retry') return checkRetry(context, policy);
   const feeCents = await feeOf(context, operation);
-  const terms = { feeCents, isRehearsal };
+  const terms = { feeCents, isRehearsal, findsDuplicates: policy.duplicates !== undefined };
   const all = proposed.map((one) => ({
     ...one,
     orders: ordersOf(one.intent, { ...terms, numbers: one.numbers }),

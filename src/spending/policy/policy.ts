@@ -1,5 +1,5 @@
 import { domainToUnicode } from 'node:url';
-import { isUrl, parseUrl, unescapedTwice, withPlainLetters } from '../../platform/net/urls.ts';
+import { isUrl, parseUrl, unescapedTwice } from '../../platform/net/urls.ts';
 
 /** The orders that a limit applies to. An order must match all fields. */
 export interface Scope {
@@ -38,6 +38,9 @@ export interface NameRule extends Rule {
 
 export const sameFields = ['product', 'address'] as const;
 export const duplicateActions = ['warn', 'approve', 'refuse'] as const;
+
+/** Name of the rule for orders that look like an earlier order. */
+export const duplicatesRule = 'duplicates';
 
 /** Rule for orders that look like an earlier order. */
 interface DuplicateRule extends Rule {
@@ -224,17 +227,6 @@ export const isPlainUrl = (url: string): boolean => plainUrlPattern.test(url) &&
 export function plainUrl(text: string): string {
   const url = parsed(text);
   return url ? url.href : text;
-}
-
-/**
- * Normalizes a URL to compare products. Unlike `plainUrl`, it also drops the scheme and the fragment, and unescapes
- * letters and digits.
- */
-export function productOf(text: string): string {
-  const url = parsed(text);
-  if (!url) return text;
-  const path = withPlainLetters(url.pathname).replace(/%[0-9a-f]{2}/gi, (found) => found.toUpperCase());
-  return `${url.host}${path}${url.search}`;
 }
 
 /** The host of a URL in lower case, without a dot at its end. Text that is not a URL is returned unchanged. */

@@ -1,3 +1,4 @@
+import { canonicalPage } from '../../format/canonical-product.ts';
 import { formatMoney } from '../../format/money.ts';
 import { durationText } from '../../format/time.ts';
 import type { Reservation } from '../../journal/reservation-row.ts';
@@ -10,7 +11,6 @@ import {
   type Limit,
   outcomes,
   type Policy,
-  productOf,
   type Rule,
   type Scope,
   scopeText,
@@ -180,8 +180,10 @@ export function findingOf({ rule, line }: Rule, outcome: VerdictOutcome, message
 /** The largest quantity of any one product in an order, summed over all its lines. */
 function maxOfOneProduct(lines: SpendingOrder['lines']): number {
   const counts = new Map<string, number>();
-  for (const { url, quantity } of lines)
-    counts.set(productOf(url), (counts.get(productOf(url)) ?? 0) + quantity);
+  for (const { url, quantity } of lines) {
+    const page = canonicalPage(url);
+    counts.set(page, (counts.get(page) ?? 0) + quantity);
+  }
   return Math.max(...counts.values());
 }
 
@@ -271,21 +273,32 @@ function duplicateFinder({
   const { same, withinMs, action } = duplicates;
   const outcome = ({ warn: 'warned', approve: 'needs_approval', refuse: 'refused' } as const)[action];
   const what = same.map((one) => (one === 'product' ? 'the same product' : 'the same address')).join(' and ');
-  const keysOf = ({ facts }: Pick<SpendingOrder, 'facts'>): string[] => {
-    const address = same.includes('address') ? facts.address : '';
-    return same.includes('product') ? facts.products.map((product) => `${product} ${address}`) : [address];
+  const keysOf = ({ products, recipient, address }: DuplicateFacts): string[] => {
+    const place = same.includes('address') ? (recipient ?? `${earlierForm}${address}`) : '';
+    return same.includes('product') ? products.map((product) => `${product} ${place}`) : [place];
   };
   const places = new Map<string, string>();
   for (const one of active) {
-    if (one.state === 'released' || one.at <= now - withinMs) continue;
+    if (hasBoughtNothing(one) || one.at <= now - withinMs) continue;
     const earlier = `${one.orderId ?? one.key} of ${new Date(one.at).toISOString().slice(0, 16)}Z`;
-    for (const key of keysOf(one)) places.set(key, earlier);
+    for (const key of keysOf(one.facts)) places.set(key, earlier);
   }
-  return (order) => {
-    const keys = keysOf(order);
-    const earlier = keys.map((key) => places.get(key)).find((found) => found !== undefined);
-    for (const key of keys) if (!places.has(key)) places.set(key, `row ${order.row}`);
-    if (earlier === undefined) return undefined;
-    return findingOf(duplicates, outcome, `${what} as ${earlier}, within ${durationText(withinMs)}`);
+  return ({ facts, earlier, row }) => {
+    const keys = keysOf(facts);
+    const found = [...keys, ...(earlier ? keysOf(earlier) : [])]
+      .map((key) => places.get(key))
+      .find((one) => one !== undefined);
+    for (const key of keys) if (!places.has(key)) places.set(key, `row ${row}`);
+    if (found === undefined) return undefined;
+    return findingOf(duplicates, outcome, `${what} as ${found}, within ${durationText(withinMs)}`);
   };
 }
+
+type DuplicateFacts = Pick<SpendingOrder['facts'], 'products' | 'recipient' | 'address'>;
+
+/** Marks the address of a reservation from before the canonical form. */
+const earlierForm = 'earlier ';
+
+/** Whether an order did not succeed. If the retailer cancelled it, the service still keeps its fee. */
+const hasBoughtNothing = ({ state, counted, feeCents }: Reservation): boolean =>
+  state === 'released' || (state === 'settled' && counted <= feeCents);

@@ -186,6 +186,38 @@ describe('an order is held to the policy, to the cent', () => {
       await create(5000, { shipping_address: { ...address, address_line1: '2 Main St' } }),
     ).toMatchObject({ code: 0 });
   });
+
+  test('the same product and recipient in another spelling are the same; another variant or recipient is not', async () => {
+    policy('duplicates: { same: [product, address], within: 7d, then: refuse }');
+    expect(await create(5000)).toMatchObject({ code: 0 });
+    const url = `${service.product('test-success')}/?utm_source=mail#reviews`;
+    const respelled = {
+      ...{ first_name: address.first_name.toUpperCase(), address_line1: '1 main street' },
+      ...{ postal_code: `${address.postal_code}-0001`, phone_number: '(512) 555-0100' },
+    };
+    const again = await create(5100, {
+      products: [{ url }],
+      shipping_address: { ...address, ...respelled },
+    });
+    expect([again.code, errorOf(again)?.code]).toEqual([11, 'policy_refused']);
+    const variant = [{ label: 'Size', value: 'L' }];
+    expect(
+      (await create(5000, { products: [{ url: service.product('test-success'), variant }] })).code,
+    ).not.toBe(11);
+    const other = { ...address, first_name: 'Grace' };
+    expect(await create(5000, { shipping_address: other })).toMatchObject({ code: 0 });
+  });
+
+  test('an order that failed is no duplicate, and nobody is asked about it', async () => {
+    policy('duplicates: { same: [product, address], within: 7d, then: approve }');
+    expect(await create(5000, {}, 'test-out-of-stock')).toMatchObject({ code: 0 });
+    expect(await create(5000, {}, 'test-out-of-stock')).toMatchObject({ code: 11 });
+    service.pass(60_000);
+    expect(await create(5000, {}, 'test-out-of-stock')).toMatchObject({ code: 0 });
+    service.pass(60_000);
+    const { code, stderr } = await create(5000, {}, 'test-out-of-stock');
+    expect(code, stderr).toBe(0);
+  });
 });
 
 describe('what is reserved', () => {

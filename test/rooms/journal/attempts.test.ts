@@ -10,6 +10,7 @@ import { repairJournal } from '../../../src/journal/repair.ts';
 import type { Reserving } from '../../../src/journal/reservations.ts';
 import { needOf } from '../../../src/orders/needs/need.ts';
 import { referenceOf } from '../../../src/orders/needs/reference.ts';
+import { loadSqlite } from '../../../src/platform/sqlite/load.ts';
 import { baseUrl, intent, openJournal } from '../../support/intents.ts';
 import { address, orderBody, rowBody } from '../../support/order-body.ts';
 import { isOnPostgres } from '../../support/store.ts';
@@ -311,6 +312,24 @@ describe('the table of attempts', () => {
     expect(await found(need('mug'))).toStrictEqual([
       ['kept', 'alike'],
       ['both', 'overlap'],
+    ]);
+  });
+
+  test.skipIf(isOnPostgres)('and where its secret is lost, what its records and references say', async () => {
+    const body = { ...orderBody('https://shop.example/p/mug'), idempotency_key: 'recorded' };
+    await journal.record({ ...intent('recorded'), body });
+    await write(need('mug', 'R-1'), { key: 'recorded', state: 'placed', orderId: 'o1', number: 2 });
+    await write(need('tea', 'R-2'), { key: 'of another machine', state: 'placed', orderId: 'o2' });
+    await journal.close();
+    const file = new (loadSqlite())(join(folder, 'journal.db'));
+    file.exec('DELETE FROM attempt_settings');
+    file.close();
+    await repairJournal(folder, { stamp: 'old', now: () => now, origin: () => nobody });
+    journal = await openJournal(folder, () => now);
+    const [related = []] = await (await journal.attempts()).related(scope, [need('mug', 'R-2')]);
+    expect(related.map(({ key, state, number, likeness }) => [key, state, number, likeness])).toStrictEqual([
+      ['recorded', 'placed', 2, 'alike'],
+      ['of another machine', 'unknown', 1, 'unlike'],
     ]);
   });
 });

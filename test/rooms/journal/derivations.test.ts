@@ -168,11 +168,15 @@ describe('accounts, approvals and policies', () => {
   });
 
   test('what a limit knows of an order and of the rows of a batch', () => {
-    const terms = { feeCents: 100, isRehearsal: false };
-    const known = [single, batch].flatMap((intent) =>
-      ordersOf(intent, terms).map(({ key, cents, facts }) => ({ key, cents, facts })),
-    );
-    pin('facts', known);
+    const terms = { feeCents: 100, isRehearsal: false, findsDuplicates: true };
+    const known = [single, batch].flatMap((intent) => ordersOf(intent, terms));
+    // The form in which reservations were made before products and recipients had a canonical one.
+    const inEarlierForm = known.map(({ key, cents, facts: { retailers, metadata }, earlier }) => ({
+      ...{ key, cents, facts: { retailers, metadata, ...earlier } },
+    }));
+    pin('facts', inEarlierForm);
+    const needs = known.map(({ facts: { products, recipient } }) => ({ products, recipient }));
+    pin('facts of needs', needs);
   });
 
   test('the digest of a body that a challenge is for', () => {
@@ -202,9 +206,13 @@ describe('records', () => {
   });
 
   test('a reservation, with and without an approval', () => {
-    const [spending] = ordersOf(single, { feeCents: 100, isRehearsal: false });
+    const terms = { feeCents: 100, isRehearsal: false, findsDuplicates: true };
+    const [spending] = ordersOf(single, terms);
     if (!spending) throw new Error('no order');
-    const { intent, ...reserved } = spending;
+    const { intent, earlier, ...order } = spending;
+    if (!earlier) throw new Error('no facts in the earlier form');
+    const { retailers, metadata } = order.facts;
+    const reserved = { ...order, facts: { retailers, metadata, ...earlier } };
     const reservation: Reservation = {
       ...{ ...reserved, ...owner, state: 'held', at: now, counted: 5100, orderId: 'o-1', intents: [intent] },
       ...{ override: undefined, approval: undefined },

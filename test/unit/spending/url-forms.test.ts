@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hostOf, isPlainUrl, productOf } from '../../../src/spending/policy/policy.ts';
+import { hostOf, isPlainUrl } from '../../../src/spending/policy/policy.ts';
 import { matchesUrl } from '../../../src/spending/policy/verdict.ts';
 
 describe('a URL is judged as whoever orders it reads it', () => {
@@ -25,20 +25,6 @@ describe('a URL is judged as whoever orders it reads it', () => {
     ['https://WWW.Shop.example%2e/x', 'www.shop.example'],
     ['https://a:b@www.shop.example:8443/x', 'www.shop.example'],
   ])('%s is at %s', (url, host) => expect(hostOf(url)).toBe(host));
-
-  test.each([
-    'http://www.shop.example/p/1',
-    'https://www.shop.example./p/1',
-    'https://www.shop.example/p/%31#reviews',
-    'https://ada@WWW.shop.example/p/1',
-  ])('%s is the same product', (url) => {
-    expect(productOf(url)).toBe(productOf('https://www.shop.example/p/1'));
-  });
-
-  test('another path, query or port is another product', () => {
-    const all = ['/p/1', '/p/2', '/p/1?variant=2', '/P/1'].map((path) => `https://shop.example${path}`);
-    expect(new Set([...all, 'https://shop.example:8443/p/1'].map(productOf)).size).toBe(5);
-  });
 
   test.each([
     ['https://www.shop.example/*', 'https://www.shop.example./x'],

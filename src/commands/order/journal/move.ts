@@ -8,7 +8,7 @@ export const move = defineCommand({
   name: 'move',
   summary: "Take this machine's open orders into the shared database",
   description:
-    'For the day on which several machines begin to share a journal. What is in doubt or was never reported in the journal of this machine goes into the database that ERRAND_DATABASE_URL or the profile names, with what its policy has reserved for it; from then on any machine can resume it there. Until then nothing is ordered from here. Cut short, the same command does the rest.',
+    'For the day on which several machines begin to share a journal. What is in doubt or was never reported in the journal of this machine goes into the database that ERRAND_DATABASE_URL or the profile names, with what its policy has reserved for it; from then on any machine can resume it there. What was ordered from here before, with or without a reference, is known there too, so that no machine orders it again. Until then nothing is ordered from here. Cut short, the same command does the rest.',
   options: {
     dryRun: { kind: 'flag', description: 'show what would be moved; move nothing' },
   },
@@ -50,7 +50,11 @@ export const move = defineCommand({
   },
 });
 
-function hints({ records, reservations, left }: Moved, shownAddress: string, isPreview: boolean): string[] {
+function hints(
+  { records, reservations, attempts, left }: Moved,
+  shownAddress: string,
+  isPreview: boolean,
+): string[] {
   const held = reservations === 0 ? '' : `, with ${countText(reservations)} of the policy's reservations`;
   const went = isPreview ? 'would go' : records.length === 1 ? 'is' : 'are';
   return [
@@ -58,6 +62,11 @@ function hints({ records, reservations, left }: Moved, shownAddress: string, isP
       ? []
       : [
           `${countText(records.length)} ${went} ${isPreview ? 'into' : 'in'} the database ${shownAddress}${held}`,
+        ]),
+    ...(attempts === 0
+      ? []
+      : [
+          `the database ${isPreview ? 'would know' : 'knows'} of ${countText(attempts)} ${attempts === 1 ? 'order' : 'orders'} of this machine, so that none is ordered again`,
         ]),
     ...left.map(({ record, why }) => `${record.key} stays here: ${why}`),
     ...(isPreview || records.length === 0 ? [] : ['errand order journal resume --all settles them there']),

@@ -62,6 +62,25 @@ describe('the journal knows what a sandbox no longer has', () => {
     expect((await errand(workspace, ['reconcile'])).stderr).not.toMatch(/missing|other_cost|doubt/);
   });
 
+  test('restored or emptied, an order with a reference is placed again', async () => {
+    const named = ['--reference', 'R-1'];
+    await place('test-slow');
+    await errand(workspace, ['sandbox', 'snapshot', 'before']);
+    const first = await place('test-success', ...named);
+    expect(first.code, first.stderr).toBe(0);
+    expect((await errand(workspace, ['sandbox', 'restore', 'before'])).code).toBe(0);
+    // It gets the id of the order that is gone.
+    const other = await place('test-two-packages', '--reference', 'R-2');
+    expect([other.code, other.stdout], other.stderr).toEqual([0, first.stdout]);
+    const again = await place('test-success', ...named);
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stdout).not.toBe(other.stdout);
+    expect((await errand(workspace, ['sandbox', 'reset', '--yes'])).code).toBe(0);
+    const anew = await place('test-success', ...named);
+    expect(anew.code, anew.stderr).toBe(0);
+    expect((await place('test-success', ...named)).stdout).toBe(anew.stdout);
+  });
+
   test('emptied, what was in doubt there is settled, and says so; other services keep theirs', async () => {
     await place('test-slow');
     await errand(workspace, ['sandbox', 'fault', 'reset-after@POST /orders']);

@@ -1,0 +1,53 @@
+import type { AttemptNeed, AttemptState, EarlierAttempt, StoredAttempt } from './attempts.ts';
+import { attemptsIn } from './earlier-attempts.ts';
+import { type IntentRow, isIntact, recordOf } from './intent-row.ts';
+
+/** An attempt on its way to another table. */
+export interface CarriedAttempt extends EarlierAttempt {
+  /** Key of the intent that was to place it; undefined if the journal no longer has that. */
+  readonly intent: string | undefined;
+}
+
+/**
+ * Prepares the attempts of one table for another. Needs are hashed with each table's own secret, so they are derived
+ * again from the recorded orders. An attempt without a recorded order is known by its reference alone, and has to be
+ * looked up. Without either it cannot be found by any order, so it is left out.
+ */
+export function* carriedAttempts(
+  stored: Iterable<StoredAttempt>,
+  intents: Iterable<IntentRow>,
+): Generator<CarriedAttempt> {
+  const recorded = recordedNeeds(intents);
+  for (const { scope, attempt } of stored) {
+    const { serial: _, likeness: _likeness, reference, ...made } = attempt;
+    if (made.state === 'unsent') continue;
+    const found = recorded.get(idOf(scope.service, made.key));
+    if (found) yield { scope, attempt: made, intent: found.intent, need: { ...found.need, reference } };
+    else if (reference) {
+      const state = hasEnded(made.state) ? made.state : 'unknown';
+      // No order has this product.
+      const need = { products: [`unknown ${made.key}`], recipient: '', reference };
+      yield { scope, attempt: { ...made, state }, intent: undefined, need };
+    }
+  }
+}
+
+interface RecordedNeed {
+  readonly need: AttemptNeed;
+  readonly intent: string;
+}
+
+function recordedNeeds(intents: Iterable<IntentRow>): ReadonlyMap<string, RecordedNeed> {
+  const needs = new Map<string, RecordedNeed>();
+  for (const row of intents) {
+    if (!isIntact(row)) continue;
+    const record = recordOf(row);
+    for (const { scope, attempt, need } of attemptsIn(record))
+      needs.set(idOf(scope.service, attempt.key), { need, intent: record.key });
+  }
+  return needs;
+}
+
+const idOf = (service: string, key: string): string => `${service}\n${key}`;
+
+const hasEnded = (state: AttemptState): boolean => ['failed', 'cancelled', 'returned'].includes(state);
