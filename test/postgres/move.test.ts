@@ -256,7 +256,7 @@ describe.runIf(hasPostgres)("a machine's own journal, once a database is named",
     });
     const claim = (key: string, name: string, change: Partial<NewAttempt> = {}, reference?: string) => ({
       scope,
-      need: needFor(name, reference),
+      needs: [needFor(name, reference)],
       decide: (): NewAttempt => ({
         ...{ run: undefined, number: 1, key, operation: 'order.create', upload: undefined },
         ...{ orderId: undefined, state: 'intended', madeAt: now, seenAt: undefined },
@@ -289,7 +289,7 @@ describe.runIf(hasPostgres)("a machine's own journal, once a database is named",
           claim('of no use', 'pan', { state: 'placed', orderId: 'order-old' }),
           claim('never', 'lid', { state: 'unsent' }, 'R-5'),
         ];
-        for (const { need, decide } of made) await attempts.claim(scope, [need], decide);
+        for (const { needs, decide } of made) await attempts.claim(scope, needs, decide);
       }),
     );
 

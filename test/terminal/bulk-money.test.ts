@@ -158,7 +158,7 @@ test('what stands out is told above the question, once', async () => {
   await terminal.shows('(y/N)');
   const text = terminal.text.slice(0, terminal.text.indexOf('(y/N)'));
   expect(text).toMatch(/row 5: its ceiling of \$500\.00 is far from the others/);
-  expect(text).toMatch(/1 row: same product and address as an earlier row; row 3 as row 2/);
+  expect(text).toMatch(/1 row: same product and recipient as an earlier row; row 3 as row 2/);
   terminal.type('y\r');
   expect(await terminal.ended()).toBe(0);
   expect(terminal.text.match(/far from the others/g)).toHaveLength(1);

@@ -7,6 +7,7 @@ import { readReading } from '../../bulk/csv/reading.ts';
 import { tableOptions } from '../../bulk/csv/table-options.ts';
 import { issueColumns } from '../../bulk/upload/columns.ts';
 import { openSource } from '../../bulk/upload/source.ts';
+import { UploadWarnings } from '../../bulk/upload/upload-warnings.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Row } from '../../format/result.ts';
 import { forTable } from '../../format/result.ts';
@@ -45,14 +46,15 @@ export const validate = defineCommand({
     const shard = shardOf(part);
     const source = await openSource(context, file);
     const { options } = await readReading(context, source, given);
-    const check = new FileCheck(context, source, options, { local, shard });
+    const warnings = new UploadWarnings();
+    const check = new FileCheck(context, source, options, { local, shard, warnings });
     return {
       kind: 'list',
       rows: isOnScreen(context) ? forTable(grouped()) : issues(),
       columns: issueColumns,
       id: 'row',
       empty: 'nothing is wrong',
-      hints: () => check.hints(),
+      hints: () => [...check.hints(), ...warnings.duplicateLines()],
       exitCode: () => check.exitCode(),
     };
 
