@@ -128,6 +128,7 @@ const partNames: Readonly<Record<string, string>> = {
   ceilings: 'other ceilings',
   keys: 'other idempotency keys (another --run?)',
   plan: 'another plan',
+  attempts: 'other needs, or other attempts at them',
 };
 
 /** Differences between a request and the given subject. Pure. */
