@@ -38,7 +38,7 @@ export interface RowSource {
   /** Called for each row, once or several times; the last call counts. `related` are all attempts at alike needs. */
   note?(row: RowNeed, decision: RowDecision, related: readonly Attempt[]): void;
   /** Whether an attempt is left aside, because the user was shown it before. */
-  ignores?(row: RowNeed, attempt: Attempt): boolean;
+  ignores?(row: RowNeed, attempt: Attempt, related: readonly Attempt[]): boolean;
   /** Whether a row may be sent as this attempt. */
   covers?(row: RowNeed, attempt: { readonly key: string; readonly number: number }): boolean;
 }
@@ -354,7 +354,7 @@ export class DecidedRows {
         continue;
       }
       const key = isNamedByKey ? one.key : firstKeyOf(one.key);
-      if (this.#source.ignores?.(row, one)) continue;
+      if (this.#source.ignores?.(row, one, related)) continue;
       if (key !== firstKey && !isOf(row.need.reference, one) && this.#source.isOfFile(one)) continue;
       heeded.push(key === one.key ? one : { ...one, key });
     }

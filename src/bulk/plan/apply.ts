@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Attempt } from '../../journal/attempts.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
 import { firstKeyOf } from '../../orders/needs/row-key.ts';
 import type { Context } from '../../run/context.ts';
 import { fingerprintOf } from '../check/file-check.ts';
@@ -11,7 +12,6 @@ import type { LeftOut } from '../upload/source.ts';
 import { type DecidedPlan, decidePlan, needName, numbersIn, type RowOutcome } from './decided.ts';
 import { isNew, rowsNamed } from './file.ts';
 import type { ReadPlan } from './read.ts';
-import { clocksDifferMs } from './staleness.ts';
 
 /** The rows of a plan that are applied, and what was decided about them. */
 export interface Applying extends DecidedPlan {
@@ -33,16 +33,18 @@ export async function decideApplied(
   const rows = selected.filter(({ planned }) => isNew(planned) || planned.placed !== null);
   const work = await decidePlan(
     context,
-    { ...columns, all: read.rows, rows, batchSize: plan.batch_size, ...hooksOf(context, read) },
+    { ...columns, all: read.rows, rows, batchSize: plan.batch_size, ...(await hooksOf(context, read)) },
     { run: plan.run, again: plan.made_from.again ?? false },
   );
   return { ...work, read, selected };
 }
 
-function hooksOf(context: Context, { plan, rows }: ReadPlan): Pick<RowSource, 'covers' | 'ignores'> {
+async function hooksOf(
+  context: Context,
+  { plan, rows }: ReadPlan,
+): Promise<Pick<RowSource, 'covers' | 'ignores'>> {
   const byNumber = new Map(rows.map(({ number, planned }) => [number, planned]));
-  const { serviceClock, clock } = context;
-  const madeAt = Date.parse(plan.created_at) + serviceClock.now() - clock.now() - clocksDifferMs;
+  const wasShown = plan.plan === 1 ? await shownByEarlier(context) : undefined;
   return {
     covers(row, { key, number }) {
       const planned = byNumber.get(row.number);
@@ -50,11 +52,34 @@ function hooksOf(context: Context, { plan, rows }: ReadPlan): Pick<RowSource, 'c
       const { attempt } = planned;
       return attempt == null || (needName(row) === attempt.need && number <= attempt.number);
     },
-    // A plan of version 1 lists the orders that are like its rows, so whoever applies it was shown those before it.
-    ...(plan.plan === 1 && {
-      ignores: ({ firstKey, need }, one: Attempt) =>
-        need.reference === undefined && firstKeyOf(one.key) !== firstKey && one.madeAt < madeAt,
+    ...(wasShown && {
+      ignores: ({ number, need, firstKey }, one, related) =>
+        need.reference === undefined &&
+        firstKeyOf(one.key) !== firstKey &&
+        wasShown(byNumber.get(number)?.twins ?? [], one, related),
     }),
+  };
+}
+
+/**
+ * A plan of version 1 lists the newest order that each row is like, and whoever applies it was shown that. So neither
+ * that one nor one that this journal recorded before it holds the row back.
+ */
+async function shownByEarlier(
+  context: Context,
+): Promise<(twins: readonly string[], one: Attempt, related: readonly Attempt[]) => boolean> {
+  if (!journalExists(context.settings)) return () => false;
+  const journal = await context.journal();
+  const recordOf = ({ upload, key }: Attempt) => journal.find(upload ?? key, context.settings.baseUrl.value);
+  return (twins, one, related) => {
+    const at = recordOf(one)?.created_at;
+    if (at === undefined || twins.length === 0) return false;
+    return related.some((other) => {
+      const record = recordOf(other);
+      if (!record) return false;
+      const named = [record.order_id ?? record.key, record.key];
+      return named.some((id) => twins.some((text) => text.includes(id))) && at <= record.created_at;
+    });
   };
 }
 

@@ -8,7 +8,7 @@ import { planLifeMs } from './file.ts';
 import { planRefused, type ReadPlan } from './read.ts';
 
 /** Tolerated clock skew between machines, ms. */
-export const clocksDifferMs = 3600 * 1000;
+const clocksDifferMs = 3600 * 1000;
 
 interface Stale {
   readonly code: 'plan_expired' | 'plan_elsewhere';

@@ -22,7 +22,7 @@ export const plan = defineCommand({
   name: 'plan',
   summary: 'Write a plan of what an upload would order, to review and apply; places nothing',
   description:
-    'The plan lists every order with its key, the current product price, likely duplicates of earlier orders, the policy verdict and the remaining wallet balance. `bulk apply` places exactly that within 24 hours, with the same key, at the same service. A hash detects any change to the file but does not prove who wrote it. The plan contains addresses, so only you can read it. Output lists the rows that need review; --all lists every row.',
+    'Decides about every row as `bulk upload` does, and lists the new orders: each with its key, the attempt at its need that it will be, the current product price, orders that it is like, the policy verdict and the remaining wallet balance. A row that is like an earlier order stops it, until --skip-duplicates, --again or --run says what is meant. `bulk apply` places exactly what is new within 24 hours, with the same key, at the same service. A hash detects any change to the file but does not prove who wrote it. The plan contains addresses, so only you can read it. Output lists the rows that need review; --all lists every row.',
   arguments: [{ name: 'file', completes: 'files', description: 'CSV file; - reads stdin', required: true }],
   options: {
     out: {
@@ -49,10 +49,15 @@ export const plan = defineCommand({
       command: 'errand bulk plan orders.csv --out december.plan --force --no-prices --all -o csv',
       note: 'again, without prices; every row for a spreadsheet',
     },
+    {
+      command: 'errand bulk plan orders.csv --out december.plan --force --skip-duplicates',
+      note: 'without the rows that are like earlier orders',
+    },
   ],
   output: { list: 'PlanRow' },
   readsOnly: true,
   exitCodes: {
+    5: 'rows are like earlier orders, and no plan is written; or the order of a reference or key differs, and the plan leaves the row out',
     6: 'the wallet cannot cover it; the plan is written',
     7: 'a row is invalid, and no plan is written',
     11: 'the policy refuses rows or wants an approval, so that it cannot be applied as it is; the plan is written',
