@@ -17,6 +17,7 @@ const themes: Readonly<Record<string, () => Promise<{ readonly measure: Theme }>
   get: () => import('./get.ts'),
   size: () => import('./size.ts'),
   journal: () => import('./journal.ts'),
+  attempts: () => import('./attempts.ts'),
   pages: () => import('./orders-list.ts'),
   list: () => import('./list.ts'),
   export: () => import('./export.ts'),

@@ -18,6 +18,7 @@ import {
   type TablePlan,
 } from './csv/headings.ts';
 import { breaksIn, delimiters, readTable, type TableOptions } from './csv/reader.ts';
+import { readReference } from './csv/reference-columns.ts';
 import {
   addressOfOrder,
   asTaken,
@@ -25,8 +26,10 @@ import {
   isContinuation,
   noReadings,
   noteHidden,
+  noteReferences,
   type Readings,
 } from './csv/shop-export-quirks.ts';
+import { lostDigits } from './csv/spreadsheet-text.ts';
 
 /** A parsed row of a file. */
 export interface FileRow {
@@ -38,13 +41,13 @@ export interface FileRow {
   /** The price as in the file, if it is unknown whether bare whole numbers are dollars or cents. */
   readonly openPrice: OpenPrice | undefined;
   readonly row: BulkRow;
+  /** The buyer's own name for the row's order, without the run; undefined if the file has none, or an invalid one. */
+  readonly reference?: Reference | undefined;
   readonly issues: readonly BulkIssue[];
   /** Whether a stray quote may have swallowed the rows below, which would be skipped along with this one. */
   readonly mayHoldOthers: boolean;
   /** Precomputed key. It is needed when only part of the file is read, because a key depends on the earlier rows. */
   readonly key?: string;
-  /** The buyer's own name for the row's order, if the file has one. */
-  readonly reference?: Reference | undefined;
 }
 
 export interface RowsOptions extends TableOptions, HeadingMap {
@@ -76,6 +79,7 @@ export async function* readRows(
       plan = planTable(options.name, readHeadings(headings, options), options, headings);
       rivals = new RivalCells(options.name, plan);
       if (!options.isAsBefore) noteHidden(readings, headings);
+      readings.references.unused = plan.unusedReference;
     }
     const money = { unit: plan.isInCents ? ('cents' as const) : options.amounts, decimal: options.decimal };
     const read: FileRow[] = [];
@@ -90,6 +94,7 @@ export async function* readRows(
         const whole = withAddress(plan, cells, number);
         rivals?.note(whole);
         const row = readRow(plan, money, number, asTaken(plan, whole, readings));
+        if (row.reference) noteReferences(readings, plan, row.reference, number);
         read.push(lines.first === lines.last ? row : withLines(row, lines));
       }
     }
@@ -150,10 +155,14 @@ function readRow(
   if (plan.currencyIndexes.length > 0) issues.push(...currencies(plan, cells));
   if (cells.length > plan.headings.length) issues.push(...surplus(plan.headings, cells));
   if (plan.unheadedIndex >= 0) issues.push(...unheaded(plan, cells));
+  const named = plan.reference && readReference(plan.reference, cells);
+  if (named && 'issue' in named) issues.push(named.issue);
+  if (named) issues.push(...keyWithReference(row));
   const found = explained(issues, row);
   const openPrice = isPriced && unit === undefined ? { text: text.trim(), ...read } : undefined;
   return {
     ...{ number, plan, cells, row, openPrice, mayHoldOthers: false },
+    reference: named && 'reference' in named ? named.reference : undefined,
     issues: found.length === 0 ? found : found.map(shownIssue),
   };
 }
@@ -248,6 +257,13 @@ function addUnusable(issues: BulkIssue[], { cell }: BulkRow): void {
     const message = addressProblem(column, address);
     if (message !== undefined) issues.push({ column, value: address[column], message });
   }
+}
+
+/** A row's key follows from its reference, so the file must not give both. */
+function keyWithReference({ cell }: BulkRow): BulkIssue[] {
+  const value = cell('idempotency_key');
+  const message = 'stands beside a reference, from which the key follows; take the column out';
+  return value === '' ? [] : [{ column: 'idempotency_key', value, message }];
 }
 
 const currencies = ({ headings, currencyIndexes }: TablePlan, cells: readonly string[]): BulkIssue[] =>
@@ -350,7 +366,6 @@ export function stableKey(parts: readonly (string | number)[]): string {
 /** Countries with five-digit postal codes, where four digits mean a lost leading zero. */
 const fiveDigits = new Set(['DE', 'ES', 'FI', 'FR', 'HR', 'IT', 'MX', 'TR', 'US']);
 
-const powerOfTen = /^\d(?:[.,]\d{1,14})?e\+?\d{1,3}$/i;
 const withDecimal = /^(\d{1,15})[.,]0{1,2}$/;
 
 /**
@@ -364,8 +379,8 @@ function explainArtifact(
 ): string | undefined {
   const isPostal = column === 'postal_code' && (text.length === 4 || text.length === 9);
   if (!isPostal && !/[.,e]/i.test(text)) return undefined;
-  if (powerOfTen.test(text))
-    return `is what a spreadsheet made of a long number, and digits are lost; format the column as text, enter it again and export anew`;
+  const lost = lostDigits(text);
+  if (lost !== undefined) return lost;
   const [, whole] = withDecimal.exec(text) ?? [];
   if (whole !== undefined)
     return `is a number with decimals, as a spreadsheet writes it; write ${whole}, in a column formatted as text`;

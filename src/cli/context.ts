@@ -157,10 +157,11 @@ function stateMembers({
   return {
     journal: refreshed(async () => {
       const { Journal } = await import('../journal/journal.ts');
+      const { defaultWindowMs } = await import('../run/duplicate-window.ts');
       const journal = await Journal.open(stateFolder(), systemClock.now, {
         waiting,
         origin: await context().origin(),
-        repeatWindowMs: settings.repeatWindowMs.value,
+        recentMs: settings.duplicateWindowMs.value ?? defaultWindowMs.live,
         ...(shared && { shared, warn: note }),
         creationMarker: {
           since: journalSince(),

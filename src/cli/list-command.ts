@@ -91,6 +91,17 @@ interface ListDefinition<N extends ListName> {
   readonly empty: string;
   readonly examples: readonly Example[];
   readonly related: readonly string[];
+  /** Filters that are no parameters of the operation. */
+  readonly more?: MoreFilters<QueryOf<N>>;
+}
+
+/** Filters that errand turns into the operation's parameters. */
+interface MoreFilters<Q> {
+  readonly options: Options;
+  /** @param query holds the parameters given. @throws UsageError if the filters conflict with them. */
+  toQuery(input: Readonly<Record<string, unknown>>, query: Readonly<Record<string, unknown>>): Partial<Q>;
+  /** Lines for stderr once all records are printed. */
+  hints(input: Readonly<Record<string, unknown>>, shown: number): readonly string[];
 }
 
 const paging: readonly string[] = ['limit', 'offset'];
@@ -98,7 +109,19 @@ const paging: readonly string[] = ['limit', 'offset'];
 /** Builds a noun's `list` verb: filters, paging and columns of a list operation. */
 export function listCommand<N extends ListName>(
   name: N,
-  { summary, filters, columns, screen, screenQuery, id, what, empty, examples, related }: ListDefinition<N>,
+  {
+    summary,
+    filters,
+    columns,
+    screen,
+    screenQuery,
+    id,
+    what,
+    empty,
+    examples,
+    related,
+    more,
+  }: ListDefinition<N>,
 ): AnyCommand {
   const operation: Operation = operations[name];
   const all = { kind: 'flag', description: 'page to the end' } as const;
@@ -113,6 +136,7 @@ export function listCommand<N extends ListName>(
     aliases: ['ls'],
     summary,
     options: {
+      ...more?.options,
       ...shown(isFilter, presentation),
       ...shown((parameter) => paging.includes(parameter), ungrouped),
       all,
@@ -125,7 +149,9 @@ export function listCommand<N extends ListName>(
     async run(context, { all, ...input }) {
       // The cast is safe because the options are derived from the operation's row in the operations table.
       const needsMore = isOnScreen(context) || namesStateOf(screen, context);
-      const query = { ...(needsMore && screenQuery), ...toQuery(input) } as QueryOf<N>;
+      const given: Readonly<Record<string, unknown>> = toQuery(input);
+      const filtered = more?.toQuery(input, given);
+      const query = { ...(needsMore && screenQuery), ...given, ...filtered } as QueryOf<N>;
       const paged = await listRows(context, name, query, all === true);
       return {
         kind: 'list',
@@ -135,7 +161,10 @@ export function listCommand<N extends ListName>(
         ...(id !== undefined && { id }),
         empty,
         // No hint if the user asked for a specific range.
-        hints: () => (input.limit === undefined && input.offset === undefined ? moreHint(paged, what) : []),
+        hints: () => [
+          ...(input.limit === undefined && input.offset === undefined ? moreHint(paged, what) : []),
+          ...(more?.hints(input, paged.count().shown) ?? []),
+        ],
       };
     },
   });

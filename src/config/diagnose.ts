@@ -8,7 +8,7 @@ import { checkState } from './paths.ts';
 import { preferences } from './preferences.ts';
 import { type Flags, resolveSettings, type Settings } from './resolve.ts';
 import type { SettingsStore } from './store.ts';
-import { emptyStored, profileFields, type Stored, storedFields } from './stored.ts';
+import { emptyStored, profileFields, renamedPreferences, type Stored, storedFields } from './stored.ts';
 
 /** A problem with files or settings, found before they are used. */
 export interface ConfigProblem {
@@ -124,7 +124,11 @@ function unknownKeys(file: string): ConfigProblem[] {
   const root = parsed(file);
   const names = [
     ...strangers(root, storedFields, ''),
-    ...strangers(root.preferences, Object.keys(preferences), 'preferences.'),
+    ...strangers(
+      root.preferences,
+      [...Object.keys(preferences), ...Object.keys(renamedPreferences)],
+      'preferences.',
+    ),
     ...Object.entries(Object(root.profiles)).flatMap(([name, profile]) =>
       strangers(profile, profileFields, `profiles.${name}.`),
     ),

@@ -1,25 +1,37 @@
 import { plainHeading } from '../api/bulk-columns.ts';
-import type { ColumnMap, Stored } from './stored.ts';
+import type { ColumnMap, Stored, StoredReference } from './stored.ts';
 
-/** A heading map, and the preset it extends. */
+/** A heading map, the preset it extends, and where it reads references. */
 export interface SavedMap {
   readonly map: ColumnMap;
   readonly preset: string | undefined;
+  readonly reference: StoredReference | undefined;
 }
 
 /** The map saved under a name; undefined if none. Pure. */
-export function mapIn({ maps, map_presets: presets }: Stored, name: string): SavedMap | undefined {
+export function mapIn(
+  { maps, map_presets: presets, map_references: references }: Stored,
+  name: string,
+): SavedMap | undefined {
   const map = Object.hasOwn(maps, name) ? maps[name] : undefined;
-  return map && { map, preset: Object.hasOwn(presets, name) ? presets[name] : undefined };
+  return (
+    map && {
+      map,
+      preset: Object.hasOwn(presets, name) ? presets[name] : undefined,
+      reference: Object.hasOwn(references, name) ? references[name] : undefined,
+    }
+  );
 }
 
 /** Saves a map, replacing an earlier one of that name. Pure. */
-export function withMap(stored: Stored, name: string, { map, preset }: SavedMap): Stored {
-  const { [name]: _, ...others } = stored.map_presets;
+export function withMap(stored: Stored, name: string, { map, preset, reference }: SavedMap): Stored {
+  const { [name]: _preset, ...presets } = stored.map_presets;
+  const { [name]: _reference, ...references } = stored.map_references;
   return {
     ...stored,
     maps: { ...stored.maps, [name]: map },
-    map_presets: { ...others, ...(preset !== undefined && { [name]: preset }) },
+    map_presets: { ...presets, ...(preset !== undefined && { [name]: preset }) },
+    map_references: { ...references, ...(reference && { [name]: reference }) },
   };
 }
 
@@ -35,6 +47,11 @@ export interface MapPreset {
    * later heading is used if the earlier ones are empty.
    */
   readonly columns: Readonly<Record<string, readonly string[]>>;
+  /**
+   * Headings that together name one line of one order: the order's number, then the line. The first heading found in
+   * the file counts for each. Shops number alike, so these are references only within a namespace.
+   */
+  readonly reference: readonly (readonly string[])[];
   /**
    * Values that mark an order as cancelled, returned or unpaid, by heading. They are in lower case, with each `-` and
    * `_` replaced by a single space. An empty list matches any text.
@@ -70,6 +87,7 @@ const presets: readonly MapPreset[] = [
       country: ['Shipping Country'],
       phone_number: ['Shipping Phone', 'Phone', 'Billing Phone'],
     },
+    reference: [['Name'], ['Lineitem name']],
     calledOff: { 'Cancelled at': [], 'Financial Status': unpaidStates },
   },
   {
@@ -90,6 +108,10 @@ const presets: readonly MapPreset[] = [
       country: ['shipping_country', 'Country Code (Shipping)', 'Country Name (Shipping)'],
       phone_number: ['shipping_phone', 'Phone (Shipping)', 'billing_phone', 'Phone (Billing)'],
     },
+    reference: [
+      ['order_number', 'order_id'],
+      ['item_id', 'Item #'],
+    ],
     calledOff: { status: unfilledStates, 'Order Status': unfilledStates },
   },
   {
@@ -106,6 +128,7 @@ const presets: readonly MapPreset[] = [
       postal_code: ['Shipping Address Zip'],
       po_number: ['PO Number', 'Purchase Order Number'],
     },
+    reference: [['Order ID'], ['ASIN/ISBN']],
     calledOff: { 'Order Status': ['cancelled', 'canceled'] },
   },
 ];

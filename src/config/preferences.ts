@@ -2,7 +2,7 @@ import { amountUnits } from '../api/amount.ts';
 import { outputFormats } from '../format/result.ts';
 import { parseDuration } from '../platform/duration.ts';
 import { UsageError } from '../platform/errors.ts';
-import type { Preference } from './stored.ts';
+import { currentName, type Preference } from './stored.ts';
 
 interface PreferenceSpec {
   readonly description: string;
@@ -25,10 +25,11 @@ export const preferences: Readonly<Record<string, PreferenceSpec>> = {
   retries: { description: 'attempts after the first one: 0 to 20', parse: integer('retries', 0, 20) },
   utc: { description: 'absolute UTC times in tables: true or false', parse: truth('utc') },
   'no-input': { description: 'never ask: true or false', parse: truth('no-input') },
-  'repeat-window': {
-    description: 'how long the same order again is taken for a repeated command: 10m, or 0 for never',
+  'duplicate-window': {
+    description:
+      'how long an order like an earlier one is taken for a duplicate: 12h, or 0 for never (default 12h, with a test key 10m)',
     parse: (text) => {
-      parseWindow(text, 'repeat-window');
+      parseWindow(text, 'duplicate-window');
       return text;
     },
   },
@@ -57,7 +58,8 @@ export function parsePreference(name: string, text: string): Preference {
 
 /** @throws UsageError listing the known names. */
 export function specOf(name: string): PreferenceSpec {
-  const spec = Object.hasOwn(preferences, name) ? preferences[name] : undefined;
+  const current = currentName(name);
+  const spec = Object.hasOwn(preferences, current) ? preferences[current] : undefined;
   if (spec) return spec;
   throw new UsageError(`there is no preference "${name}"; known are ${Object.keys(preferences).join(', ')}`);
 }

@@ -43,7 +43,8 @@ export interface Settings {
   readonly timeoutMs: Setting<number>;
   readonly retries: Setting<number>;
   /** Window in which an identical order counts as a repeated command, ms; 0 disables the check. */
-  readonly repeatWindowMs: Setting<number>;
+  /** How long an order counts as a duplicate; undefined for the default of the service in use. */
+  readonly duplicateWindowMs: Setting<number | undefined>;
   readonly utc: boolean;
   readonly debug: boolean;
   /** Why prompts are disabled; undefined if they are allowed. */
@@ -68,7 +69,6 @@ export type Flags = Readonly<Record<string, unknown>>;
 
 const defaultTimeoutMs = 30_000;
 const defaultRetries = 4;
-const defaultRepeatWindowMs = 600_000;
 
 /**
  * Resolves settings in order of precedence: flag, environment, profile or preference, default.
@@ -119,7 +119,7 @@ export function resolveSettings(
     output: pickOutput(flags, environment, stored),
     timeoutMs: pickTimeout(flags, environment, stored),
     retries: pickRetries(flags, stored),
-    repeatWindowMs: pickRepeatWindow(stored),
+    duplicateWindowMs: pickDuplicateWindow(environment, stored),
     utc: flags.utc === true || stored.preferences.utc === true,
     debug: flags.debug === true || isSet(environment.ERRAND_DEBUG),
     noInput: noInputReason(flags, environment, stored),
@@ -271,11 +271,15 @@ function pickRetries(flags: Flags, stored: Stored): Setting<number> {
   return { value: defaultRetries, from: 'default', name: 'retries' };
 }
 
-function pickRepeatWindow({ preferences }: Stored): Setting<number> {
-  const name = 'repeat-window';
+function pickDuplicateWindow(environment: Environment, { preferences }: Stored): Setting<number | undefined> {
+  const name = 'duplicate-window';
   const preference = preferences[name];
-  if (preference === undefined) return { value: defaultRepeatWindowMs, from: 'default', name };
-  return { value: parseWindow(String(preference), name), from: 'preference', name };
+  const given = first<string>(
+    variable(environment, 'ERRAND_DUPLICATE_WINDOW'),
+    preference === undefined ? undefined : { value: String(preference), from: 'preference', name },
+  );
+  if (!given) return { value: undefined, from: 'default', name };
+  return { ...given, value: parseWindow(given.value, given.name) };
 }
 
 function noInputReason(flags: Flags, environment: Environment, stored: Stored): string | undefined {

@@ -29,6 +29,12 @@ export interface Profile {
 
 export type Preference = string | number | boolean;
 export type ColumnMap = Readonly<Record<string, string>>;
+/** Which columns of a file give each row's reference, and in which namespace. */
+export interface StoredReference {
+  /** Each a heading, or several separated by commas. */
+  readonly columns: readonly string[];
+  readonly namespace?: string;
+}
 export type StoredAddress = Readonly<Record<string, string | null>>;
 
 export interface Stored {
@@ -43,6 +49,8 @@ export interface Stored {
   readonly maps: Readonly<Record<string, ColumnMap>>;
   /** Preset each map extends, by map name. */
   readonly map_presets: Readonly<Record<string, string>>;
+  /** Where each map reads references, by map name. */
+  readonly map_references: Readonly<Record<string, StoredReference>>;
   /**
    * When each state folder's journal was created, ISO 8601. If a journal gets lost, this shows that the empty journal
    * in its place is not just a new one.
@@ -60,6 +68,7 @@ export const storedFields = [
   'example_address',
   'maps',
   'map_presets',
+  'map_references',
   'journals',
 ] as const satisfies readonly (keyof Stored)[];
 export const profileFields = [
@@ -84,6 +93,7 @@ export const emptyStored: Stored = {
   addresses: {},
   maps: {},
   map_presets: {},
+  map_references: {},
   journals: {},
 };
 
@@ -168,9 +178,25 @@ function checkStored(file: string, value: unknown): Stored {
         optionalText(file, `map_presets.${name}`, preset) ?? '',
       ]),
     ),
+    map_references: Object.fromEntries(
+      Object.entries(fieldsOf(file, 'map_references', root.map_references ?? {})).map(([name, reference]) => [
+        checkName(file, name),
+        checkReference(file, `map_references.${name}`, reference),
+      ]),
+    ),
     journals: checkJournals(file, root.journals),
     ...(defaultAddress !== undefined && { default_address: defaultAddress }),
     ...(exampleAddress !== undefined && { example_address: exampleAddress }),
+  };
+}
+
+function checkReference(file: string, path: string, value: unknown): StoredReference {
+  const { columns = [], namespace } = fieldsOf(file, path, value);
+  if (!Array.isArray(columns)) throw wrong(file, `${path}.columns`, 'a list');
+  const named = optionalText(file, `${path}.namespace`, namespace);
+  return {
+    columns: columns.map((column, at) => optionalText(file, `${path}.columns.${at}`, column) ?? ''),
+    ...(named !== undefined && { namespace: named }),
   };
 }
 
@@ -229,6 +255,14 @@ function checkMap(file: string, name: string, value: unknown): ColumnMap {
   );
 }
 
+/** Current names of preferences that were renamed, by their former name. */
+export const renamedPreferences: Readonly<Record<string, string>> = { 'repeat-window': 'duplicate-window' };
+
+/** The current name of a preference that may be given by its former name. */
+export const currentName = (name: string): string =>
+  (Object.hasOwn(renamedPreferences, name) ? renamedPreferences[name] : undefined) ?? name;
+
+/** Validates the preferences and renames those with a former name. A value under the current name wins. */
 function checkPreferences(file: string, value: unknown): Record<string, Preference> {
   const entries = Object.entries(fieldsOf(file, 'preferences', value ?? {})).map(
     ([name, entry]): [string, Preference] => {
@@ -237,7 +271,9 @@ function checkPreferences(file: string, value: unknown): Record<string, Preferen
       throw wrong(file, `preferences.${name}`, 'a text, a number, true or false');
     },
   );
-  return Object.fromEntries(entries);
+  const former = entries.filter(([name]) => currentName(name) !== name);
+  const current = entries.filter(([name]) => currentName(name) === name);
+  return Object.fromEntries([...former.map(([name, entry]) => [currentName(name), entry]), ...current]);
 }
 
 function fieldsOf(file: string, path: string, value: unknown): Readonly<Record<string, unknown>> {

@@ -12,6 +12,7 @@ const trackingNames: ReadonlySet<string> = new Set([
     'gad_source',
     'gad_campaignid',
     'srsltid',
+    'utm',
     '_ga',
     '_gl',
   ],

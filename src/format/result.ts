@@ -63,6 +63,8 @@ interface ColumnStyle<R> {
   readonly mood?: (row: Unchecked<R>) => Mood | undefined;
   /** Shown only if all other columns keep their full width. With `told`, the user learns when the column is dropped. */
   readonly isExtra?: true | 'told';
+  /** Scripts get it only if `--fields` names it; it is younger than what they read. */
+  readonly isNamedOnly?: true;
   /** `value` looks up product titles by URL when the record has none. */
   readonly usesTitles?: true;
   /** A sentence: a TTY wraps it between words and never cuts it. */

@@ -12,6 +12,7 @@ import {
   type EarlierAttempt,
   type IntentEnd,
   inChunks,
+  isSweepable,
   type Lookup,
   lookupOf,
   type NeedNumbers,
@@ -22,6 +23,7 @@ import {
   relatedOf,
   type StoredAttempt,
   scopeOf,
+  sweptAtOnce,
 } from './attempts.ts';
 
 /** Migration. Older records are imported when the table is first used. */
@@ -42,6 +44,7 @@ export function createAttempts(database: Database): void {
   // Upload rows are left out, because they are found by upload. Otherwise each row would add a random index entry.
   database.run('CREATE INDEX attempts_key ON attempts (key) WHERE upload IS NULL');
   database.run('CREATE INDEX attempts_upload ON attempts (upload) WHERE upload IS NOT NULL');
+  database.run(`CREATE INDEX attempts_ended ON attempts (made_at) WHERE ${isSweepable}`);
   database.run('CREATE TABLE attempt_parts (part INTEGER NOT NULL, attempt INTEGER NOT NULL) STRICT');
   database.run('CREATE INDEX attempt_parts_part ON attempt_parts (part)');
   database.run(
@@ -73,15 +76,25 @@ export class AttemptTable {
     const secret = this.#secret();
     const last = Number(this.#database.get('SELECT max(serial) AS last FROM attempts')?.last ?? 0);
     const written: (number | undefined)[] = [];
-    for (const piece of inChunks(needs, needsAtOnce)) {
-      const lookup = lookupOf(secret, piece);
-      for (const [at, related] of this.#find(accounts, lookup, last).entries()) {
-        const made = decide(related, written.length);
-        const numbers = lookup.numbers[at];
-        written.push(made && numbers && this.#insert(own, piece[at]?.reference, numbers, made));
+    try {
+      for (const piece of inChunks(needs, needsAtOnce)) {
+        if (written.length === needsAtOnce) this.#cache(claimCacheKiB);
+        const lookup = lookupOf(secret, piece);
+        for (const [at, related] of this.#find(accounts, lookup, last).entries()) {
+          const made = decide(related, written.length);
+          const numbers = lookup.numbers[at];
+          written.push(made && numbers && this.#insert(own, piece[at]?.reference, numbers, made));
+        }
       }
+    } finally {
+      if (written.length > needsAtOnce) this.#cache(defaultCacheKiB);
     }
     return written;
+  }
+
+  /** Sets how much of the file is cached. Hashes lead to pages all over an index. */
+  #cache(kibibytes: number): void {
+    this.#database.get(`PRAGMA cache_size = -${kibibytes}`);
   }
 
   change(changes: readonly AttemptChange[]): void {
@@ -111,6 +124,16 @@ export class AttemptTable {
         JSON.stringify(intents),
         service,
       );
+  }
+
+  /** Implements `Attempts.sweep`. */
+  sweep(before: number): void {
+    const sql = `SELECT serial FROM attempts WHERE ${isSweepable} AND made_at < ? ORDER BY made_at LIMIT ${sweptAtOnce}`;
+    const serials = this.#database.all(sql, before).map(({ serial }) => Number(serial));
+    if (serials.length === 0) return;
+    const old = '(SELECT value FROM json_each(?))';
+    for (const which of [`attempt_parts WHERE attempt IN ${old}`, `attempts WHERE serial IN ${old}`])
+      this.#database.run(`DELETE FROM ${which}`, JSON.stringify(serials));
   }
 
   ofKey(scope: AttemptScope, key: string): Attempt[] {
@@ -241,6 +264,11 @@ export class AttemptTable {
   }
 }
 
+/** Cache for claims of many needs. */
+const claimCacheKiB = 32_768;
+/** The default of SQLite. */
+const defaultCacheKiB = 2_000;
+
 const written = attemptColumns.slice(1);
 const insertSql = `INSERT INTO attempts (${written.join(', ')}) VALUES (${written.map(() => '?').join(', ')})`;
 
@@ -271,7 +299,9 @@ export class LocalAttempts implements Attempts {
   }
 
   async change(changes: readonly AttemptChange[]): Promise<void> {
-    await this.#database.transaction(() => this.#table.change(changes));
+    if (changes.length === 0) return;
+    // Losing a change is harmless, because it was read from the service and is read again.
+    await this.#database.unsyncedTransaction(() => this.#table.change(changes));
   }
 
   async follow(service: string, key: string, end: IntentEnd): Promise<void> {
@@ -280,6 +310,10 @@ export class LocalAttempts implements Attempts {
 
   async undo(service: string, intents: readonly string[]): Promise<void> {
     await this.#database.transaction(() => this.#table.undo(service, intents));
+  }
+
+  async sweep(before: number): Promise<void> {
+    await this.#database.transaction(() => this.#table.sweep(before));
   }
 
   async ofKey(scope: AttemptScope, key: string): Promise<Attempt[]> {

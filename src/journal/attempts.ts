@@ -138,11 +138,29 @@ export interface Attempts {
   follow(service: string, key: string, end: IntentEnd): Promise<void>;
   /** Marks the attempts of intents that a sandbox no longer has. @throws StorageError. */
   undo(service: string, intents: readonly string[]): Promise<void>;
+  /**
+   * Deletes attempts that ended, have no reference and were made before a time, ms since the epoch. Deletes only some of
+   * them if there are many. @throws StorageError.
+   */
+  sweep(before: number): Promise<void>;
   /** Attempts with a key that are not rows of an upload. @throws StorageError. */
   ofKey(scope: AttemptScope, key: string): Promise<Attempt[]>;
   /** Attempts that are rows of a batch, in the order of its rows. @throws StorageError. */
   ofUpload(scope: AttemptScope, upload: string): Promise<Attempt[]>;
 }
+
+/**
+ * How long attempts without a reference are kept once they have ended, ms. It is as long as the longest time in which a
+ * policy may look for duplicates. References count for good. So do placed rows, because a file may repeat an upload of
+ * any age.
+ */
+export const attemptRetentionMs = 400 * 24 * 3600 * 1000;
+
+/** Number of attempts that one sweep deletes. */
+export const sweptAtOnce = 1000;
+
+/** SQL condition for attempts that may be deleted once they are old. An index covers it. */
+export const isSweepable = "reference IS NULL AND state IN ('failed', 'cancelled', 'returned', 'unsent')";
 
 /** Generates the random value that likeness hashes are keyed with. */
 export const newSecret = (): string => randomBytes(16).toString('hex');

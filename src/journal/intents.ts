@@ -8,6 +8,9 @@ const retentionMs = 30 * 24 * 3600 * 1000;
 /** Number of intents between two cleanups. */
 const intentsPerSweep = 64;
 
+/** Whether to clean up after recording an intent. @param count is the number of intents recorded. */
+export const isSweepDue = (count: number): boolean => count % intentsPerSweep === 0;
+
 /**
  * Rows of intents with checksums, and the tally of the rows that must exist. Use within transactions of the journal.
  */
@@ -120,7 +123,7 @@ export class IntentTable {
    * @param nowMs is in ms since the epoch.
    */
   sweep(count: number, nowMs: number, recentSince: number): void {
-    if (count % intentsPerSweep !== 0) return;
+    if (!isSweepDue(count)) return;
     const past = 'live = 1 AND live > 0 AND settled_at < ?';
     const since = new Date(recentSince).toISOString();
     const sums = this.#database.get(
@@ -157,6 +160,8 @@ export interface RunIntent {
   readonly key: string;
   readonly baseUrl: string;
   readonly operation: string;
+  /** Hash of its content. */
+  readonly contentHash?: string | undefined;
   /** Id of what the service made; undefined until the service responds. */
   readonly madeId: string | undefined;
 }
@@ -169,8 +174,8 @@ export class RunIntents {
    * Adds an intent that may be sent from now on. If `madeId` is given, the service has responded. Does not keep the
    * body, which may be large.
    */
-  note({ key, baseUrl, operation }: Omit<RunIntent, 'madeId'>, madeId?: string): void {
-    this.#intents.set(idOf({ key, baseUrl }), { key, baseUrl, operation, madeId });
+  note({ key, baseUrl, operation, contentHash }: Omit<RunIntent, 'madeId'>, madeId?: string): void {
+    this.#intents.set(idOf({ key, baseUrl }), { key, baseUrl, operation, contentHash, madeId });
   }
 
   respond(intent: Pick<RunIntent, 'key' | 'baseUrl'>, madeId: string): void {

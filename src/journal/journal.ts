@@ -2,7 +2,7 @@ import { copyFolder, type Sharing } from '../format/database-address.ts';
 import { DamagedError, ErrandError, StorageError, UsageError, unread } from '../platform/errors.ts';
 import type { Database, Freshness } from '../platform/sqlite/database.ts';
 import { AttemptTable, LocalAttempts } from './attempt-table.ts';
-import { type AttemptClaim, type Attempts, Overtaken, wholeClaim } from './attempts.ts';
+import { type AttemptClaim, type Attempts, attemptRetentionMs, Overtaken, wholeClaim } from './attempts.ts';
 import { AuditChain, intentEntry, stepEntry } from './audit.ts';
 import { type AuditOrigin, nobody } from './audit-entry.ts';
 import { contentHash } from './content.ts';
@@ -13,7 +13,7 @@ import { IntentEnds } from './intent-ends.ts';
 import { IntentOutcomes } from './intent-outcomes.ts';
 import { isAdmitted } from './intent-proof.ts';
 import { type IntentRow, isIntact, newIntent, recordOf, withChecksum } from './intent-row.ts';
-import { IntentTable } from './intents.ts';
+import { IntentTable, isSweepDue } from './intents.ts';
 import { addressSalt, readFact } from './journal-facts.ts';
 import type { Intent, IntentState, JournalRecord } from './journal-record.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
@@ -47,7 +47,7 @@ export class Journal extends IntentOutcomes {
     now: () => number,
     options: JournalOptions,
   ) {
-    const { repeatWindowMs = 0, creationMarker, origin = () => nobody } = options;
+    const { recentMs = 0, creationMarker, origin = () => nobody } = options;
     const table = new IntentTable(database);
     const audit = new AuditChain(database, now, origin);
     const grants = new Grants(database, now);
@@ -59,7 +59,7 @@ export class Journal extends IntentOutcomes {
     super({ ...{ database, table, ends, grants, localFallback }, attempts: attemptStore });
     this.#closeAttempts = () => attempts?.close();
     this.#local = local;
-    this.#recentMs = Math.max(repeatWindowMs, minRecentMs);
+    this.#recentMs = Math.max(recentMs, minRecentMs);
     // The local copy of a shared database may be lost at any time, so it needs no creation marker.
     this.#creationMarker = new CreationMarkerWriter(options.shared ? undefined : creationMarker);
     this.audit = audit;
@@ -176,9 +176,19 @@ export class Journal extends IntentOutcomes {
     if (recorded.duplicate) return this.#logged(recorded.duplicate);
     if (recorded.isOvertaken) return recorded;
     writeRecordCount(this.#recordCountFile, recorded.count ?? 0);
+    if (isSweepDue(recorded.count ?? 0)) await this.#sweepAttempts();
     await this.#creationMarker.note(isoOf(this.#now()));
-    this.run.note(intent);
+    this.run.note({ ...intent, contentHash: hash });
     return { mayBeSent: recorded.mayBeSent };
+  }
+
+  /** A failure is harmless, because a later sweep deletes the same attempts. */
+  async #sweepAttempts(): Promise<void> {
+    try {
+      await this.attemptStore.sweep(this.#now() - attemptRetentionMs);
+    } catch (error) {
+      if (!(error instanceof ErrandError)) throw error;
+    }
   }
 
   /** Looks for an earlier record of the same intent, without recording this one. @throws StorageError. */
@@ -200,6 +210,19 @@ export class Journal extends IntentOutcomes {
     this.table.tally.check(readRecordCount(this.#recordCountFile));
     const duplicate = this.#findDuplicate(intent, contentHash(intent.operation, intent.body), rule);
     return duplicate && { situation: duplicate.situation, record: recordOf(duplicate.row) };
+  }
+
+  /**
+   * Records of the same content at the same service that are unsettled, unreported, or were reported recently.
+   * @throws StorageError.
+   */
+  sameContent(intent: Intent): JournalRecord[] {
+    this.table.tally.check(readRecordCount(this.#recordCountFile));
+    const hash = contentHash(intent.operation, intent.body);
+    return this.table
+      .duplicates(intent, hash)
+      .map(recordOf)
+      .filter(({ state, body_hash }) => state === 'damaged' || body_hash === hash);
   }
 
   /** Records of the same key at other services. @throws StorageError. */
@@ -389,7 +412,10 @@ export class Journal extends IntentOutcomes {
   #logged(duplicate: Twin): { readonly duplicate: Twin } {
     const { situation, record } = duplicate;
     if (situation === 'in_doubt' || situation === 'unreported')
-      this.run.note({ ...record, baseUrl: record.base_url }, record.order_id ?? undefined);
+      this.run.note(
+        { ...record, baseUrl: record.base_url, contentHash: record.body_hash },
+        record.order_id ?? undefined,
+      );
     return { duplicate };
   }
 }
@@ -469,7 +495,7 @@ const listStep = { command: 'errand order journal list', when: 'to see what is i
 
 export interface JournalOptions extends OpenOptions {
   /** How far back to look for reported duplicates, ms. */
-  readonly repeatWindowMs?: number;
+  readonly recentMs?: number | undefined;
   readonly creationMarker?: CreationMarker;
   /** The actor to record in the audit chain. */
   readonly origin?: () => AuditOrigin;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { canonicalJson, sha256 } from '../format/canonical.ts';
 import { DamagedError, ErrandError } from '../platform/errors.ts';
 import type { Database, StoredRow } from '../platform/sqlite/database.ts';
+import type { Reference } from './attempts.ts';
 import type { AuditChain } from './audit.ts';
 import { contentHash } from './content.ts';
 import { type Intent, isMade, type JournalRecord } from './journal-record.ts';
@@ -23,8 +24,14 @@ export interface Quote {
   readonly baseUrl: string;
   readonly account: string;
   readonly profile: string;
-  /** Whether to place a new order even if an identical order was just placed. */
+  /** Whether another order than the existing ones is intended. */
   readonly isNew: boolean;
+  /** Whether to order again what was cancelled or returned. */
+  readonly again?: boolean | undefined;
+  /** The buyer's own name for the order. The key then follows from it, so that other machines have the same key. */
+  readonly reference?: Reference | undefined;
+  /** Set for a quote of an order in doubt: placing it settles that order and never sends another. */
+  readonly isSettling?: boolean | undefined;
   /** The client program that requested the quote. */
   readonly client: string;
   /** The order body, without its key. */
@@ -124,7 +131,10 @@ export class Quotes {
     const quotes = this.#database
       .all('SELECT * FROM quotes WHERE key = ?', intent.key)
       .map(readQuote)
-      .filter(({ baseUrl }) => baseUrl === intent.baseUrl);
+      // Orders of a reference have its key, with or without a quote. A settling quote says nothing about the order.
+      .filter(
+        ({ baseUrl, reference, isSettling }) => baseUrl === intent.baseUrl && !reference && !isSettling,
+      );
     if (quotes.length === 0) return;
     const { idempotency_key: _, ...body } = intent.body;
     const quote = quotes.find((one) => canonicalJson(one.body) === canonicalJson(body));

@@ -8,6 +8,7 @@ import { joinedText, plainText } from '../format/path.ts';
 import type { Column, TitleOf } from '../format/result.ts';
 import { spanText } from '../format/time.ts';
 import { parseUrl } from '../platform/net/urls.ts';
+import { metadataOf, referenceIn } from './needs/reference.ts';
 import type { Order, OrderRecord } from './order-record.ts';
 
 type Item = Shape<'OrderItem'>;
@@ -35,6 +36,7 @@ export const orderColumns: readonly Column<Order>[] = [
   { name: 'recipient', path: 'recipient', weight: 3, value: recipientOf },
   { name: 'error', path: 'job_result.error_type', weight: 6 },
   { name: 'tracking number', path: 'tracking_numbers.0.tracking_number', weight: 1 },
+  { name: 'reference', path: 'reference', value: referenceText, weight: 1, isNamedOnly: true },
 ];
 
 /** Fields of one order as shown to a person, one per line. */
@@ -52,6 +54,7 @@ export const orderDetailColumns: readonly Column<Order>[] = [
   ...orderColumns.slice(4, 6),
   { name: 'items', path: 'items', value: itemsOf },
   { name: 'ship to', path: 'ship_to', value: addressOf },
+  { name: 'reference', path: 'reference', value: referenceText, flat: null },
   ...eachPlainField.map(
     ([path, { type, title }]): Column<Order> => ({
       name: title.toLowerCase(),
@@ -129,6 +132,12 @@ const priceOf = (order: OrderRecord): unknown => valueAt<Order>(order, 'job_resu
 export function deliveryOf(order: OrderRecord): string | undefined {
   const states = [...new Set(list(order.tracking_numbers).map((it) => textAt<Tracking>(it, 'status')))];
   return states.length === 0 ? undefined : states.join(', ');
+}
+
+/** The buyer's own name for the order: `shop:REQ-1`. */
+function referenceText({ metadata }: OrderRecord): string | undefined {
+  const reference = referenceIn(metadata);
+  return reference && metadataOf(reference);
 }
 
 function recipientOf(order: OrderRecord): string {

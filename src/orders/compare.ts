@@ -6,6 +6,7 @@ import { canonicalJson } from '../format/canonical.ts';
 import { canonicalPage } from '../format/canonical-product.ts';
 import { barePlace } from '../format/canonical-recipient.ts';
 import { bare } from '../format/folded.ts';
+import { formatMoney } from '../format/money.ts';
 import { parseUrl } from '../platform/net/urls.ts';
 import { eachOrderField } from './input/fields.ts';
 import type { Order, OrderRecord } from './order-record.ts';
@@ -356,3 +357,31 @@ export const differencesText = (differing: readonly Difference[]): string =>
         `${field}: requested ${JSON.stringify(requested)}, exists ${JSON.stringify(existing)}`,
     )
     .join('; ');
+
+/** The differences as a person reads them: `ceiling $50.00, now $51.00`. */
+export const changesText = (differing: readonly Difference[]): string =>
+  shownDifferences(differing)
+    .map(
+      ({ field, requested, existing }) =>
+        `${changedField(field)} ${changedValue(field, existing)}, now ${changedValue(field, requested)}`,
+    )
+    .join('; ');
+
+function changedField(field: string): string {
+  const [, line = '0', part] = /^products\.(\d+)\.(.+)$/.exec(field) ?? [];
+  if (part !== undefined) return line === '0' ? part : `${part} of line ${Number(line) + 1}`;
+  return fieldLabels[field] ?? field.replaceAll(/[_.]/g, ' ');
+}
+
+const fieldLabels: Readonly<Partial<Record<string, string>>> = {
+  max_price: 'ceiling',
+  is_gift: 'gift',
+  po_number: 'PO number',
+};
+
+function changedValue(field: string, value: unknown): string {
+  if (field === 'is_gift') return value === true ? 'yes' : 'no';
+  if (isNothing(value)) return 'none';
+  if (field === 'max_price' && typeof value === 'number') return formatMoney(value);
+  return typeof value === 'string' && /^[\p{L}\p{N} .,:/@+-]+$/u.test(value) ? value : JSON.stringify(value);
+}

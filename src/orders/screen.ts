@@ -63,7 +63,7 @@ const screenColumns: readonly Column<Order>[] = [
   { name: 'product', path: 'product', kind: 'url', weight: 9, value: productLine, usesTitles: true },
   listTotal,
   { name: 'age', absoluteName: 'created', path: 'created_at', kind: 'time', weight: 3 },
-  ...ofColumns(orderColumns, 'recipient', 'tracking number').map(
+  ...ofColumns(orderColumns, 'recipient', 'tracking number', 'reference').map(
     (column): Column<Order> => ({ ...column, isExtra: true }),
   ),
 ];

@@ -64,9 +64,15 @@ const toleranceMs = 2000;
 export class ServiceClock {
   readonly #clock: Pick<Clock, 'now'>;
   #aheadMs = 0;
+  #isHeard = false;
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
+  }
+
+  /** Whether a service has sent its time. */
+  get isHeard(): boolean {
+    return this.#isHeard;
   }
 
   /** The service's time, ms since the epoch. Until a service has sent its time, returns this machine's time. */
@@ -81,6 +87,7 @@ export class ServiceClock {
   heard(date: unknown, sentAt: number): void {
     const theirs = typeof date === 'string' ? Date.parse(date) : Number.NaN;
     if (Number.isNaN(theirs)) return;
+    this.#isHeard = true;
     const now = this.#clock.now();
     const agrees = theirs >= sentAt - toleranceMs && theirs <= now + toleranceMs;
     // The header is truncated to a second, so round up. Otherwise an age of two days could be shown as one day.

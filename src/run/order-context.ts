@@ -6,7 +6,7 @@ import type { AuditOrigin } from '../journal/audit-entry.ts';
 import type { RunIntent } from '../journal/intents.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Sender } from '../journal/journal-record.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { Clock, ServiceClock } from '../platform/clock.ts';
 import type { Interactivity } from '../platform/streams.ts';
 
 /** What placing an order requires from its caller: a command's run, or a call of `errand/safely`. */
@@ -14,6 +14,8 @@ export interface OrderContext {
   /** Arguments of the running command; undefined if the caller is a program. */
   readonly argv: readonly string[] | undefined;
   readonly clock: Clock;
+  /** The service's wall clock, or this machine's until the service has sent its time. */
+  readonly serviceClock: Pick<ServiceClock, 'now' | 'isHeard'>;
   /** Aborted when the caller no longer waits. */
   readonly signal: AbortSignal;
   readonly settings: OrderSettings;
@@ -50,7 +52,7 @@ export interface OrderContext {
 }
 
 export interface OrderSettings
-  extends Pick<Settings, 'profile' | 'baseUrl' | 'legacyBaseUrl' | 'repeatWindowMs' | 'database'> {
+  extends Pick<Settings, 'profile' | 'baseUrl' | 'legacyBaseUrl' | 'duplicateWindowMs' | 'database'> {
   readonly folders: Pick<Settings['folders'], 'state'>;
   /** The policy file; undefined if no policy applies. */
   readonly policy: Settings['policy'] | undefined;

@@ -15,7 +15,7 @@ describe('several processes at once', () => {
       const args = ['order', 'create', '--product', product, '--max-price', '$0.10', '--ship-to', 'home'];
       const made = await Promise.all(
         Array.from({ length: 12 }, (_, index) =>
-          spawned(workspace, [...args, '--po-number', `po-${index}`, '-o', 'json']),
+          spawned(workspace, [...args, '--po-number', `po-${index}`, '--new', '-o', 'json']),
         ),
       );
       for (const { code, stderr } of made) expect(code, stderr).toBe(0);

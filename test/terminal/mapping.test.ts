@@ -146,6 +146,51 @@ describe('a file whose headings are not known, on a terminal', () => {
     });
   });
 
+  test('that looks like an export of a shop has references once the shop has a name', async () => {
+    write(
+      'Name,Lineitem name,Lineitem quantity,Shipping Name,Shipping Address1,Shipping City,Shipping Zip,Shipping Province,Shipping Phone,product_url,max_price',
+      "#1001,Coffee,1,Ada Byron,1 Main St,Lakewood,'08701,NJ,5125550100,https://x.example/1,$45.00",
+    );
+    const check = ['bulk', 'validate', 'theirs.csv', '--local', '--use-map', 'shopify'];
+    const terminal = open([...check, '--save-map', 'shop']);
+    await answer(terminal, [
+      ['"Name" and "Lineitem name" can name', 'my shop\r'],
+      ['takes letters, digits', '\u0015my-shop\r'],
+    ]);
+    expect(await terminal.ended()).toBe(0);
+    const text = unfolded(terminal.text);
+    expect(text).toContain('--namespace my-shop');
+    expect(text).toContain('row 2 is my-shop:#1001/Coffee');
+    expect(configOf().map_references).toEqual({ shop: { columns: [], namespace: 'my-shop' } });
+    const again = open(['bulk', 'validate', 'theirs.csv', '--local', '--use-map', 'shop']);
+    expect(await again.ended()).toBe(0);
+    expect(unfolded(again.text)).toContain('row 2 is my-shop:#1001/Coffee');
+    const none = open(check);
+    await answer(none, [['"Name" and "Lineitem name" can name', '\r']]);
+    expect(await none.ended()).toBe(0);
+    expect(unfolded(none.text)).not.toContain('row 2 is');
+  });
+
+  test.each([
+    ['\r', '--map Item=product_url --reference-column Ref', 'row 2 is R-1'],
+    [`${down}\r`, '--map Item=product_url --own Ref', '1 row, all valid'],
+  ])('asks whether a column that is called so is the reference: %j', async (keys, flags, line) => {
+    write(
+      'Item,max_price,name,address,city,zip,phone,Ref',
+      'https://x.example/1,$45.00,Ada Byron,1 Main St,Austin,78701,5125550100,R-1',
+    );
+    const terminal = open(['bulk', 'validate', 'theirs.csv', '--local'], 120);
+    await answer(terminal, [
+      ['? product_url:', '\r'],
+      ['Does "Ref" name each row for good?', keys],
+      [saveAs, '\r'],
+    ]);
+    expect(await terminal.ended()).toBe(0);
+    const text = unfolded(terminal.text);
+    expect(text).toContain(`next time: errand bulk validate theirs.csv --local ${flags}`);
+    expect(text).toContain(line);
+  });
+
   test('--save-map saves what was asked for, and is refused where nothing was', async () => {
     write(headings, rowOf('$45.00'));
     const check = ['bulk', 'validate', 'theirs.csv', '--local', '--save-map', 'theirs'];

@@ -70,7 +70,7 @@ describe('in a real terminal', () => {
     const first = stdout.trim();
     const refused = open(args);
     await refused.shows('Order another one?');
-    expect(refused.text).toContain(`the same order was placed at`);
+    expect(refused.text).toContain(`the same order was placed`);
     refused.type(enter);
     expect(await refused.ended()).toBe(130);
     expect(refused.text).not.toContain('error:');

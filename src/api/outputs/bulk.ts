@@ -55,6 +55,10 @@ export const HeadingMap = own({
       column: text.nullable().describe('null where the heading stays a column of your own'),
     }),
   ),
+  reference_columns: z
+    .array(text)
+    .describe('the headings that name each row; an export needs a namespace for it'),
+  namespace: text.nullable(),
 });
 
 export const PlanRow = own({

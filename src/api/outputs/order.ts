@@ -42,6 +42,19 @@ const step = {
 export const OrderHistory = own({
   id: id.nullable(),
   key: text.nullable().describe('the idempotency key'),
+  reference: text.nullable().describe("the buyer's own name for it, after that of the namespace"),
+  attempt: whole.nullable().describe('which attempt for its reference it is, from 1'),
+  attempts: z
+    .array(
+      own({
+        attempt: whole,
+        order_id: id.nullable(),
+        key: text,
+        state: text.describe('as it was last known here'),
+        made_at: time,
+      }),
+    )
+    .describe('all that are known here for its reference'),
   service: url,
   status: text,
   summary: text,

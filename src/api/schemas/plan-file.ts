@@ -46,8 +46,6 @@ const PlannedRow = z.strictObject({
     })
     .nullable()
     .optional(),
-  /** The buyer's own name for the need, without the plan's `run`; absent if there is none. */
-  reference: text.optional(),
   /** Cells under the plan's headings, as sent. */
   cells: z.array(text),
   /** The requested order, in canonical form. */
@@ -132,6 +130,8 @@ export const PlanFile = z.strictObject({
     map: z.record(text, text),
     /** Export preset that matches the file's headings; absent in plans without one. */
     preset: text.optional(),
+    /** Where references are read; absent in plans without any. */
+    reference: z.strictObject({ columns: z.array(text), namespace: text }).optional(),
     amounts: z.enum(amountUnits).nullable(),
     encoding: z.enum(['utf-8', 'latin1', 'utf-16le', 'utf-16be']).nullable(),
     delimiter: z.enum(['comma', 'semicolon', 'tab', 'pipe']).nullable(),
@@ -176,6 +176,8 @@ export const PlanFile = z.strictObject({
   headings: z.array(text).min(1),
   /** The headings as written in the file; absent in earlier plans. */
   file_headings: z.array(text).optional(),
+  /** The cells that make up each row's reference, by index; absent in plans without references. */
+  reference: z.strictObject({ indexes: z.array(count).min(1), namespace: text }).optional(),
   products: z.array(PlannedProduct),
   rows: z.array(PlannedRow).min(1),
 });

@@ -4,6 +4,7 @@ import type { Output } from '../../api/outputs/index.ts';
 import { countText } from '../../format/counts.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { countPrice, emptyPrices, type PriceTally } from '../csv/amounts.ts';
+import { repeatedReference } from '../csv/reference-columns.ts';
 import { noReadings, type Readings } from '../csv/shop-export-quirks.ts';
 import { type FileRow, RowKeys, type RowsOptions, readRows } from '../rows.ts';
 import { AmountSpread } from './outliers.ts';
@@ -19,6 +20,8 @@ export interface Tally {
   issues: number;
   /** The first invalid rows with a stray quote that may have swallowed the rows below. */
   readonly holding: number[];
+  /** The first rows without a valid reference of their own, where the file gives references. */
+  readonly unnamed: number[];
   /** Sum of the ceilings of valid rows paid from the wallet, cents. */
   ceilings: number;
   /** Number of valid rows, within the shard if there is one. */
@@ -35,13 +38,14 @@ export interface Tally {
   readonly readings: Readings;
 }
 
-const maxHolding = 3;
+const maxListed = 3;
 
 export const emptyTally = (): Tally => ({
   rows: 0,
   invalid: 0,
   issues: 0,
   holding: [],
+  unnamed: [],
   ceilings: 0,
   orders: 0,
   elsewhere: 0,
@@ -72,12 +76,15 @@ export async function* checkFile(
   part?: Part,
 ): AsyncGenerator<{ readonly valid: readonly FileRow[]; readonly issues: readonly ShownIssue[] }> {
   const keys = new Map<string, number>();
+  const references = new Map<string, number>();
   const rowKeys = part && new RowKeys(part.run);
   for await (const rows of readRows(chunks, { ...options, readings: tally.readings })) {
     const issues: ShownIssue[] = [];
     const valid: FileRow[] = [];
     for (const read of rows) {
-      const found = withSameKey(read, keys);
+      const repeated = repeatedIn(read, references);
+      const own = withSameKey(read, keys);
+      const found = repeated.length === 0 ? own : [...own, ...repeated];
       for (const { column, value, message } of found)
         issues.push({ row: read.number, column, value, message });
       tally.rows += 1;
@@ -85,7 +92,9 @@ export async function* checkFile(
       tally.ownKeys = keys.size;
       if (read.openPrice) countPrice(tally.prices, read.number, read.openPrice);
       const key = found.length > 0 ? undefined : rowKeys?.key(read);
-      if (read.mayHoldOthers && tally.holding.length < maxHolding) tally.holding.push(read.number);
+      if (read.mayHoldOthers) addListed(tally.holding, read.number);
+      if (read.plan.reference && (!read.reference || repeated.length > 0))
+        addListed(tally.unnamed, read.number);
       if (found.length > 0) tally.invalid += 1;
       else if (part && key !== undefined && !isInShard(part.shard, key)) {
         tally.elsewhere += 1;
@@ -99,6 +108,19 @@ export async function* checkFile(
     }
     yield { valid, issues };
   }
+}
+
+function addListed(rows: number[], row: number): void {
+  if (rows.length < maxListed) rows.push(row);
+}
+
+/** An issue if an earlier row already has the row's reference. */
+function repeatedIn({ plan, reference, number }: FileRow, rows: Map<string, number>): readonly BulkIssue[] {
+  if (!plan.reference || !reference) return [];
+  const before = rows.get(reference.text);
+  if (before !== undefined) return [repeatedReference(plan.reference, reference, before)];
+  rows.set(reference.text, number);
+  return [];
 }
 
 /** Issues of a row, plus an issue if an earlier row already uses its idempotency key. */

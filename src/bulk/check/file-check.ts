@@ -4,7 +4,7 @@ import type { Output } from '../../api/outputs/index.ts';
 import { ErrandError, exitCodes, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { checkOneReading } from '../csv/amounts.ts';
-import { readingLines } from '../csv/shop-export-quirks.ts';
+import { readingLines, referenceLines } from '../csv/shop-export-quirks.ts';
 import { type FileRow, RowKeys, type RowsOptions } from '../rows.ts';
 import {
   type Batch,
@@ -78,6 +78,9 @@ export class FileCheck {
         this.#context.signal.throwIfAborted();
       }
       for (const line of readingLines(tally.readings)) this.#context.note(line);
+      // A program reads the only JSON on stderr, the error.
+      if (this.#context.output.format === 'table')
+        for (const line of referenceLines(tally.readings)) this.#context.note(line);
       checkOneReading(this.#context, this.#options.name, tally.prices, tally.invalid);
       if (tally.rows === 0) throw new UsageError(`${this.#options.name} has no row under its headings`);
       this.spend.estimate = tally.ceilings;
@@ -310,20 +313,31 @@ export async function checkedFile(
   const valid = tally.rows - tally.invalid;
   const isNone = tally.orders === 0 && !check.isEmptyShard();
   const [holding] = tally.holding;
-  if (isNone || holding !== undefined || (tally.invalid > 0 && !skipInvalid)) {
+  const [unnamed] = tally.unnamed;
+  if (isNone || holding !== undefined || unnamed !== undefined || (tally.invalid > 0 && !skipInvalid)) {
     throw new ErrandError('ended_badly', `${countLine(valid, tally.rows)}; nothing was sent`, {
       outcome: 'not_sent',
       details: { rows: tally.rows, invalid: tally.invalid, errors: tally.issues },
-      hint: hintFor({ isNone, holding }),
+      hint: hintFor({ isNone, holding, isUnnamed: unnamed !== undefined }),
       next: [{ command: validate, when: 'to list every error' }],
     });
   }
   return check;
 }
 
-function hintFor({ isNone, holding }: { isNone: boolean; holding: number | undefined }): string {
+function hintFor({
+  isNone,
+  holding,
+  isUnnamed,
+}: {
+  readonly isNone: boolean;
+  readonly holding: number | undefined;
+  readonly isUnnamed: boolean;
+}): string {
   if (holding !== undefined)
     return `Correct the quotes of row ${holding} first: --skip-invalid leaves out no row that may hold others.`;
+  if (isUnnamed)
+    return 'Give each row a reference of its own: --skip-invalid leaves out no row for its reference.';
   return isNone
     ? 'Correct them; there is no valid row to upload.'
     : 'Correct them, or upload the valid ones alone with --skip-invalid.';

@@ -4,6 +4,7 @@ import { planColumns } from '../../api/bulk-columns.ts';
 import { mapPresets, presetLike } from '../../config/maps.ts';
 import { namePattern } from '../../config/stored.ts';
 import type { Column } from '../../format/result.ts';
+import { namespaceProblem } from '../../orders/needs/reference.ts';
 import { unescapeFormula } from '../../platform/csv-cell.ts';
 import { refusedBy, UsageError } from '../../platform/errors.ts';
 import { typedCommand } from '../../platform/shell.ts';
@@ -11,12 +12,11 @@ import type { Context } from '../../run/context.ts';
 import { type RowsOptions, readRows } from '../rows.ts';
 import type { Source } from '../upload/source.ts';
 import { centsHeading, countPrice, emptyPrices, type PriceTally, readings } from './amounts.ts';
-import { asUtf8 } from './decode.ts';
+import { asUtf8, foldedHeading } from './decode.ts';
 import {
   type ColumnMap,
   columnOf,
   entryOf,
-  foldedHeading,
   type HeadingMap,
   isKnownHeading,
   missingColumns,
@@ -28,7 +28,14 @@ import {
 import { likeliest, looksLikeHeading, type MappedColumn, mistakenFor, optionalColumns } from './mapping.ts';
 import { detectHeader, maxRowBytes, readTable, type TableOptions } from './reader.ts';
 import type { Reading } from './reading.ts';
-import { reportShadowed, type TableFlags, tableWords } from './table-options.ts';
+import { findReference, namesText } from './reference-columns.ts';
+import {
+  referenceFlags,
+  reportShadowed,
+  storedReference,
+  type TableFlags,
+  tableWords,
+} from './table-options.ts';
 import { withUnitSetting } from './unit-setting.ts';
 
 /**
@@ -41,23 +48,26 @@ export async function askReading(context: Context, source: Source, given: Readin
   if (!sample) return given;
   const { name } = given.options;
   const chosen = await askColumns(context, name, sample, given.options);
-  const options: RowsOptions = chosen
+  const mapped: RowsOptions = chosen
     ? await withUnitSetting(context, source, given.flags, { ...given.options, ...chosen })
     : given.options;
-  const plan = () => planTable(name, sample.headings, options);
+  const plan = () => planTable(name, sample.headings, mapped);
   // Do not save an unusable map. The check that follows reports the remaining problems with the headings.
   if (refusedBy(plan)('') !== undefined) {
-    const answered = tableWords(answersOf(given, options));
+    const answered = tableWords(answersOf(given, mapped));
     if (answered.length > 0)
       context.note(`what you chose so far: ${typedCommand([...context.argv, ...answered])}`);
-    return { ...given, options };
+    return { ...given, options: mapped };
   }
+  const named = await askReference(context, sample, mapped, chosen !== undefined);
+  const options: RowsOptions = { ...mapped, ...named };
   const isOpen = options.amounts === undefined && !plan().isInCents;
   const unit = isOpen ? await askUnit(context, source, options) : undefined;
-  const centsMapping = chosen && unit === 'cents' ? inCents(chosen, given.options) : undefined;
+  const centsMapping =
+    chosen && unit === 'cents' ? inCents({ ...chosen, map: options.map }, given.options) : undefined;
   const map = (centsMapping ?? options).map;
   const amounts = centsMapping ? undefined : unit;
-  if (!chosen && unit === undefined) return given;
+  if (!chosen && !named && unit === undefined) return given;
   const added: TableFlags = { ...answersOf(given, { ...options, map }), amounts };
   context.note(`next time: ${typedCommand([...context.argv, ...tableWords(added)])}`);
   if (unit !== undefined) context.note(`\`errand config set amounts ${unit}\` settles this for every file`);
@@ -68,16 +78,49 @@ export async function askReading(context: Context, source: Source, given: Readin
     ...(amounts === undefined && { amounts: given.flags.amounts }),
   };
   const resolved = { options: { ...options, map, ...(amounts !== undefined && { amounts }) }, flags };
-  if (chosen && (Object.keys(map).length > 0 || flags.saveMap !== undefined))
+  if ((chosen && Object.keys(map).length > 0) || ((chosen || named) && flags.saveMap !== undefined))
     await saveMap(context, resolved);
   return resolved;
 }
 
 /** Flags equivalent to the chosen columns. */
-const answersOf = (given: Reading, { map, preset }: HeadingMap): TableFlags => ({
+const answersOf = (given: Reading, { map, preset, reference }: HeadingMap): TableFlags => ({
   ...(given.flags.useMap === undefined && preset && { useMap: preset.name }),
   map: addedTo(given.options.map, map),
+  ...(reference !== given.options.reference && definedOf(referenceFlags(reference))),
 });
+
+const definedOf = ({ referenceColumn, namespace }: TableFlags): TableFlags => ({
+  ...(referenceColumn && { referenceColumn }),
+  ...(namespace !== undefined && { namespace }),
+});
+
+/**
+ * Asks whether columns that could give references do: a shop's order numbers, once the shop has a name, or a column
+ * that is called a reference, if the user is being asked about columns anyway. @returns undefined if nothing was asked.
+ */
+async function askReference(
+  context: Context,
+  { headings }: FileSample,
+  options: RowsOptions,
+  isAsking: boolean,
+): Promise<Pick<HeadingMap, 'map' | 'reference'> | undefined> {
+  const { map } = options;
+  const { unused } = findReference(headings, options, (heading) => entryOf(map, heading) !== undefined);
+  const [heading = ''] = unused?.headings ?? [];
+  if (!unused || (unused.by === 'name' && !isAsking)) return undefined;
+  const prompt = await context.prompt();
+  if (unused.by === 'preset') {
+    const question = `${namesText(unused.headings)} can name each row, so that it is bought once. Name of the shop that numbers them, or nothing`;
+    const namespace = await prompt.askText(context, question, { check: namespaceProblem, optional: true });
+    return namespace === '' ? undefined : { map, reference: { columns: [], namespace } };
+  }
+  const [yes, no] = ['yes, each row is bought once under its name', 'no, it is a column of my own'];
+  const question = `Does "${foldedHeading(heading)}" name each row for good?`;
+  return (await prompt.askChoice(context, question, [yes, no])) === yes
+    ? { map, reference: { columns: [heading], namespace: '' } }
+    : { map: { ...map, [foldedHeading(heading)]: ownName(foldedHeading(heading)) } };
+}
 
 /** The chosen map with its price heading mapped to cents; undefined if no price heading was chosen. */
 function inCents(chosen: HeadingMap, given: RowsOptions): HeadingMap | undefined {
@@ -88,7 +131,11 @@ function inCents(chosen: HeadingMap, given: RowsOptions): HeadingMap | undefined
 
 async function saveMap(context: Context, { options, flags }: Reading): Promise<void> {
   const store = await context.store();
-  const saved = { map: options.map, preset: options.preset?.name };
+  const saved = {
+    map: options.map,
+    preset: options.preset?.name,
+    reference: storedReference(options.reference),
+  };
   if (flags.saveMap !== undefined) {
     await store.setMap(flags.saveMap, saved);
     return reportShadowed(context, flags.saveMap);

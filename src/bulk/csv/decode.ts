@@ -165,6 +165,9 @@ const names: Readonly<Record<string, string>> = {
 /** Strips invisible characters. */
 export const visible = (text: string): string => (plain.test(text) ? text : text.replace(invisible, ''));
 
+/** Canonical form of a heading in maps: invisible characters removed, whitespace collapsed. */
+export const foldedHeading = (heading: string): string => visible(heading).replace(/\s+/g, ' ').trim();
+
 /** Describes the first deceptive character: `a no-break space (U+00A0)`; undefined if there is none. */
 export function hiddenIn(text: string): string | undefined {
   const [found] = plain.test(text) ? [] : (text.match(hidden) ?? []);

@@ -9,12 +9,20 @@ import {
 import { type MapPreset, orderColumn, presetLike } from '../../config/maps.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
 import type { TableLayout } from '../../journal/uploads.ts';
+import { referenceKey } from '../../orders/needs/reference.ts';
 import { StorageError, UsageError } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { centsHeading, isCentsHeading, namesCurrency } from './amounts.ts';
-import { hiddenIn, visible } from './decode.ts';
+import { foldedHeading, hiddenIn, visible } from './decode.ts';
 import { mistakenFor, optionalColumns } from './mapping.ts';
+import {
+  findReference,
+  isReferenceHeading,
+  type ReferencePlan,
+  type ReferenceSource,
+  type UnusedReference,
+} from './reference-columns.ts';
 
 /** Maps a file's headings to columns. */
 export type ColumnMap = Readonly<Record<string, string>>;
@@ -26,6 +34,8 @@ export interface HeadingMap {
   readonly preset?: MapPreset | undefined;
   /** Saved map that is included in `map`. */
   readonly saved?: { readonly name: string; readonly map: ColumnMap } | undefined;
+  /** Which columns give each row's reference. */
+  readonly reference?: ReferenceSource | undefined;
   /** Legacy mode for files uploaded by a version that checked headings less strictly. */
   readonly isAsBefore?: boolean | undefined;
 }
@@ -33,9 +43,6 @@ export interface HeadingMap {
 /** Map entry that keeps a heading as a custom column. The entry is a name that matches no known column. */
 export const ownName = (heading: string): string =>
   columnOf(heading) === undefined ? heading : `file.${heading}`;
-
-/** Canonical form of a heading in maps: invisible characters removed, whitespace collapsed. */
-export const foldedHeading = (heading: string): string => visible(heading).replace(/\s+/g, ' ').trim();
 
 /** Map entry for a heading. A heading kept as a custom column keeps the spelling of the file. */
 export function entryOf(map: ColumnMap, heading: string): string | undefined {
@@ -136,6 +143,7 @@ function nameByPreset(
 /** Whether a text is a heading that errand, the map or the preset knows. */
 export function isKnownHeading(text: string, { map, preset }: HeadingMap): boolean {
   if (entryOf(map, text) !== undefined || columnOf(text) !== undefined) return true;
+  if (isReferenceHeading(text)) return true;
   if (!preset) return false;
   const plain = plainHeading(text);
   return Object.values(preset.columns).some((names) => names.some((name) => plainHeading(name) === plain));
@@ -166,6 +174,10 @@ const addressColumns: readonly BulkColumn[] = [
 /** Validates `--map`. @throws UsageError naming the entry. */
 export function checkMap(map: ColumnMap): ColumnMap {
   for (const [heading, column] of Object.entries(map)) {
+    if (namesReference(column) && !isCustomHeading(map, heading))
+      throw new UsageError(
+        `--map '${heading}=${column}': ${referenceKey} is where the reference travels; give it by --reference-column ${shellWord(heading)}`,
+      );
     if (columnOf(column) === undefined && !isCustomHeading(map, heading)) {
       throw new UsageError(
         `--map '${heading}=${column}': there is no column ${column}; known are ${[...bulkColumns.keys()].join(', ')}, ${centsHeading} and metadata.KEY`,
@@ -174,6 +186,10 @@ export function checkMap(map: ColumnMap): ColumnMap {
   }
   return map;
 }
+
+/** Whether a column is the one in which references travel, or its metadata. */
+const namesReference = (column: string): boolean =>
+  isReferenceHeading(column) || columnOf(column)?.trim() === `metadata.${referenceKey}`;
 
 /** Column layout of a file and the unit of its prices. */
 export interface TablePlan extends ColumnPlan {
@@ -200,6 +216,9 @@ export interface TablePlan extends ColumnPlan {
   /** Index of the column without a heading; -1 if none. */
   readonly unheadedIndex: number;
   readonly rivals: readonly Rival[];
+  /** Columns that give each row's reference, if any do. */
+  readonly reference: ReferencePlan | undefined;
+  readonly unusedReference: UnusedReference | undefined;
   /**
    * Columns in which an export marks a customer's order as cancelled, with the values that mean cancelled. If no values
    * are listed, any text means cancelled.
@@ -249,6 +268,7 @@ export function planTable(
   const unused = alike
     .map((one) => ({ ...one, headings: one.headings.filter((heading) => !doubled.has(heading)) }))
     .filter((one) => one.headings.length > 0);
+  const reference = findReference(headings, headingMap, (heading) => entryOf(map, heading) !== undefined);
   const problems = [
     ...absentHeadings(
       Object.keys(map).filter((heading) => !present.has(heading)),
@@ -267,6 +287,13 @@ export function planTable(
     ),
     ...(missing.length > 0 ? [`no column for ${missing.join(', ')}`] : []),
     ...unused.map(unusedText),
+    ...reference.problems,
+    ...plan.metadata
+      .filter(({ key }) => key.trim() === referenceKey)
+      .map(
+        ({ index }) =>
+          `"${headings[index]}" is where references travel; head the column ${referenceKey}, or name it by --reference-column`,
+      ),
   ];
   if (problems.length === 0)
     return {
@@ -285,6 +312,8 @@ export function planTable(
       phoneIndexes,
       unheadedIndex: headingMap.isAsBefore ? -1 : names.indexOf(''),
       rivals: rivalHeadings(plan, headingMap),
+      reference: reference.plan,
+      unusedReference: reference.unused,
       calledOff: Object.entries(preset?.calledOff ?? {}).flatMap(([heading, states]) => {
         const index = headings.findIndex((one) => plainHeading(one) === plainHeading(heading));
         return index < 0 ? [] : { index, states };

@@ -1,8 +1,12 @@
 import type { BulkIssue } from '../../api/bulk-row.ts';
 import { namedCountry } from '../../api/country.ts';
+import type { Reference } from '../../journal/attempts.ts';
+import { metadataOf } from '../../orders/needs/reference.ts';
+import { shellWord } from '../../platform/shell.ts';
 import { addRow, hasMore, noRows, type RowSample, rowsText } from '../check/row-sample.ts';
 import { hiddenIn, visible } from './decode.ts';
 import type { TablePlan } from './headings.ts';
+import { namesText, type ReferencePlan, type UnusedReference } from './reference-columns.ts';
 
 /**
  * Markers, as in `'08701` and `="08701"`, that keep a spreadsheet from reading a value as a number. Some programs write
@@ -22,6 +26,11 @@ export interface Readings {
   readonly phones: Map<string, number>;
   /** Headings in which an invisible character was ignored. Maps the visible heading to that character. */
   readonly hidden: Map<string, string>;
+  /** Where references come from, with the first of them; or headings that could give some. */
+  readonly references: {
+    first?: { readonly plan: ReferencePlan; readonly reference: Reference; readonly row: number };
+    unused?: UnusedReference | undefined;
+  };
 }
 
 export const noReadings = (): Readings => ({
@@ -30,7 +39,17 @@ export const noReadings = (): Readings => ({
   sameAddress: noRows(),
   phones: new Map(),
   hidden: new Map(),
+  references: {},
 });
+
+export function noteReferences(
+  { references }: Readings,
+  { reference: plan }: TablePlan,
+  reference: Reference,
+  row: number,
+): void {
+  if (plan && !references.first) references.first = { plan, reference, row };
+}
 
 /** Records headings that contain invisible characters. */
 export function noteHidden({ hidden }: Readings, headings: readonly string[]): void {
@@ -149,6 +168,24 @@ export function readingLines({ countries, continuations, sameAddress, phones, hi
       ? [`${rowsText(count)} without product, price and address ${left}: ${listText(continuations)}`]
       : []),
   ];
+}
+
+/** What a person wants to know about the references of a file. */
+export const referenceLines = ({ references: { first, unused } }: Readings): string[] => [
+  ...(first ? [referenceLine(first)] : []),
+  ...(unused ? [unusedLine(unused)] : []),
+];
+
+function referenceLine({ plan, reference, row }: NonNullable<Readings['references']['first']>): string {
+  const where = plan.namespace === '' ? '' : `, in the namespace ${plan.namespace}`;
+  return `the reference of each row is its ${namesText(plan.headings)}${where}: row ${row} is ${metadataOf(reference)}`;
+}
+
+function unusedLine({ headings, by }: UnusedReference): string {
+  if (by === 'preset')
+    return `${namesText(headings)} can be the reference of each row, which is bought once then: --namespace names the shop that numbers them`;
+  const [heading = ''] = headings;
+  return `${namesText(headings)} stays a column of your own; --reference-column ${shellWord(heading)} makes it the reference of each row, which is bought once then (--own ${shellWord(heading)} says that it is none)`;
 }
 
 const listText = (sample: RowSample): string =>

@@ -1,13 +1,16 @@
 import { type AmountUnit, amountUnits } from '../../api/amount.ts';
 import { mapPresets, type SavedMap } from '../../config/maps.ts';
+import type { StoredReference } from '../../config/stored.ts';
+import { namespaceProblem } from '../../orders/needs/reference.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import type { RowsOptions } from '../rows.ts';
 import type { Decimal } from './amounts.ts';
-import { encodings } from './decode.ts';
-import { type ColumnMap, checkMap, foldedHeading, isCustomHeading, ownName } from './headings.ts';
+import { encodings, foldedHeading } from './decode.ts';
+import { type ColumnMap, checkMap, isCustomHeading, ownName } from './headings.ts';
 import { delimiters } from './reader.ts';
+import type { ReferenceSource } from './reference-columns.ts';
 
 const named = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;
 
@@ -30,6 +33,17 @@ export const tableOptions = {
     description: `a saved map of headings, or that of an export: ${[...mapPresets.keys()].join(', ')}`,
   },
   saveMap: { kind: 'text', placeholder: 'name', description: 'save the map that was used' },
+  referenceColumn: {
+    kind: 'texts',
+    placeholder: 'heading,heading',
+    description:
+      'the columns that name each row for good, so that it is bought once: Requisition,Line; a column headed errand_reference does so unasked',
+  },
+  namespace: {
+    kind: 'text',
+    placeholder: 'name',
+    description: 'who numbers the references, so that two shops with an order 1001 do not meet',
+  },
   amounts: {
     kind: 'choice',
     values: amountUnits,
@@ -65,6 +79,8 @@ export interface TableFlags {
   readonly own?: readonly string[] | undefined;
   readonly useMap?: string | undefined;
   readonly saveMap?: string | undefined;
+  readonly referenceColumn?: readonly string[] | undefined;
+  readonly namespace?: string | undefined;
   readonly amounts?: AmountUnit | undefined;
   readonly locale?: string | undefined;
   readonly encoding?: (typeof encodings)[number] | undefined;
@@ -81,21 +97,26 @@ export async function readTableOptions(
     own = [],
     useMap,
     saveMap,
+    referenceColumn,
+    namespace,
     amounts = context.settings.amounts,
     locale,
     encoding,
     delimiter,
   }: TableFlags,
 ): Promise<Omit<RowsOptions, 'name'>> {
-  const saved = preset === undefined ? await mapOf(context, useMap) : { map: {}, preset };
+  const saved =
+    preset === undefined ? await mapOf(context, useMap) : { map: {}, preset, reference: undefined };
   const asRead = (given: ColumnMap): ColumnMap => (isAsBefore ? given : byFolded(given));
   const savedMap = asRead(saved.map);
   const ownHeadings = isAsBefore ? own : own.map(foldedHeading);
   const whole = { ...savedMap, ...checkMap(withOwn(asRead(map), ownHeadings)) };
+  const reference = referenceSource({ referenceColumn, namespace }, saved.reference, useMap);
   if (saveMap !== undefined) {
-    if (Object.keys(whole).length === 0 && saved.preset === undefined)
-      throw new UsageError('--save-map has nothing to save; give --map or --own');
-    await (await context.store()).setMap(saveMap, { map: whole, preset: saved.preset });
+    if (Object.keys(whole).length === 0 && saved.preset === undefined && !reference)
+      throw new UsageError('--save-map has nothing to save; give --map, --own or --reference-column');
+    const whatIsRead = { map: whole, preset: saved.preset, reference: storedReference(reference) };
+    await (await context.store()).setMap(saveMap, whatIsRead);
     reportShadowed(context, saveMap);
   }
   return {
@@ -103,12 +124,44 @@ export async function readTableOptions(
     ...(isAsBefore && { isAsBefore }),
     ...(useMap !== undefined && { saved: { name: useMap, map: savedMap } }),
     ...(saved.preset !== undefined && { preset: mapPresets.get(saved.preset) }),
+    ...(reference && { reference }),
     ...(amounts !== undefined && { amounts }),
     ...(locale !== undefined && { decimal: decimalOf(locale) }),
     ...(encoding !== undefined && { encoding }),
     ...(delimiter !== undefined && { delimiter: named[delimiter] ?? delimiters[0] }),
   };
 }
+
+/** Where references are read: flags go before the saved map. @throws UsageError. */
+function referenceSource(
+  { referenceColumn, namespace }: Pick<TableFlags, 'referenceColumn' | 'namespace'>,
+  saved: StoredReference | undefined,
+  useMap: string | undefined,
+): ReferenceSource | undefined {
+  if (referenceColumn?.some((text) => text.split(',').some((heading) => heading.trim() === '')))
+    throw new UsageError('--reference-column takes headings, separated by commas');
+  const problem = namespaceProblem(namespace ?? '');
+  if (problem !== undefined) throw new UsageError(`--namespace ${problem}`);
+  const columns = referenceColumn ?? saved?.columns ?? [];
+  const named = (namespace ?? saved?.namespace ?? '').trim();
+  if (columns.length === 0 && named === '') return undefined;
+  return { columns, namespace: named, savedAs: referenceColumn === undefined ? useMap : undefined };
+}
+
+/** A source of references as a saved map has it. */
+export const storedReference = (source: ReferenceSource | undefined): StoredReference | undefined =>
+  source && {
+    columns: source.columns,
+    ...(source.namespace !== '' && { namespace: source.namespace }),
+  };
+
+/** A source of references as flags, to read the same file the same way. */
+export const referenceFlags = (
+  source: ReferenceSource | undefined,
+): Pick<TableFlags, 'referenceColumn' | 'namespace'> => ({
+  referenceColumn: source && source.columns.length > 0 ? source.columns : undefined,
+  namespace: source?.namespace || undefined,
+});
 
 /** Combines `--map` and `--own`. @throws UsageError for a heading in both. */
 function withOwn(map: ColumnMap, own: readonly string[]): ColumnMap {
@@ -136,7 +189,7 @@ export function reportShadowed(context: Context, name: string): void {
 
 /** Loads the saved map of a name, or else the preset of that name. @throws UsageError listing all known maps. */
 async function mapOf(context: Context, name: string | undefined): Promise<SavedMap> {
-  if (name === undefined) return { map: {}, preset: undefined };
+  if (name === undefined) return { map: {}, preset: undefined, reference: undefined };
   const store = await context.store();
   const saved = store.map(name);
   if (saved?.preset !== undefined && !mapPresets.has(saved.preset))
@@ -144,7 +197,7 @@ async function mapOf(context: Context, name: string | undefined): Promise<SavedM
       `the map ${name} adds to ${saved.preset}, which this version of errand does not know`,
     );
   if (saved) return saved;
-  if (mapPresets.has(name)) return { map: {}, preset: name };
+  if (mapPresets.has(name)) return { map: {}, preset: name, reference: undefined };
   const known = store.mapNames();
   throw new UsageError(
     `there is no map "${name}"; exports have ${[...mapPresets.keys()].join(', ')}, and ${known.length > 0 ? `saved are ${known.join(', ')}` : 'none is saved'}`,
@@ -182,6 +235,8 @@ export const tableWords = ({
   map = {},
   own = [],
   useMap = preset,
+  referenceColumn = [],
+  namespace,
   amounts,
   locale,
   encoding,
@@ -192,6 +247,8 @@ export const tableWords = ({
     isCustomHeading(map, heading) ? ['--own', heading] : ['--map', `${heading}=${column}`],
   ),
   ...own.flatMap((heading) => ['--own', heading]),
+  ...referenceColumn.flatMap((headings) => ['--reference-column', headings]),
+  ...(namespace === undefined ? [] : ['--namespace', namespace]),
   ...(amounts === undefined ? [] : ['--amounts', amounts]),
   ...(locale === undefined ? [] : ['--locale', locale]),
   ...(encoding === undefined ? [] : ['--encoding', encoding]),

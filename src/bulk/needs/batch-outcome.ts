@@ -1,14 +1,28 @@
+import type { Client } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
+import { unlessMissing } from '../../http/response.ts';
 import type { Attempt, AttemptChange, AttemptScope, AttemptState, Attempts } from '../../journal/attempts.ts';
 import type { Journal } from '../../journal/journal.ts';
-import { seeOrder } from '../../orders/needs/service-orders.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
+import { listedByReference, seeOrder } from '../../orders/needs/service-orders.ts';
+import type { OrderRecord } from '../../orders/order-record.ts';
 import { findBatch } from '../../orders/send-batch.ts';
 import { asBatch } from '../../orders/submit/intent.ts';
+import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { type Batch, type BatchRow, isCalledOff, orderOfAttempt, rowsOf, stateOf } from '../upload/batch.ts';
+import {
+  type Batch,
+  type BatchRow,
+  isCalledOff,
+  isMet,
+  orderOfAttempt,
+  rowsOf,
+  stateOf,
+} from '../upload/batch.ts';
 import { inFlight } from '../upload/concurrency-limiter.ts';
 import { withMetOrders } from '../upload/follow.ts';
 import { hasUploads } from '../upload/named.ts';
+import { ownKeyNamespace } from './row-need.ts';
 
 /** Where the attempts of a command's account are stored. */
 export interface AttemptStore {
@@ -135,10 +149,42 @@ async function applied(
   id: string,
 ): Promise<readonly Attempt[]> {
   const client = await context.client();
-  const { body } = await client.call('bulk.get', { path: { batch_id: id } });
-  const [batch = body] = await withMetOrders(context, [body]);
+  const found = await unlessMissing(client.call('bulk.get', { path: { batch_id: id } }));
+  if (!found) {
+    const state = gone(store);
+    await store.attempts.change(own.map(({ serial }) => ({ serial, state })));
+    return own.map((one) => ({ ...one, state }));
+  }
+  const [batch = found.body] = await withMetOrders(context, [await withNamedOrders(client, found.body, own)]);
   return applyBatch(context, store, own, batch);
 }
+
+/** Adds the orders of rows whose key has an order that the service does not name. They are found by their reference. */
+async function withNamedOrders(client: Client, batch: Batch, own: readonly Attempt[]): Promise<Batch> {
+  const list = listedByReference(client);
+  const orders = new Map<number, string>();
+  for (const row of rowsOf(batch)) {
+    const reference = own[row.index]?.reference;
+    if (
+      !reference ||
+      reference.namespace === ownKeyNamespace ||
+      !isMet(row, batch) ||
+      orderOfAttempt(row, batch) !== undefined
+    )
+      continue;
+    const id = (await list.idsOf(reference)).at(0);
+    if (id !== undefined) orders.set(row.index, id);
+  }
+  if (orders.size === 0) return batch;
+  const rows = rowsOf(batch).map(({ index, record }) =>
+    orders.has(index) ? { ...record, order_id: orders.get(index) } : record,
+  );
+  // The rows are as the service sent them, plus the ids of their orders.
+  return { ...batch, rows } as Batch;
+}
+
+/** State of attempts that the service does not have. A sandbox may have been reset since, or restored. */
+const gone = ({ scope }: Pick<AttemptStore, 'scope'>): AttemptState => (scope.isTest ? 'unsent' : 'unknown');
 
 /** Updates the attempts of a batch from the batch as it was read. @returns the attempts as they are now. */
 export async function applyBatch(
@@ -188,7 +234,25 @@ function attemptStateOf(row: BatchRow, batch: Batch, { state }: Attempt): Attemp
   }
 }
 
-/** Updates the attempts of orders that were returned. @returns the serials of those. @throws ErrandError. */
+/**
+ * Updates the attempts of batches that were read for another purpose. Best effort, because they are read again before
+ * anything is decided.
+ */
+export async function recordOutcomes(context: Context, batches: Iterable<Batch>): Promise<void> {
+  if (!journalExists(context.settings)) return;
+  try {
+    const store = await attemptStore(context);
+    for (const batch of batches) {
+      const record = store.journal.madeBy(batch.id, store.scope.service);
+      const own = record ? await store.attempts.ofUpload(store.scope, record.key) : [];
+      if (own.length > 0) await applyBatch(context, store, own, batch);
+    }
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+  }
+}
+
+/** Updates the attempts of orders that were returned. @throws ErrandError. */
 export async function seeReturns(
   context: Context,
   { attempts }: Pick<AttemptStore, 'attempts'>,
@@ -221,24 +285,32 @@ async function returnedOrders(
   return found;
 }
 
-/** Reads the current state of single orders, and persists it. @throws ErrandError if that cannot be determined. */
+/**
+ * Reads the current state of single orders, and persists it. @returns the orders that were found, with the serials of
+ * their attempts. @throws ErrandError if a state cannot be determined.
+ */
 export async function seeSingles(
   context: Context,
-  { attempts, journal, scope }: AttemptStore,
+  store: AttemptStore,
   singles: Iterable<Attempt>,
-): Promise<void> {
+): Promise<readonly { readonly serial: number; readonly order: OrderRecord }[]> {
+  const { attempts, journal, scope } = store;
   const client = await context.client();
   const changes: AttemptChange[] = [];
+  const orders: { serial: number; order: OrderRecord }[] = [];
   for (const { serial, key, state, madeAt, orderId: known } of singles) {
     const record = known === undefined ? journal.find(key, scope.service) : undefined;
     const orderId = known ?? record?.order_id ?? undefined;
     const seenAt = context.serviceClock.now();
     const found = orderId === undefined ? undefined : await seeOrder(client, orderId);
-    if (found) changes.push({ serial, orderId, seenAt, state: found.state, madeAt: found.madeAt });
-    else if (orderId !== undefined) changes.push({ serial, orderId, seenAt, state: 'unknown' });
+    if (found) {
+      orders.push({ serial, order: found.order });
+      changes.push({ serial, orderId, seenAt, state: found.state, madeAt: found.madeAt });
+    } else if (orderId !== undefined) changes.push({ serial, orderId, seenAt, state: gone(store) });
     else if (record?.state === 'refused') changes.push({ serial, seenAt, state: 'failed' });
     else if (!record && state === 'intended' && seenAt - madeAt > claimMs)
       changes.push({ serial, seenAt, state: 'unsent' });
   }
   await attempts.change(changes);
+  return orders;
 }

@@ -1,3 +1,4 @@
+import { listIn, numberIn, objectsIn, textIn } from '../../api/json.ts';
 import type { Attempt, AttemptClaim, NewAttempt, Reference } from '../../journal/attempts.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
@@ -11,10 +12,11 @@ import {
   type Refusal,
   type Statement,
 } from '../../orders/needs/decide.ts';
-import { attemptKey } from '../../orders/needs/reference.ts';
+import { attemptKey, metadataOf } from '../../orders/needs/reference.ts';
 import { firstKeyOf, rowKey } from '../../orders/needs/row-key.ts';
 import { type EarlierUpload, SameFile } from '../../orders/needs/same-file.ts';
-import { type Windows, windowsFor } from '../../orders/needs/windows.ts';
+import { type Windows, windowsOf } from '../../orders/needs/windows.ts';
+import type { OrderRecord } from '../../orders/order-record.ts';
 import type { Context } from '../../run/context.ts';
 import { keyOfRows, type UploadRow } from '../rows.ts';
 import type { Batch } from '../upload/batches.ts';
@@ -28,7 +30,8 @@ import {
   seeSingles,
   storedBatches,
 } from './batch-outcome.ts';
-import { ownKeyNamespace, type RowNeed, RowNeeds } from './row-need.ts';
+import { maxByReference, ordersFor, recordOrders } from './reference-look.ts';
+import { ownKeyNamespace, quantitiesIn, quantitiesOf, type RowNeed, RowNeeds } from './row-need.ts';
 
 /** The rows to decide about. They are read several times. */
 export interface RowSource {
@@ -47,6 +50,11 @@ export interface RowsAsked extends Pick<Statement, 'skipDuplicates' | 'again'> {
   readonly door: Extract<Door, 'upload' | 'plan' | 'retry'>;
   /** The occasion; empty if none is named. */
   readonly run: string;
+  /**
+   * When another worker has read from the service for the same upload, ms since the epoch. What was read since then
+   * counts as current.
+   */
+  readonly since?: number | undefined;
 }
 
 /** Numbers of rows. The first ones add up to `rows`. */
@@ -108,7 +116,7 @@ export async function decideRows(
   const deciding = new DecidedRows(context, { store, uploads }, source, asked);
   for (let looks = 0; looks < maxLooks; looks += 1) {
     const look = await deciding.pass();
-    if (look.batches.size + look.singles.size === 0) return deciding;
+    if (look.batches.size + look.singles.size + look.references.size === 0) return deciding;
     await deciding.see(look);
   }
   throw new Error('what became of the attempts of rows changes faster than it can be read');
@@ -120,6 +128,8 @@ interface Look {
   readonly batches: Set<string>;
   /** By serial. */
   readonly singles: Map<number, Attempt>;
+  /** As they travel in metadata. */
+  readonly references: Set<string>;
 }
 
 export type RowDecision =
@@ -137,6 +147,11 @@ export class DecidedRows {
   readonly #windows: Windows;
   readonly #read = new Set<number>();
   readonly #seenBatches = new Set<string>();
+  /** When the service was asked for references one by one, and when for all of them, ms since the epoch. */
+  readonly #listedAt = new Map<string, number>();
+  #allListedAt: number | undefined;
+  /** Quantities of orders that were read, by the serials of their attempts. */
+  readonly #quantities = new Map<number, string>();
   /** Names of uploads by the journal keys of their batches. */
   readonly #uploadNames = new Map<string, string>();
   readonly #uploads: Pick<Uploads, 'ofBatch'> | undefined;
@@ -150,6 +165,10 @@ export class DecidedRows {
   repeats: (EarlierUpload & { readonly madeAt: number }) | undefined;
   /** Maximum prices of all rows, and of those that will be sent, in cents. */
   cents = { all: 0, new: 0 };
+  /** When this began to read from the service, ms since the epoch. */
+  readonly since: number;
+  /** Number of rows that have neither a reference nor a key of their own. */
+  unnamed = 0;
   /** Rows that are not sent. */
   #left = new Set<number>();
   /** Keys of further attempts, by row number. */
@@ -174,7 +193,10 @@ export class DecidedRows {
     this.#uploads = uploads;
     this.#source = source;
     this.#asked = asked;
-    const windows = windowsFor(context.isRehearsal() ? 'test' : 'live');
+    this.since = asked.since ?? this.#now();
+    // A preview asks the service for nothing.
+    this.#allListedAt = context.previewsRequests ? this.since : asked.since;
+    const windows = windowsOf(context);
     // The rows of an occasion are ordered once, however long it takes.
     this.#windows = asked.run === '' ? windows : { ...windows, rowMs: Number.POSITIVE_INFINITY };
   }
@@ -185,11 +207,12 @@ export class DecidedRows {
     this.refused = new Map();
     this.placedIn.clear();
     this.cents = { all: 0, new: 0 };
+    this.unnamed = 0;
     this.#left = new Set();
     this.#keys = new Map();
     this.#old = new Map();
     this.repeats = undefined;
-    const look: Look = { batches: new Set(), singles: new Map() };
+    const look: Look = { batches: new Set(), singles: new Map(), references: new Set() };
     const sameFile = new SameFile();
     const madeAt = new Map<string, number>();
     const needs = new RowNeeds();
@@ -219,24 +242,54 @@ export class DecidedRows {
   }
 
   /** Reads the states of attempts, and persists them. A preview reads nothing, and takes them for what is stored. */
-  async see({ batches, singles }: Look): Promise<void> {
+  async see({ batches, singles, references }: Look): Promise<void> {
     const store = this.#store;
     if (!store) return;
+    if (references.size > 0) await this.#seeReferences(store, references);
     const placed: Attempt[] = [];
     const isPreview = this.#context.previewsRequests;
     const seen = isPreview ? storedBatches(store, batches) : seeBatches(this.#context, store, batches);
     for await (const { key, attempts, isInDoubt } of seen) {
       this.#seenBatches.add(key);
       for (const { serial } of attempts) this.#read.add(serial);
+      this.#noteQuantities(key, attempts);
       const isOwn = attempts.every((one) => this.#source.isOfFile(one));
       if (isInDoubt && isOwn && attempts.length > 0) this.#settling.set(key, new Map());
       placed.push(...attempts.filter(({ state, orderId }) => state === 'placed' && orderId !== undefined));
     }
     if (!isPreview) {
       await seeReturns(this.#context, store, placed);
-      await seeSingles(this.#context, store, singles.values());
+      for (const { serial, order } of await seeSingles(this.#context, store, singles.values()))
+        this.#quantities.set(serial, quantitiesOfOrder(order));
     }
     for (const serial of singles.keys()) this.#read.add(serial);
+  }
+
+  async #seeReferences(store: AttemptStore, references: ReadonlySet<string>): Promise<void> {
+    const at = this.#now();
+    if (!this.#context.previewsRequests)
+      for await (const orders of ordersFor(this.#context, store, references)) {
+        for (const { serial, order } of await recordOrders(this.#context, store, orders)) {
+          this.#read.add(serial);
+          this.#quantities.set(serial, quantitiesOfOrder(order));
+        }
+      }
+    if (references.size > maxByReference) this.#allListedAt = at;
+    else for (const reference of references) this.#listedAt.set(reference, at);
+  }
+
+  /** Rows with a reference are compared with the row that was sent. */
+  #noteQuantities(key: string, attempts: readonly Attempt[]): void {
+    if (!attempts.some(({ reference }) => reference)) return;
+    const rows = listIn(this.#record(key)?.body ?? {}, 'rows') as readonly UploadRow[];
+    if (rows.length !== attempts.length) return;
+    const headings = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+    const numbers = rows.map((_, index) => index);
+    const sent = new RowNeeds().of({ key, rows, numbers, headings });
+    for (const [index, { serial }] of attempts.entries()) {
+      const row = sent[index];
+      if (row) this.#quantities.set(serial, quantitiesIn(row));
+    }
   }
 
   /** Whether rows are not sent that were asked for, so that somebody has to say what is meant. */
@@ -371,9 +424,10 @@ export class DecidedRows {
     const { door, run, skipDuplicates = false, again = false } = this.#asked;
     const request: NeedRequest = {
       ...{ need, door, windows: this.#windows, now: this.#now(), read: this.#read },
+      ...(this.#asked.since !== undefined && { freshSince: this.#asked.since }),
       ...{ key: need.reference ? undefined : firstKey, isUnlisted: hasOwnKey },
       statement: { skipDuplicates, again, run: run === '' ? undefined : run },
-      listedAt: this.#now(),
+      listedAt: need.reference && !hasOwnKey ? this.#listed(need.reference) : undefined,
     };
     const current = this.#context.previewsRequests ? known.map(assumed) : known;
     const decision = decide(
@@ -387,19 +441,28 @@ export class DecidedRows {
       : { do: 'refuse', why: 'not_covered', attempts: after ? [after] : [] };
   }
 
-  /** An attempt with the same reference differs if it is for other products or another recipient. */
-  #compared({ need }: RowNeed, one: Attempt): ComparedAttempt {
-    const isSame = one.reference?.text === need.reference?.text;
-    return isSame && one.likeness !== 'alike' ? { ...one, differs: true } : one;
+  #listed = (reference: Reference): number | undefined =>
+    this.#listedAt.get(metadataOf(reference)) ?? this.#allListedAt;
+
+  /** An attempt with the same reference differs if it is for other products, another recipient or other quantities. */
+  #compared(row: RowNeed, one: Attempt): ComparedAttempt {
+    if (one.reference?.text !== row.need.reference?.text) return one;
+    const quantities = this.#quantities.get(one.serial);
+    const differs =
+      one.likeness !== 'alike' || (quantities !== undefined && quantities !== quantitiesIn(row));
+    return differs ? { ...one, differs } : one;
   }
 
   #note(row: RowNeed, known: readonly Attempt[], decision: RowDecision, look: Look): void {
     const { counts } = this;
     counts.rows += 1;
+    if (!row.need.reference) this.unnamed += 1;
     this.cents.all += row.cents;
     if (decision.do !== 'send') this.#left.add(row.number);
     switch (decision.do) {
       case 'look':
+        if (decision.at === 'reference' && row.need.reference)
+          look.references.add(metadataOf(row.need.reference));
         for (const one of decision.attempts) this.#toLook(one, look);
         return;
       case 'settle':
@@ -537,6 +600,14 @@ const noCounts = (): RowCounts => ({
 /** A preview does not find out what became of an attempt. */
 const assumed = (one: Attempt): Attempt =>
   one.state === 'unknown' || one.state === 'intended' ? { ...one, state: 'placed' } : one;
+
+const quantitiesOfOrder = (order: OrderRecord): string =>
+  quantitiesOf(
+    objectsIn(order, 'items').map((line) => ({
+      url: textIn(line, 'url') ?? '',
+      quantity: numberIn(line, 'quantity') ?? 1,
+    })),
+  );
 
 const isUsed = (record: JournalRecord | undefined): boolean =>
   record !== undefined && (record.order_id !== null || record.state === 'forgotten');

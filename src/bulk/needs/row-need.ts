@@ -1,4 +1,5 @@
 import { type BulkColumn, bulkListSeparator, type ColumnPlan, planColumns } from '../../api/bulk-columns.ts';
+import { canonicalPage } from '../../format/canonical-product.ts';
 import type { AttemptNeed, Reference } from '../../journal/attempts.ts';
 import { needOf } from '../../orders/needs/need.ts';
 import { referenceIn, referenceKey } from '../../orders/needs/reference.ts';
@@ -20,6 +21,8 @@ export interface RowNeed {
   /** Maximum price in cents; 0 if the row is paid by an account at the retailer. */
   readonly cents: number;
   readonly urls: readonly string[];
+  /** The cell. */
+  readonly quantity: string;
   readonly cells: UploadRow;
 }
 
@@ -28,6 +31,19 @@ export interface RowNeed {
  * this namespace.
  */
 export const ownKeyNamespace = ':key';
+
+/** Quantity of each product, in a form that is equal for equal quantities. Pure. */
+export const quantitiesOf = (lines: readonly { readonly url: string; readonly quantity: number }[]): string =>
+  lines
+    .map(({ url, quantity }) => `${canonicalPage(url)} ${quantity}`)
+    .sort()
+    .join('\n');
+
+/** Quantities of a row. */
+export function quantitiesIn({ urls, quantity }: Pick<RowNeed, 'urls' | 'quantity'>): string {
+  const given = quantity.split(bulkListSeparator).map((part) => Number(part.trim() || 1));
+  return quantitiesOf(urls.map((url, index) => ({ url, quantity: given[index] ?? given[0] ?? 1 })));
+}
 
 /** Reads the needs of batches. Resolves the columns once for all batches with the same headings. */
 export class RowNeeds {
@@ -62,7 +78,15 @@ export class RowNeeds {
       },
     };
     return {
-      ...{ number, cells, hasOwnKey, ceiling, urls, firstKey: hasOwnKey ? key : firstKeyOf(key) },
+      ...{
+        number,
+        cells,
+        hasOwnKey,
+        ceiling,
+        urls,
+        quantity: cell('quantity'),
+        firstKey: hasOwnKey ? key : firstKeyOf(key),
+      },
       need: needOf(order, hasOwnKey ? { namespace: ownKeyNamespace, text: key } : referenceOfRow(cells)),
       cents: cell('retailer_credentials_id') === '' ? ceiling : 0,
     };

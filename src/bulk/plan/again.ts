@@ -7,7 +7,7 @@ import type { ErrorFacts } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { flagsTo, whereFlags } from '../../run/context-flags.ts';
-import { tableFlags } from '../csv/table-options.ts';
+import { referenceFlags, tableFlags } from '../csv/table-options.ts';
 import { defaultBatchRows } from '../upload/batches.ts';
 
 /** How to recreate a plan without changing any row's key. Has no command if that cannot be guaranteed. */
@@ -68,6 +68,7 @@ export async function planAgain(
   const table = tableFlags({
     map,
     useMap: from.preset,
+    ...referenceFlags(from.reference),
     amounts: amounts ?? undefined,
     encoding: encoding ?? undefined,
     delimiter: delimiter ?? undefined,

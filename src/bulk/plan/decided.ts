@@ -1,7 +1,7 @@
 import { canonicalJson, sha256 } from '../../format/canonical.ts';
 import type { Attempt } from '../../journal/attempts.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
-import { metadataOf, referenceKey } from '../../orders/needs/reference.ts';
+import { metadataOf } from '../../orders/needs/reference.ts';
 import { firstKeyOf } from '../../orders/needs/row-key.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
@@ -14,7 +14,7 @@ import {
   type RowsAsked,
 } from '../needs/decide-rows.ts';
 import { ownKeyNamespace, type RowNeed } from '../needs/row-need.ts';
-import { referenceHeading, type UploadRow } from '../rows.ts';
+import type { UploadRow } from '../rows.ts';
 import { type Batch, batchesAgain } from '../upload/batches.ts';
 import { rangesText } from './file.ts';
 
@@ -41,8 +41,6 @@ export interface RowOutcome {
 }
 
 export interface DecidedPlan {
-  /** What was read from the service since then is current, ms since the epoch by the service's clock. */
-  readonly startedAt: number;
   readonly decided: DecidedRows;
   /** By row number. */
   readonly outcomes: ReadonlyMap<number, RowOutcome>;
@@ -66,7 +64,6 @@ export async function decidePlan(
   { all, rows, batchSize, headings, fileHeadings, ...hooks }: PlanToDecide,
   asked: Omit<RowsAsked, 'door'>,
 ): Promise<DecidedPlan> {
-  const startedAt = context.serviceClock.now();
   const keys = new Set(all.map(({ key }) => key));
   const outcomes = new Map<number, RowOutcome>();
   const whole: Batch = {
@@ -102,14 +99,6 @@ async function restOf(decided: DecidedRows, batchSize: number): Promise<Batch[]>
   const rest: Batch[] = [];
   for await (const batch of decided.batches(batchSize)) rest.push(batch);
   return rest;
-}
-
-/** The order of a row with the reference that it is sent with. Pure. */
-export function orderAsSent<T extends { readonly metadata?: unknown }>(order: T, cells: UploadRow): T {
-  const reference = cells[referenceHeading];
-  return reference === undefined
-    ? order
-    : { ...order, metadata: { ...Object(order.metadata), [referenceKey]: reference } };
 }
 
 /** Numbers of the rows that are sent, in order. */

@@ -120,7 +120,7 @@ const reasons: Readonly<Record<RowRefusal, string>> = {
  */
 export async function failedElsewhere(
   context: Context,
-  { outcomes, startedAt }: DecidedPlan,
+  { outcomes, decided }: DecidedPlan,
 ): Promise<number> {
   const own = new Set<number>();
   const batches = new Set<string>();
@@ -137,7 +137,7 @@ export async function failedElsewhere(
   const names = new Set([...batches].flatMap((batch) => uploads.ofBatch(batch)?.name ?? []));
   const owner = await uploadOwner(context);
   const touched = [...names].flatMap((name) => uploads.named(owner, name) ?? []);
-  const all = await attemptsOf(context, touched, startedAt);
+  const all = await attemptsOf(context, touched, decided.since);
   const nameOf = ({ reference, key }: Attempt): string =>
     reference ? JSON.stringify(reference) : firstKeyOf(key);
   const settled = new Set(
@@ -150,7 +150,7 @@ export async function failedElsewhere(
 async function attemptsOf(
   context: Context,
   uploads: readonly SavedUpload[],
-  startedAt: number,
+  since: number,
 ): Promise<Attempt[]> {
   const store = await attemptStore(context);
   const keys = uploads.flatMap(({ batches }) => batches.map(({ key }) => key));
@@ -160,7 +160,7 @@ async function attemptsOf(
   for (const key of keys) {
     const attempts = await read(key);
     const isStale = attempts.some(
-      ({ state, seenAt = 0 }) => ['intended', 'placed', 'unknown'].includes(state) && seenAt < startedAt,
+      ({ state, seenAt = 0 }) => ['intended', 'placed', 'unknown'].includes(state) && seenAt < since,
     );
     if (isStale) stale.push(key);
     else all.push(...attempts);

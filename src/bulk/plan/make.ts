@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { orderOfRow } from '../../api/bulk-row.ts';
 import { numberIn, objectsIn, own, textIn } from '../../api/json.ts';
 import { type Plan, type PlanDraft, type PlanProduct, planVersion } from '../../api/schemas/plan-file.ts';
-import { metadataOf } from '../../orders/needs/reference.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { hostAsName } from '../../spending/policy/facts.ts';
@@ -11,6 +10,7 @@ import { loadPolicy } from '../../spending/policy/load.ts';
 import { hostOf, periodsAt, type Verdict } from '../../spending/policy/policy.ts';
 import { gateFor } from '../../spending/policy-gate.ts';
 import { type FileCheck, fingerprintOf } from '../check/file-check.ts';
+import type { ReferencePlan } from '../csv/reference-columns.ts';
 import { differsLines } from '../needs/refused-rows.ts';
 import { type FileRow, RowKeys } from '../rows.ts';
 import { uploadName } from '../upload/begin.ts';
@@ -22,11 +22,11 @@ import {
   type DecidedPlan,
   decidePlan,
   needName,
-  orderAsSent,
   type SendableRow,
 } from './decided.ts';
 import { EarlierOrders, failedElsewhere } from './earlier-orders.ts';
 import { isNew, maxSpendOf, planLifeMs } from './file.ts';
+import { plannedOrder } from './planned-order.ts';
 import { type ProductQuery, queryProducts } from './products.ts';
 import { sellersOf, totalsOf } from './totals.ts';
 
@@ -44,8 +44,6 @@ export interface PlanOptions {
 /** A row to plan, with its order parsed once. */
 interface OrderedRow extends SendableRow, OrderedProducts {
   readonly values: readonly string[];
-  /** The buyer's own name for the need, without the run. */
-  readonly reference: string | undefined;
   readonly order: ReturnType<typeof orderOfRow>;
 }
 
@@ -61,6 +59,8 @@ interface OrderedLine {
 
 interface PlannedFile extends Columns {
   readonly rows: readonly OrderedRow[];
+  /** The columns that give each row's reference. */
+  readonly reference: ReferencePlan | undefined;
 }
 
 /** A plan that is not written yet. */
@@ -136,7 +136,7 @@ async function plannedRows(
 ): Promise<PlannedRow[]> {
   const earlier = await EarlierOrders.open(context, work);
   return rows.map((row) => {
-    const { number, reference, values, lines, country } = row;
+    const { number, values, lines, country } = row;
     const outcome = work.outcomes.get(number);
     const found = lines.map((line) => ({ line, product: products.get(line.url) }));
     const sentKey = keys.get(number);
@@ -146,7 +146,6 @@ async function plannedRows(
     return {
       ...{ row: number, key },
       attempt: isSent ? { need: needName(outcome.row), number: outcome.decision.number } : null,
-      ...(reference !== undefined && { reference }),
       ...{ cells: [...values], order: { ...row.order, idempotency_key: key }, retailers: retailersOf(found) },
       price_cents: price,
       room_cents: price === null ? null : row.order.max_price - price,
@@ -216,6 +215,9 @@ async function draftOf(
     ),
     headings: [...file.headings],
     ...(file.fileHeadings && { file_headings: [...file.fileHeadings] }),
+    ...(file.reference && {
+      reference: { indexes: [...file.reference.indexes], namespace: file.reference.namespace },
+    }),
     products: [...products.values()],
     rows,
   };
@@ -255,7 +257,7 @@ async function feeAt(context: Context): Promise<number> {
 async function orderedRows(check: FileCheck, run: string): Promise<PlannedFile> {
   const keys = new RowKeys(run);
   const rows: OrderedRow[] = [];
-  let columns: Columns = { headings: [] };
+  let columns: Omit<PlannedFile, 'rows'> = { headings: [], reference: undefined };
   const seen = new Map<string, number>();
   for await (const part of check.valid())
     for (const read of part) {
@@ -264,7 +266,8 @@ async function orderedRows(check: FileCheck, run: string): Promise<PlannedFile> 
       if (before !== undefined)
         throw new UsageError(`row ${row.number} has the idempotency key of row ${before}: ${row.key}`);
       seen.set(row.key, row.number);
-      columns = { headings: read.plan.headings, fileHeadings: read.plan.fileHeadings };
+      const { headings, fileHeadings, reference } = read.plan;
+      columns = { headings, fileHeadings, reference };
       rows.push(row);
     }
   return { rows, ...columns };
@@ -273,11 +276,10 @@ async function orderedRows(check: FileCheck, run: string): Promise<PlannedFile> 
 function orderedRow(read: FileRow, keys: RowKeys): OrderedRow {
   const cells = keys.keyed(read);
   const given = read.row.cell('idempotency_key');
-  const order = orderAsSent(orderOfRow(read.plan, read.cells, read.row), cells);
+  const key = given || (cells.idempotency_key ?? '');
+  const order = plannedOrder(orderOfRow(read.plan, read.cells, read.row), cells, key);
   return {
-    ...{ number: read.number, key: given || (cells.idempotency_key ?? ''), hasOwnKey: given !== '' },
-    ...{ cells, values: read.cells, order },
-    reference: read.reference && metadataOf(read.reference),
+    ...{ number: read.number, key, hasOwnKey: given !== '', cells, values: read.cells, order },
     lines: objectsIn(order, 'products').map((line) => ({
       url: textIn(line, 'url') ?? '',
       quantity: numberIn(line, 'quantity') ?? 1,

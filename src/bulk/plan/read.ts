@@ -4,17 +4,19 @@ import { numberIn, objectsIn, own, textIn } from '../../api/json.ts';
 import type { Plan, PlanRow } from '../../api/schemas/plan-file.ts';
 import { canonicalJson } from '../../format/canonical.ts';
 import { formatMoney } from '../../format/money.ts';
-import { attemptKey, referenceIn, referenceKey } from '../../orders/needs/reference.ts';
+import type { Reference } from '../../journal/attempts.ts';
+import { attemptKey } from '../../orders/needs/reference.ts';
 import { firstKeyOf } from '../../orders/needs/row-key.ts';
 import { ErrandError, type ErrorFacts, UsageError } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { checkAtService } from '../check/service-check.ts';
 import { isShort, type Spend, spendLine } from '../check/spend.ts';
+import { type ReferencePlan, readReference } from '../csv/reference-columns.ts';
 import { RowNeeds } from '../needs/row-need.ts';
 import { RowKeys } from '../rows.ts';
 import { planAgain } from './again.ts';
-import { type DecidedPlan, needName, numbersIn, orderAsSent, type SendableRow } from './decided.ts';
+import { type DecidedPlan, needName, numbersIn, type SendableRow } from './decided.ts';
 import {
   alteredRows,
   defaultTarget,
@@ -24,6 +26,7 @@ import {
   readPlanFile,
   rowsNamed,
 } from './file.ts';
+import { plannedOrder } from './planned-order.ts';
 import { queryProducts } from './products.ts';
 
 interface PlanSendableRow extends SendableRow {
@@ -99,6 +102,12 @@ async function parse(path: string, bytes: Buffer): Promise<Plan> {
   );
 }
 
+/** The reference of a row; undefined if its cells give none. */
+function referenceIn(named: ReferencePlan, cells: readonly string[]): Reference | undefined {
+  const read = readReference(named, cells);
+  return 'reference' in read ? read.reference : undefined;
+}
+
 const hasRoom = ({ order, price_cents: price, room_cents: room }: PlanRow): boolean =>
   price === null ? room === null : price >= 0 && room === (numberIn(order, 'max_price') ?? 0) - price;
 
@@ -107,27 +116,28 @@ function sendableRows(path: string, plan: Plan): ReadPlan['rows'] {
   const columns = planColumns(plan.headings);
   const keys = new RowKeys(plan.run);
   const needs = new RowNeeds();
+  const { reference: named } = plan;
   const seen = new Set<string>();
   let before = 0;
   return plan.rows.map((planned) => {
-    const { row: number, cells, key, order, reference } = planned;
+    const { row: number, cells, key, order } = planned;
     const read = readBulkRow(columns, cells);
+    const reference = named && referenceIn({ ...named, headings: plan.headings }, cells);
     const own = read.cell('idempotency_key');
-    const sent = keys.keyed({
-      ...{ plan: columns, cells, row: read },
-      reference: referenceIn({ [referenceKey]: reference }),
-    });
+    const sent = keys.keyed({ plan: columns, cells, row: read, reference });
     const first = own || (sent.idempotency_key ?? '');
     const row = { number, key: first, hasOwnKey: own !== '', cells: sent, planned };
-    const expected = { ...orderAsSent(orderOfRow(columns, cells, read), sent), idempotency_key: key };
+    const expected = plannedOrder(orderOfRow(columns, cells, read), sent, key);
     const why =
       number <= before
         ? 'stands out of its order'
         : read.issues.length > 0
           ? `${read.issues[0]?.column} ${read.issues[0]?.message}`
-          : seen.has(key)
-            ? 'its key does not follow from its order'
-            : (attemptProblem(plan, row, needs) ??
+          : named && !reference
+            ? 'has no reference'
+            : seen.has(key)
+              ? 'its key does not follow from its order'
+              : (attemptProblem(plan, row, needs) ??
               (canonicalJson(expected) !== canonicalJson(order)
                 ? 'its order is not what its cells say'
                 : !hasRoom(planned)

@@ -5,8 +5,10 @@ import { type JsonObject, numberIn, objectsIn, textIn } from '../../api/json.ts'
 import { uuidPattern } from '../../api/limits.ts';
 import type { Received } from '../../api/received.ts';
 import type { Shape } from '../../api/schemas/index.ts';
+import { referenceKey } from '../../orders/needs/reference.ts';
 import type { BatchIntent } from '../../orders/send-batch.ts';
 import type { Placing } from '../../orders/submit/intent.ts';
+import { UsageError } from '../../platform/errors.ts';
 import { keyOfRows, RowKeys } from '../rows.ts';
 import type { Batch as NewBatch } from './batches.ts';
 
@@ -156,7 +158,8 @@ export function batchOfRequest(
   const read = rowReader();
   const run = isNew ? randomUUID() : '';
   const keys = new RowKeys(run);
-  const given = rows.map((row) => {
+  const given = rows.map((row, index) => {
+    checkReference(row, index);
     const { plan, values: cells, row: order } = read(textsOf(row));
     return { plan, cells, row: order };
   });
@@ -174,6 +177,15 @@ export function batchOfRequest(
     numbers: keyed.map((_, index) => index + 1),
     ...(ownKeys.length > 0 && { ownKeys }),
   };
+}
+
+/** @throws UsageError if a row gives the metadata in which references travel. */
+function checkReference(row: Shape<'BulkUploadRequest'>['rows'][number], index: number): void {
+  const name = `metadata.${referenceKey}`;
+  if (!Object.keys(row).some((heading) => heading.trim().toLowerCase() === name)) return;
+  throw new UsageError(
+    `rows.${index}: ${name} is where the reference travels; give it by \`bulk upload --reference-column\``,
+  );
 }
 
 const textsOf = (row: Shape<'BulkUploadRequest'>['rows'][number]): Record<string, string> =>

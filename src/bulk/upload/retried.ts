@@ -4,6 +4,7 @@ import { formatMoney } from '../../format/money.ts';
 import type { NoResult, StreamResult } from '../../format/result.ts';
 import { saveFile } from '../../format/save-file.ts';
 import type { TableLayout } from '../../journal/uploads.ts';
+import { referenceKey } from '../../orders/needs/reference.ts';
 import { byteOrderMark } from '../../platform/csv-cell.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
@@ -271,12 +272,19 @@ async function csvOf(
   }: { readonly headings: readonly string[]; readonly raw: boolean; readonly visible: boolean },
 ): Promise<string> {
   const { csvRecord } = await import('../../format/csv.ts');
-  const names = [...new Set([...headings, ...rows.flatMap((row) => Object.keys(row))])];
+  const named = rows.map(withoutDerived);
+  const names = [...new Set([...headings, ...named.flatMap((row) => Object.keys(row))])];
   const table = [
     names.map((name) => (isPriceHeading(name) ? centsHeading : name)),
-    ...rows.map((row) => names.map((name) => String(row[name] ?? ''))),
+    ...named.map((row) => names.map((name) => String(row[name] ?? ''))),
   ];
   return table.map((cells) => csvRecord(cells, { delimiter: ',', raw, visible })).join('');
+}
+
+/** A row with a reference as its file had it, without what follows from the reference. */
+function withoutDerived(row: UploadRow): UploadRow {
+  const { [`metadata.${referenceKey}`]: reference, idempotency_key: _, ...rest } = row;
+  return reference === undefined ? row : rest;
 }
 
 /** Writes rows to a file, or to stdout for `-`. @throws UsageError, StorageError naming the path. */

@@ -3,7 +3,7 @@ import { createReadStream, rmSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type AmountUnit, amountUnits } from '../../api/amount.ts';
-import { isObject, type JsonObject, numberIn, own, textIn } from '../../api/json.ts';
+import { isObject, type JsonObject, listIn, numberIn, own, textIn } from '../../api/json.ts';
 import { closeAll } from '../../platform/async.ts';
 import { ErrandError, StorageError, UsageError } from '../../platform/errors.ts';
 import { readChunks, readPipe } from '../../platform/streams.ts';
@@ -68,6 +68,8 @@ export function sourceOf(stored: JsonObject): UploadSource {
       // Earlier versions did not require every heading to be accounted for.
       isAsBefore: own(table, 'isAsBefore') !== false,
       map: isObject(map) ? Object.fromEntries(Object.entries(map).map(([key, to]) => [key, String(to)])) : {},
+      referenceColumn: textsIn(table, 'referenceColumn'),
+      namespace: textIn(table, 'namespace'),
       amounts: oneOf<AmountUnit>(amountUnits, textIn(table, 'amounts')),
       locale: textIn(table, 'locale'),
       encoding: oneOf(tableOptions.encoding.values, textIn(table, 'encoding')),
@@ -82,6 +84,11 @@ export function sourceOf(stored: JsonObject): UploadSource {
     shard: textIn(stored, 'shard'),
     isShared: own(stored, 'isShared') === true,
   };
+}
+
+function textsIn(value: unknown, name: string): readonly string[] | undefined {
+  const texts = listIn(value, name).map(String);
+  return texts.length > 0 ? texts : undefined;
 }
 
 const oneOf = <T extends string>(values: readonly T[], text: string | undefined): T | undefined =>

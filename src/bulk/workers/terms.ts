@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, numberIn, own, textIn } from '../../api/json.ts';
+import { isObject, type JsonObject, listIn, numberIn, own, textIn } from '../../api/json.ts';
 import { formatMoney } from '../../format/money.ts';
 import type { Job } from '../../journal/postgres/queue.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
@@ -13,6 +13,8 @@ interface Terms {
   readonly batchSize: number;
   readonly run: string;
   readonly skipInvalid: boolean;
+  readonly skipDuplicates: boolean;
+  readonly again: boolean;
   readonly notifies: boolean;
   /** Cents; undefined without `--max-total`. */
   readonly maxTotal: number | undefined;
@@ -26,6 +28,8 @@ export interface WorkerFlags extends TableFlags {
   readonly batchSize?: number | undefined;
   readonly run?: string | undefined;
   readonly skipInvalid?: boolean | undefined;
+  readonly skipDuplicates?: boolean | undefined;
+  readonly again?: boolean | undefined;
   readonly notifyOnComplete?: boolean | undefined;
   readonly maxTotal?: number | undefined;
   readonly rate?: number | undefined;
@@ -40,6 +44,8 @@ export const termsOf = (
   batchSize: flags.batchSize ?? defaultBatchRows,
   run: flags.run ?? '',
   skipInvalid: flags.skipInvalid ?? false,
+  skipDuplicates: flags.skipDuplicates ?? false,
+  again: flags.again ?? false,
   notifies: flags.notifyOnComplete ?? false,
   maxTotal: flags.maxTotal,
   rate: flags.rate,
@@ -50,12 +56,14 @@ const tableOf = ({
   map,
   own: saved,
   useMap,
+  referenceColumn,
+  namespace,
   amounts,
   locale,
   encoding,
   delimiter,
 }: TableFlags): TableFlags => ({
-  ...{ map, own: saved, useMap, amounts, locale, encoding, delimiter },
+  ...{ map, own: saved, useMap, referenceColumn, namespace, amounts, locale, encoding, delimiter },
 });
 
 /** Serializes terms for the database. */
@@ -65,6 +73,9 @@ export const serializeTerms = (terms: Terms): JsonObject => JSON.parse(JSON.stri
 export const workOf = ({ terms }: Pick<Job, 'terms'>) => ({
   file: textIn(terms, 'file') ?? 'orders.csv',
   notifies: own(terms, 'notifies') === true,
+  run: textIn(terms, 'run') ?? '',
+  skipDuplicates: own(terms, 'skipDuplicates') === true,
+  again: own(terms, 'again') === true,
   rate: numberIn(terms, 'rate'),
 });
 
@@ -92,13 +103,20 @@ export function checkTerms(
     ['--batch-size', flags.batchSize, numberIn(terms, 'batchSize')],
     ['--run', flags.run, textIn(terms, 'run')],
     ['--skip-invalid', flags.skipInvalid, own(terms, 'skipInvalid')],
+    ['--skip-duplicates', flags.skipDuplicates, own(terms, 'skipDuplicates') === true],
+    ['--again', flags.again, own(terms, 'again') === true],
     ['--notify-on-complete', flags.notifyOnComplete, own(terms, 'notifies')],
     ['--max-total', flags.maxTotal, numberIn(terms, 'maxTotal')],
     ['--rate', flags.rate, numberIn(terms, 'rate')],
-    ...(['useMap', 'amounts', 'locale', 'encoding', 'delimiter'] as const).map(
+    ...(['useMap', 'namespace', 'amounts', 'locale', 'encoding', 'delimiter'] as const).map(
       (key) => [key === 'useMap' ? '--use-map' : `--${key}`, flags[key], own(table, key)] as const,
     ),
     ['--map', flags.map && pairsText(flags.map), pairsText(own(table, 'map'))],
+    [
+      '--reference-column',
+      flags.referenceColumn?.join(','),
+      Array.isArray(own(table, 'referenceColumn')) ? listIn(table, 'referenceColumn').join(',') : undefined,
+    ],
     ['--own', flags.own && listText(flags.own), listText(own(table, 'own'))],
   ];
   const other = saved.find(([, given, known]) => given !== undefined && given !== known);

@@ -29,6 +29,8 @@ const environment: Readonly<Record<string, string>> = {
   ERRAND_DATABASE_URL: 'PostgreSQL database that keeps the journal for several machines',
   ERRAND_OUTPUT: 'output format',
   ERRAND_TIMEOUT: 'give up after this long: 30s',
+  ERRAND_DUPLICATE_WINDOW:
+    'how long an order like an earlier one is taken for a duplicate: 12h, or 0 for never',
   ERRAND_DEBUG: 'set: trace requests on stderr',
   ERRAND_NO_INPUT: 'set: never ask',
   CI: 'set: never ask',

@@ -82,7 +82,7 @@ interface Placing extends Following, Consent {
  */
 export async function orderAssembled(
   before: Context,
-  { payload, argv }: Completed,
+  { payload, argv, ofFile }: Completed,
   placing: Placing,
 ): Promise<ResultOf<typeof createdOutput>> {
   // The command to rerun includes the user's answers.
@@ -90,23 +90,18 @@ export async function orderAssembled(
   const { checkOrder, inUsersWords } = await import('../../orders/input/check.ts');
   const body = await checkOrder(payload, placing.file);
   const { referenceFrom } = await import('../../orders/needs/options.ts');
-  const reference = referenceFrom(placing, body);
+  const { withFileReference } = await import('../../orders/input/file-reference.ts');
+  const reference = referenceFrom({ ...placing, ...withFileReference(placing, ofFile) }, body);
   await confirmSpending(context, {
     yes: placing.yes === true,
     question: 'Place this order with real money?',
     lines: () => spendingLines(context, body),
   });
-  const place = async (): Promise<Placed> => {
-    if (!reference) return placeOrder(context, body, { isNew: placing.new === true, ...consentOf(placing) });
-    const { placeNamed } = await import('../../orders/needs/place-named.ts');
-    const now = () => context.serviceClock.now();
-    return placeNamed(context, body, {
-      reference,
-      again: placing.again === true,
-      now,
+  const place = (): Promise<Placed> =>
+    placeOrder(context, body, {
+      ...{ isNew: placing.new === true, again: placing.again === true, reference },
       ...consentOf(placing),
     });
-  };
   const { order, existed } = await inUsersWords(placing.file, place);
   if (existed) context.note('this order existed already; nothing was ordered twice');
   return createdResult(context, order, placing);

@@ -6,7 +6,7 @@ export function selectColumns(
   columns: readonly Column[],
   fields: readonly string[] | undefined,
 ): readonly Column[] {
-  if (!fields) return columns;
+  if (!fields) return columns.filter(({ isNamedOnly }) => !isNamedOnly);
   const known = new Map(columns.map((column) => [column.path, column]));
   // The first fields requested matter most, so a narrow terminal hides the last ones.
   return fields.map((path, index) => ({

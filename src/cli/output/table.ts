@@ -96,7 +96,9 @@ export function layOut(
     dropped.unshift(low);
   }
   shown = withThoseThatFit(shown, dropped, limit, 'minWidth');
-  const extras = all.filter(isExtra).sort((a, b) => b.weight - a.weight);
+  const extras = all
+    .filter((column) => isExtra(column) && !column.isEmpty)
+    .sort((a, b) => b.weight - a.weight);
   if (total(shown, 'width') <= limit) shown = withThoseThatFit(shown, extras, limit, 'width');
   narrow(shown, limit);
   const isShown = new Set(shown.map(({ index }) => index));

@@ -10,6 +10,7 @@ import { parseDocument } from '../../format/parse-document.ts';
 import type { Target } from '../../http/request.ts';
 import { pathParametersOf } from '../../http/request.ts';
 import type { Attempt, AttemptClaim } from '../../journal/attempts.ts';
+import { checkMetadata } from '../../orders/needs/options.ts';
 import { firstKeyOf } from '../../orders/needs/row-key.ts';
 import type { JournaledOperation, MadeBy, MadeRecord } from '../../orders/order-record.ts';
 import { batchIntent, placeBatch } from '../../orders/place-batch.ts';
@@ -46,6 +47,7 @@ const placing: {
 } = {
   'order.create': async (context, request) => {
     const order = readShape('OrderCreate', 'order', request);
+    checkMetadata(order, '`errand order create --reference` gives it');
     await context.ready();
     await confirmSpending(context, {
       yes: request.yes,

@@ -3,6 +3,7 @@ import { isCustomHeading } from '../../bulk/csv/headings.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { SavedMap } from '../../config/maps.ts';
 import { mapPresets } from '../../config/maps.ts';
+import type { StoredReference } from '../../config/stored.ts';
 import type { Column } from '../../format/result.ts';
 
 export const maps = defineCommand({
@@ -24,8 +25,10 @@ export const maps = defineCommand({
     const presets = [...mapPresets.values()]
       .filter(({ name }) => !own.has(name))
       .map(
-        ({ name, description, columns }): Output<'HeadingMap'> => ({
+        ({ name, description, columns, reference }): Output<'HeadingMap'> => ({
           ...{ name, kind: 'export', adds_to: null, description },
+          reference_columns: reference.map(([first = '']) => first),
+          namespace: null,
           columns: Object.entries(columns).flatMap(([column, headings]) =>
             headings.map((heading) => ({ heading, column })),
           ),
@@ -35,15 +38,28 @@ export const maps = defineCommand({
   },
 });
 
-const savedRow = (name: string, { map, preset }: SavedMap): Output<'HeadingMap'> => {
+const savedRow = (name: string, { map, preset, reference }: SavedMap): Output<'HeadingMap'> => {
   const pairs = Object.entries(map).map(([heading, column]) => ({
     heading,
     column: isCustomHeading(map, heading) ? null : column,
   }));
   const rendered = pairs.map(({ heading, column }) => `${heading} is ${column ?? 'your own'}`).join(', ');
-  const description = preset === undefined ? rendered : `as ${preset}; ${rendered}`;
-  return { name, kind: 'saved', adds_to: preset ?? null, description, columns: pairs };
+  const description = [
+    ...(preset === undefined ? [] : [`as ${preset}`]),
+    ...(rendered === '' && preset === undefined ? [] : [rendered]),
+    ...(reference ? [referenceText(reference)] : []),
+  ].join('; ');
+  return {
+    ...{ name, kind: 'saved', adds_to: preset ?? null, description, columns: pairs },
+    reference_columns: [...(reference?.columns ?? [])],
+    namespace: reference?.namespace ?? null,
+  };
 };
+
+function referenceText({ columns: headings, namespace }: StoredReference): string {
+  const named = headings.length > 0 ? `references from ${headings.join(',')}` : 'references';
+  return namespace === undefined ? named : `${named} in the namespace ${namespace}`;
+}
 
 const columns: readonly Column[] = [
   { name: 'name', path: 'name', weight: 10 },

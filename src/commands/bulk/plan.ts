@@ -3,6 +3,7 @@ import type { Plan } from '../../api/schemas/plan-file.ts';
 import { checkedFile } from '../../bulk/check/file-check.ts';
 import { errorsOption, savesErrors } from '../../bulk/check/issues.ts';
 import { readReading } from '../../bulk/csv/reading.ts';
+import type { ReferenceSource } from '../../bulk/csv/reference-columns.ts';
 import { notifyOnComplete, type TableFlags, tableFlags, tableOptions } from '../../bulk/csv/table-options.ts';
 import { uploadFlags } from '../../bulk/plan/again.ts';
 import { checkTarget, defaultTarget, serializePlan, writePlan } from '../../bulk/plan/file.ts';
@@ -144,6 +145,7 @@ async function planned(
       delimiter: given.delimiter ?? null,
       locale: given.locale ?? null,
     },
+    ...madeFromReference(options.reference),
     skip_invalid: skipInvalid,
     ...(skipDuplicates && { skip_duplicates: true }),
     ...(again && { again }),
@@ -155,6 +157,10 @@ async function planned(
   await writePlan(out, bytes, force);
   return { ...more, made: { ...draft, sha256, rows: draft.rows.map((row) => ({ ...row, checksum: '' })) } };
 }
+
+/** Absent from plans of files without references, as from earlier plans. */
+const madeFromReference = (source: ReferenceSource | undefined): Pick<Plan['made_from'], 'reference'> =>
+  source ? { reference: { columns: [...source.columns], namespace: source.namespace } } : {};
 
 function exitCodeOf({ policy, wallet }: Plan, differs: boolean): number {
   if (policy?.outcome === 'refused' || policy?.outcome === 'needs_approval') return exitCodes.policy;

@@ -23,6 +23,7 @@ const lines = [
   '#                  (or max_price, in dollars with a sign or decimals in every row: $50.00 or 50.00)',
   '# name             first and last name; or two columns, first_name and last_name',
   '# country          two letters (default US)',
+  '# errand_reference your own name for the order, such as a requisition: each is bought once, for good',
   ...described('also known', [...optional, 'metadata.KEY; every other column comes back in the results']),
 ];
 
@@ -38,7 +39,7 @@ const headings = [
   'country',
   'phone_number',
   'metadata.team',
-  'my_reference',
+  'errand_reference',
 ];
 
 export const template = defineCommand({

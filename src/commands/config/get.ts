@@ -1,5 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { preferences, specOf } from '../../config/preferences.ts';
+import { currentName } from '../../config/stored.ts';
 
 export const get = defineCommand({
   name: 'get',
@@ -19,11 +20,12 @@ export const get = defineCommand({
   related: ['config list'],
   async run(context, { name }) {
     specOf(name);
-    const value = (await context.store()).stored.preferences[name];
+    const current = currentName(name);
+    const value = (await context.store()).stored.preferences[current];
     return {
       kind: 'text',
       lines: value === undefined ? [] : [String(value)],
-      record: { name, value: value ?? null },
+      record: { name: current, value: value ?? null },
     };
   },
 });

@@ -1,5 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { parsePreference, preferences, specOf } from '../../config/preferences.ts';
+import { currentName } from '../../config/stored.ts';
 
 export const set = defineCommand({
   name: 'set',
@@ -23,7 +24,12 @@ export const set = defineCommand({
   async run(context, { name, value }) {
     specOf(name);
     const parsed = value === undefined ? undefined : parsePreference(name, value);
-    await (await context.store()).setPreference(name, parsed);
-    return { kind: 'none', hints: [parsed === undefined ? `${name} is not set` : `${name} = ${parsed}`] };
+    const current = currentName(name);
+    if (current !== name) context.note(`${name} is called ${current} now`);
+    await (await context.store()).setPreference(current, parsed);
+    return {
+      kind: 'none',
+      hints: [parsed === undefined ? `${current} is not set` : `${current} = ${parsed}`],
+    };
   },
 });

@@ -18,7 +18,7 @@ export const retry = defineCommand({
   options: {
     new: {
       kind: 'flag',
-      description: 'retry once more on purpose, though the same was retried a short while ago or is in doubt',
+      description: 'retry once more on purpose, though the same was ordered a short while ago or is in doubt',
     },
     yes: { kind: 'flag', description: 'spend with a live key without confirmation' },
   },
@@ -26,7 +26,7 @@ export const retry = defineCommand({
   output: { list: 'RetriedOrder' },
   operations: ['legacy.retry', 'order.get'],
   exitCodes: {
-    5: 'the same order was retried a short while ago',
+    5: 'the same was ordered a short while ago, or is in doubt',
     10: 'in doubt: sent, and no response came; look at the newest orders, then `order journal forget`',
     11: 'there is a policy, and what a retry buys cannot be checked; nothing was sent',
   },

@@ -5,7 +5,7 @@ export const explain = defineCommand({
   summary:
     "Show an order's full history: who ordered, what the policy decided, what happened, and every cent",
   description:
-    'Combines what this machine knows (audit chain, policy, events received) with what the service says (milestones, price, returns). An amount is observed if a record shows it, by rule if it only follows from how the service works. For an order that this machine never saw, only the part of the service is shown. For an order in doubt, give its idempotency key. Fields of -o json: id, key, service, status, summary, products, asked, why, policy, steps, milestones, price, money (payer, lines, sums, due), returns, events, open (what, command).',
+    'Combines what this machine knows (audit chain, policy, events received) with what the service says (milestones, price, returns). An amount is observed if a record shows it, by rule if it only follows from how the service works. For an order that this machine never saw, only the part of the service is shown. For an order in doubt, give its idempotency key. An order with a reference shows which attempt it is. Fields of -o json: id, key, reference, attempt, attempts, service, status, summary, products, asked, why, policy, steps, milestones, price, money (payer, lines, sums, due), returns, events, open (what, command).',
   arguments: [
     {
       name: 'id',

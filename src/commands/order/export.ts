@@ -1,5 +1,6 @@
 import { operations } from '../../api/operations/index.ts';
 import { defineCommand } from '../../cli/define.ts';
+import { referenceFilterOptions, referenceQuery } from '../../orders/needs/reference-filter.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { collectOften } from '../../platform/memory.ts';
 import { optionsFrom } from '../../run/from-contract.ts';
@@ -10,7 +11,7 @@ const filters = optionsFrom(operations['order.export'], orderFilters);
 export const exportOrders = defineCommand({
   name: 'export',
   summary: 'Export the whole filtered set as CSV',
-  options: filters.options,
+  options: { ...referenceFilterOptions, ...filters.options },
   examples: [
     { command: 'errand order export --created-after 2026-01-01 > orders.csv', note: "the year's orders" },
     { command: 'errand order export --status order_failed', note: 'what failed' },
@@ -28,7 +29,9 @@ export const exportOrders = defineCommand({
     }
     collectOften();
     const client = await context.client();
-    const { chunks } = await client.stream('order.export', { query: filters.toQuery(input) });
+    const given = filters.toQuery(input);
+    const named = referenceQuery(input, given, 'flags');
+    const { chunks } = await client.stream('order.export', { query: { ...given, ...named } });
     if (rawCsv) return { kind: 'stream', chunks };
     const { neutraliseCsv } = await import('../../format/csv-stream.ts');
     return { kind: 'stream', chunks: neutraliseCsv(chunks), isCsv: true };

@@ -1,4 +1,10 @@
 import { listCommand } from '../../cli/list-command.ts';
+import {
+  type ReferenceFilter,
+  referenceFilterOptions,
+  referenceHints,
+  referenceQuery,
+} from '../../orders/needs/reference-filter.ts';
 import { orderList } from '../../orders/screen.ts';
 
 /** How `list` and `export` present the order filters. */
@@ -12,6 +18,11 @@ export const list = listCommand('order.list', {
   summary: 'List orders, newest first',
   filters: orderFilters,
   ...orderList,
+  more: {
+    options: referenceFilterOptions,
+    toQuery: (input: ReferenceFilter, query) => referenceQuery(input, query, 'flags'),
+    hints: referenceHints,
+  },
   screenQuery: { include: ['tracking_events'] },
   what: 'orders',
   empty: 'no order matches',
@@ -22,7 +33,7 @@ export const list = listCommand('order.list', {
       note: 'cancel what can be',
     },
     { command: 'errand order list --all -o ndjson', note: 'every order, one a line' },
-    { command: 'errand order list --metadata-key team --metadata-value web', note: 'by your own metadata' },
+    { command: 'errand order list --reference REQ-00006', note: 'by your own name for it' },
   ],
   related: ['order get', 'order export', 'order watch'],
 });

@@ -9,10 +9,12 @@ import { inferColumns } from '../../cli/output/select.ts';
 import { showsRows } from '../../cli/shows-rows.ts';
 import type { Column, ListResult, OutputOptions, RecordResult } from '../../format/result.ts';
 import { forTable } from '../../format/result.ts';
+import { orderFileSchema } from '../../orders/input/order-file-schema.ts';
 
 /** Every shape, with the operations that use it. */
 export const shapeRows = [
   ...Object.keys(schemas).map((name) => ({ name, used_by: usesOf(name) })),
+  { name: 'OrderFile', used_by: 'order create --file' },
   { name: 'Scenario', used_by: 'sandbox serve --scenario, sandbox test' },
 ];
 
@@ -21,10 +23,14 @@ export const shapeColumns: readonly Column[] = [
   { name: 'used by', path: 'used_by', weight: 8 },
 ];
 
-type ShapeName = SchemaName | 'Scenario';
+/** Shapes of files that errand reads, besides those of the service. */
+const fileSchemas = { OrderFile: orderFileSchema, Scenario: scenarioSchema } as const;
 
-export const isShape = (name: string): name is ShapeName =>
-  name === 'Scenario' || Object.hasOwn(schemas, name);
+type ShapeName = SchemaName | keyof typeof fileSchemas;
+
+const isFileShape = (name: string): name is keyof typeof fileSchemas => Object.hasOwn(fileSchemas, name);
+
+export const isShape = (name: string): name is ShapeName => isFileShape(name) || Object.hasOwn(schemas, name);
 
 const fieldColumns: readonly Column[] = [
   { name: 'field', path: 'field', weight: 9 },
@@ -41,7 +47,7 @@ export const printedColumns = fieldColumns.filter(({ name }) => name !== 'defaul
 
 /** Renders a shape as JSON Schema, or as a table of fields if the format has columns. */
 export function shapeResult(name: ShapeName, output: OutputOptions): RecordResult | ListResult<never> {
-  const schema = name === 'Scenario' ? scenarioSchema() : shapeSchema(name);
+  const schema = isFileShape(name) ? fileSchemas[name]() : shapeSchema(name);
   if (!showsRows(output)) return { kind: 'record', record: schema, columns: inferColumns([schema]) };
   return fieldList(schema, [`-o json gives the JSON Schema${usesOf(name) && `; ${usesOf(name)}`}`]);
 }

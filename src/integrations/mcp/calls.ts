@@ -12,6 +12,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { isObject, type JsonObject, own, textIn } from '../../api/json.ts';
+import { sha256 } from '../../format/canonical.ts';
 import { letGo } from '../../orders/let-go.ts';
 import { withOutcome } from '../../orders/outcome.ts';
 import { reportShown } from '../../orders/report.ts';
@@ -108,7 +109,7 @@ export class Calls {
           isLive,
           progress: (done, total, message) => progress(request, done, total, message),
           canAsk: canAsk(own(envelope, CLIENT_CAPABILITIES_META_KEY) ?? server.getClientCapabilities()),
-          answer: answerIn(request.inputResponses),
+          answer: (question) => answerIn(request.inputResponses, question),
         },
         fields,
       );
@@ -300,7 +301,7 @@ function canAsk(capabilities: unknown): boolean {
   );
 }
 
-const questionName = 'confirm';
+const questionName = ({ subject }: Question): string => `confirm-${sha256(subject).slice(0, 12)}`;
 const yesName = 'yes';
 
 /** Time the user has to answer, ms. */
@@ -317,7 +318,7 @@ const form = ({ message, yes }: Question) => ({
 
 /** Returns a question as the call's result; the client repeats the call with the response. */
 const questionResult = (question: Question): InputRequiredResult =>
-  inputRequired({ inputRequests: { [questionName]: inputRequired.elicit(form(question)) } });
+  inputRequired({ inputRequests: { [questionName(question)]: inputRequired.elicit(form(question)) } });
 
 /**
  * Asks the user through a client of the older protocol while its call waits.
@@ -331,7 +332,7 @@ async function responsesTo(
   const params = { mode: 'form', ...form(question) };
   try {
     const response = await send({ method: 'elicitation/create', params }, { signal, timeout: waitMs });
-    return { [questionName]: response };
+    return { [questionName(question)]: response };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new ErrandError('interrupted', `the client could not ask its user; nothing was sent: ${reason}`, {
@@ -345,8 +346,8 @@ async function responsesTo(
 }
 
 /** Anything but a yes counts as a no. */
-function answerIn(responses: unknown): Call['answer'] {
-  const response = own(responses, questionName);
+function answerIn(responses: unknown, question: Question): ReturnType<Call['answer']> {
+  const response = own(responses, questionName(question));
   if (response === undefined) return undefined;
   const isYes = textIn(response, 'action') === 'accept' && own(own(response, 'content'), yesName) === true;
   return isYes ? 'yes' : 'no';

@@ -18,6 +18,8 @@ export type Effect =
 
 /** A question for the client's user. */
 export interface Question {
+  /** What it is about. An answer to a question about something else does not count. */
+  readonly subject: string;
   readonly message: string;
   /** Label of the affirmative answer. */
   readonly yes: string;
@@ -36,8 +38,8 @@ export interface Call {
   progress(done: number, total: number, message: string): Promise<void>;
   /** Whether the client can ask its user. */
   readonly canAsk: boolean;
-  /** The user's answer to this call's question; undefined if not yet asked. */
-  readonly answer: 'yes' | 'no' | undefined;
+  /** The user's answer to a question; undefined if not yet asked. */
+  answer(question: Question): 'yes' | 'no' | undefined;
 }
 
 /** Result of a tool: a record, or a question to ask first. */

@@ -35,9 +35,20 @@ export interface CallOptions {
   readonly payment?: string | undefined;
 }
 
+/**
+ * Filters orders by their reference. Cannot be combined with `metadata_key`, because the service takes one pair of
+ * metadata.
+ */
+export interface ReferenceQuery {
+  /** The buyer's own name for an order, exact. */
+  readonly reference?: string | undefined;
+  /** Who numbers the references. */
+  readonly namespace?: string | undefined;
+}
+
 /** Path and query parameters by wire name, and the body. */
 export type CallInput<N extends CallName | StreamName> = N extends CallName
-  ? Operations[N]['input']
+  ? Operations[N]['input'] & (N extends 'order.list' ? { readonly query?: ReferenceQuery } : unknown)
   : N extends StreamName
     ? StreamedOperations[N]['input']
     : never;

@@ -1,13 +1,16 @@
 import { setMaxListeners } from 'node:events';
+import { isObject } from '../../api/json.ts';
 import { createClient as createHttpClient, type ClientOptions as HttpOptions } from '../../http/client.ts';
 import { InDoubtError, MissingKeyError } from '../../http/errors.ts';
 import { pages } from '../../http/paging.ts';
 import { checkedBase, embeddedScheme } from '../../http/request.ts';
 import { adviceToPrograms } from '../../http/response.ts';
 import { fetchTransport } from '../../http/transport/fetch.ts';
+import { hearing } from '../../http/transport/hearing.ts';
 import type { Transport } from '../../http/transport/transport.ts';
+import { referenceQuery } from '../../orders/needs/reference-filter.ts';
 import { once } from '../../platform/async.ts';
-import { systemClock } from '../../platform/clock.ts';
+import { ServiceClock, systemClock } from '../../platform/clock.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { isUrl, plainBase } from '../../platform/net/urls.ts';
 import { version } from '../../platform/version.ts';
@@ -35,7 +38,12 @@ export function createClient(options: ClientOptions): Client {
   checkOptions('createClient', options, rules);
   const { baseUrl, apiKey, legacyBaseUrl, legacyToken, allowPlainHttp = false } = options;
   const service = baseOf(baseUrl, allowPlainHttp);
-  const transport = options.transport ? fetchTransport(options.transport) : network();
+  const serviceClock = new ServiceClock(systemClock);
+  const transport = hearing(
+    options.transport ? fetchTransport(options.transport) : network(),
+    new URL(service),
+    { clock: systemClock, serviceClock },
+  );
   const closing = new AbortController();
   const httpOptions: HttpOptions = {
     transport,
@@ -67,7 +75,7 @@ export function createClient(options: ClientOptions): Client {
     async call(name, ...[input = {}, more]) {
       checked(name, input, false, more);
       // A test verifies that the declared types match the table.
-      return (await http.call(name, input as never, more).catch(rethrow)) as never;
+      return (await http.call(name, asSent(name, input) as never, more).catch(rethrow)) as never;
     },
     async stream(name, ...[input = {}, more]) {
       checked(name, input, true, more);
@@ -76,7 +84,7 @@ export function createClient(options: ClientOptions): Client {
     async *pages(name, ...[input = {}]) {
       checked(name, input, false);
       if (!isList(name)) throw new UsageError(`${name} returns no list; use client.call`);
-      for await (const { rows, total } of pages(http, name, input as never, { all: true }))
+      for await (const { rows, total } of pages(http, name, asSent(name, input) as never, { all: true }))
         yield { rows: rows as never, total };
     },
     close,
@@ -85,6 +93,7 @@ export function createClient(options: ClientOptions): Client {
   setClientParts(client, {
     baseUrl: service,
     apiKey: apiKey ?? '',
+    serviceClock,
     under: (other) => {
       refuseClosed();
       return other
@@ -93,6 +102,20 @@ export function createClient(options: ClientOptions): Client {
     },
   });
   return client;
+}
+
+/** Turns a filter by reference into the service's own. @throws UsageError. */
+function asSent(name: string, input: object): object {
+  const query: unknown = Reflect.get(input, 'query');
+  if (name !== 'order.list' || !isObject(query)) return input;
+  const { reference, namespace, ...others } = query;
+  const named = { reference: textOf('reference', reference), namespace: textOf('namespace', namespace) };
+  return { ...input, query: { ...others, ...referenceQuery(named, others, 'fields') } };
+}
+
+function textOf(field: string, value: unknown): string | undefined {
+  if (value === undefined || value === null || typeof value === 'string') return value ?? undefined;
+  throw new UsageError(`${field} takes a text`);
 }
 
 /**

@@ -14,11 +14,13 @@ import {
   type EarlierAttempt,
   type IntentEnd,
   inChunks,
+  isSweepable,
   type Lookup,
   lookupOf,
   type NewAttempt,
   needsAtOnce,
   relatedOf,
+  sweptAtOnce,
 } from '../attempts.ts';
 import { Connection, type DatabaseRow, explained, jsonText, literal } from './connect.ts';
 
@@ -158,6 +160,15 @@ export class SharedAttempts implements Attempts {
     const sql = `UPDATE errand.attempts SET state = 'unsent'
       WHERE ((upload IS NULL AND key IN ${keys}) OR upload IN ${keys})
         AND account IN (SELECT id FROM errand.attempt_accounts WHERE service = ${literal(service)})`;
+    await this.#inTurn.run(() => this.#ask(sql, true));
+  }
+
+  async sweep(before: number): Promise<void> {
+    const sql = `WITH old AS (
+        DELETE FROM errand.attempts WHERE serial IN (
+          SELECT serial FROM errand.attempts WHERE ${isSweepable} AND made_at < ${before}
+            ORDER BY made_at LIMIT ${sweptAtOnce}) RETURNING serial)
+      DELETE FROM errand.attempt_parts WHERE attempt IN (SELECT serial FROM old)`;
     await this.#inTurn.run(() => this.#ask(sql, true));
   }
 

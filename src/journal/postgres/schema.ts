@@ -1,3 +1,4 @@
+import { isSweepable } from '../attempts.ts';
 import type { Connection } from './connect.ts';
 import { brokenChainCode } from './copy.ts';
 
@@ -103,6 +104,7 @@ const migrations: readonly string[] = [
    CREATE INDEX attempts_reference ON errand.attempts (reference) WHERE reference IS NOT NULL;
    CREATE INDEX attempts_key ON errand.attempts (key) WHERE upload IS NULL;
    CREATE INDEX attempts_upload ON errand.attempts (upload) WHERE upload IS NOT NULL;
+   CREATE INDEX attempts_ended ON errand.attempts (made_at) WHERE ${isSweepable};
    CREATE TABLE errand.attempt_parts (
      part bigint NOT NULL, attempt bigint NOT NULL, PRIMARY KEY (part, attempt));
    CREATE TABLE errand.attempt_settings (id bigint PRIMARY KEY, secret text NOT NULL, imported bigint NOT NULL);

@@ -57,6 +57,20 @@ export const storyColumns: readonly Column[] = [
     ],
   },
   { name: 'key', path: 'key' },
+  { name: 'reference', path: 'reference' },
+  { name: 'attempt', path: 'attempt', kind: 'count' },
+  {
+    name: 'its attempts, as last known',
+    path: 'attempts',
+    flat: null,
+    value: ({ attempts }) => (Array.isArray(attempts) && attempts.length > 1 ? attempts : undefined),
+    columns: [
+      { name: 'attempt', path: 'attempt', kind: 'count', weight: 8 },
+      { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 9 },
+      { name: 'state', path: 'state', kind: 'status', weight: 10 },
+      { name: 'made', path: 'made_at', kind: 'time', weight: 7 },
+    ],
+  },
   {
     name: 'policy',
     path: 'policy',

@@ -1,4 +1,6 @@
-import { objectsIn, textIn } from '../../api/json.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { objectsIn, own, textIn } from '../../api/json.ts';
+import type { Attempt, Reference } from '../../journal/attempts.ts';
 import { recordOfRow } from '../../journal/audit-record.ts';
 import type { StoredEvent } from '../../journal/events.ts';
 import type { Journal } from '../../journal/journal.ts';
@@ -8,12 +10,16 @@ import type { Reservation } from '../../journal/reservation-row.ts';
 import { webhooksExist } from '../../journal/webhook-store.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { referenceIn } from '../needs/reference.ts';
+import { scopeOf } from '../needs/scope.ts';
 
 /** Local information about an order. */
 export interface LocalPart {
   readonly record: JournalRecord | undefined;
   /** Audit records, as stored. */
   readonly chain: readonly Readonly<Record<string, unknown>>[];
+  /** Attempts for the order's reference, oldest first; empty without a reference. */
+  readonly attempts: readonly Attempt[];
   readonly reservation: Reservation | undefined;
   /** The batch row it comes from. */
   readonly row: { readonly batch: string; readonly number: number } | undefined;
@@ -24,6 +30,7 @@ export interface LocalPart {
 const nothing: LocalPart = {
   record: undefined,
   chain: [],
+  attempts: [],
   reservation: undefined,
   row: undefined,
   events: [],
@@ -50,7 +57,9 @@ export async function localPart(context: Context, id: string, order: unknown): P
     const ids = [id, ...returns, ...(row ? [row.batch] : [])];
     const chain = journal.audit.about(ids, record ? [record.key] : [], baseUrl.value).map(recordOfRow);
     const key = record && record.operation !== 'bulk.create' ? record.key : undefined;
-    return { record, chain, row, events, reservation: journal.reservations.about(baseUrl.value, id, key) };
+    const attempts = await attemptsFor(context, journal, referenceOf(order, record));
+    const reservation = journal.reservations.about(baseUrl.value, id, key);
+    return { record, chain, attempts, row, events, reservation };
   } catch (error) {
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
     context.note(`what this machine knows of it cannot be read: ${error.message}`);
@@ -60,14 +69,38 @@ export async function localPart(context: Context, id: string, order: unknown): P
 
 /** Collects local information about an intent without a result yet. */
 export async function partOfIntent(context: Context, record: JournalRecord): Promise<LocalPart> {
-  const { audit, reservations } = await context.journal();
+  const journal = await context.journal();
+  const { audit, reservations } = journal;
   const { key, base_url: service } = record;
   return {
     ...nothing,
     record,
+    attempts: await attemptsFor(context, journal, referenceOf(undefined, record)),
     chain: audit.about([], [key], service).map(recordOfRow),
     reservation: reservations.about(service, undefined, key),
   };
+}
+
+/** The reference of an order, as the service shows it, else as it was sent. */
+export const referenceOf = (order: unknown, record: JournalRecord | undefined): Reference | undefined =>
+  referenceIn(own(order, 'metadata')) ?? referenceIn(own(record?.body, 'metadata'));
+
+async function attemptsFor(
+  context: Context,
+  journal: Journal,
+  reference: Reference | undefined,
+): Promise<readonly Attempt[]> {
+  if (!reference) return [];
+  try {
+    const need = { reference, products: [], recipient: '' };
+    const [related = []] = await (await journal.attempts()).related(await scopeOf(context), [need]);
+    return related
+      .filter(({ reference: of, state }) => isDeepStrictEqual(of, reference) && state !== 'unsent')
+      .toSorted((one, other) => one.number - other.number || one.madeAt - other.madeAt);
+  } catch (error) {
+    if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+    return [];
+  }
 }
 
 /** Finds an order's row among the newest batches sent around the time it was created. */

@@ -5,6 +5,7 @@ import { namesAccount } from '../../api/order-fields.ts';
 import { isAbout, quantityText, type ShownState, spoken } from '../../api/order-state.ts';
 import type { Output } from '../../api/outputs/index.ts';
 import { formatMoney } from '../../format/money.ts';
+import type { Attempt } from '../../journal/attempts.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
 import { revertedCode } from '../../journal/reverting.ts';
@@ -13,8 +14,9 @@ import type { MoneyDue, MoneySum } from '../../spending/money-lines.ts';
 import { creditedIn, moneyOf, type OrderMoney } from '../../spending/money-of-order.ts';
 import { chargeOf, partsOfPrice } from '../../spending/price-of-order.ts';
 import { concessionText, productsOf } from '../columns.ts';
+import { metadataOf } from '../needs/reference.ts';
 import { stateOfOrder } from '../order-record.ts';
-import type { LocalPart } from './local.ts';
+import { type LocalPart, referenceOf } from './local.ts';
 
 /** Inputs of a story. */
 interface Sources extends LocalPart {
@@ -56,6 +58,7 @@ export function storyOf(sources: Sources): Story {
   const story = {
     id: sources.id ?? record?.order_id ?? null,
     key: record && record.operation !== 'bulk.create' ? record.key : (reservation?.key ?? null),
+    ...attemptsIn(sources),
     service,
     status,
     summary: '',
@@ -74,6 +77,25 @@ export function storyOf(sources: Sources): Story {
     open: openPoints(sources, money),
   };
   return { ...story, summary: summaryOf(story, order, money) };
+}
+
+function attemptsIn({
+  order,
+  record,
+  attempts,
+  id,
+}: Sources): Pick<Story, 'reference' | 'attempt' | 'attempts'> {
+  const reference = referenceOf(order, record);
+  const isThis = ({ orderId, key }: Attempt): boolean =>
+    id === undefined ? key === record?.key : orderId?.toLowerCase() === id;
+  return {
+    reference: reference ? metadataOf(reference) : null,
+    attempt: attempts.find(isThis)?.number ?? null,
+    attempts: attempts.map(({ number, orderId = null, key, state, madeAt }) => ({
+      ...{ attempt: number, order_id: orderId, key, state: state.replace('_', ' ') },
+      made_at: new Date(madeAt).toISOString(),
+    })),
+  };
 }
 
 function requestIn({ chain, record, row, order }: Sources): Story['asked'] {

@@ -14,6 +14,7 @@ import {
 import { resolveAddress } from '../addresses/ship-to.ts';
 import { type Completed, completePayload } from './complete.ts';
 import { eachOrderField, type OrderFlags, orderFieldOptions } from './fields.ts';
+import { takeReference } from './file-reference.ts';
 
 const centFields = ['max_price'] as const satisfies readonly (keyof ShapeInput<'OrderCreate'>)[];
 
@@ -60,7 +61,7 @@ export async function assembleOrder(
 ): Promise<Completed> {
   const document =
     input.file === undefined ? undefined : await readDocument(context, '--file', input.file, centFields);
-  const file = document?.value ?? base;
+  const { payload: file, ofFile } = document ? takeReference(document) : { payload: base, ofFile: undefined };
   if (document && input.maxPrice === undefined) checkCeiling(document);
   const fields = addressFields(input);
   const inFile = file.shipping_address;
@@ -72,7 +73,8 @@ export async function assembleOrder(
   const isDefault = inFile === undefined && input.shipTo === undefined && Object.keys(fields).length === 0;
   if (address && isDefault) await reportDefaultAddress(context, address);
   const payload = await payloadFromFlags(input, { ...file, ...(address && { shipping_address: address }) });
-  return completePayload(context, { payload, argv: context.argv }, { searches, price });
+  const completed = await completePayload(context, { payload, argv: context.argv }, { searches, price });
+  return { ...completed, ofFile };
 }
 
 /** Merges the flags over a file's payload. The result is not validated as a whole yet. */

@@ -3,6 +3,7 @@ import { typedCommand } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { addressWords } from '../addresses/options.ts';
 import { type Asking, eachOrderField, type OrderField, orderFields } from './fields.ts';
+import type { FileReference } from './file-reference.ts';
 
 type PayloadFields = Readonly<Record<string, unknown>>;
 
@@ -15,6 +16,8 @@ const isMissing = (payload: PayloadFields, field: readonly [string, OrderField])
 export interface Completed {
   readonly payload: PayloadFields;
   readonly argv: readonly string[];
+  /** The reference of the order's file. */
+  readonly ofFile?: FileReference | undefined;
 }
 
 /**

@@ -8,6 +8,7 @@ import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { addressLine } from '../addresses/options.ts';
 import { lineNames } from '../columns.ts';
+import { referenceKey } from '../needs/reference.ts';
 import type { OrderFlags } from './fields.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -40,13 +41,18 @@ export async function readLike(
     ...(products && { products }),
     ...(typeof max_price === 'number' && { max_price }),
     ...(isObject(shipping_address) && { shipping_address: filled(shipping_address) }),
-    ...(isObject(metadata) && { metadata }),
+    ...(isObject(metadata) && { metadata: withoutReference(metadata) }),
     ...Object.fromEntries(eachPlainField.map(([name]) => [name, own(order, name)])),
     customer_notifications: notificationsOf(order),
     payment: paymentOf(order, flags),
     fulfillment: fulfillmentOf(order),
   };
   return { fields: filled(fields), titleOf: titlesIn(order) };
+}
+
+/** A repeat is another order, so it has no reference, or one of its own. */
+function withoutReference({ [referenceKey]: _, ...metadata }: JsonObject): Fields {
+  return metadata;
 }
 
 /** Titles from an order's receipt, by line URL. */

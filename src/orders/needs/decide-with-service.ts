@@ -1,6 +1,7 @@
 import { isObject } from '../../api/json.ts';
 import { contentIn, recipientIn } from '../../format/canonical-need.ts';
 import { canonicalRecipient } from '../../format/canonical-recipient.ts';
+import { relativeTime } from '../../format/time.ts';
 import type { Client } from '../../http/client.ts';
 import type {
   Attempt,
@@ -13,6 +14,7 @@ import type {
   NewAttempt,
   Reference,
 } from '../../journal/attempts.ts';
+import { ErrandError, stopOf } from '../../platform/errors.ts';
 import { type Difference, differences } from '../compare.ts';
 import type { OrderRecord } from '../order-record.ts';
 import type { Body } from '../submit/intent.ts';
@@ -34,6 +36,8 @@ export interface NeedSources {
    * same content. If the attempt stays in doubt or no order is found, returns the state unchanged. @throws ErrandError.
    */
   readonly settle: (attempt: Attempt) => Promise<Omit<AttemptChange, 'serial' | 'seenAt'>>;
+  /** Whether the service describes another order under the id of an attempt, as far as the journal can tell. */
+  readonly isOther?: (attempt: Attempt, order: OrderRecord) => Promise<boolean>;
 }
 
 /** A decision, and the orders that were read to make it, keyed by id. */
@@ -126,7 +130,8 @@ async function seeAttempts(
         ? await sources.settle(attempt)
         : { state: attempt.state, orderId: attempt.orderId };
     const { serial } = attempt;
-    const found = settled.orderId === undefined ? undefined : await seeOrder(sources.client, settled.orderId);
+    const found =
+      settled.orderId === undefined ? undefined : await readOrderOf(sources, attempt, settled.orderId);
     const seenAt = sources.now();
     if (!found)
       changes.push({
@@ -148,6 +153,39 @@ async function seeAttempts(
  * the order, from any machine.
  */
 const gone = ({ scope }: NeedSources): AttemptState => (scope.isTest ? 'unsent' : 'unknown');
+
+/**
+ * Reads the order of an attempt. @throws ErrandError unavailable if its state cannot be determined; nothing may be sent
+ * then.
+ */
+export async function readOrderOf(
+  { client, now, isOther }: Pick<NeedSources, 'client' | 'now' | 'isOther'>,
+  attempt: Attempt,
+  id: string,
+): Promise<SeenOrder | undefined> {
+  const { key, madeAt } = attempt;
+  try {
+    const seen = await seeOrder(client, id);
+    if (seen && (await isOther?.(attempt, seen.order)))
+      throw new ErrandError('in_doubt', 'the service describes another order under this id');
+    return seen;
+  } catch (error) {
+    if (!(error instanceof ErrandError) || stopOf(error)) throw error;
+    const age = relativeTime(new Date(madeAt).toISOString(), now());
+    throw new ErrandError(
+      'unavailable',
+      `the same order was sent ${age}: ${id}; what became of it cannot be read (${error.message}), and nothing was sent now`,
+      {
+        details: { order_id: id },
+        idempotencyKey: key,
+        outcome: 'applied',
+        retryable: true,
+        hint: 'Run the same command again once the order can be read: it is ordered again only if the first has failed or was cancelled.',
+        cause: error,
+      },
+    );
+  }
+}
 
 /**
  * Persists the orders the service lists for a reference, including those made elsewhere. @returns the serials of their

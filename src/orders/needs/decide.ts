@@ -44,7 +44,10 @@ const doors: Readonly<Record<Door, DoorRules>> = {
 
 /** Explicit statements of the user. */
 export interface Statement {
-  /** Set if a duplicate is intended (`--new`). Cannot be combined with a reference. */
+  /**
+   * Set if a duplicate is intended (`--new`). With a reference, only an MCP quote takes it: it then concerns orders
+   * without that reference.
+   */
   readonly isNew?: boolean;
   /** Orders again what was cancelled or returned (`--again`). */
   readonly again?: boolean;
@@ -183,29 +186,29 @@ function decideByReference(
   const elsewhere = attempts.filter(
     ({ reference: of, likeness }) => of?.text === text && of.namespace !== namespace && likeness === 'alike',
   );
-  const unreferenced = attempts.filter(
-    (one) => one.reference === undefined && one.likeness === 'alike' && isRecent(request, one),
-  );
-  const blocked =
-    blocking(request, elsewhere, 'other_namespace') ??
-    (heedsUnreferenced && statement.run === undefined && !statement.isNew
-      ? blocking(request, unreferenced, 'alike')
-      : undefined);
+  const unreferenced =
+    heedsUnreferenced && statement.run === undefined
+      ? attempts.filter(
+          (one) =>
+            one.reference === undefined &&
+            one.likeness === 'alike' &&
+            (isInDoubt(one) || isRecent(request, one)),
+        )
+      : [];
+  if (statement.isNew) return stillInDoubt(request, [...elsewhere, ...unreferenced]) ?? send(own);
+  const blocked = blocking(request, elsewhere, 'other_namespace') ?? blocking(request, unreferenced, 'alike');
   return blocked ?? send(own);
 }
 
 function decideByLikeness(request: NeedRequest, attempts: readonly ComparedAttempt[]): Decision {
-  const { door, statement } = request;
+  const { statement } = request;
   // A key is of one occasion. An attempt from before this table does not say which.
   const ofRun = attempts.filter(
     ({ run, key }) => statement.run === undefined || run === statement.run || key === request.key,
   );
   const alike = ofRun.filter(({ likeness }) => likeness === 'alike');
   const recent = alike.filter((one) => isRecent(request, one));
-  if (statement.isNew)
-    return (
-      (doors[door].settlesFirst ? unsettled(request, alike.filter(isInDoubt)) : undefined) ?? send(recent)
-    );
+  if (statement.isNew) return stillInDoubt(request, alike) ?? send(recent);
   const overlapping = ofRun.filter((one) => one.likeness === 'overlap' && isRecent(request, one));
   return (
     blocking(request, [...alike.filter(isInDoubt), ...recent], 'alike') ??
@@ -235,6 +238,10 @@ function unsettled(request: NeedRequest, attempts: readonly ComparedAttempt[]): 
   const unknown = attempts.filter(({ state }) => state === 'unknown');
   return unknown.length > 0 && !isNew && !again ? refuse('unknown', unknown) : undefined;
 }
+
+/** Where another order is intended, only attempts in doubt block it, and only for doors that settle these first. */
+const stillInDoubt = (request: NeedRequest, attempts: readonly ComparedAttempt[]): Decision | undefined =>
+  doors[request.door].settlesFirst ? unsettled(request, attempts.filter(isInDoubt)) : undefined;
 
 /** Refuses if attempts for the same need block another order. An attempt that the user has agreed to does not block. */
 function blocking(

@@ -19,7 +19,7 @@ export const referenceOptions = {
   },
   again: {
     kind: 'flag',
-    description: 'with --reference: buy again what was cancelled or sent back',
+    description: 'buy again what was cancelled or sent back',
   },
 } as const satisfies Options;
 
@@ -31,6 +31,15 @@ interface Given {
 }
 
 /**
+ * @param advice is how to give a reference there.
+ * @throws UsageError if the metadata holds a reference, so that nothing meant otherwise is taken for one.
+ */
+export function checkMetadata({ metadata }: Body, advice: string): void {
+  if (metadata && Object.hasOwn(metadata, referenceKey))
+    throw new UsageError(`metadata: ${referenceKey} is where the reference travels; ${advice}`);
+}
+
+/**
  * Parses the reference of an order; undefined if none is given. @throws UsageError if it is invalid or conflicts with
  * another option.
  */
@@ -38,11 +47,11 @@ export function referenceFrom(
   { reference, namespace, again, new: isNew }: Given,
   body: Body,
 ): Reference | undefined {
-  if (body.metadata && Object.hasOwn(body.metadata, referenceKey))
-    throw new UsageError(`metadata: ${referenceKey} is where the reference travels; give it by --reference`);
+  checkMetadata(body, 'give it by --reference');
+  if (again && (isNew || body.idempotency_key != null))
+    throw new UsageError(`--again and ${isNew ? '--new' : '--idempotency-key'} exclude each other`);
   if (reference === undefined) {
-    const [alone] = [namespace !== undefined && '--namespace', again && '--again'].filter(Boolean);
-    if (alone) throw new UsageError(`${alone} needs --reference`);
+    if (namespace !== undefined) throw new UsageError('--namespace needs --reference');
     return undefined;
   }
   const problem = referenceProblem(reference);

@@ -4,7 +4,7 @@ import { type Reference, referenceKey } from '../../journal/attempts.ts';
 
 export { referenceKey };
 
-const maxCharacters = 200;
+export const maxReferenceLength = 200;
 const maxNamespaceCharacters = 60;
 const separator = ':';
 
@@ -26,8 +26,8 @@ export function referenceProblem(text: string): string | undefined {
   if (trimmed === '') return 'is empty';
   if (invisible.test(trimmed)) return 'holds a character that cannot be seen';
   const length = characterCount(trimmed);
-  return length > maxCharacters
-    ? `has ${length} characters; at most ${maxCharacters} are allowed`
+  return length > maxReferenceLength
+    ? `has ${length} characters; at most ${maxReferenceLength} are allowed`
     : undefined;
 }
 
@@ -45,6 +45,12 @@ export function namespaceProblem(text: string): string | undefined {
 /** Metadata value of a reference: `namespace:reference`. Different references yield different values. */
 export const metadataOf = ({ namespace, text }: Reference): string =>
   namespace === '' && !text.includes(separator) ? text : `${namespace}${separator}${text}`;
+
+/** The order with its reference in its metadata. */
+export const withReference = <B extends { readonly metadata?: object | null | undefined }>(
+  order: B,
+  reference: Reference,
+): B => ({ ...order, metadata: { ...order.metadata, [referenceKey]: metadataOf(reference) } });
 
 /** Parses the reference from an order's metadata; undefined if there is none. */
 export function referenceIn(metadata: unknown): Reference | undefined {

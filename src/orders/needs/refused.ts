@@ -1,85 +1,202 @@
 import { relativeTime } from '../../format/time.ts';
-import type { Attempt, Reference } from '../../journal/attempts.ts';
+import type { Attempt } from '../../journal/attempts.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
+import { isBeingSent, workerOf } from '../../journal/take-over.ts';
 import { ErrandError, type NextStep } from '../../platform/errors.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import { shellLine, typedCommand } from '../../platform/shell.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
-import { differencesText, shownDifferences } from '../compare.ts';
-import { stateOfOrder } from '../order-record.ts';
-import type { Body } from '../submit/intent.ts';
+import { changesText, type Difference, differences, shownDifferences } from '../compare.ts';
+import { type JournaledOperation, stateOfOrder } from '../order-record.ts';
+import { recordDifferences } from '../submit/existing.ts';
+import { isPaid } from '../submit/intent.ts';
+
 import type { Decision, Refusal } from './decide.ts';
 import { type DecidedOrder, needDifferences, orderSeen } from './decide-with-service.ts';
+import type { Purchase } from './purchase.ts';
 import { metadataOf } from './reference.ts';
+import { recordOf } from './scope.ts';
 import type { SeenOrder } from './service-orders.ts';
 
 /** Describes an attempt with its current state at the service and its age. */
 export function attemptText(attempt: Attempt, seen: DecidedOrder['seen'], now: number): string {
-  const { orderId, key, madeAt } = attempt;
+  const { orderId, key } = attempt;
+  return `${orderId ?? key} (${stateText(attempt, seen)}, ${ageText(attempt, now)})`;
+}
+
+function stateText(attempt: Attempt, seen: DecidedOrder['seen']): string {
   const found = orderSeen(seen, attempt);
-  const state = found ? safeText(stateOfOrder(found.order).text, maxState) : attempt.state.replace('_', ' ');
-  return `${orderId ?? key} (${state}, ${relativeTime(new Date(madeAt).toISOString(), now)})`;
+  if (found) return safeText(stateOfOrder(found.order).text, maxState);
+  return attempt.state === 'intended' ? 'in doubt' : attempt.state;
 }
 
 const maxState = 60;
 
-/** Note for a new attempt after one that has ended: `attempt 2; the one before it has ended: …`. */
-export const afterText = (number: number, after: Attempt, seen: DecidedOrder['seen'], now: number): string =>
-  `attempt ${number}; the one before it has ended: ${attemptText(after, seen, now)}`;
+function ageText({ madeAt }: Attempt, now: number): string {
+  const age = relativeTime(new Date(madeAt).toISOString(), now);
+  return age === 'now' ? 'just now' : age;
+}
+
+/** Note for a new attempt after one that has ended: `attempt 2; the first (ID, 3m ago) failed: out of stock`. */
+export function afterText(number: number, after: Attempt, seen: DecidedOrder['seen'], now: number): string {
+  const state = stateText(after, seen);
+  const ended =
+    after.state === 'cancelled' ? 'was cancelled' : after.state === 'returned' ? 'was sent back' : state;
+  const which = number === 2 ? 'first' : 'one before';
+  return `attempt ${number}; the ${which} (${after.orderId ?? after.key}, ${ageText(after, now)}) ${ended}`;
+}
+
+type Stopped = Pick<Extract<Decision, { readonly do: 'refuse' | 'ask' }>, 'why' | 'attempts'>;
 
 /**
- * Builds the error that explains why nothing is ordered for a reference, with the next steps. @returns ErrandError
- * conflict.
+ * Builds the error that explains why nothing is ordered, with the earlier orders, the differences, and the next steps.
+ * @returns ErrandError conflict.
  */
-export function refusedReference(
+export async function refusedOrder<N extends JournaledOperation>(
   context: OrderContext,
-  body: Body,
-  reference: Reference,
-  { why, attempts }: Extract<Decision, { readonly do: 'refuse' | 'ask' }>,
-  { seen, request: { now } }: DecidedOrder,
-): ErrandError {
-  const named = metadataOf(reference);
-  const where = whereFlags(context);
-  const found = attempts.flatMap((attempt) => orderSeen(seen, attempt) ?? []);
-  const differing = found.flatMap(({ order }) => needDifferences(body, order));
-  const listed = attempts.map((one) => attemptText(one, seen, now)).join(', ');
+  purchase: Purchase<N>,
+  { why, attempts }: Stopped,
+  { seen, now }: { readonly seen: DecidedOrder['seen']; readonly now: number },
+): Promise<ErrandError> {
+  const { reference } = purchase.placing;
+  const compared = await compareAll(context, purchase, attempts, seen);
+  const earlier = compared.map(({ attempt }) => attempt);
+  const orders = earlier.flatMap((one) => shown(one, orderSeen(seen, one)) ?? []);
+  const differing = reference ? compared.flatMap((one) => one.differing) : (compared[0]?.differing ?? []);
   const differences = shownDifferences(differing);
-  const [first] = attempts;
-  return new ErrandError(
-    'conflict',
-    `${messages[why](named, listed, differencesText(differing))}; nothing was ordered`,
-    {
-      code: `reference_${why}`,
-      details: { reference: named, orders: found.map(shown), ...(differences.length > 0 && { differences }) },
-      idempotencyKey: first?.key,
-      outcome: why === 'in_doubt' || why === 'unknown' ? 'unknown' : 'applied',
-      retryable: false,
-      ...(isForAnother.has(why) && { hint: 'Another order takes another reference.' }),
-      next: nextSteps(context, why, attempts, where),
+  const changes = differing.length === 0 ? '' : `; ${changesText(differing)}`;
+  const texts = earlier.map((one) => attemptText(one, seen, now));
+  const what = reference
+    ? referenceMessages[why](metadataOf(reference), texts.join(', '))
+    : alikeMessages[why](
+        differing.length === 0 ? 'the same order' : 'an order like this one',
+        await earlierText(context, earlier, seen, now),
+      );
+  const end = !reference && isAlike.has(why) ? 'no second one was placed' : 'nothing was ordered';
+  const [first] = earlier;
+  // The order was there once, so that reading it again may well succeed.
+  const isUnread = why === 'unknown' && attempts.some(({ orderId }) => orderId !== undefined);
+  return new ErrandError(isUnread ? 'unavailable' : 'conflict', `${what}${changes}; ${end}`, {
+    code: `${reference ? 'reference' : 'duplicate'}_${why}`,
+    details: {
+      ...(reference && { reference: metadataOf(reference) }),
+      ...(!reference && orders[0] && detailsOf(orders[0])),
+      ...((reference || orders.length > 1) && { orders }),
+      ...(differences.length > 0 && { differences }),
     },
+    idempotencyKey: first?.key,
+    outcome: why === 'in_doubt' || (why === 'unknown' && !isUnread) ? 'unknown' : 'applied',
+    retryable: isUnread,
+    hint: hintOf(purchase, why),
+    next: nextSteps(context, purchase, why, earlier),
+  });
+}
+
+interface ComparedAttempt {
+  readonly attempt: Attempt;
+  readonly differing: readonly Difference[];
+}
+
+/** The attempts with their differences, the closest first, of those the latest first. */
+async function compareAll<N extends JournaledOperation>(
+  context: OrderContext,
+  purchase: Purchase<N>,
+  attempts: readonly Attempt[],
+  seen: DecidedOrder['seen'],
+): Promise<readonly ComparedAttempt[]> {
+  const compared: ComparedAttempt[] = [];
+  for (const attempt of attempts)
+    compared.push({ attempt, differing: await differencesOf(context, purchase, attempt, seen) });
+  return compared.toSorted(
+    (one, other) =>
+      one.differing.length - other.differing.length || other.attempt.madeAt - one.attempt.madeAt,
   );
 }
 
-/** Refusals after which the user may need another reference. */
-const isForAnother: ReadonlySet<Refusal> = new Set(['differs', 'exists', 'old']);
+/**
+ * With a reference, only products, quantities and recipient count. Without one the user decides whether another order
+ * is meant, so every difference may matter.
+ */
+async function differencesOf<N extends JournaledOperation>(
+  context: OrderContext,
+  { order, intent, placing }: Purchase<N>,
+  attempt: Attempt,
+  seen: DecidedOrder['seen'],
+): Promise<readonly Difference[]> {
+  const found = orderSeen(seen, attempt);
+  if (found && placing.reference) return needDifferences(order, found.order);
+  if (found) return differences(order, found.order).filter(({ isVariant }) => !isVariant);
+  const record = recordOf(await context.journal(), context, attempt);
+  return record?.operation === intent.operation ? recordDifferences(record, intent.body) : [];
+}
 
-const shown = ({ order, madeAt }: SeenOrder) => ({
-  id: order.id,
-  status: order.status,
-  made_at: new Date(madeAt).toISOString(),
+interface ShownOrder {
+  readonly id: string;
+  readonly status?: string;
+  readonly made_at: string;
+}
+
+/** An order that has ended is not read again. */
+function shown({ orderId, state, madeAt }: Attempt, found: SeenOrder | undefined): ShownOrder | undefined {
+  if (orderId === undefined) return undefined;
+  const status = found ? found.order.status : state === 'unknown' ? undefined : state;
+  return {
+    id: found?.order.id ?? orderId,
+    ...(status !== undefined && { status }),
+    made_at: new Date(found?.madeAt ?? madeAt).toISOString(),
+  };
+}
+
+const detailsOf = ({ id, made_at, ...status }: ShownOrder) => ({
+  order_id: id,
+  placed_at: made_at,
+  ...status,
 });
 
-type Message = (reference: string, attempts: string, differences: string) => string;
+/** The earlier orders as the end of a sentence: `3m ago: ID (waiting)`. */
+async function earlierText(
+  context: OrderContext,
+  attempts: readonly Attempt[],
+  seen: DecidedOrder['seen'],
+  now: number,
+): Promise<string> {
+  const [only, ...more] = attempts;
+  if (!only || more.length > 0)
+    return `before: ${attempts.map((one) => attemptText(one, seen, now)).join(', ')}`;
+  const age = ageText(only, now);
+  if (only.orderId !== undefined && only.state === 'unknown')
+    return `${age}: ${only.orderId}; what became of it cannot be read (the service does not show it)`;
+  if (only.orderId !== undefined) return `${age}: ${only.orderId} (${stateText(only, seen)})`;
+  const record = recordOf(await context.journal(), context, only);
+  const worker = record && isBeingSent(record) ? `; ${workerOf(record).who} is sending it` : '';
+  const placed = only.state === 'unknown' ? '; whether it was placed is not known' : '';
+  return `${age}, as ${only.key}${worker}${placed}`;
+}
 
-const messages: Readonly<Record<Refusal, Message>> = {
+const alikeMessages: Readonly<Record<Refusal, (order: string, earlier: string) => string>> = {
+  in_doubt: (order, earlier) => `${order} is in doubt, sent ${earlier}`,
+  unknown: (order, earlier) => `${order} was sent ${earlier}`,
+  alike: (order, earlier) => `${order} was placed ${earlier}`,
+  overlaps: (_, earlier) => `some of it was ordered ${earlier}`,
+  differs: (order, earlier) => `${order} was placed ${earlier}`,
+  exists: (order, earlier) => `${order} was placed ${earlier}`,
+  old: (order, earlier) => `${order} was placed ${earlier}`,
+  two_live: (order, earlier) => `${order} was placed ${earlier}`,
+  other_namespace: (order, earlier) => `${order} was placed ${earlier}`,
+  cancelled: (order, earlier) => `${order} was placed and cancelled ${earlier}`,
+  returned: (order, earlier) => `${order} was placed and sent back ${earlier}`,
+};
+
+type Message = (reference: string, attempts: string) => string;
+
+const referenceMessages: Readonly<Record<Refusal, Message>> = {
   in_doubt: (reference, attempts) => `an order for the reference ${reference} is in doubt: ${attempts}`,
   unknown: (reference, attempts) =>
     `nobody knows what became of an earlier order for the reference ${reference}: ${attempts}`,
   alike: (_, attempts) => `the same was ordered already: ${attempts}`,
   overlaps: (_, attempts) => `some of it was ordered already: ${attempts}`,
-  differs: (reference, attempts, differences) =>
-    `the reference ${reference} has a live order that differs, ${attempts}: ${differences}`,
+  differs: (reference, attempts) => `the reference ${reference} has a live order that differs, ${attempts}`,
   exists: (reference, attempts) => `the reference ${reference} has a live order, ${attempts}`,
   old: (reference, attempts) => `the reference ${reference} was used before, for ${attempts}`,
   two_live: (reference, attempts) => `the reference ${reference} has more than one live order: ${attempts}`,
@@ -89,13 +206,31 @@ const messages: Readonly<Record<Refusal, Message>> = {
   returned: (reference, attempts) => `the order for the reference ${reference} was sent back: ${attempts}`,
 };
 
-function nextSteps(
+/** Refusals because of an order that is live. */
+const isAlike: ReadonlySet<Refusal> = new Set(['alike', 'overlaps']);
+
+/** Refusals after which the user may need another reference. */
+const isForAnother: ReadonlySet<Refusal> = new Set(['differs', 'exists', 'old']);
+
+function hintOf<N extends JournaledOperation>(
+  { placing: { reference } }: Purchase<N>,
+  why: Refusal,
+): string | undefined {
+  if (reference) return isForAnother.has(why) ? 'Another order takes another reference.' : undefined;
+  if (why === 'in_doubt') return 'Find out first what became of that one.';
+  if (why === 'unknown') return 'Look whether that one is there before you order another.';
+  return why === 'alike' || why === 'overlaps'
+    ? 'The same products for the same recipient within a short time are taken for a duplicate (`errand config set duplicate-window`).'
+    : undefined;
+}
+
+function nextSteps<N extends JournaledOperation>(
   context: OrderContext,
+  { placing: { reference, isByHand = false }, intent: { operation }, command }: Purchase<N>,
   why: Refusal,
   attempts: readonly Attempt[],
-  where: string,
 ): readonly NextStep[] {
-  const again = typedCommand(context.argv ?? []);
+  const where = whereFlags(context);
   const see = attempts.flatMap(({ orderId }) =>
     orderId === undefined
       ? []
@@ -103,9 +238,27 @@ function nextSteps(
   );
   const settle = attempts
     .filter(({ state, orderId }) => state === 'intended' && orderId === undefined)
-    .map(({ key }) => ({ command: journalCommand('resume', key, where), when: 'to find out, safely' }));
-  const buysAgain = ['cancelled', 'returned', 'unknown'].includes(why)
-    ? [{ command: `${again} --again`, when: 'to buy it again' }]
-    : [];
-  return [...see, ...settle, ...buysAgain];
+    .map(({ key, upload }) => ({
+      command: journalCommand('resume', upload ?? key, where),
+      when: 'to find out, safely',
+    }));
+  const isListed = !isPaid(operation);
+  const look =
+    why === 'unknown' && isListed ? [{ command: `errand order list${where}`, when: 'to look for it' }] : [];
+  const again = command ?? (context.argv && typedCommand(context.argv));
+  if (again === undefined) return [...see, ...settle, ...look];
+  const isCreate = (operation === 'order.create' || isPaid(operation)) && !isByHand;
+  const buysAgain = isCreate && ['cancelled', 'returned', ...(reference ? ['unknown'] : [])].includes(why);
+  const another = { command: `${again} --new`, when: 'for another order' };
+  const named = {
+    command: `${again} --reference NAME`,
+    when: 'for another under a name of your own, which is bought once however often this runs',
+  };
+  return [
+    ...see,
+    ...settle,
+    ...look,
+    ...(buysAgain ? [{ command: `${again} --again`, when: 'to buy it again' }] : []),
+    ...(reference || buysAgain ? [] : isCreate && isAlike.has(why) ? [named, another] : [another]),
+  ];
 }

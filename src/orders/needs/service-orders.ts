@@ -62,8 +62,12 @@ export async function ordersOf(
  */
 export async function seeOrder(client: Client, id: string): Promise<SeenOrder | undefined> {
   const order = await unlessMissing(readOrder(client, id));
-  if (!order) return undefined;
-  const returns = mayBeReturned(order) ? await returnsOf(client, id) : [];
+  return order && seeListed(client, order);
+}
+
+/** Derives the state of an order that was just read. @throws ErrandError if the state cannot be determined. */
+export async function seeListed(client: Client, order: Received<'order.get'>): Promise<SeenOrder> {
+  const returns = mayBeReturned(order) ? await returnsOf(client, order.id) : [];
   return { order, state: attemptState(order, returns), madeAt: Date.parse(String(order.created_at)) || 0 };
 }
 

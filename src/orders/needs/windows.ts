@@ -1,8 +1,8 @@
 import type { Attempt } from '../../journal/attempts.ts';
+import { defaultWindowMs, duplicateWindowMs } from '../../run/duplicate-window.ts';
+import type { OrderContext } from '../../run/order-context.ts';
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
+const dayMs = 24 * 3600 * 1000;
 
 /**
  * How long an order without a reference counts as a duplicate of an order with the same content, ms. 0 disables the
@@ -19,9 +19,9 @@ export interface Windows {
 export type Rehearsal = 'live' | 'test' | 'in_process';
 
 const byDefault: Readonly<Record<Rehearsal, Windows>> = {
-  live: { singleMs: 12 * hourMs, rowMs: 6 * dayMs },
+  live: { singleMs: defaultWindowMs.live, rowMs: 6 * dayMs },
   // Jobs that rehearse run repeatedly.
-  test: { singleMs: 10 * minuteMs, rowMs: 6 * dayMs },
+  test: { singleMs: defaultWindowMs.test, rowMs: 6 * dayMs },
   // A test may place the same order many times.
   in_process: { singleMs: 0, rowMs: 0 },
 };
@@ -31,6 +31,15 @@ export const windowsFor = (rehearsal: Rehearsal, settingMs?: number): Windows =>
   ...byDefault[rehearsal],
   ...(settingMs !== undefined && { singleMs: settingMs }),
 });
+
+/** The windows for the service and key in use. In a rehearsal, a setting of 0 applies to rows too. */
+export function windowsOf({
+  settings,
+  isRehearsal,
+}: Pick<OrderContext, 'settings' | 'isRehearsal'>): Windows {
+  const singleMs = duplicateWindowMs({ settings, isRehearsal });
+  return windowsFor(isRehearsal() ? (singleMs === 0 ? 'in_process' : 'test') : 'live', singleMs);
+}
 
 /** How long the live order of a reference may be returned instead of a new one, ms. */
 export const adoptedMs = 30 * dayMs;

@@ -1,17 +1,15 @@
 import type { Client } from '../../http/client.ts';
-import { pages } from '../../http/paging.ts';
 import { type JournalRecord, paidAccount } from '../../journal/journal-record.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
-import { differences, hasOtherRecipient, hasSameProduct } from '../compare.ts';
+import { findOrders, type Recognition } from '../needs/search.ts';
 import type { OrderRecord } from '../order-record.ts';
 import { findBatch } from '../send-batch.ts';
 import { findReturn } from '../send-return.ts';
 import { asBatch, asOrder, asReturn, labelsOf } from './intent.ts';
 
-const hourMs = 3600 * 1000;
 const maxShown = 5;
 
 /** An order or batch at the service that may have come from a record. */
@@ -31,23 +29,18 @@ export interface Found {
   readonly next: readonly { readonly command: string; readonly when: string }[];
 }
 
-/** Searches the service for the possible result of a record, without sending anything for it. */
+/**
+ * Searches the service for the possible result of a record, without sending anything for it.
+ */
 export async function searchService(
   context: OrderContext,
   client: Client,
   record: JournalRecord,
-): Promise<Found> {
-  return foundOf(context, record, () => readAlike(context, client, record));
-}
-
-async function foundOf(
-  context: OrderContext,
-  record: JournalRecord,
-  read: () => Promise<readonly Alike[] | null>,
+  recognition: Recognition = {},
 ): Promise<Found> {
   if (record.account === paidAccount) return { text: paidText, alike: null, next: [] };
   const { one, many, get } = labelsOf(record.operation);
-  const alike = await read();
+  const alike = await readAlike(context, client, record, recognition);
   const next = (alike ?? []).map(({ id }) => ({
     command: `${get} ${shellWord(id)}${whereFlags(context)}`,
     when: 'to look at it',
@@ -69,6 +62,7 @@ async function readAlike(
   context: OrderContext,
   client: Client,
   record: JournalRecord,
+  recognition: Recognition,
 ): Promise<readonly Alike[] | null> {
   try {
     switch (record.operation) {
@@ -88,10 +82,10 @@ async function readAlike(
         return found === undefined ? [] : [{ id: found.id }];
       }
       default:
-        return await ordersAlike(client, record);
+        return firstOf(await findOrders(context, await searched(record), recognition));
     }
   } catch (error) {
-    if (error instanceof ErrandError) return null;
+    if (error instanceof ErrandError && !context.signal.aborted) return null;
     throw error;
   }
 }
@@ -100,55 +94,13 @@ async function readAlike(
 const sinceOf = ({ created_at: since }: JournalRecord): string =>
   new Date(Date.parse(since) || 0).toISOString();
 
-/** The first few orders that have the same content as the record and were created after it. */
-async function ordersAlike(client: Client, record: JournalRecord): Promise<readonly Alike[]> {
-  const order = await asOrder(record);
-  return firstOf(
-    await ordersSince(client, record, (row) => differences(order, row).every(({ isVariant }) => isVariant)),
-  );
-}
+const searched = async (record: JournalRecord) => ({
+  body: await asOrder(record),
+  key: record.key,
+  since: Date.parse(sinceOf(record)),
+});
 
-const firstOf = (found: readonly OrderRecord[]): readonly Alike[] =>
-  found
-    .toSorted((one, other) => Date.parse(String(one.created_at)) - Date.parse(String(other.created_at)))
-    .slice(0, maxShown)
-    .map(shown);
-
-/**
- * Searches for orders another machine may have placed with a record's key. Counts every later order with the same
- * recipient or product, at any ceiling and in any spelling; excludes orders this machine placed with other keys.
- */
-export async function searchKey(
-  context: OrderContext,
-  client: Client,
-  record: JournalRecord,
-): Promise<Found> {
-  const journal = await context.journal();
-  const isOurs = ({ id }: OrderRecord): boolean => journal.otherKeyOf(String(id), record.key) !== undefined;
-  return foundOf(context, record, async () => {
-    try {
-      const order = await asOrder(record);
-      const isFound = (row: OrderRecord): boolean =>
-        (!hasOtherRecipient(order, row) || hasSameProduct(order, row)) && !isOurs(row);
-      return firstOf(await ordersSince(client, record, isFound));
-    } catch (error) {
-      if (error instanceof ErrandError && !context.signal.aborted) return null;
-      throw error;
-    }
-  });
-}
-
-async function ordersSince(
-  client: Client,
-  record: JournalRecord,
-  isFound: (row: OrderRecord) => boolean,
-): Promise<OrderRecord[]> {
-  const query = { created_after: new Date(Date.parse(sinceOf(record)) - hourMs).toISOString() };
-  const found: OrderRecord[] = [];
-  for await (const { rows } of pages(client, 'order.list', { query }, { all: true }))
-    found.push(...rows.filter(isFound));
-  return found;
-}
+const firstOf = (found: readonly OrderRecord[]): readonly Alike[] => found.slice(0, maxShown).map(shown);
 
 function shown({ id, created_at, status, shipping_address: address }: OrderRecord): Alike {
   const { first_name: first, last_name: last } = Object(address);

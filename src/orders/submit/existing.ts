@@ -105,19 +105,23 @@ export function namesAnother(
   });
 }
 
-/** The conflict error for a key that already produced an order with different content. */
-export function keyOfAnother(
-  { key, operation, body, order_id: id }: JournalRecord,
+/** Differences between a request and what a record of the same operation was sent with. Pure. */
+export const recordDifferences = (
+  { operation, body }: Pick<JournalRecord, 'operation' | 'body'>,
   requested: Readonly<Record<string, unknown>>,
-): ErrandError {
-  const differing = differingFields(operation, requested, body).map((path) => ({
+): readonly Difference[] =>
+  differingFields(operation, requested, body).map((path) => ({
     field: path.join('.'),
     requested: path.reduce<unknown>(own, requested) ?? null,
     existing: path.reduce<unknown>(own, body) ?? null,
     isVariant: false,
   }));
-  return otherOrder({}, key, id ?? '', differing);
-}
+
+/** The conflict error for a key that already produced an order with different content. */
+export const keyOfAnother = (
+  record: JournalRecord,
+  requested: Readonly<Record<string, unknown>>,
+): ErrandError => otherOrder({}, record.key, record.order_id ?? '', recordDifferences(record, requested));
 
 /** Fetches an order. @throws ErrandError in_doubt if the response is about a different one. */
 export async function readOrder(client: Client, id: string): Promise<Received<'order.get'>> {

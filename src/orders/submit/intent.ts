@@ -1,15 +1,18 @@
 import type { Operation } from '../../api/operation.ts';
 import { type OperationName, operations } from '../../api/operations/index.ts';
 import type { Shape } from '../../api/schemas/index.ts';
+import type { Reference } from '../../journal/attempts.ts';
 import {
   type Intent,
   type JournalRecord,
   type PaymentNote,
   paidAccount,
+  type Sender,
 } from '../../journal/journal-record.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import type { Consent } from '../../spending/options.ts';
+import type { Door } from '../needs/decide.ts';
 import type { JournaledOperation, MadeRecord, OrderRecord } from '../order-record.ts';
 
 type Given = Pick<Intent, 'key' | 'keyOrigin' | 'body'>;
@@ -37,12 +40,15 @@ export async function intentOf<N extends JournaledOperation>(
 /** Operation of intents paid by challenge. */
 export const paidOperation = 'agent.order.create';
 
-/** Who sends an operation with the API key in use. Payment by challenge needs no key. */
-export async function senderOf(
-  context: OrderContext,
-  operation: string,
-): Promise<Pick<Intent, 'keyMasked' | 'account'>> {
-  if (operation === paidOperation) return { keyMasked: 'payment', account: paidAccount };
+/** Whether an operation is paid by challenge. Its orders belong to no account, and no list shows them. */
+export const isPaid = (operation: string): boolean => operation === paidOperation;
+
+/** Who sends an order paid by challenge, which needs no key. */
+export const paidSender: Sender = { keyMasked: 'payment', account: paidAccount };
+
+/** Who sends an operation with the API key in use. */
+export async function senderOf(context: OrderContext, operation: string): Promise<Sender> {
+  if (isPaid(operation)) return paidSender;
   return context.sender(operation === 'legacy.retry' ? 'legacy' : 'current');
 }
 
@@ -52,8 +58,7 @@ export const paidIntent = ({ settings }: OrderContext, given: Given): IntentOf<t
   operation: paidOperation,
   profile: settings.profile.value,
   baseUrl: settings.baseUrl.value,
-  keyMasked: 'payment',
-  account: paidAccount,
+  ...paidSender,
 });
 
 export const paidBy = (payment: PaymentNote): Pick<Intent, 'keyMasked' | 'payment'> => ({
@@ -100,6 +105,14 @@ export type Placed = Made<OrderRecord>;
 export interface Placing extends Consent {
   /** Whether to create a new order, batch or return even if the same one was placed before. */
   readonly isNew: boolean;
+  /** The buyer's own name for the order. Excludes `isNew` and an idempotency key. */
+  readonly reference?: Reference | undefined;
+  /** Whether to order again what was cancelled or returned. */
+  readonly again?: boolean | undefined;
+  /** Keys of the attempts that the user was shown before agreeing to another order. */
+  readonly agreed?: ReadonlySet<string> | undefined;
+  /** The entry point; by default a terminal or a script. */
+  readonly door?: Door | undefined;
   /** Set for a request written by the user, with the command `api`. */
   readonly isByHand?: boolean | undefined;
 }

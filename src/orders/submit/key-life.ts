@@ -5,7 +5,8 @@ import { reorderSentence } from '../../journal/take-over.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
-import { type Found, searchKey, searchService } from './alike.ts';
+import { sharesAnything } from '../needs/search.ts';
+import { type Found, searchService } from './alike.ts';
 
 /**
  * Whether the service may have forgotten a record's key. A record dated in the future counts as recent, and a record
@@ -26,7 +27,26 @@ export async function tooOld(
   return tooOldWith(context, record, await searchService(context, client, record));
 }
 
-function tooOldWith(context: OrderContext, record: JournalRecord, { text, alike, next }: Found): ErrandError {
+/**
+ * Looks for the order of a record before it is sent again although the service may have forgotten its key.
+ * @throws ErrandError conflict if an order looks like it, or if the service cannot say.
+ */
+export async function checkNotThere(
+  context: OrderContext,
+  client: Client,
+  record: JournalRecord,
+): Promise<void> {
+  const found = await searchService(context, client, record);
+  if (found.alike?.length !== 0) throw tooOldWith(context, record, found, false);
+}
+
+/** @param isOffered tells whether to offer to send the record again. */
+function tooOldWith(
+  context: OrderContext,
+  record: JournalRecord,
+  { text, alike, next }: Found,
+  isOffered = true,
+): ErrandError {
   const { key, created_at: since } = record;
   const where = whereFlags(context);
   return new ErrandError(
@@ -37,14 +57,20 @@ function tooOldWith(context: OrderContext, record: JournalRecord, { text, alike,
       outcome: 'unknown',
       retryable: false,
       details: { in_doubt_since: since, orders_alike: alike },
-      hint: `If the order is there, give the key up. If it is not, send it again. ${reorderSentence(record)}`,
+      hint: isOffered
+        ? `If the order is there, give the key up. If it is not, send it again. ${reorderSentence(record)}`
+        : `If the order is there, give the key up. ${reorderSentence(record)}`,
       next: [
         ...next,
         { command: journalCommand('forget', key, where), when: 'where the order is there' },
-        {
-          command: journalCommand('resume', key, ` --resend${where}`),
-          when: 'where it is not: sends it again',
-        },
+        ...(isOffered
+          ? [
+              {
+                command: journalCommand('resume', key, ` --resend${where}`),
+                when: 'where it is not: sends it again',
+              },
+            ]
+          : []),
       ],
     },
   );
@@ -63,6 +89,6 @@ export async function checkKeyAge(
   if (!record || !isKeyOld(record, context.clock.now())) return;
   const client = await context.client();
   if (mayBeSent) throw await tooOld(context, client, record);
-  const found = await searchKey(context, client, record);
+  const found = await searchService(context, client, record, { mayBeOf: sharesAnything });
   if (found.alike?.length !== 0) throw tooOldWith(context, record, found);
 }

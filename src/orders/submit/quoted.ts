@@ -1,14 +1,28 @@
-import { textIn } from '../../api/json.ts';
-import type { Shape } from '../../api/schemas/index.ts';
+import { numberIn, textIn } from '../../api/json.ts';
 import type { Client } from '../../http/client.ts';
-import { checkUsable, type Quote } from '../../journal/quotes.ts';
+import type { NewAttempt } from '../../journal/attempts.ts';
+import { contentHash } from '../../journal/content.ts';
+import type { JournalRecord } from '../../journal/journal-record.ts';
+import { checkUsable, isStarted, type Quote } from '../../journal/quotes.ts';
 import { isBeingSent } from '../../journal/take-over.ts';
 import { Deadline } from '../../platform/clock.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
+import { claimOf } from '../needs/decide-with-service.ts';
+import {
+  decideQuote,
+  type NotSent,
+  type QuoteContext,
+  type QuotedOrder,
+  refusedQuote,
+  type Standing,
+  standingOf,
+  unshownOrder,
+} from '../needs/quoted-need.ts';
+import { attemptKey } from '../needs/reference.ts';
 import { adoptOrder } from './existing.ts';
-import { type IntentOf, intentOf, type KeyedBody, type Placed } from './intent.ts';
-import { type Ended, recordOnce, settleOwed } from './repeats.ts';
+import { type Body, type IntentOf, intentOf, type KeyedBody, type Placed } from './intent.ts';
+import { recordIntent } from './record.ts';
 import { send } from './send.ts';
 import { earlierOrder, readyToSend } from './submit.ts';
 
@@ -16,21 +30,78 @@ import { earlierOrder, readyToSend } from './submit.ts';
 const waitTimeoutMs = 40_000;
 const pauseMs = 50;
 
-/** The quote's order body, with its idempotency key. */
-export const quotedBody = ({ body, key }: Quote): KeyedBody =>
+/** Lifetime of a quote, ms. A quote that awaits approval lives as long as the approval. */
+export const quoteLifetimeMs = 15 * 60 * 1000;
+
+/** The order of a quote. */
+export const quotedOrder = ({
+  body,
+  reference,
+  again = false,
+}: Pick<Quote, 'body' | 'reference' | 'again'>): QuotedOrder => ({
   // The cast is safe because the body was validated before it was stored, and its checksum was verified.
-  ({ ...(body as Shape<'OrderCreate'>), idempotency_key: key });
+  body: body as Body,
+  reference,
+  again,
+});
+
+/** The quote's order body, with its idempotency key. */
+export const quotedBody = (quote: Quote): KeyedBody => ({
+  ...quotedOrder(quote).body,
+  idempotency_key: quote.key,
+});
 
 /** The intent of placing a quote. */
 export const quotedIntent = (context: OrderContext, quote: Quote): Promise<IntentOf<'order.create'>> =>
-  intentOf(context, 'order.create', { key: quote.key, keyOrigin: 'made', body: quotedBody(quote) });
+  intentOf(context, 'order.create', {
+    key: quote.key,
+    keyOrigin: quote.reference ? 'chosen' : 'made',
+    body: quotedBody(quote),
+  });
+
+/**
+ * Whether a record of the quote's key is of the quote's own order. Quotes of one reference share its key, whatever they
+ * order.
+ */
+export const isOfQuote = (quote: Quote, record: JournalRecord | undefined): boolean =>
+  record?.body_hash === contentHash('order.create', quote.body);
+
+/** Whether something was sent for the quote, so that placing it again sends no other order. */
+export const isPlacing = (quote: Quote, record: JournalRecord | undefined): boolean =>
+  quote.isSettling === true || quote.orderId !== undefined || (isStarted(record) && isOfQuote(quote, record));
+
+/** Makes a quote of an order in doubt, whoever left it: placing it settles that order and sends no other. */
+export const settlingQuote =
+  (context: QuoteContext, client: string) =>
+  async ({ key, body: { idempotency_key: _, ...body } }: JournalRecord): Promise<string> => {
+    const { profile, baseUrl } = context.settings;
+    const { account } = await context.sender();
+    return (await context.journal()).quotes.save({
+      ...{ key, account, profile: profile.value, baseUrl: baseUrl.value, client, body },
+      ...{ isNew: false, isSettling: true, cents: numberIn(body, 'max_price') ?? 0 },
+      expiresAt: context.clock.now() + quoteLifetimeMs,
+    });
+  };
+
+/** What was agreed to before a quote is placed. */
+export interface Agreed {
+  /** Whether a new order may be sent; otherwise only one in doubt is settled. */
+  readonly toSend: boolean;
+  /** Whether it may be another order than the existing ones. */
+  readonly toAnother: boolean;
+}
 
 /**
  * Places a quote's order exactly once, regardless of repeated calls, concurrent processes and crashes.
- * @throws ErrandError: conflict if the quote has expired, belongs to another account or service, or the same order was
- * just placed separately; in_doubt if no response settles the outcome.
+ * @returns undefined if there is nothing to settle and a new order was not agreed to.
+ * @throws ErrandError: conflict if the quote has expired, belongs to another account or service, or an earlier order
+ * stands in its way; in_doubt if no response settles the outcome.
  */
-export async function placeQuoted(context: OrderContext, quote: Quote): Promise<Placed> {
+export async function placeQuoted(
+  context: QuoteContext,
+  quote: Quote,
+  agreed: Agreed,
+): Promise<Placed | undefined> {
   await readyToSend(context);
   const client = await context.client();
   const intent = await quotedIntent(context, quote);
@@ -38,27 +109,23 @@ export async function placeQuoted(context: OrderContext, quote: Quote): Promise<
   if (quote.orderId !== undefined) return adoptOrder(context, client, quotedBody(quote), quote.orderId);
   const journal = await context.journal();
   const deadline = new Deadline(context.clock, waitTimeoutMs);
-  const ended = new Map<string, string>();
-  let hasWaited = false;
   for (;;) {
     const record = journal.find(quote.key, quote.baseUrl);
     checkUsable(quote, record, context.clock.now());
-    if (isBeingSent(record) && (await deadline.pause(pauseMs, context.signal))) {
-      hasWaited = true;
-      continue;
-    }
+    if (isBeingSent(record) && (await deadline.pause(pauseMs, context.signal))) continue;
     try {
-      const placed = await place(context, client, quote, intent, ended);
+      const placed = await place(context, client, quote, { intent, record, agreed });
+      if (placed === 'overtaken') continue;
+      if (!placed) return undefined;
       const id = textIn(placed.order, 'id');
       if (id !== undefined) await noteAnswer(context, quote, id);
-      return hasWaited ? { ...placed, existed: true } : placed;
+      return placed;
     } catch (error) {
       if (!(error instanceof ErrandError) || error.category !== 'conflict') throw error;
       // Another process was faster, possibly after a crash, so wait for its result.
       const now = journal.find(quote.key, quote.baseUrl);
       if (isBeingSent(now) && deadline.leftMs === 0) throw beingPlaced(error);
       if (!now || (now.state === record?.state && !isBeingSent(now))) throw error;
-      hasWaited = true;
     }
   }
 }
@@ -71,22 +138,85 @@ const beingPlaced = (cause: ErrandError): ErrandError =>
     cause,
   });
 
+interface Placing {
+  readonly intent: IntentOf<'order.create'>;
+  /** The journal's record of the quote's key. */
+  readonly record: JournalRecord | undefined;
+  readonly agreed: Agreed;
+}
+
+/** @returns `overtaken` if another process has decided about the same need meanwhile; nothing was recorded then. */
 async function place(
-  context: OrderContext,
+  context: QuoteContext,
   client: Client,
   quote: Quote,
-  intent: IntentOf<'order.create'>,
-  ended: Ended,
-): Promise<Placed> {
+  { intent, record, agreed }: Placing,
+): Promise<Placed | 'overtaken' | undefined> {
   const body = quotedBody(quote);
-  const earlier = await earlierOrder(context, client, { ...intent, keyOrigin: 'chosen' }, body);
-  if (earlier) return earlier;
-  const unfinished = quote.isNew ? undefined : await settleOwed(context, intent, { ended });
-  if (unfinished) return unfinished;
-  const recorded = await recordOnce(context, intent, quote.isNew ? 'none' : 'repeats', { ended });
+  if (isOfQuote(quote, record)) {
+    const earlier = await earlierOrder(context, client, { ...intent, keyOrigin: 'chosen' }, body);
+    if (earlier) return earlier;
+  }
+  if (quote.isSettling) throw settledAlready(quote, record);
+  const order = quotedOrder(quote);
+  const isNew = agreed.toAnother;
+  const decided = await decideQuote(context, order, { isNew, settles: !isNew });
+  const unshown = await unshownOrder(context, order.body, decided);
+  if (unshown) {
+    (await context.journal()).recall(unshown.record);
+    return unshown.placed;
+  }
+  const { decision, seen, sources } = decided;
+  if (decision.do !== 'send') throw refusedQuote(await quoteStanding(context, quote, { decision, seen }));
+  if (!agreed.toSend) return undefined;
+  if (order.reference && attemptKey(order.reference, decision.number) !== quote.key) throw outdated();
+  const claim = claimOf(sources, decided, (number): NewAttempt => {
+    // Inside the transaction, because the quote may expire, and other processes may place it, until then.
+    checkUsable(quote, record, context.clock.now());
+    return {
+      ...{ run: undefined, number, key: quote.key, operation: intent.operation, upload: undefined },
+      ...{ orderId: undefined, state: 'intended', madeAt: sources.now(), seenAt: undefined },
+    };
+  });
+  const recorded = await recordIntent(context, intent, { claim });
   if (recorded.placed) return recorded.placed;
+  if (recorded.isOvertaken) return 'overtaken';
   return send(context, client, { intent, body, sending: recorded.mayBeSent ? 'again' : 'first' });
 }
+
+/** The orders that stand in a quote's way, as the service has them now. */
+export const quoteStanding = (
+  context: QuoteContext,
+  quote: Pick<Quote, 'body' | 'reference' | 'again' | 'client'>,
+  decided: NotSent,
+): Promise<Standing> =>
+  standingOf(context, quotedOrder(quote), decided, settlingQuote(context, quote.client));
+
+/** What was ordered for the reference has ended, or begun, since the quote was made. */
+const outdated = (): ErrandError =>
+  new ErrandError(
+    'conflict',
+    'what was ordered for the reference has changed since the quote; nothing was sent',
+    {
+      code: 'quote_outdated',
+      outcome: 'not_sent',
+      retryable: false,
+      hint: 'Quote the order again: it then says what there is.',
+    },
+  );
+
+/** The order in doubt has ended without an order, so the quote that settles it has nothing left to do. */
+const settledAlready = ({ key }: Quote, record: JournalRecord | undefined): ErrandError =>
+  new ErrandError(
+    'conflict',
+    `${key} is no longer in doubt: it was ${record?.state ?? 'removed from the journal'}; nothing was sent now`,
+    {
+      code: 'quote_settled',
+      outcome: 'not_sent',
+      retryable: false,
+      hint: 'Quote the order again, where it is still meant.',
+    },
+  );
 
 /** @throws ErrandError conflict if the quote is for another account, service or profile than the current one. */
 export function checkOwn(

@@ -1,29 +1,26 @@
-import type { AttemptClaim } from '../../journal/attempts.ts';
-import { contentHash } from '../../journal/content.ts';
-import { journalCommand } from '../../journal/journal-command.ts';
-import { type Intent, type JournalRecord, keyLifetimeMs } from '../../journal/journal-record.ts';
+import { type JournalRecord, keyLifetimeMs } from '../../journal/journal-record.ts';
 import { damagedRecord, reorderHint, sentWithOtherKey } from '../../journal/take-over.ts';
 import type { Twin, TwinRule } from '../../journal/twins.ts';
 import { Deadline } from '../../platform/clock.ts';
-import { DamagedError, ErrandError, StorageError } from '../../platform/errors.ts';
-import { whereFlags } from '../../run/context-flags.ts';
+import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import type { Consent } from '../../spending/options.ts';
-import type { Gate } from '../../spending/policy/gate.ts';
 import { mayHavePolicy } from '../../spending/policy/load.ts';
-import { gateFor, withPolicy } from '../../spending/policy-gate.ts';
+import { withPolicy } from '../../spending/policy-gate.ts';
 import { letGo } from '../let-go.ts';
 import type { JournaledOperation, MadeBy } from '../order-record.ts';
 import { type CurrentState, currentState, endedText } from './current-state.ts';
-import { keyOfAnother } from './existing.ts';
 import { type IntentOf, labelsOf, type Made } from './intent.ts';
 import { checkKeyAge } from './key-life.ts';
+import { gateOf, madeByKey, type Recorded, recordIntent, withEarlier } from './record.ts';
 import { beingPlaced, declined, repeated, repeatedText, stateUnknown } from './repeated.ts';
 import { resumeKnown } from './resume.ts';
 
 /** How long to wait for another process that is placing the same order, ms. */
 const patienceMs = 3_000;
 const pauseMs = 40;
+/** How long an identical request counts as a repeated command unless the user has set another time, ms. */
+const repeatMs = 600_000;
 
 /**
  * Which earlier records of the same intent block it. `none`: no record blocks, because a duplicate is intended. `owed`:
@@ -38,7 +35,7 @@ export function twinRule(
   rule: RepeatRule,
   ended: Ended = new Map(),
 ): TwinRule | undefined {
-  const { value: windowMs } = settings.repeatWindowMs;
+  const { value: windowMs = repeatMs } = settings.duplicateWindowMs;
   if (rule === 'none') return undefined;
   return {
     repeatedSince: rule !== 'owed' && windowMs > 0 ? clock.now() - windowMs : undefined,
@@ -46,7 +43,7 @@ export function twinRule(
   };
 }
 
-/** Whether a record's result was reported within the repeat window. */
+/** Whether a record's result was reported within the duplicate window. */
 export function isRepeated(
   context: OrderContext,
   { state, settled_at: at, created_at: since }: JournalRecord,
@@ -68,16 +65,6 @@ interface Earlier {
   readonly ended?: Ended | undefined;
 }
 
-/** The attempt that is persisted together with the intent. */
-interface Claiming {
-  readonly claim?: AttemptClaim;
-}
-
-type Recorded<N extends JournaledOperation> =
-  | { readonly placed: Made<MadeBy[N]>; readonly isOvertaken?: never }
-  /** `isOvertaken`: another process has decided about the same need in the meantime; nothing was recorded. */
-  | { readonly placed?: never; readonly mayBeSent: boolean; readonly isOvertaken: boolean };
-
 /**
  * Records an intent and reserves its money. If the same intent is already open, settles or reports that intent instead.
  * @throws ErrandError policy if the policy refuses the intent; nothing is written then.
@@ -87,50 +74,22 @@ export async function recordOnce<N extends JournaledOperation>(
   context: OrderContext,
   intent: IntentOf<N>,
   rule: RepeatRule,
-  { isByHand, ended = new Map(), claim, ...consent }: Earlier & Consent & Claiming = {},
+  { isByHand, ended = new Map(), ...consent }: Earlier & Consent = {},
 ): Promise<Recorded<N>> {
-  const gate = await gateOf(context, intent, rule, consent);
+  if (rule === 'none') return recordIntent(context, intent, consent);
+  const gate = await gateOf(context, intent, true, consent);
   let mayBeSent = false;
-  let isOvertaken = false;
   const attempt = async (twins: TwinRule | undefined): Promise<Twin | undefined> => {
     const journal = await context.journal();
-    const recorded = await withPolicy(gate, () => journal.record(intent, twins, gate?.reserving, claim));
+    const recorded = await withPolicy(gate, () => journal.record(intent, twins, gate?.reserving));
     mayBeSent = recorded.mayBeSent === true;
-    isOvertaken = recorded.isOvertaken === true;
     return recorded.duplicate;
   };
-  const { placed } = await pastTwins(context, intent, rule, { isByHand, ended }, attempt);
+  const placed = await pastTwins(context, intent, rule, { isByHand, ended }, attempt);
   if (placed) return { placed };
-  if (isOvertaken) return { mayBeSent, isOvertaken };
   if (intent.operation === 'order.create') await checkKeyAge(context, intent, mayBeSent);
   for (const text of ended.values()) context.note(`${text}; ordering again`);
-  return { mayBeSent, isOvertaken };
-}
-
-/**
- * Builds the policy gate. If the policy cannot decide, nothing is sent, and the error mentions any earlier record of
- * the same intent.
- */
-async function gateOf(
-  context: OrderContext,
-  intent: Intent,
-  rule: RepeatRule,
-  consent: Consent,
-): Promise<Gate | undefined> {
-  try {
-    return await gateFor(context, [{ intent }], consent);
-  } catch (error) {
-    const earlier = error instanceof ErrandError ? await earlierOf(context, intent, rule) : undefined;
-    if (!earlier || earlier === 'unknown' || !(error instanceof ErrandError)) throw error;
-    const { key, order_id: id } = earlier;
-    throw new ErrandError(id === null ? 'in_doubt' : error.category, error.message, {
-      ...error.facts,
-      idempotencyKey: key,
-      outcome: id === null ? 'unknown' : 'applied',
-      next: [{ command: journalCommand('resume', key, whereFlags(context)), when: 'to find out, safely' }],
-      cause: error,
-    });
-  }
+  return { mayBeSent, isOvertaken: false };
 }
 
 /**
@@ -143,26 +102,14 @@ export async function settleOwed<N extends JournaledOperation>(
   earlier: Earlier,
 ): Promise<Made<MadeBy[N]> | undefined> {
   if (!mayHavePolicy(context)) return undefined;
-  return (await settleEarlier(context, intent, 'owed', earlier)).placed;
-}
-
-/**
- * Same as `recordOnce`, but does not record the intent. @returns what was placed instead, or else the rule for records
- * that may appear later. @throws the same errors as `recordOnce`.
- */
-export const settleEarlier = <N extends JournaledOperation>(
-  context: OrderContext,
-  intent: IntentOf<N>,
-  rule: RepeatRule,
-  earlier: Earlier,
-): Promise<{ readonly placed: Made<MadeBy[N]> | undefined; readonly rule: RepeatRule }> =>
-  pastTwins(
+  return pastTwins(
     context,
     intent,
-    rule,
+    'owed',
     earlier,
     async (twins) => twins && (await context.journal()).acquireDuplicate(intent, twins),
   );
+}
 
 async function pastTwins<N extends JournaledOperation>(
   context: OrderContext,
@@ -170,19 +117,19 @@ async function pastTwins<N extends JournaledOperation>(
   rule: RepeatRule,
   { isByHand = false, ended = new Map() }: Earlier,
   attempt: (twins: TwinRule | undefined) => Promise<Twin | undefined>,
-): Promise<{ readonly placed: Made<MadeBy[N]> | undefined; readonly rule: RepeatRule }> {
+): Promise<Made<MadeBy[N]> | undefined> {
   const { clock, signal } = context;
   const deadline = new Deadline(clock, patienceMs);
   let left = rule;
   for (;;) {
     const twins = twinRule(context, left, ended);
-    const twin = await known(context, intent, rule, () => attempt(twins));
-    if (!twin) return { placed: undefined, rule: left };
+    const twin = await withEarlier(context, intent, rule !== 'none', () => attempt(twins));
+    if (!twin) return undefined;
     const { situation, record } = twin;
-    if (situation === 'made') return { placed: await madeByKey(context, intent, record), rule: left };
+    if (situation === 'made') return madeByKey(context, intent, record);
     if (situation === 'damaged') throw damagedRecord(record);
     if (situation === 'other_key') throw sentWithOtherKey(record);
-    if (situation === 'in_doubt') return { placed: await settleInDoubt(context, intent, record), rule: left };
+    if (situation === 'in_doubt') return settleInDoubt(context, intent, record);
     if (record.order_id === null) {
       if (!(await deadline.pause(pauseMs, signal))) throw beingPlaced(context, record);
       continue;
@@ -194,9 +141,9 @@ async function pastTwins<N extends JournaledOperation>(
       // repeat.
       ended.set(record.key, endedText(record, now));
     } else if (situation === 'unreported') {
-      return { placed: await showUnreported(context, intent, record, now), rule: left };
+      return showUnreported(context, intent, record, now);
     } else if (left === 'shown') {
-      return { placed: await resumeKnown(context, intent.operation, record), rule: left };
+      return resumeKnown(context, intent.operation, record);
     } else if (await isAnotherMeant(context, record, now)) {
       left = 'owed';
     } else {
@@ -238,35 +185,6 @@ async function passOver(
   }
 }
 
-/** Adds what the journal knows about the intent to a journal write error. */
-async function known<T>(
-  context: OrderContext,
-  intent: Intent,
-  rule: RepeatRule,
-  work: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof StorageError)) throw error;
-    throw notRecorded(error, intent, await earlierOf(context, intent, rule));
-  }
-}
-
-/** The earlier record of the same intent, or `unknown` if the journal is unreadable. */
-async function earlierOf(
-  context: OrderContext,
-  intent: Intent,
-  rule: RepeatRule,
-): Promise<JournalRecord | 'unknown' | undefined> {
-  try {
-    return (await context.journal()).earlier(intent, rule !== 'none');
-  } catch (error) {
-    if (error instanceof StorageError) return 'unknown';
-    throw error;
-  }
-}
-
 /** Settles an in-doubt record of the same intent, and returns its result. */
 async function settleInDoubt<N extends JournaledOperation>(
   context: OrderContext,
@@ -274,9 +192,8 @@ async function settleInDoubt<N extends JournaledOperation>(
   record: JournalRecord,
 ): Promise<Made<MadeBy[N]>> {
   const { one } = labelsOf(record.operation);
-  const how = record.payment === null ? '' : ' with its own payment';
   context.note(
-    `the same ${one} is in doubt since ${record.created_at}; settling that one${how} (${reorderHint(record)})`,
+    `the same ${one} is in doubt since ${record.created_at}; settling that one (${reorderHint(record)})`,
   );
   return resumeKnown(context, operation, record);
 }
@@ -306,49 +223,4 @@ async function isAnotherMeant(
   if (!context.interactive.yes) return false;
   context.note(repeatedText(record, now));
   return context.confirm('Order another one?');
-}
-
-/**
- * Returns the result that the intent's key has already produced, if the content is the same. @throws ErrandError
- * conflict if the content differs.
- */
-async function madeByKey<N extends JournaledOperation>(
-  context: OrderContext,
-  { operation, body }: IntentOf<N>,
-  record: JournalRecord,
-): Promise<Made<MadeBy[N]>> {
-  const isSame = record.operation === operation && record.body_hash === contentHash(operation, body);
-  if (!isSame) throw keyOfAnother(record, body);
-  return resumeKnown(context, operation, record);
-}
-
-/**
- * The error for an intent that was not recorded. Nothing was sent now, but an earlier command may have sent the same
- * intent.
- */
-function notRecorded(
-  error: StorageError,
-  { operation }: Intent,
-  earlier: JournalRecord | 'unknown' | undefined,
-): ErrandError {
-  const { one } = labelsOf(operation);
-  if (!earlier || earlier === 'unknown') {
-    const isUnsure = earlier === 'unknown' || error instanceof DamagedError;
-    const sent = isUnsure
-      ? 'nothing was sent now, and an earlier command may have ordered'
-      : 'nothing was sent';
-    const outcome = isUnsure ? 'unknown' : 'not_sent';
-    const facts = { ...error.facts, outcome, cause: error } as const;
-    return new StorageError(`${error.message}; ${sent}`, facts, error.category);
-  }
-  const { key, order_id: id, created_at: since } = earlier;
-  const what = id === null ? `is in doubt since ${since}, as ${key}` : `exists already: ${id}`;
-  const facts = {
-    ...error.facts,
-    idempotencyKey: key,
-    outcome: error instanceof DamagedError || id === null ? 'unknown' : 'applied',
-    cause: error,
-  } as const;
-  const message = `${error.message}; nothing was sent now, and the same ${one} ${what}`;
-  return new StorageError(message, facts, error.category);
 }

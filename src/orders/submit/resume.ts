@@ -27,14 +27,14 @@ import {
   paidOperation,
   senderOf,
 } from './intent.ts';
-import { isKeyOld, tooOld } from './key-life.ts';
+import { checkNotThere, isKeyOld, tooOld } from './key-life.ts';
 import { type Create, endUnsent, send } from './send.ts';
 
 interface ResumeOptions {
   /** Whether the account's API key has changed since the record was sent. */
   readonly keyChanged?: boolean;
   /**
-   * Whether to resend even if the service may have forgotten the key. The user has then checked that no order resulted.
+   * Whether to resend even if the service may have forgotten the key. Where an order looks like it, nothing is sent.
    */
   readonly resend?: boolean;
 }
@@ -88,7 +88,10 @@ interface Settling {
 }
 
 async function settleOrder({ context, client, record, resend }: Settling): Promise<Made> {
-  if (!resend && isKeyOld(record, context.clock.now())) throw await tooOld(context, client, record);
+  if (isKeyOld(record, context.clock.now())) {
+    if (!resend) throw await tooOld(context, client, record);
+    await checkNotThere(context, client, record);
+  }
   const body = { ...(await asOrder(record)), idempotency_key: record.key };
   return send(context, client, { intent: intentIn(record), body, sending: 'again' });
 }
@@ -218,7 +221,7 @@ async function unproven(
 ): Promise<ErrandError> {
   const { key, operation } = record;
   const { one, list } = labelsOf(operation);
-  const { text, alike, next } = await searchService(context, client, record);
+  const { text, alike, next } = await searchService(context, client, record, { countsOthers: true });
   const where = whereFlags(context);
   return new ErrandError('conflict', `${reasons[why](key)}; it is not sent. ${text}`, {
     code: 'not_proven',

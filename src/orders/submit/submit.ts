@@ -5,58 +5,94 @@ import { isMade } from '../../journal/journal-record.ts';
 import { wasSentWithOtherKey } from '../../journal/take-over.ts';
 import { StorageError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
+import type { ApprovedKey } from '../../spending/approval/key.ts';
 import type { ProposedOrder } from '../../spending/policy/gate.ts';
 import { approvedKey, notePolicy } from '../../spending/policy-gate.ts';
+import { keyedClaim, placeOnce } from '../needs/place-once.ts';
+import { noteAlike } from '../needs/preview.ts';
+import { attemptKey, withReference } from '../needs/reference.ts';
 import { adoptOrder, keyOfAnother } from './existing.ts';
-import type { Body, KeyedBody, Placed, Placing } from './intent.ts';
-import { type IntentOf, intentOf } from './intent.ts';
+import { type Body, type IntentOf, intentOf, type KeyedBody, type Placed, type Placing } from './intent.ts';
 import { previewKey } from './preview.ts';
-import { recordOnce, settleOwed } from './repeats.ts';
+import { recordIntent, withEarlier } from './record.ts';
 import { resumeKnown } from './resume.ts';
 import { send } from './send.ts';
 
 /**
- * Places one order per intent. The order is journaled before it is sent, and settled when the response arrives. Placing
- * the same order again settles the first order, or counts as a repeated command, unless `isNew` or a key is given.
- * @throws ErrandError: in_doubt if no response settles the outcome; conflict for a repeated command, naming the order.
+ * Places one order per need. The order is journaled before it is sent, and settled when the response arrives. An order
+ * with an idempotency key of the caller's own is placed once per key instead.
+ * @throws ErrandError: in_doubt if no response settles the outcome; conflict if the need is met, naming the order.
  */
-export async function placeOrder(
-  context: OrderContext,
-  body: Body,
-  { isNew, ...placing }: Placing,
-): Promise<Placed> {
+export async function placeOrder(context: OrderContext, order: Body, placing: Placing): Promise<Placed> {
+  const { reference, isNew, approval } = placing;
   await readyToSend(context);
   const client = await context.client();
+  const body = reference ? withReference(order, reference) : order;
+  if (context.previewsRequests) return previewed(context, client, body, placing);
   const given = body.idempotency_key ?? undefined;
-  const isOpen = given === undefined && !context.previewsRequests;
-  const earlierOnes = { ended: new Map<string, string>() };
-  if (isOpen && !isNew) {
-    const unfinished = await settleOwed(context, await unsentIntent(context, body), earlierOnes);
-    if (unfinished) return unfinished;
-  }
-  const approved = isOpen
-    ? await approvedKey(context, (await proposedOrder(context, body)).intent, placing)
-    : undefined;
-  const chosen = given ?? (approved?.isSent && !isNew ? approved.key : undefined);
-  const made = approved && !approved.isSent ? approved.key : randomUUID();
-  const keyed: KeyedBody = { ...body, idempotency_key: chosen ?? made };
-  const intent = await intentOf(context, 'order.create', {
-    key: keyed.idempotency_key,
-    keyOrigin: chosen === undefined ? 'made' : 'chosen',
-    body: keyed,
+  if (given !== undefined) return placeByKey(context, client, { ...body, idempotency_key: given }, placing);
+  const unkeyed = await unsentIntent(context, body);
+  const approved = () => approvedKey(context, unkeyed, placing);
+  const byApproval = async (key: ApprovedKey | undefined): Promise<Placed | undefined> =>
+    key?.isSent && !isNew
+      ? placeByKey(context, client, { ...body, idempotency_key: key.key }, placing)
+      : undefined;
+  return placeOnce(context, {
+    ...{ order: body, intent: unkeyed, placing },
+    adopt: (found) => found.order,
+    existing: async () => (approval === undefined ? undefined : byApproval(await approved())),
+    async send({ number, claim, noteEarlier }) {
+      const carried = reference ? undefined : await approved();
+      const existing = await byApproval(carried);
+      if (existing) return existing;
+      const key = reference
+        ? attemptKey(reference, number)
+        : carried && !carried.isSent
+          ? carried.key
+          : randomUUID();
+      const keyed: KeyedBody = { ...body, idempotency_key: key };
+      const keyOrigin = reference ? 'chosen' : 'made';
+      const intent = await intentOf(context, 'order.create', { key, keyOrigin, body: keyed });
+      const recorded = await recordIntent(context, intent, { ...placing, claim: claim(key) });
+      if (recorded.placed) return recorded.placed;
+      if (recorded.isOvertaken) return undefined;
+      noteEarlier();
+      return send(context, client, { intent, body: keyed, sending: recorded.mayBeSent ? 'again' : 'first' });
+    },
   });
-  const rule = isNew || chosen !== undefined ? 'none' : 'repeats';
-  if (context.previewsRequests) {
-    await notePolicy(context, [await proposedOrder(context, body)]);
-    const key = await previewKey(context, intent, rule);
-    const shown = key === undefined ? body : { ...body, idempotency_key: key };
-    return { order: (await client.call('order.create', { body: shown })).body, existed: false };
-  }
-  const earlier = await earlierOrder(context, client, intent, keyed);
+}
+
+/** Places one order per key, whatever was ordered with other keys. */
+async function placeByKey(
+  context: OrderContext,
+  client: Client,
+  body: KeyedBody,
+  placing: Placing,
+): Promise<Placed> {
+  const { idempotency_key: key } = body;
+  const intent = await intentOf(context, 'order.create', { key, keyOrigin: 'chosen', body });
+  const earlier = await earlierOrder(context, client, intent, body);
   if (earlier) return earlier;
-  const recorded = await recordOnce(context, intent, rule, { ...placing, ...earlierOnes });
+  const recorded = await withEarlier(context, intent, false, async () =>
+    recordIntent(context, intent, { ...placing, claim: await keyedClaim(context, body, intent) }),
+  );
   if (recorded.placed) return recorded.placed;
-  return send(context, client, { intent, body: keyed, sending: recorded.mayBeSent ? 'again' : 'first' });
+  return send(context, client, { intent, body, sending: recorded.mayBeSent ? 'again' : 'first' });
+}
+
+/** Shows the request. It carries the key of the same request in doubt, so that sending it makes no second order. */
+async function previewed(
+  context: OrderContext,
+  client: Client,
+  body: Body,
+  placing: Placing,
+): Promise<Placed> {
+  const isOpen = body.idempotency_key == null && !placing.isNew && !placing.reference;
+  await notePolicy(context, [await proposedOrder(context, body)]);
+  const key = await previewKey(context, await unsentIntent(context, body), isOpen ? 'repeats' : 'none');
+  if (isOpen && key === undefined) await noteAlike(context, body, placing);
+  const shown = key === undefined ? body : { ...body, idempotency_key: key };
+  return { order: (await client.call('order.create', { body: shown })).body, existed: false };
 }
 
 /**

@@ -46,7 +46,7 @@ const creditMs = 14 * 24 * 3600 * 1000;
  * Two orders with the same content are reported if they are less than this time apart, ms. They are not reported if the
  * second was placed on purpose.
  */
-const duplicateWindowMs = 24 * 3600 * 1000;
+const sameDayMs = 24 * 3600 * 1000;
 
 type Make = Omit<Finding, 'order_id' | 'key' | 'cents'> & Partial<Finding>;
 const finding = (make: Make): Finding => ({ order_id: null, key: null, cents: null, ...make });
@@ -240,30 +240,30 @@ function duplicatesIn(orders: readonly OwnOrder[]): Duplicates[] {
     last.set(same, one);
     if (!before || isMeant || before.intent.isDeliberate) continue;
     const apartMs = at(one) - at(before);
-    if (apartMs <= duplicateWindowMs) found.push({ earlier: before.order, later: one.order, key, apartMs });
+    if (apartMs <= sameDayMs) found.push({ earlier: before.order, later: one.order, key, apartMs });
   }
   return found;
 }
 
 /**
- * Duplicates placed within the repeat window. There should be none, because a repeated command is refused in that
+ * Duplicates placed within the duplicate window. There should be none, because a repeated command is refused in that
  * window.
  */
-const sameContent = (orders: readonly OwnOrder[], { repeatWindowMs }: Facts): Finding[] =>
+const sameContent = (orders: readonly OwnOrder[], { duplicateWindowMs }: Facts): Finding[] =>
   duplicatesIn(orders)
-    .filter(({ apartMs }) => apartMs <= repeatWindowMs)
+    .filter(({ apartMs }) => apartMs <= duplicateWindowMs)
     .map(({ earlier, later, key }) =>
       finding({
         ...{ finding: 'same_content', order_id: later.id, key },
-        message: `${later.id} asks for the same as ${earlier.id}, within the repeat window`,
+        message: `${later.id} asks for the same as ${earlier.id}, within the duplicate window`,
         command: cancelCommand(later),
       }),
     );
 
-/** Duplicates after the repeat window. These may well be intended. */
+/** Duplicates after the duplicate window. These may well be intended. */
 export const repeatedLater = (facts: Facts): string[] =>
   duplicatesIn(ownOrdersOf(facts))
-    .filter(({ apartMs }) => apartMs > facts.repeatWindowMs)
+    .filter(({ apartMs }) => apartMs > facts.duplicateWindowMs)
     .map(
       ({ earlier, later }) =>
         `${later.id} asks for the same as ${earlier.id}, within a day; if one was meant: ${cancelCommand(later)}${facts.where}`,

@@ -11,6 +11,7 @@ import type { Reservation } from '../../journal/reservation-row.ts';
 import { isOthers } from '../../journal/take-over.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
+import { duplicateWindowMs } from '../../run/duplicate-window.ts';
 import { moneyOf } from '../money-of-order.ts';
 import { settleUnsettled } from '../policy/settle.ts';
 import { centsIn } from '../price-of-order.ts';
@@ -47,7 +48,7 @@ export interface Facts {
    */
   readonly doubted: ReadonlyMap<string, string>;
   /** Time during which a repeated command is refused, ms. */
-  readonly repeatWindowMs: number;
+  readonly duplicateWindowMs: number;
   /** Number of orders not read, because there were too many to read individually. */
   readonly unread: number;
   readonly reservations: readonly Reservation[];
@@ -107,7 +108,7 @@ export async function gather(context: Context, sinceMs: number, describes: Descr
   return {
     ...{ service, since, now, chain, own, orders, missing },
     doubted: doubtedIn(here, orders, own, describes),
-    repeatWindowMs: context.settings.repeatWindowMs.value,
+    duplicateWindowMs: duplicateWindowMs(context),
     open: here.filter((record) => !isAtWork(record)),
     lost: intents.filter(({ state, key }) => state === 'open' && !journal?.find(key, service)),
     where: whereFlags(context),

@@ -377,3 +377,29 @@ describe('the story of an order', () => {
     expect((await run('order', 'explain', '')).code).toBe(2);
   });
 });
+
+test('an order with a reference says which attempt it is; journal list names the reference', async () => {
+  const create = (slug: string) =>
+    run('order', 'create', '--file', order(slug), '--reference', 'REQ-1', '--namespace', 'shop', '-o', 'id');
+  const failed = await create('test-out-of-stock');
+  expect(failed.code, failed.stderr).toBe(0);
+  service.pass(60_000);
+  const second = await create('test-success');
+  expect(second.code, second.stderr).toBe(0);
+  const [first, id] = [failed.stdout.trim(), second.stdout.trim()];
+  const story = await explained(id);
+  expect(story).toMatchObject({
+    ...{ reference: 'shop:REQ-1', attempt: 2 },
+    attempts: [
+      { attempt: 1, order_id: first, state: 'failed' },
+      { attempt: 2, order_id: id, state: 'placed' },
+    ],
+  });
+  expect(await explained(first)).toMatchObject({ reference: 'shop:REQ-1', attempt: 1 });
+  expect((await run('order', 'explain', id)).stdout).toMatch(/reference +shop:REQ-1\n.*attempt +2\n/);
+  const plain = await explained(await made('test-success'));
+  expect(plain).toMatchObject({ reference: null, attempt: null, attempts: [] });
+  const listed = await run('order', 'journal', 'list', '--all', '-o', 'csv');
+  expect(listed.stdout).toContain('body.metadata.errand_reference');
+  expect(listed.stdout).toContain('shop:REQ-1');
+});

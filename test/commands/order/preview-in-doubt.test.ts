@@ -63,10 +63,18 @@ describe('a request that is shown while the same is in doubt', () => {
     expect([shownKey(own.stdout), own.stderr]).toEqual(['mine', '']);
   });
 
-  test('another order shows no key', async () => {
-    const { shop } = await inDoubt('order create');
+  test('one like it shows no key, and is told of; another product is not', async () => {
+    const { shop, key } = await inDoubt('order create');
+    const before = journalBytes(shop);
     const other = await creating(shop, 'order create', '--dry-run', '--max-price-cents', '7000');
-    expect([shownKey(other.stdout), other.stderr]).toEqual([undefined, '']);
+    expect([shownKey(other.stdout), other.stderr]).toEqual([
+      undefined,
+      expect.stringContaining(`an order like this one is there: ${key} (in doubt, `),
+    ]);
+    const product = shop.service.product('test-slow');
+    const apart = await creating(shop, 'order create', '--dry-run', '--product', product);
+    expect([shownKey(apart.stdout), apart.stderr]).toEqual([undefined, '']);
+    expect(journalBytes(shop)).toEqual(before);
   });
 
   test('two days later the note says that the key may be forgotten', async () => {

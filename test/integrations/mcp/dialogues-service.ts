@@ -135,7 +135,7 @@ const money: readonly Dialogue[] = [
         details: { order_id: order.id },
       });
       expect(error.hint).toContain('new: true');
-      expect(JSON.stringify(error)).not.toContain('repeat-window');
+      expect(JSON.stringify(error)).not.toContain('duplicate-window');
     },
   },
   {
@@ -415,8 +415,8 @@ const live: readonly Dialogue[] = [
     async talk(scene) {
       const agent = await scene.liveAgent();
       expect(await agent.get('wallet')).toMatchObject({ rehearsal: false, limits: [{ left_cents: 16_000 }] });
-      for (let at = 0; at < 4; at += 1) {
-        const quoted = await agent.call('order_quote', scene.order(5000, { po_number: String(at) }));
+      for (const [at, name] of ['Ada', 'Ben', 'Cy', 'Dee'].entries()) {
+        const quoted = await agent.call('order_quote', scene.orderFor(name));
         expect(quoted.isError).toBe(at === 3);
         if (!quoted.isError) await agent.get('order_place', { quote: quoted.json.quote });
       }

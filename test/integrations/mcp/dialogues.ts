@@ -314,8 +314,8 @@ const policies: readonly Dialogue[] = [
     async talk(scene) {
       const agent = await scene.agent();
       const quotes = [];
-      for (const po_number of ['1', '2', '3', '4', '5'])
-        quotes.push(await scene.quote(agent, 5000, { po_number }));
+      for (const name of ['Ada', 'Ben', 'Cy', 'Dee', 'Eve'])
+        quotes.push((await agent.get('order_quote', scene.orderFor(name))).quote);
       const codes = [];
       for (const quote of quotes) codes.push((await agent.call('order_place', { quote })).json.error?.code);
       expect(codes).toEqual([undefined, undefined, undefined, 'policy_refused', 'policy_refused']);
@@ -329,7 +329,8 @@ const policies: readonly Dialogue[] = [
     async talk(scene) {
       const [one, other] = await Promise.all([scene.agent(), scene.agent()]);
       const quotes = [];
-      for (let at = 0; at < 10; at += 1) quotes.push(await scene.quote(one, 5000, { po_number: String(at) }));
+      for (const name of 'ABCDEFGHIJ')
+        quotes.push((await one.get('order_quote', scene.orderFor(`${name}da`))).quote);
       const all = await Promise.all(
         quotes.map((quote, at) => (at % 2 === 0 ? one : other).call('order_place', { quote })),
       );

@@ -8,6 +8,8 @@ export interface Trouble {
   readonly delayMs?: number;
   /** Breaks the connection after the service has processed the request. */
   readonly dropsResponse?: boolean;
+  /** Breaks the connection before the service has the request. */
+  readonly dropsRequest?: boolean;
   /** Replaces the service's response body. */
   readonly body?: string;
   /** Status for `body`; defaults to 200. */
@@ -53,8 +55,10 @@ export class GoBetween {
   ): Promise<void> {
     const line = `${request.method} ${request.url?.replace(/\?.*/, '')}`;
     this.seen.set(line, (this.seen.get(line) ?? 0) + 1);
-    const { delayMs = 0, dropsResponse = false, body, status = 200 } = this.trouble(line) ?? {};
+    const trouble = this.trouble(line) ?? {};
+    const { delayMs = 0, dropsRequest = false, dropsResponse = false, body, status = 200 } = trouble;
     const sent = await readAll(request);
+    if (dropsRequest) return void response.destroy();
     if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
     const own = request.headers.authorization?.replace(/\w+_live_\S+/, key);
     const answer = await fetch(`${target}${request.url}`, {

@@ -79,6 +79,11 @@ export class Scene {
     return { products: [{ url: this.service.product(slug) }], shipping_address: address, max_price, ...more };
   }
 
+  /** Differs from other orders by its recipient. */
+  orderFor(recipient: string, max_price = 5000) {
+    return this.order(max_price, { shipping_address: { ...address, first_name: recipient } });
+  }
+
   /** Quotes an order. @returns the quote's handle. */
   async quote(agent: Agent, ...given: Parameters<Scene['order']>): Promise<string> {
     return (await agent.get('order_quote', this.order(...given))).quote;

@@ -76,6 +76,7 @@ describe.each(clients)('the tools, by the official client (%s)', (line) => {
     const watched = await agent.get('order_watch', { order_id: order.id, wait_seconds: 20 });
     expect(watched).toMatchObject({ outcome: 'reached', order: { status: 'order_placed' } });
     expect((await agent.get('order_list')).orders).toMatchObject([{ id: order.id }]);
+    expect((await agent.get('order_list', { reference: 'REQ-1', namespace: 'shop' })).orders).toEqual([]);
     const got = await agent.get('order_get', { order_id: order.id });
     const item = got.order.items[0].id;
     const returned = await agent.get('return_create', {

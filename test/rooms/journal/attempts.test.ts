@@ -178,6 +178,22 @@ describe('the table of attempts', () => {
     );
   });
 
+  test('is swept of what ended long ago and has no reference, and of nothing else', async () => {
+    const old = now - 401 * 24 * 3600 * 1000;
+    const ended = { state: 'failed', madeAt: old } as const;
+    await write(need(['mug', 'tea']), { ...ended, key: 'old' });
+    await write(need('mug'), { ...ended, key: 'recent', madeAt: now - 399 * 24 * 3600 * 1000 });
+    await write(need('mug', 'R-1'), { ...ended, key: 'named' });
+    for (const state of ['placed', 'intended', 'unknown'] as const)
+      await write(need('mug'), { key: state, state, madeAt: old });
+    for (let count = 0; count < 64; count += 1) await journal.record(intent(`k${count}`, count));
+    expect((await found(need('mug'))).map(([key]) => key)).toStrictEqual([
+      ...['recent', 'named', 'placed', 'intended', 'unknown'],
+    ]);
+    // The parts of an order of several products go with it.
+    expect(await found(need('tea'))).toStrictEqual([]);
+  });
+
   describe('what was recorded before there were attempts', () => {
     const fingerprint: AttemptScope = { ...scope, accounts: ['user 1', 'a-fingerprint'], isTest: true };
     const order = (key: string, name: string) => ({

@@ -1,6 +1,8 @@
+import { own } from '../../../api/json.ts';
 import type { Column } from '../../../format/result.ts';
 import type { JournalRecord } from '../../../journal/journal-record.ts';
 import { ownOpenText } from '../../../journal/owner.ts';
+import { referenceIn, referenceKey } from '../../../orders/needs/reference.ts';
 import type { Context } from '../../../run/context.ts';
 
 export const journalColumns: readonly Column<JournalRecord>[] = [
@@ -15,6 +17,18 @@ export const journalColumns: readonly Column<JournalRecord>[] = [
   { name: 'sent with', path: 'sent_with', weight: 1 },
   { name: 'service', path: 'base_url', weight: 2 },
 ];
+
+const reference: Column<JournalRecord> = {
+  ...{ name: 'reference', path: `body.metadata.${referenceKey}`, weight: 7 },
+};
+
+/** Columns of a list of records. A screen has references only where there are any. */
+export const columnsFor = (records: readonly Pick<JournalRecord, 'body'>[]) => ({
+  columns: [...journalColumns, reference],
+  screen: records.some(({ body }) => referenceIn(own(body, 'metadata')))
+    ? [...journalColumns.slice(0, 2), reference, ...journalColumns.slice(2)]
+    : journalColumns,
+});
 
 /** The first product of an order; for a batch, its row count and file. */
 function whatOf({ products, rows, filename }: Readonly<Record<string, unknown>>): unknown {

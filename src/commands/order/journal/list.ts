@@ -1,5 +1,5 @@
 import { defineCommand } from '../../../cli/define.ts';
-import { journalColumns, ownOpenLine, shown } from './columns.ts';
+import { columnsFor, ownOpenLine, shown } from './columns.ts';
 
 export const list = defineCommand({
   name: 'list',
@@ -16,10 +16,11 @@ export const list = defineCommand({
   async run(context, { all = false }) {
     const journal = await context.journal();
     const own = await ownOpenLine(context);
+    const records = journal.list(all);
     return {
       kind: 'list',
-      rows: journal.list(all).map(shown),
-      columns: journalColumns,
+      rows: records.map(shown),
+      ...columnsFor(records),
       id: 'key',
       empty: 'nothing is in doubt or unreported',
       ...(own !== undefined && { hints: () => [own] }),

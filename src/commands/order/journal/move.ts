@@ -2,7 +2,7 @@ import { defineCommand } from '../../../cli/define.ts';
 import { countText } from '../../../format/counts.ts';
 import type { Moved } from '../../../journal/postgres/move.ts';
 import { exitCodes, UsageError } from '../../../platform/errors.ts';
-import { journalColumns, shown } from './columns.ts';
+import { columnsFor, shown } from './columns.ts';
 
 export const move = defineCommand({
   name: 'move',
@@ -41,7 +41,7 @@ export const move = defineCommand({
     return {
       kind: 'list',
       rows: moved.records.map(shown),
-      columns: journalColumns,
+      ...columnsFor(moved.records),
       id: 'key',
       empty: 'this machine has nothing open of its own',
       hints: () => hints(moved, address.shown, isPreview),

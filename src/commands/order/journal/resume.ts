@@ -64,11 +64,14 @@ export const resume = defineCommand({
   name: 'resume',
   summary: 'Settle orders in doubt: resend the same key, so exactly one order is placed',
   description:
-    'Also shows what an interrupted command placed without reporting it. With --all, what another process is at work on is left to it and noted, so that it may run on several machines at once. A key older than a day is not resent automatically, since the service may have forgotten it: errand names similar orders, and --resend sends the key after you have checked them. A record that the audit chain does not have as it stands, or whose money is not reserved though a policy held, is never sent: errand names what looks like it.',
+    'Also shows what an interrupted command placed without reporting it. With --all, what another process is at work on is left to it and noted, so that it may run on several machines at once. A key older than a day is not resent automatically, since the service may have forgotten it: errand names orders that look like it; where none does, --resend sends the key after one more look. A record that the audit chain does not have as it stands, or whose money is not reserved though a policy held, is never sent: errand names what looks like it.',
   arguments: [{ name: 'keys', names: 'intents', description: keysMeaning, variadic: true }],
   options: {
     all: { kind: 'flag', description: 'everything in doubt or not reported at the service in use' },
-    resend: { kind: 'flag', description: 'send a key again that is older than a day; name it' },
+    resend: {
+      kind: 'flag',
+      description: 'send a key again that is older than a day, if no order looks like it; name it',
+    },
     keyChanged: {
       kind: 'flag',
       description: 'also what was sent with the key that the account had before',

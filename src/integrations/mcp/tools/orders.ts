@@ -5,6 +5,7 @@ import { ReturnRequestCreate } from '../../../api/schemas/return.ts';
 import { UnavailableError } from '../../../http/errors.ts';
 import { cancelOrder } from '../../../orders/cancel.ts';
 import { explain } from '../../../orders/explain/explain.ts';
+import { referenceQuery } from '../../../orders/needs/reference-filter.ts';
 import { observeOrder } from '../../../orders/observed.ts';
 import { requestReturn } from '../../../orders/place-return.ts';
 import { watchOrders } from '../../../orders/watch.ts';
@@ -43,12 +44,18 @@ export const orderList = defineTool({
   title: 'List orders',
   description: `${listing.summary}.`,
   effect: 'reads',
-  arguments: z.strictObject(
-    parametersOf(listing, [
+  arguments: z.strictObject({
+    ...parametersOf(listing, [
       ...['limit', 'offset', 'search', 'status_filter', 'tracking_status', 'return_status'],
       ...['created_after', 'created_before', 'metadata_key', 'metadata_value'],
     ]),
-  ),
+    reference: z
+      .string()
+      .max(maxTextLength)
+      .describe("the buyer's own name for the order, exact; not with metadata_key")
+      .optional(),
+    namespace: z.string().max(maxTextLength).describe('with reference: who numbers it').optional(),
+  }),
   output: () => ({
     orders: listOf(shown('OrderResponse'), 'newest first'),
     total: { type: ['integer', 'null'], description: 'how many there are in all' },
@@ -57,7 +64,9 @@ export const orderList = defineTool({
   untrusted: ['orders'],
   async run({ context }, given) {
     const client = await context.client();
-    const { body } = await client.call('order.list', { query: { limit: fewOrders, ...given } });
+    const { reference, namespace, ...filters } = given;
+    const named = referenceQuery({ reference, namespace }, filters, 'fields');
+    const { body } = await client.call('order.list', { query: { limit: fewOrders, ...filters, ...named } });
     return { record: { orders: body.orders, total: body.total ?? null } };
   },
 });

@@ -1,7 +1,24 @@
 import { objectsIn, own, textIn } from '../../../api/json.ts';
-import { checkUsable, isStarted, type Quote } from '../../../journal/quotes.ts';
+import { checkUsable, type Quote } from '../../../journal/quotes.ts';
+import {
+  decideQuote,
+  isSettledByPlacing,
+  refusedQuote,
+  type Standing,
+  unshownOrder,
+} from '../../../orders/needs/quoted-need.ts';
+import { metadataOf } from '../../../orders/needs/reference.ts';
 import type { Placed } from '../../../orders/submit/intent.ts';
-import { checkOwn, placeQuoted, quotedBody, quotedIntent } from '../../../orders/submit/quoted.ts';
+import {
+  type Agreed,
+  checkOwn,
+  isPlacing,
+  placeQuoted,
+  quotedBody,
+  quotedIntent,
+  quotedOrder,
+  quoteStanding,
+} from '../../../orders/submit/quoted.ts';
 import { ErrandError, StorageError } from '../../../platform/errors.ts';
 import { safeText } from '../../../platform/redact/safe-text.ts';
 import type { Context } from '../../../run/context.ts';
@@ -18,7 +35,7 @@ export const orderPlace = defineTool({
   name: 'order_place',
   title: 'Place a quoted order',
   description:
-    'Places the order of a quote, exactly as it was quoted. Spends money. One quote is one order: where an answer was lost, or is in doubt, place the same quote again, and do not quote anew. Where a person must approve, show the user the command that the answer names, and place the same quote again afterwards.',
+    'Places the order of a quote, exactly as it was quoted. Spends money. One quote is one order: where an answer was lost, or is in doubt, place the same quote again. An order that exists already is not placed again: the answer names it, and what to do. Where a person must approve, show the user the command that the answer names, and place the same quote again afterwards.',
   effect: 'spends',
   isIdempotent: true,
   arguments: z.strictObject({ quote: z.string().min(1).max(200).describe('as order_quote gave it') }),
@@ -33,15 +50,19 @@ export const orderPlace = defineTool({
     const quote = (await context.journal()).quotes.find(handle);
     if (!quote) throw unknownQuote();
     try {
-      const before = joined(quote);
-      if (before) return { record: recordOf(await before) };
-      const question = await checkBeforePlacing(call, quote);
-      if (question) return { question };
-      if (call.cancelled.aborted)
-        throw new ErrandError('interrupted', 'the call was cancelled; nothing was sent', {
-          outcome: 'not_sent',
-        });
-      return { record: recordOf(await once(quote, () => placeQuoted(context, quote))) };
+      const before = await joined(quote);
+      if (before) return { record: recordOf(before) };
+      for (;;) {
+        const checked = await checkBeforePlacing(call, quote);
+        if ('question' in checked) return checked;
+        if (call.cancelled.aborted)
+          throw new ErrandError('interrupted', 'the call was cancelled; nothing was sent', {
+            outcome: 'not_sent',
+          });
+        const placed = await once(quote, () => placeQuoted(context, quote, checked));
+        // If what was in doubt has ended without an order, a new one has to be checked first.
+        if (placed) return { record: recordOf(placed) };
+      }
     } catch (error) {
       throw await explained(context, quote, error);
     }
@@ -49,12 +70,12 @@ export const orderPlace = defineTool({
 });
 
 /** Quotes this process is placing; a concurrent call for the same quote gets the same order. */
-const placing = new Map<string, Promise<Placed>>();
+const placing = new Map<string, Promise<Placed | undefined>>();
 
-const joined = ({ id }: Quote): Promise<Placed> | undefined =>
-  placing.get(id)?.then((placed) => ({ ...placed, existed: true }));
+const joined = ({ id }: Quote): Promise<Placed | undefined> | undefined =>
+  placing.get(id)?.then((placed) => placed && { ...placed, existed: true });
 
-function once(quote: Quote, work: () => Promise<Placed>): Promise<Placed> {
+function once(quote: Quote, work: () => Promise<Placed | undefined>): Promise<Placed | undefined> {
   // Another call may have started to place this quote during the checks.
   const before = joined(quote);
   if (before) return before;
@@ -66,23 +87,30 @@ function once(quote: Quote, work: () => Promise<Placed>): Promise<Placed> {
 const recordOf = ({ order, existed }: Placed) => ({ order, existed });
 
 /**
- * Checks an order that is not yet in progress, against the policy and, if the client can ask, with its user.
- * @returns the question for the user; undefined if the order may be sent.
- * @throws ErrandError if the order may not be sent.
+ * Checks a quote whose order is not yet in progress: against earlier orders, the policy and, if the client can ask, with
+ * its user. @returns the question for the user, or what was agreed to. @throws ErrandError if the order may not be sent.
  */
 async function checkBeforePlacing(
-  { context, isLive, canAsk, answer }: Call,
+  call: Call,
   quote: Quote,
-): Promise<Question | undefined> {
+): Promise<Agreed | { readonly question: Question }> {
+  const { context, isLive, canAsk } = call;
   const intent = await quotedIntent(context, quote);
   checkOwn(quote, intent);
   const record = (await context.journal()).find(quote.key, quote.baseUrl);
-  if (quote.orderId !== undefined || isStarted(record)) return undefined;
+  if (isPlacing(quote, record)) return onlySettles;
   checkUsable(quote, record, context.clock.now());
   await checkDayLimit(context, isLive);
-  await allowedVerdict(context, [{ intent }], { asks: true });
-  if (!canAsk || answer === 'yes') return undefined;
-  if (answer === undefined) return questionOf(context, quote);
+  const earlier = await earlierOrders(call, quote);
+  if (earlier === 'settles') return onlySettles;
+  const verdict = await allowedVerdict(context, [{ intent }], { asks: true });
+  if (earlier && isLive && !canAsk && verdict?.approval?.state !== 'approved') throw unasked(earlier);
+  const agreed = { toSend: true, toAnother: earlier !== undefined };
+  if (!canAsk) return agreed;
+  const question = await questionOf(context, quote, earlier);
+  const answer = call.answer(question);
+  if (answer === 'yes') return agreed;
+  if (answer === undefined) return { question };
   throw new ErrandError('interrupted', 'the user did not agree; nothing was sent', {
     code: 'declined',
     outcome: 'not_sent',
@@ -90,9 +118,44 @@ async function checkBeforePlacing(
   });
 }
 
+const onlySettles: Agreed = { toSend: false, toAnother: false };
+
+/**
+ * The earlier orders besides which the quote orders another one; undefined if there are none, and `settles` if placing
+ * the quote settles or shows one of them. @throws ErrandError conflict if earlier orders stand in its way.
+ */
+async function earlierOrders({ context }: Call, quote: Quote): Promise<Standing | 'settles' | undefined> {
+  // Ages are by the service's clock, which its responses tell.
+  await feeOf(context, 'order.create');
+  const order = quotedOrder(quote);
+  const first = await decideQuote(context, order, { isNew: false });
+  const { decision, seen } = first;
+  if (decision.do === 'send') return undefined;
+  if (!quote.isNew) {
+    const isSettled = await isSettledByPlacing(context, order.body, first);
+    if (isSettled || (await unshownOrder(context, order.body, first))) return 'settles';
+    throw refusedQuote(await quoteStanding(context, quote, { decision, seen }));
+  }
+  const another = await decideQuote(context, order, { isNew: true, before: first });
+  if (another.decision.do === 'send') return quoteStanding(context, quote, { decision, seen });
+  const still = { decision: another.decision, seen: another.seen };
+  throw refusedQuote(await quoteStanding(context, quote, still));
+}
+
+/** Nobody has agreed to another order with real money. */
+const unasked = ({ text, existing, next }: Standing): ErrandError =>
+  new ErrandError('policy', `${text}; another one with real money needs a person, and nobody was asked`, {
+    code: 'person_required',
+    outcome: 'not_sent',
+    retryable: false,
+    details: { existing },
+    hint: 'Tell the user. This client cannot ask: a person orders it with errand order create --new, or lets the policy ask for an approval (duplicates: { same: [product, address], within: 7d, then: approve }).',
+    next,
+  });
+
 const maxLines = 10;
 
-async function questionOf(context: Context, quote: Quote): Promise<Question> {
+async function questionOf(context: Context, quote: Quote, earlier: Standing | undefined): Promise<Question> {
   const body = quotedBody(quote);
   const fee = await feeOf(context, 'order.create');
   const lines = body.products.map(({ url, quantity, variant }) => {
@@ -100,19 +163,25 @@ async function questionOf(context: Context, quote: Quote): Promise<Question> {
     const which = chosen.length > 0 ? ` (${safeText(chosen.join(', '), 100)})` : '';
     return `${quantity} x ${safeText(url, 200)}${which}`;
   });
+  const known = earlier?.existing.map(({ order_id: id, key }) => id ?? key) ?? [];
   return {
+    subject: JSON.stringify([quote.id, known]),
     message: [
-      context.isRehearsal()
-        ? 'Place this order? It is a rehearsal: no real money moves.'
-        : 'Place this order with real money?',
+      `Place ${earlier ? 'ANOTHER order' : 'this order'}${
+        context.isRehearsal() ? '? It is a rehearsal: no real money moves.' : ' with real money?'
+      }`,
+      ...(earlier ? [`${safeText(earlier.text, maxEarlier)}.`] : []),
       ...lines.slice(0, maxLines),
       ...(lines.length > maxLines ? [`and ${lines.length - maxLines} more`] : []),
       `at most ${dollars(body.max_price)}, and a fee of ${dollars(fee)}`,
       `to ${addressLine(body.shipping_address)}`,
+      ...(quote.reference ? [`reference ${safeText(metadataOf(quote.reference), 100)}`] : []),
     ].join('\n'),
-    yes: `Place the order, for at most ${dollars(body.max_price + fee)}`,
+    yes: `Place ${earlier ? 'another' : 'the'} order, for at most ${dollars(body.max_price + fee)}`,
   };
 }
+
+const maxEarlier = 600;
 
 const dollars = (cents: number): string => `$${(cents / 100).toFixed(2)}`;
 
@@ -125,22 +194,9 @@ async function explained(context: Context, quote: Quote, error: unknown): Promis
     if (!Number.isNaN(until)) await (await context.journal()).quotes.extend(quote, until);
     return error;
   }
-  if (error.category === 'conflict' && error.facts.outcome === 'applied')
-    return new ErrandError(error.category, error.message, {
-      ...error.facts,
-      code: 'repeated_order',
-      hint: 'Read that order, and tell the user. Only where the user asked for another one, quote it again with new: true.',
-      next: [],
-      cause: error,
-    });
-  if (error.category === 'unavailable' && error.facts.outcome === 'applied')
-    return new ErrandError(error.category, error.message, {
-      ...error.facts,
-      hint: 'Place the same quote again once that order can be read: it is ordered again only if that one has failed or was cancelled.',
-      next: [],
-      cause: error,
-    });
-  if (error.facts.outcome !== 'unknown') return error;
+  // A conflict that stays says itself what to do, such as an earlier order that stands in the way.
+  const isFinal = error.category === 'conflict' && error.facts.retryable === false;
+  if (error.facts.outcome !== 'unknown' || isFinal) return error;
   return new ErrandError(error.category, error.message, {
     ...error.facts,
     hint: error instanceof StorageError ? `${error.facts.hint ?? ''} ${sameQuote}`.trim() : sameQuote,

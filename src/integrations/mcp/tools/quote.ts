@@ -5,27 +5,48 @@ import type { Shape } from '../../../api/schemas/index.ts';
 import { OrderCreate } from '../../../api/schemas/order-create.ts';
 import type { PlanProduct } from '../../../api/schemas/plan-file.ts';
 import { queryProducts } from '../../../bulk/plan/products.ts';
-import type { Intent } from '../../../journal/journal-record.ts';
+import type { Reference } from '../../../journal/attempts.ts';
+import type { Quote } from '../../../journal/quotes.ts';
 import { addressProblems } from '../../../orders/addresses/options.ts';
 import { savedAddress } from '../../../orders/addresses/ship-to.ts';
 import { checkOrder } from '../../../orders/input/check.ts';
-import { endedText, sentText } from '../../../orders/submit/current-state.ts';
+import {
+  type DecidedQuote,
+  decideQuote,
+  isSettledByPlacing,
+  type Standing,
+  unshownOrder,
+} from '../../../orders/needs/quoted-need.ts';
+import {
+  attemptKey,
+  metadataOf,
+  namespaceProblem,
+  referenceKey,
+  referenceOf,
+  referenceProblem,
+} from '../../../orders/needs/reference.ts';
+import { afterText } from '../../../orders/needs/refused.ts';
 import { intentOf } from '../../../orders/submit/intent.ts';
-import { seeTwin } from '../../../orders/submit/preview.ts';
-import { repeatedText } from '../../../orders/submit/repeated.ts';
+import { quotedOrder, quoteLifetimeMs, quoteStanding } from '../../../orders/submit/quoted.ts';
 import { ErrandError, UsageError } from '../../../platform/errors.ts';
 import type { Context } from '../../../run/context.ts';
 import { feeOf } from '../../../spending/policy/facts.ts';
 import type { Verdict } from '../../../spending/policy/policy.ts';
 import { allowedVerdict, approvedKey } from '../../../spending/policy-gate.ts';
 import { addressLine } from '../address-line.ts';
-import { z } from '../arguments.ts';
+import { maxTextLength, z } from '../arguments.ts';
 import { checkDayLimit } from '../guard.ts';
 import { type Call, defineTool } from '../tool.ts';
-import { cents, listOf, optionalCents, optionalText, record, text, verdict } from './shapes.ts';
-
-/** Lifetime of a quote, ms. A quote that awaits approval lives as long as the approval. */
-const lifetimeMs = 15 * 60 * 1000;
+import {
+  cents,
+  existingOrder,
+  listOf,
+  optionalCents,
+  optionalText,
+  record,
+  text,
+  verdict,
+} from './shapes.ts';
 
 // Leave these fields out. Agents must not choose the payment or the recipients of events and mails, and the idempotency
 // key is generated here.
@@ -53,8 +74,24 @@ const quoteArguments = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'true to order again what was just ordered; without it the same order again is refused. Only where the user asked for another one',
+      'true for another order of what was ordered already (existing); without it that is refused. Only where the user asked for another one',
     ),
+  again: z
+    .boolean()
+    .optional()
+    .describe('true to order again what was cancelled or returned. Only where the user asked for it'),
+  reference: z
+    .string()
+    .max(maxTextLength)
+    .optional()
+    .describe(
+      "the user's own name for this order, such as a requisition: it is ordered once, from whichever machine",
+    ),
+  namespace: z
+    .string()
+    .max(maxTextLength)
+    .optional()
+    .describe('with reference: who numbers it, so that two shops with an order 1001 do not meet'),
 });
 
 type Given = z.output<typeof quoteArguments>;
@@ -62,7 +99,7 @@ type Given = z.output<typeof quoteArguments>;
 export const orderQuote = defineTool({
   name: 'order_quote',
   title: 'Quote an order',
-  description: `Looks at an order before it is placed: address, retailer, price, wallet and policy. Orders nothing. Gives a quote, which order_place takes; it can be placed for ${lifetimeMs / 60_000} minutes, once. Amounts are in cents.`,
+  description: `Looks at an order before it is placed: earlier orders of the same, address, retailer, price, wallet and policy. Orders nothing. Gives a quote, which order_place takes; it can be placed for ${quoteLifetimeMs / 60_000} minutes, once. Amounts are in cents.`,
   effect: 'prepares',
   arguments: quoteArguments,
   output: () => ({
@@ -72,6 +109,8 @@ export const orderQuote = defineTool({
     total_cents: cents('ceiling and fee together'),
     expires_at: text('ISO 8601'),
     verdict,
+    existing: listOf(existingOrder, 'earlier orders of the same, or of the same reference, as they are now'),
+    blocked: optionalText('why order_place refuses this quote; null where it does not'),
     products: listOf(
       record({
         url: text('of the product'),
@@ -93,29 +132,34 @@ export const orderQuote = defineTool({
     'total_cents',
     'expires_at',
     'verdict',
+    'existing',
     'products',
     'ships_to',
     'warnings',
   ],
+  untrusted: ['existing'],
   async run(call, given) {
     const { context, client, isLive } = call;
     await checkDayLimit(context, isLive);
     await context.ready();
-    const { new: isNew = false, ship_to: name, shipping_address: whole, ...order } = given;
+    const { new: isNew = false, again = false, ship_to: name, shipping_address: whole, ...rest } = given;
+    const { reference, order } = referenced(rest);
     const to = await addressOf(call, name, whole);
     const body = await checkOrder({ ...order, shipping_address: to.address }, undefined);
     const products = await orderable(context, body);
     const fee = await feeOf(context, 'order.create');
-    const unkeyed = { key: randomUUID(), keyOrigin: 'made', body: { ...body } } as const;
-    const intent = await intentOf(context, 'order.create', unkeyed);
-    const found = await allowedVerdict(context, [{ intent }], { asks: false });
-    const approved = isNew ? undefined : await approvedKey(context, intent, {});
+    const stated = { body: { ...body }, reference, again, isNew, client };
+    const found = await earlierOrders(context, stated);
+    const made = { key: reference ? found.key : randomUUID(), keyOrigin: 'made', body: { ...body } } as const;
+    const intent = await intentOf(context, 'order.create', made);
+    const allowed = await allowedVerdict(context, [{ intent }], { asks: false });
+    const approved = isNew || reference ? undefined : await approvedKey(context, intent, {});
     const { key, account, baseUrl, profile } = intent;
-    const expiresAt = context.clock.now() + lifetimeMs;
+    const expiresAt = context.clock.now() + quoteLifetimeMs;
     const total = body.max_price + fee;
     const journal = await context.journal();
     const quote = await journal.quotes.save({
-      ...{ account, baseUrl, profile, client, isNew, expiresAt, body: { ...body }, cents: total },
+      ...{ ...stated, account, baseUrl, profile, expiresAt, cents: total },
       key: approved && !approved.isSent ? approved.key : key,
     });
     const spendable = await spendableCents(context);
@@ -126,7 +170,9 @@ export const orderQuote = defineTool({
         fee_cents: fee,
         total_cents: total,
         expires_at: new Date(expiresAt).toISOString(),
-        verdict: found ?? unlimited(total),
+        verdict: allowed ?? unlimited(total),
+        existing: found.existing,
+        blocked: found.blocked,
         products: products.map(({ product, quantity }) => ({
           url: product.url,
           quantity,
@@ -137,8 +183,8 @@ export const orderQuote = defineTool({
         ship_to: to.name,
         spendable_cents: spendable,
         warnings: [
-          ...(isNew ? [] : await repeats(context, intent)),
-          ...warningsOf(products, body.max_price, { spendable, total, found }),
+          ...found.warnings,
+          ...warningsOf(products, body.max_price, { spendable, total, found: allowed }),
         ],
       },
     };
@@ -162,31 +208,82 @@ async function addressOf(
 }
 
 /**
- * Warns if the same order was placed recently, because placing this quote would then be refused. The agent may also
- * have ordered it again by mistake.
+ * Splits the reference off, and writes it to the order's metadata, by which the service finds the order. @throws
+ * UsageError if it is invalid.
  */
-async function repeats(context: Context, intent: Intent): Promise<string[]> {
-  const warnings: string[] = [];
-  const found = await seeTwin(context, intent, 'repeats', (record, now) => {
-    warnings.push(`${endedText(record, now)}; order_place orders it again`);
-  });
-  if (!found) return warnings;
-  const { twin, now, unread } = found;
-  const { order_id: id, created_at: since } = twin.record;
-  if (id === null)
-    warnings.push(
-      `the same order is on its way or in doubt since ${since}; order_place settles that one and orders no second`,
-    );
-  else if (unread)
-    warnings.push(
-      `${sentText(twin.record)}, and what became of it cannot be read; order_place orders nothing until it can`,
-    );
-  else
-    warnings.push(
-      `${repeatedText(twin.record, now)}. Only where the user asked for another one, quote it again with new: true`,
-    );
-  return warnings;
+function referenced<T extends Pick<Given, 'reference' | 'namespace' | 'metadata'>>({
+  reference: text,
+  namespace = '',
+  ...order
+}: T): { readonly reference: Reference | undefined; readonly order: Omit<T, 'reference' | 'namespace'> } {
+  if (order.metadata && Object.hasOwn(order.metadata, referenceKey))
+    throw new UsageError(`metadata.${referenceKey} is where the reference travels; give it as reference`);
+  if (text === undefined) {
+    if (namespace !== '') throw new UsageError('namespace needs reference');
+    return { reference: undefined, order };
+  }
+  const problem = referenceProblem(text);
+  if (problem !== undefined) throw new UsageError(`reference ${problem}`);
+  const ofNamespace = namespaceProblem(namespace);
+  if (ofNamespace !== undefined) throw new UsageError(`namespace ${ofNamespace}`);
+  const reference = referenceOf(text, namespace);
+  return {
+    reference,
+    order: { ...order, metadata: { ...order.metadata, [referenceKey]: metadataOf(reference) } },
+  };
 }
+
+type Stated = Pick<Quote, 'body' | 'reference' | 'again' | 'isNew' | 'client'>;
+
+/** What the quote says of earlier orders. `key` is the key of the next attempt at a reference. */
+interface Earlier {
+  readonly key: string;
+  readonly existing: Standing['existing'];
+  readonly blocked: string | null;
+  readonly warnings: readonly string[];
+}
+
+async function earlierOrders(context: Context, stated: Stated): Promise<Earlier> {
+  const { isNew } = stated;
+  const order = quotedOrder(stated);
+  const first = await decideQuote(context, order, { isNew: false });
+  const standing = await standingIn(context, stated, first);
+  const decided = isNew && standing ? await decideQuote(context, order, { isNew, before: first }) : first;
+  const { decision, seen, request } = decided;
+  const { existing = [], text } = standing ?? {};
+  if (decision.do === 'send') {
+    const { reference } = order;
+    return {
+      key: reference ? attemptKey(reference, decision.number) : randomUUID(),
+      existing,
+      blocked: null,
+      warnings: [
+        ...(text === undefined ? [] : [`${text}; this quote orders another one`]),
+        ...(decision.after ? [afterText(decision.number, decision.after, seen, request.now)] : []),
+      ],
+    };
+  }
+  const key = randomUUID();
+  if (!isNew && (await isSettledByPlacing(context, order.body, decided)))
+    return { key, existing, blocked: null, warnings: [`${text}; order_place settles that one`] };
+  if (!isNew && (await unshownOrder(context, order.body, decided)))
+    return { key, existing, blocked: null, warnings: [`${text}; order_place shows that one`] };
+  const isSame = 'why' in decision && standing?.why === decision.why;
+  const refused = isSame ? standing : await quoteStanding(context, stated, { decision, seen });
+  return {
+    key,
+    existing: isSame ? existing : [...existing, ...refused.existing],
+    blocked: refused.text,
+    warnings: [`${refused.text}; order_place refuses this quote. ${refused.hint}`],
+  };
+}
+
+const standingIn = async (
+  context: Context,
+  stated: Stated,
+  { decision, seen }: DecidedQuote,
+): Promise<Standing | undefined> =>
+  decision.do === 'send' ? undefined : quoteStanding(context, stated, { decision, seen });
 
 interface Line {
   readonly product: PlanProduct;

@@ -44,3 +44,26 @@ export const verdict: JsonSchema = record({
   ),
   approval: record({ id: text('of the approval'), state: text('open or approved') }),
 });
+
+/** Schema of an earlier order that a quote is compared with. */
+export const existingOrder: JsonSchema = record({
+  order_id: optionalText('null while nobody knows whether there is an order'),
+  state: text('placed, in_doubt, unknown, cancelled or returned'),
+  status: optionalText('as the service has it now'),
+  made_at: text('ISO 8601'),
+  age: text('relative to now'),
+  reference: optionalText('with its namespace'),
+  differences: listOf(
+    record({ field: text('of the order'), requested: {}, existing: {} }),
+    'how this quote differs from it',
+  ),
+  key: optionalText('what order_explain takes, where there is no order_id'),
+  settled_by: {
+    type: ['object', 'null'],
+    properties: {
+      tool: text('order_place'),
+      quote: text('which settles this order, and orders nothing else'),
+    },
+    description: 'the call that settles it, where it is in doubt',
+  },
+});

@@ -457,6 +457,24 @@ const cases: readonly Case[] = [
   ['MCP beside an unreferenced one', byReference('mcp'), [attempt()], 'refuse: alike'],
   ['MCP beside an unreferenced one, new', byReference('mcp', { isNew: true }), [attempt()], 'send 1'],
   [
+    'MCP beside an unreferenced one in doubt, new',
+    byReference('mcp', { isNew: true }),
+    [attempt({ state: 'intended' })],
+    'refuse: in_doubt',
+  ],
+  [
+    'MCP beside an old unreferenced one in doubt',
+    byReference('mcp'),
+    [attempt({ state: 'intended', madeAt: now - 30 * day })],
+    'refuse: in_doubt',
+  ],
+  [
+    'MCP, alike under the reference of another namespace, new',
+    byReference('mcp', { isNew: true }),
+    [named({ reference: { namespace: 'other', text: 'R-1' } })],
+    'send 1',
+  ],
+  [
     'the same in another namespace',
     byReference('script'),
     [attempt({ reference: { ...reference, namespace: 'other' } })],

@@ -1,0 +1,70 @@
+import { isFailedOrder } from '../../api/order-state.ts';
+import { contentIn } from '../../format/canonical-need.ts';
+import { pages } from '../../http/paging.ts';
+import type { OrderContext } from '../../run/order-context.ts';
+import { differences, hasOtherRecipient, hasSameProduct } from '../compare.ts';
+import type { OrderRecord } from '../order-record.ts';
+import type { Body } from '../submit/intent.ts';
+import { compareNeeds, needOf } from './need.ts';
+
+const hourMs = 3600 * 1000;
+
+/** The request to search for. */
+interface Searched {
+  readonly body: Body;
+  /** Its idempotency key. */
+  readonly key: string;
+  /** When it was sent at the earliest, ms since the epoch. */
+  readonly since: number;
+}
+
+/** How to recognize an order. */
+export interface Recognition {
+  /** Compares an order with the request; by default by need. */
+  readonly mayBeOf?: (body: Body, row: OrderRecord) => boolean;
+  /** Whether orders count that the journal knows to be another request's. */
+  readonly countsOthers?: boolean;
+}
+
+/**
+ * Searches the service for orders that a request may have made, live ones first, then oldest first.
+ * @throws ErrandError.
+ */
+export async function findOrders(
+  context: OrderContext,
+  { body, key, since }: Searched,
+  { mayBeOf = isAlike, countsOthers = false }: Recognition = {},
+): Promise<readonly OrderRecord[]> {
+  const client = await context.client();
+  const journal = await context.journal();
+  const query = { created_after: new Date(since - hourMs).toISOString() };
+  const found: OrderRecord[] = [];
+  for await (const { rows } of pages(client, 'order.list', { query }, { all: true }))
+    found.push(
+      ...rows.filter(
+        (row) =>
+          mayBeOf(body, row) && (countsOthers || journal.otherKeyOf(String(row.id), key) === undefined),
+      ),
+    );
+  return found.toSorted((one, other) => rank(one) - rank(other) || madeAt(one) - madeAt(other));
+}
+
+const rank = ({ status }: OrderRecord): number => (isFailedOrder(String(status)) ? 1 : 0);
+const madeAt = ({ created_at: at }: OrderRecord): number => Date.parse(String(at));
+
+/** Whether an order may be the result of a request, however the service spells it. */
+function isAlike(body: Body, row: OrderRecord): boolean {
+  const content = contentIn(row, 'items');
+  return (
+    (content !== undefined && compareNeeds(needOf(body), needOf(content)) !== 'unlike') ||
+    differences(body, row).every(({ isVariant }) => isVariant) ||
+    (!hasOtherRecipient(body, row) && hasSameProduct(body, row))
+  );
+}
+
+/**
+ * Whether an order has the recipient or a product of a request, at any ceiling and in any spelling. For a key that may
+ * have been sent from another machine and forgotten by the service since.
+ */
+export const sharesAnything = (body: Body, row: OrderRecord): boolean =>
+  !hasOtherRecipient(body, row) || hasSameProduct(body, row);

@@ -1,0 +1,279 @@
+import { textIn } from '../../api/json.ts';
+import type { Attempt, AttemptChange } from '../../journal/attempts.ts';
+import { contentHash } from '../../journal/content.ts';
+import { type Intent, isUnnoted, type JournalRecord, keyLifetimeMs } from '../../journal/journal-record.ts';
+import { isSelf } from '../../journal/owner.ts';
+import {
+  damagedRecord,
+  isAtWork,
+  isOthers,
+  reorderHint,
+  sentWithOtherKey,
+  wasSentWithOtherKey,
+} from '../../journal/take-over.ts';
+import { Deadline } from '../../platform/clock.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import type { OrderContext } from '../../run/order-context.ts';
+import { absentAsNull, isOtherThanRequested } from '../compare.ts';
+import type { JournaledOperation, MadeBy, OrderRecord } from '../order-record.ts';
+import { asOrder, type Body, type IntentOf, isPaid, labelsOf, type Made } from '../submit/intent.ts';
+import { resumeKnown } from '../submit/resume.ts';
+import { type NeedSources, readOrderOf } from './decide-with-service.ts';
+import { type Need, needOf } from './need.ts';
+import type { Purchase } from './purchase.ts';
+import { referenceIn } from './reference.ts';
+import { refusedOrder } from './refused.ts';
+import { recordOf, scopeOf } from './scope.ts';
+import { findOrders } from './search.ts';
+import { listedByReference, seeOrder } from './service-orders.ts';
+import { isWithin, type Windows } from './windows.ts';
+
+/** How long to wait for another process that is placing the same order, ms. */
+const maxWaitMs = 10_000;
+const pauseMs = 40;
+/**
+ * Age in ms after which an attempt without an intent counts as never sent. A shared database persists the two
+ * separately.
+ */
+const claimMs = 120_000;
+
+/** Holds the result of this command's own request that was in doubt, once it is settled. */
+export interface Settled<N extends JournaledOperation> {
+  made?: Made<MadeBy[N]>;
+}
+
+/** @param settled receives the result if an attempt turns out to be this command's own request. */
+export async function sourcesFor<N extends JournaledOperation>(
+  context: OrderContext,
+  purchase: Purchase<N>,
+  settled: Settled<N>,
+): Promise<NeedSources> {
+  const client = await context.client();
+  const now = () => context.serviceClock.now();
+  const sources = {
+    attempts: await (await context.journal()).attempts(),
+    scope: await scopeOf(context, purchase.intent.operation),
+    client,
+    list: listedByReference(client),
+    now,
+  } as const;
+  return {
+    ...sources,
+    settle: (attempt) => settleAttempt(context, purchase, attempt, settled),
+    isOther: (attempt, order) => isOther(context, attempt, order),
+  };
+}
+
+async function isOther(context: OrderContext, attempt: Attempt, order: OrderRecord): Promise<boolean> {
+  const record = recordOf(await context.journal(), context, attempt);
+  return (
+    record?.operation === 'order.create' && isOtherThanRequested(await asOrder(record), absentAsNull(order))
+  );
+}
+
+type Outcome = Omit<AttemptChange, 'serial' | 'seenAt'>;
+
+const isSameRequest = ({ operation, body_hash }: JournalRecord, intent: Intent): boolean =>
+  operation === intent.operation && body_hash === contentHash(operation, intent.body);
+
+/**
+ * Determines the outcome of an attempt whose order is unknown. A request that this command itself left in doubt is sent
+ * again with its key. What the journal does not know is looked for at the service.
+ */
+async function settleAttempt<N extends JournaledOperation>(
+  context: OrderContext,
+  { order, intent }: Purchase<N>,
+  attempt: Attempt,
+  settled: Settled<N>,
+): Promise<Outcome> {
+  const { state } = attempt;
+  if (attempt.upload !== undefined) return settleRow(context, order, attempt, attempt.upload);
+  const journal = await context.journal();
+  const deadline = new Deadline(context.clock, maxWaitMs);
+  for (;;) {
+    const record = recordOf(journal, context, attempt);
+    if (!record) {
+      if (state !== 'intended') return findAttempt(context, order, attempt, record);
+      return { state: context.serviceClock.now() - attempt.madeAt > claimMs ? 'unsent' : state };
+    }
+    if (record.state === 'damaged') throw damagedRecord(record);
+    if (record.order_id !== null) return { state: 'placed', orderId: record.order_id };
+    if (record.state === 'refused') return { state: 'failed' };
+    if (record.state !== 'intended') return findAttempt(context, order, attempt, record);
+    if (!isOthers(record)) {
+      // A request with different content cannot settle the request in doubt.
+      if (!isSameRequest(record, intent)) return { state };
+      const made = await settleOwn(context, intent, record);
+      if (made) {
+        settled.made = made;
+        return { state: 'placed', orderId: textIn(made.order, 'id') };
+      }
+    }
+    if (!(await deadline.pause(pauseMs, context.signal))) return { state };
+    await journal.refresh('now');
+  }
+}
+
+/** Sends this command's own request in doubt again. @returns undefined if another process is doing so. */
+async function settleOwn<N extends JournaledOperation>(
+  context: OrderContext,
+  intent: IntentOf<N>,
+  record: JournalRecord,
+): Promise<Made<MadeBy[N]> | undefined> {
+  const { one } = labelsOf(record.operation);
+  const how = record.payment === null ? '' : ' with its own payment';
+  const hint = referenceIn(record.body.metadata) ? '' : ` (${reorderHint(record)})`;
+  context.note(`the same ${one} is in doubt since ${record.created_at}; settling that one${how}${hint}`);
+  try {
+    return await resumeKnown(context, intent.operation, record);
+  } catch (error) {
+    if (!isAtWork(error)) throw error;
+    return undefined;
+  }
+}
+
+/** Determines the outcome of a row of an upload. A batch in doubt is settled by its own command. */
+async function settleRow(
+  context: OrderContext,
+  order: Body,
+  attempt: Attempt,
+  batch: string,
+): Promise<Outcome> {
+  const { state } = attempt;
+  const record = (await context.journal()).find(batch, context.settings.baseUrl.value);
+  if (record?.state === 'intended') return { state };
+  if (record?.state === 'refused') return { state: 'failed' };
+  const found = await findAttempt(context, order, attempt, undefined);
+  // The service has taken the batch, and may not have made an order of this row.
+  return found.orderId === undefined && state === 'intended' ? { state: 'unknown' } : found;
+}
+
+/** Looks for the order of an attempt among those that the service lists. */
+async function findAttempt(
+  context: OrderContext,
+  order: Body,
+  { state, key, madeAt, operation }: Attempt,
+  record: JournalRecord | undefined,
+): Promise<Outcome> {
+  if (isPaid(operation)) return { state };
+  const body = record?.operation === 'order.create' ? await asOrder(record) : order;
+  const [first] = await findOrders(context, { body, key, since: madeAt });
+  return first ? { state: 'placed', orderId: String(first.id) } : { state };
+}
+
+/**
+ * Reads the latest order of the same content that seems too old to be a duplicate, so that its age is measured by the
+ * service's clock. This machine's clock may be days ahead.
+ */
+export async function hearClock<N extends JournaledOperation>(
+  context: OrderContext,
+  { attempts, scope, client, now }: NeedSources,
+  { order, placing: { reference } }: Purchase<N>,
+  windows: Windows,
+): Promise<void> {
+  if (context.serviceClock.isHeard) return;
+  const [related = []] = await attempts.related(scope, [needOf(order, reference)]);
+  const last = related
+    .filter(({ state, likeness }) => state === 'placed' && likeness !== 'unlike')
+    .toSorted((one, other) => one.madeAt - other.madeAt)
+    .at(-1);
+  if (last?.orderId === undefined || windows.singleMs === 0 || isWithin(last, 'single', windows, now()))
+    return;
+  try {
+    await seeOrder(client, last.orderId);
+  } catch (error) {
+    if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+  }
+}
+
+/**
+ * Reports the order that an interrupted run of the same command has placed. Before that, makes sure that the attempts
+ * cover the journal's records of the same request.
+ * @returns undefined if there is none, or if its order has ended. @throws ErrandError conflict if a day has passed,
+ * because another order may be meant by then.
+ */
+export async function reportUnreported<N extends JournaledOperation>(
+  context: OrderContext,
+  sources: NeedSources,
+  purchase: Purchase<N>,
+): Promise<Made<MadeBy[N]> | undefined> {
+  const { order, intent } = purchase;
+  const need = needOf(order);
+  const { attempts, scope, now } = sources;
+  const journal = await context.journal();
+  const records = journal.sameContent(intent);
+  await bringIn(context, sources, need, intent, records);
+  for (const record of records) {
+    const { order_id: id, operation, settled_at: at, created_at: since } = record;
+    if (record.state !== 'responded' || id === null || wasSentWithOtherKey(record, intent)) continue;
+    if (isOthers(record) || isSelf({ pid: record.pid, started: record.process_started })) continue;
+    const [related = []] = await attempts.related(scope, [need]);
+    const attempt = related.find(({ key }) => key === record.key);
+    if (!attempt) continue;
+    const seen = await readOrderOf(sources, attempt, id);
+    const { one, made } = labelsOf(operation);
+    if (seen && seen.state !== 'placed') {
+      // The note about the new attempt says what became of it.
+      await journal.claim(record, false);
+      continue;
+    }
+    if (Date.parse(at ?? since) < context.clock.now() - keyLifetimeMs) {
+      await journal.claim(record, false);
+      const shown = { seen: new Map(seen ? [[id.toLowerCase(), seen]] : []), now: now() };
+      const live = { ...attempt, orderId: id };
+      throw await refusedOrder(context, purchase, { why: 'alike', attempts: [live] }, shown);
+    }
+    context.note(
+      `this ${one} was ${made} by the command that was interrupted at ${at}: ${id} (${reorderHint(record)})`,
+    );
+    return resumeKnown(context, intent.operation, record);
+  }
+  return undefined;
+}
+
+/**
+ * Adds attempts for records of the same request that have none, because an entry point that records no attempts made
+ * them, or the table was damaged. @throws ErrandError conflict for a record that is damaged, or in doubt under another
+ * API key.
+ */
+async function bringIn(
+  context: OrderContext,
+  { attempts, scope, now }: NeedSources,
+  need: Need,
+  intent: Intent,
+  records: readonly JournalRecord[],
+): Promise<void> {
+  const damaged = records.find(({ state }) => state === 'damaged');
+  if (damaged) throw damagedRecord(damaged);
+  const others = records.filter((record) => wasSentWithOtherKey(record, intent));
+  const doubted = others.find(
+    (record) => record.state === 'intended' && (record.profile === intent.profile || isUnnoted(record)),
+  );
+  if (doubted) throw sentWithOtherKey(doubted);
+  const own = records.filter((record) => !others.includes(record) && mayHaveOrdered(record));
+  if (own.length === 0) return;
+  const [related = []] = await attempts.related(scope, [need]);
+  const known = new Set(related.map(({ key }) => key));
+  const missing = own.filter(({ key }) => !known.has(key));
+  if (missing.length === 0) return;
+  const age = context.clock.now() - now();
+  await attempts.claim(
+    scope,
+    missing.map(() => need),
+    (_, index) => {
+      const record = missing[index];
+      return (
+        record && {
+          ...{ run: undefined, number: 1, key: record.key, operation: record.operation, upload: undefined },
+          orderId: record.order_id ?? undefined,
+          state: record.order_id === null ? 'intended' : 'placed',
+          madeAt: (Date.parse(record.created_at) || 0) - age,
+          seenAt: undefined,
+        }
+      );
+    },
+  );
+}
+
+const mayHaveOrdered = ({ state }: JournalRecord): boolean =>
+  state === 'intended' || state === 'responded' || state === 'reported';
