@@ -178,7 +178,7 @@ export class Journal extends IntentOutcomes {
     writeRecordCount(this.#recordCountFile, recorded.count ?? 0);
     if (isSweepDue(recorded.count ?? 0)) await this.#sweepAttempts();
     await this.#creationMarker.note(isoOf(this.#now()));
-    this.run.note(intent);
+    this.run.note({ ...intent, contentHash: hash });
     return { mayBeSent: recorded.mayBeSent };
   }
 
@@ -191,19 +191,8 @@ export class Journal extends IntentOutcomes {
     }
   }
 
-  /** Looks for an earlier record of the same intent, without recording this one. @throws StorageError. */
-  async acquireDuplicate(intent: Intent, rule: TwinRule): Promise<Twin | undefined> {
-    await this.ready();
-    const recordCount = readRecordCount(this.#recordCountFile);
-    const duplicate = await this.database.transaction(() => {
-      this.table.tally.check(recordCount);
-      return this.#acquireDuplicate(intent, contentHash(intent.operation, intent.body), rule);
-    });
-    return duplicate && this.#logged(duplicate).duplicate;
-  }
-
   /**
-   * Read-only variant of `acquireDuplicate` that takes no record over.
+   * Finds an earlier record of the same intent, and takes none over.
    * @throws StorageError.
    */
   peekDuplicate(intent: Intent, rule: TwinRule): Twin | undefined {
@@ -412,7 +401,10 @@ export class Journal extends IntentOutcomes {
   #logged(duplicate: Twin): { readonly duplicate: Twin } {
     const { situation, record } = duplicate;
     if (situation === 'in_doubt' || situation === 'unreported')
-      this.run.note({ ...record, baseUrl: record.base_url }, record.order_id ?? undefined);
+      this.run.note(
+        { ...record, baseUrl: record.base_url, contentHash: record.body_hash },
+        record.order_id ?? undefined,
+      );
     return { duplicate };
   }
 }

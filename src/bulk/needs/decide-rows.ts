@@ -38,12 +38,19 @@ export interface RowSource {
   batches(): AsyncIterable<Batch>;
   /** Whether an attempt belongs to a row of the same file. Rows of one file are not compared with each other. */
   isOfFile(attempt: Attempt): boolean;
+  /** Attempts at a row that are not recorded here, because the row was sent from elsewhere. */
+  unrecorded?(row: number): readonly Attempt[];
 }
 
 export interface RowsAsked extends Pick<Statement, 'skipDuplicates' | 'again'> {
   readonly door: Extract<Door, 'upload' | 'plan' | 'retry'>;
   /** The occasion; empty if none is named. */
   readonly run: string;
+  /**
+   * When another worker has read from the service for the same upload, ms since the epoch. What was read since then
+   * counts as current.
+   */
+  readonly since?: number | undefined;
 }
 
 /** Numbers of rows. The first ones add up to `rows`. */
@@ -150,10 +157,16 @@ export class DecidedRows {
   repeats: (EarlierUpload & { readonly madeAt: number }) | undefined;
   /** Maximum prices of all rows, and of those that will be sent, in cents. */
   cents = { all: 0, new: 0 };
+  /** When this began to read from the service, ms since the epoch. */
+  readonly since: number;
+  /** Number of rows that have neither a reference nor a key of their own. */
+  unnamed = 0;
   /** Rows that are not sent. */
   #left = new Set<number>();
   /** Keys of further attempts, by row number. */
   #keys = new Map<number, string>();
+  /** Keys that the file gives, by the numbers of rows that are retried with another one. */
+  #givenKeys = new Map<number, string>();
   /** For rows that would be sent, the earlier uploads with the same rows. */
   #old = new Map<number, { readonly uploads: readonly string[]; readonly cents: number }>();
 
@@ -174,6 +187,9 @@ export class DecidedRows {
     this.#uploads = uploads;
     this.#source = source;
     this.#asked = asked;
+    this.since = asked.since ?? this.#now();
+    // A preview asks the service for nothing.
+    this.#allListedAt = context.previewsRequests ? this.since : asked.since;
     const windows = windowsOf(context);
     // The rows of an occasion are ordered once, however long it takes.
     this.#windows = asked.run === '' ? windows : { ...windows, rowMs: Number.POSITIVE_INFINITY };
@@ -185,8 +201,10 @@ export class DecidedRows {
     this.refused = new Map();
     this.placedIn.clear();
     this.cents = { all: 0, new: 0 };
+    this.unnamed = 0;
     this.#left = new Set();
     this.#keys = new Map();
+    this.#givenKeys = new Map();
     this.#old = new Map();
     this.repeats = undefined;
     const look: Look = { batches: new Set(), singles: new Map(), references: new Set() };
@@ -345,7 +363,7 @@ export class DecidedRows {
    */
   claimOf(batch: Batch): AttemptClaim | undefined {
     if (!this.#store) return undefined;
-    const rows = new RowNeeds().of(batch);
+    const rows = new RowNeeds().of(this.#asGiven(batch));
     const { run } = this.#asked;
     return {
       scope: this.#store.scope,
@@ -357,11 +375,21 @@ export class DecidedRows {
         if (decision.do !== 'send') return undefined;
         return {
           ...{ run: run === '' ? undefined : run, number: decision.number, operation: 'bulk.create' },
-          ...{ key: String(row.cells.idempotency_key ?? row.firstKey), upload: batch.key },
+          ...{ key: String(batch.rows[at]?.idempotency_key ?? row.firstKey), upload: batch.key },
           ...{ orderId: undefined, state: 'intended', madeAt: this.#now(), seenAt: undefined },
         };
       },
     };
+  }
+
+  /** A batch with the keys that the file gives. */
+  #asGiven(batch: Batch): Batch {
+    if (this.#givenKeys.size === 0) return batch;
+    const rows = batch.rows.map((cells, index) => {
+      const key = this.#givenKeys.get(batch.numbers[index] ?? 0);
+      return key === undefined ? cells : { ...cells, idempotency_key: key };
+    });
+    return { ...batch, rows };
   }
 
   #now = (): number => this.#context.serviceClock.now();
@@ -370,7 +398,7 @@ export class DecidedRows {
   #heeded(row: RowNeed, related: readonly Attempt[]): readonly Attempt[] {
     const { hasOwnKey, firstKey } = row;
     const heeded: Attempt[] = [];
-    for (const one of related) {
+    for (const one of [...related, ...(this.#source.unrecorded?.(row.number) ?? [])]) {
       const isNamedByKey = one.reference?.namespace === ownKeyNamespace;
       if (hasOwnKey) {
         // A single order may have been placed with the key.
@@ -395,6 +423,7 @@ export class DecidedRows {
     const { door, run, skipDuplicates = false, again = false } = this.#asked;
     const request: NeedRequest = {
       ...{ need, door, windows: this.#windows, now: this.#now(), read: this.#read },
+      ...(this.#asked.since !== undefined && { freshSince: this.#asked.since }),
       ...{ key: need.reference ? undefined : firstKey, isUnlisted: hasOwnKey },
       statement: { skipDuplicates, again, run: run === '' ? undefined : run },
       listedAt: need.reference && !hasOwnKey ? this.#listed(need.reference) : undefined,
@@ -418,6 +447,7 @@ export class DecidedRows {
   #note(row: RowNeed, known: readonly Attempt[], decision: RowDecision, look: Look): void {
     const { counts } = this;
     counts.rows += 1;
+    if (!row.need.reference) this.unnamed += 1;
     this.cents.all += row.cents;
     if (decision.do !== 'send') this.#left.add(row.number);
     switch (decision.do) {
@@ -459,11 +489,18 @@ export class DecidedRows {
       ({ key, orderId, state }) => key === row.firstKey && (orderId !== undefined || state === 'placed'),
     );
     const key = row.hasOwnKey
-      ? row.firstKey
+      ? this.#furtherKey(row, number)
       : reference
         ? attemptKey(reference, number)
-        : rowKey(row.firstKey, 1 + made.length);
-    if (key !== row.cells.idempotency_key && !row.hasOwnKey) this.#keys.set(row.number, key);
+        : rowKey(row.firstKey, 1 + new Set(made.map((one) => one.orderId?.toLowerCase() ?? one.serial)).size);
+    if (key !== (row.cells.idempotency_key ?? row.firstKey)) this.#keys.set(row.number, key);
+  }
+
+  /** A file's own key is used for all attempts, but a retry of an order that failed needs another one. */
+  #furtherKey({ number: row, firstKey }: RowNeed, number: number): string {
+    if (this.#asked.door !== 'retry' || number === 1) return firstKey;
+    this.#givenKeys.set(row, firstKey);
+    return attemptKey({ namespace: ownKeyNamespace, text: firstKey }, number);
   }
 
   #refuse(row: RowNeed, { why, attempts }: Extract<Decision, { readonly do: 'refuse' | 'ask' }>): void {

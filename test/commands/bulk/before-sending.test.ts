@@ -190,9 +190,7 @@ describe('an edited row that keeps its key', () => {
     const create = `errand order create --product ${shop}test-success --max-price '$40.00' -o id --first-name Ada --last-name Byron --address-line1 '1 Main St' --city Austin --state TX --postal-code 78701 --country US --phone-number 5125550100 --idempotency-key k1`;
     expect((await shell(workspace, create)).code).toBe(0);
     write([{ at: 1, key: 'k1' }]);
-    expect((await bulk('upload', 'orders.csv')).stderr).toContain(
-      '0 new; 1 placed already',
-    );
+    expect((await bulk('upload', 'orders.csv')).stderr).toContain('0 new; 1 placed already');
   });
 });
 
