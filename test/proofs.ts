@@ -39,6 +39,11 @@ const parts: readonly Part[] = [
     command: faults('--runs', '2000'),
   },
   {
+    name: 'needs',
+    proves: 'one need, one order: 2,000 random histories',
+    command: faults('--needs', '2000', '--seed', '1'),
+  },
+  {
     name: 'team',
     proves: 'several machines, one database: 100 randomized runs',
     command: faults('--team', '--runs', '100'),

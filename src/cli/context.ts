@@ -15,7 +15,6 @@ import { ServiceClock, systemClock } from '../platform/clock.ts';
 import { RetryBudget } from '../platform/poll.ts';
 import { type Io, interactivity } from '../platform/streams.ts';
 import type { Context } from '../run/context.ts';
-import { defaultWindowMs } from '../run/duplicate-window.ts';
 import { deliverLines, noteLines } from './output/notice.ts';
 import { outputOptions } from './output/options.ts';
 
@@ -158,6 +157,7 @@ function stateMembers({
   return {
     journal: refreshed(async () => {
       const { Journal } = await import('../journal/journal.ts');
+      const { defaultWindowMs } = await import('../run/duplicate-window.ts');
       const journal = await Journal.open(stateFolder(), systemClock.now, {
         waiting,
         origin: await context().origin(),

@@ -160,6 +160,8 @@ export interface RunIntent {
   readonly key: string;
   readonly baseUrl: string;
   readonly operation: string;
+  /** Hash of its content. */
+  readonly contentHash?: string | undefined;
   /** Id of what the service made; undefined until the service responds. */
   readonly madeId: string | undefined;
 }
@@ -172,8 +174,8 @@ export class RunIntents {
    * Adds an intent that may be sent from now on. If `madeId` is given, the service has responded. Does not keep the
    * body, which may be large.
    */
-  note({ key, baseUrl, operation }: Omit<RunIntent, 'madeId'>, madeId?: string): void {
-    this.#intents.set(idOf({ key, baseUrl }), { key, baseUrl, operation, madeId });
+  note({ key, baseUrl, operation, contentHash }: Omit<RunIntent, 'madeId'>, madeId?: string): void {
+    this.#intents.set(idOf({ key, baseUrl }), { key, baseUrl, operation, contentHash, madeId });
   }
 
   respond(intent: Pick<RunIntent, 'key' | 'baseUrl'>, madeId: string): void {

@@ -178,7 +178,7 @@ export class Journal extends IntentOutcomes {
     writeRecordCount(this.#recordCountFile, recorded.count ?? 0);
     if (isSweepDue(recorded.count ?? 0)) await this.#sweepAttempts();
     await this.#creationMarker.note(isoOf(this.#now()));
-    this.run.note(intent);
+    this.run.note({ ...intent, contentHash: hash });
     return { mayBeSent: recorded.mayBeSent };
   }
 
@@ -412,7 +412,10 @@ export class Journal extends IntentOutcomes {
   #logged(duplicate: Twin): { readonly duplicate: Twin } {
     const { situation, record } = duplicate;
     if (situation === 'in_doubt' || situation === 'unreported')
-      this.run.note({ ...record, baseUrl: record.base_url }, record.order_id ?? undefined);
+      this.run.note(
+        { ...record, baseUrl: record.base_url, contentHash: record.body_hash },
+        record.order_id ?? undefined,
+      );
     return { duplicate };
   }
 }

@@ -370,11 +370,18 @@ export const changesText = (differing: readonly Difference[]): string =>
 function changedField(field: string): string {
   const [, line = '0', part] = /^products\.(\d+)\.(.+)$/.exec(field) ?? [];
   if (part !== undefined) return line === '0' ? part : `${part} of line ${Number(line) + 1}`;
-  return field === 'max_price' ? 'ceiling' : field.replaceAll('_', ' ').replaceAll('.', ' ');
+  return fieldLabels[field] ?? field.replaceAll(/[_.]/g, ' ');
 }
 
+const fieldLabels: Readonly<Partial<Record<string, string>>> = {
+  max_price: 'ceiling',
+  is_gift: 'gift',
+  po_number: 'PO number',
+};
+
 function changedValue(field: string, value: unknown): string {
-  if (value === null || value === undefined) return 'none';
+  if (field === 'is_gift') return value === true ? 'yes' : 'no';
+  if (isNothing(value)) return 'none';
   if (field === 'max_price' && typeof value === 'number') return formatMoney(value);
   return typeof value === 'string' && /^[\p{L}\p{N} .,:/@+-]+$/u.test(value) ? value : JSON.stringify(value);
 }

@@ -86,8 +86,8 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
   let sandbox: OpenSandbox | undefined;
   /** The sandbox's time. Falls back to `now` until the sandbox is open. No requests are accepted before then. */
   const time = (): number => sandbox?.service.clock.now() ?? now();
-  const open = (more: Required<Pick<OpenOptions, 'baseUrl' | 'faults'>>): Promise<OpenSandbox> =>
-    openSandbox({
+  const open = async (more: Required<Pick<OpenOptions, 'baseUrl' | 'faults'>>): Promise<OpenSandbox> => {
+    const opened = await openSandbox({
       ...more,
       file: ':memory:',
       config: { speed: options.speed },
@@ -96,6 +96,8 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
       report,
       requests,
     });
+    return { ...opened, handle: dated(opened) };
+  };
   const served = port === undefined ? undefined : await behindSocket(port);
   const opened =
     served?.sandbox ??
@@ -225,3 +227,11 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
     return { sandbox, token: owner.token, stop: () => stop(server) };
   }
 }
+
+/** Tells the sandbox's own time in each response, as a service does. */
+const dated =
+  ({ handle, service }: OpenSandbox): Handle =>
+  async (request) => {
+    const { headers, ...response } = await handle(request);
+    return { ...response, headers: { ...headers, date: new Date(service.clock.now()).toUTCString() } };
+  };

@@ -56,8 +56,8 @@ export async function killedMachine(service: Service, key: string): Promise<Kill
     ...['--timeout', '3s', '--retries', '0', '-o', 'json'],
   ];
   const given = { environment, proxy };
-  // Keep the reported order within the repeat window, however long the flips take.
-  await attempt({ ...given, args: ['config', 'set', 'repeat-window', '30d'] });
+  // Keep the reported order within the duplicate window, however long the flips take.
+  await attempt({ ...given, args: ['config', 'set', 'duplicate-window', '20d'] });
   for (let past = 0; past < 6; past += 1)
     await attempt({ ...given, args: [...create('reported'), '--po-number', `past-${past}`] });
   await attempt({ ...given, args: create('reported') });

@@ -7,9 +7,13 @@
  * `npm run faults -- --team` several machines sharing a database: races for the same orders and for the room under a
  * limit,
  * and randomized runs while the database crashes (`--bounded` for each change; `--runs 500` sets the number of runs).
+ * `npm run faults -- --needs 1000 --seed 1` random histories of commands for the same needs: never two live orders of one
+ * (`--doors reference,upload` draws from those alone).
  */
 import { parseArgs } from 'node:util';
 import { runFlips } from './flips-main.ts';
+import { doorsNamed } from './needs/doors.ts';
+import { playHistories } from './needs/main.ts';
 import { runRaces } from './policy-race.ts';
 import { runRandomly } from './random-main.ts';
 import { startService } from './service.ts';
@@ -25,6 +29,8 @@ const { values } = parseArgs({
     part: { type: 'string', default: '1/1' },
     flips: { type: 'string' },
     races: { type: 'string' },
+    needs: { type: 'string' },
+    doors: { type: 'string' },
     team: { type: 'boolean', default: false },
     bounded: { type: 'boolean', default: false },
   },
@@ -38,9 +44,10 @@ process.stdout.write('', () => process.exit());
 
 /** @returns whether no problem was found. */
 function run(): Promise<boolean> {
-  const { runs, races, flips, sweep, part, team, bounded } = values;
+  const { runs, races, flips, sweep, part, team, bounded, needs, doors } = values;
   const form = bounded ? boundedForm : longForm;
   if (team) return runTeam(runs === undefined ? form : { ...form, runs: Number(runs) }, seed, workers);
+  if (needs !== undefined) return playHistories(Number(needs), seed, workers, doorsNamed(doors));
   if (races !== undefined) return runRaces(Number(races), startService);
   if (sweep) return runSweep(part, workers);
   if (flips !== undefined) return runFlips(Number(flips), seed, workers);

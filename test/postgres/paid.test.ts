@@ -143,4 +143,26 @@ describe.skipIf(!hasPostgres)('an order paid by challenge, and a database that i
       expect([await till.orders(), await states()]).toEqual([1, ['reported']]);
     },
   );
+
+  test('a reference is one order of all machines that share the database, paid once, and that is said', async () => {
+    const { ERRAND_BASE_URL = '' } = workspace.environment;
+    const machines = Array.from({ length: 3 }, () =>
+      machine({ ERRAND_BASE_URL, ERRAND_DATABASE_URL: team.url }),
+    );
+    const named = [...placing, '--reference', 'REQ-1'];
+    const all = await Promise.all(machines.map((one) => errand(one, named)));
+    const said = all.map(({ stderr }) => stderr).join('\n');
+    expect(
+      all.map(({ code }) => code).filter((code) => code !== 0 && code !== 5),
+      said,
+    ).toEqual([]);
+    expect(said.split('only the shared database knows the reference REQ-1')).toHaveLength(2);
+    const again = await Promise.all(machines.map((one) => errand(one, named)));
+    expect(
+      again.map(({ code }) => code),
+      again.map(({ stderr }) => stderr).join('\n'),
+    ).toEqual([0, 0, 0]);
+    expect(new Set(again.map(({ stdout }) => JSON.parse(stdout).id)).size).toBe(1);
+    expect([new Set(till.paid).size, await till.orders()]).toEqual([1, 1]);
+  });
 });

@@ -43,7 +43,7 @@ describe.skipIf(!hasPostgres)('texts that a database cannot hold', () => {
 
   test('NUL in a cell is no reason to fail: it goes to the service as without --share', async () => {
     // In a UTF-8 file it would be refused, so use UTF-16.
-    write('december.csv', [row(1).replace('A B', 'A B\0')], [0]);
+    write('december.csv', [row(1, '5000').replace('A B', 'A B\0')], [0]);
     const path = join(workers.machine(0).folder, 'december.csv');
     writeFileSync(path, Buffer.from(`\ufeff${readFileSync(path, 'utf8')}`, 'utf16le'));
     const { code, stderr } = await bulk(0, 'upload', 'december.csv', '--share', '-o', 'id');

@@ -21,6 +21,8 @@ interface Mood {
   digestOf: (body: string) => string;
   /** How many paid requests get no response: before the work is done, or after it. */
   lost: { before: number; after: number };
+  /** How many paid requests are told that the order exists already, and not which. */
+  taken: number;
 }
 
 /**
@@ -37,6 +39,7 @@ export class Till {
     expiresInMs: 300_000,
     digestOf: (body) => `sha-256=${createHash('sha256').update(body).digest('base64')}`,
     lost: { before: 0, after: 0 },
+    taken: 0,
   };
   /** Challenge id of every payment received, repeats included. */
   readonly paid: string[] = [];
@@ -51,7 +54,7 @@ export class Till {
   }
 
   static async open(): Promise<Till> {
-    const till = new Till(await TestService.start());
+    const till = new Till(await TestService.start({ now: Date.now() }));
     await new Promise<void>((resolve) => till.#server.listen(0, '127.0.0.1', resolve));
     return till;
   }
@@ -67,6 +70,10 @@ export class Till {
 
   async orders(): Promise<number> {
     return (await this.#service.send('GET', '/orders')).body.total;
+  }
+
+  async cancel(id: string): Promise<void> {
+    await this.#service.send('POST', `/orders/${id}/cancel`);
   }
 
   /** Forgets all earlier payments. */
@@ -112,6 +119,12 @@ export class Till {
     }
     this.paid.push(challenge.id);
     this.payloads.push(payload);
+    if (this.mood.taken > 0) {
+      this.mood.taken -= 1;
+      const refusal = { code: 'already_exists', message: 'It exists already.', details: {} };
+      response.writeHead(409, { 'content-type': 'application/json' }).end(JSON.stringify(refusal));
+      return;
+    }
     const bill = this.#bills.get(challenge.id);
     if (bill?.body !== body) return this.#ask(url, body, response);
     await this.#hand(url, bill, response);

@@ -154,7 +154,7 @@ describe('a file whose headings are not known, on a terminal', () => {
     const check = ['bulk', 'validate', 'theirs.csv', '--local', '--use-map', 'shopify'];
     const terminal = open([...check, '--save-map', 'shop']);
     await answer(terminal, [
-      ['Name of the shop that numbers', 'my shop\r'],
+      ['"Name" and "Lineitem name" can name', 'my shop\r'],
       ['takes letters, digits', '\u0015my-shop\r'],
     ]);
     expect(await terminal.ended()).toBe(0);
@@ -166,7 +166,7 @@ describe('a file whose headings are not known, on a terminal', () => {
     expect(await again.ended()).toBe(0);
     expect(unfolded(again.text)).toContain('row 2 is my-shop:#1001/Coffee');
     const none = open(check);
-    await answer(none, [['Name of the shop that numbers', '\r']]);
+    await answer(none, [['"Name" and "Lineitem name" can name', '\r']]);
     expect(await none.ended()).toBe(0);
     expect(unfolded(none.text)).not.toContain('row 2 is');
   });

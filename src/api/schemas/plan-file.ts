@@ -143,6 +143,8 @@ export const PlanFile = z.strictObject({
   headings: z.array(text).min(1),
   /** The headings as written in the file; absent in earlier plans. */
   file_headings: z.array(text).optional(),
+  /** The cells that make up each row's reference, by index; absent in plans without references. */
+  reference: z.strictObject({ indexes: z.array(count).min(1), namespace: text }).optional(),
   products: z.array(PlannedProduct),
   rows: z.array(PlannedRow).min(1),
 });

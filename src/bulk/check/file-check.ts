@@ -4,7 +4,7 @@ import type { Output } from '../../api/outputs/index.ts';
 import { ErrandError, exitCodes, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { checkOneReading } from '../csv/amounts.ts';
-import { readingLines } from '../csv/shop-export-quirks.ts';
+import { readingLines, referenceLines } from '../csv/shop-export-quirks.ts';
 import { type FileRow, RowKeys, type RowsOptions } from '../rows.ts';
 import {
   type Batch,
@@ -78,6 +78,9 @@ export class FileCheck {
         this.#context.signal.throwIfAborted();
       }
       for (const line of readingLines(tally.readings)) this.#context.note(line);
+      // A program reads the only JSON on stderr, the error.
+      if (this.#context.output.format === 'table')
+        for (const line of referenceLines(tally.readings)) this.#context.note(line);
       checkOneReading(this.#context, this.#options.name, tally.prices, tally.invalid);
       if (tally.rows === 0) throw new UsageError(`${this.#options.name} has no row under its headings`);
       this.spend.estimate = tally.ceilings;

@@ -151,14 +151,7 @@ export function isContinuation({ orderIndexes }: TablePlan, cells: readonly stri
 }
 
 /** One line of output per kind of reinterpretation. */
-export function readingLines({
-  countries,
-  continuations,
-  sameAddress,
-  phones,
-  hidden,
-  references: { first, unused },
-}: Readings): string[] {
+export function readingLines({ countries, continuations, sameAddress, phones, hidden }: Readings): string[] {
   const { count } = continuations;
   const left = count === 1 ? 'is left out' : 'are left out';
   const continues = sameAddress.count === 1 ? 'continues an order and has' : 'continue an order and have';
@@ -174,10 +167,14 @@ export function readingLines({
     ...(count > 0
       ? [`${rowsText(count)} without product, price and address ${left}: ${listText(continuations)}`]
       : []),
-    ...(first ? [referenceLine(first)] : []),
-    ...(unused ? [unusedLine(unused)] : []),
   ];
 }
+
+/** What a person wants to know about the references of a file. */
+export const referenceLines = ({ references: { first, unused } }: Readings): string[] => [
+  ...(first ? [referenceLine(first)] : []),
+  ...(unused ? [unusedLine(unused)] : []),
+];
 
 function referenceLine({ plan, reference, row }: NonNullable<Readings['references']['first']>): string {
   const where = plan.namespace === '' ? '' : `, in the namespace ${plan.namespace}`;

@@ -1,16 +1,28 @@
+import type { Client } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
 import { unlessMissing } from '../../http/response.ts';
 import type { Attempt, AttemptChange, AttemptScope, AttemptState, Attempts } from '../../journal/attempts.ts';
 import type { Journal } from '../../journal/journal.ts';
-import { seeOrder } from '../../orders/needs/service-orders.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
+import { listedByReference, seeOrder } from '../../orders/needs/service-orders.ts';
 import type { OrderRecord } from '../../orders/order-record.ts';
 import { findBatch } from '../../orders/send-batch.ts';
 import { asBatch } from '../../orders/submit/intent.ts';
+import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { type Batch, type BatchRow, isCalledOff, orderOfAttempt, rowsOf, stateOf } from '../upload/batch.ts';
+import {
+  type Batch,
+  type BatchRow,
+  isCalledOff,
+  isMet,
+  orderOfAttempt,
+  rowsOf,
+  stateOf,
+} from '../upload/batch.ts';
 import { inFlight } from '../upload/concurrency-limiter.ts';
 import { withMetOrders } from '../upload/met-orders.ts';
 import { hasUploads } from '../upload/named.ts';
+import { ownKeyNamespace } from './row-need.ts';
 
 /** Where the attempts of a command's account are stored. */
 export interface AttemptStore {
@@ -143,9 +155,32 @@ async function applied(
     await store.attempts.change(own.map(({ serial }) => ({ serial, state })));
     return own.map((one) => ({ ...one, state }));
   }
-  const { body } = found;
-  const [batch = body] = await withMetOrders(context, [body]);
+  const [batch = found.body] = await withMetOrders(context, [await withNamedOrders(client, found.body, own)]);
   return applyBatch(context, store, own, batch);
+}
+
+/** Adds the orders of rows whose key has an order that the service does not name. They are found by their reference. */
+async function withNamedOrders(client: Client, batch: Batch, own: readonly Attempt[]): Promise<Batch> {
+  const list = listedByReference(client);
+  const orders = new Map<number, string>();
+  for (const row of rowsOf(batch)) {
+    const reference = own[row.index]?.reference;
+    if (
+      !reference ||
+      reference.namespace === ownKeyNamespace ||
+      !isMet(row, batch) ||
+      orderOfAttempt(row, batch) !== undefined
+    )
+      continue;
+    const id = (await list.idsOf(reference)).at(0);
+    if (id !== undefined) orders.set(row.index, id);
+  }
+  if (orders.size === 0) return batch;
+  const rows = rowsOf(batch).map(({ index, record }) =>
+    orders.has(index) ? { ...record, order_id: orders.get(index) } : record,
+  );
+  // The rows are as the service sent them, plus the ids of their orders.
+  return { ...batch, rows } as Batch;
 }
 
 /** State of attempts that the service does not have. A sandbox may have been reset since, or restored. */
@@ -199,7 +234,25 @@ function attemptStateOf(row: BatchRow, batch: Batch, { state }: Attempt): Attemp
   }
 }
 
-/** Updates the attempts of orders that were returned. @returns the serials of those. @throws ErrandError. */
+/**
+ * Updates the attempts of batches that were read for another purpose. Best effort, because they are read again before
+ * anything is decided.
+ */
+export async function recordOutcomes(context: Context, batches: Iterable<Batch>): Promise<void> {
+  if (!journalExists(context.settings)) return;
+  try {
+    const store = await attemptStore(context);
+    for (const batch of batches) {
+      const record = store.journal.madeBy(batch.id, store.scope.service);
+      const own = record ? await store.attempts.ofUpload(store.scope, record.key) : [];
+      if (own.length > 0) await applyBatch(context, store, own, batch);
+    }
+  } catch (error) {
+    if (!(error instanceof ErrandError)) throw error;
+  }
+}
+
+/** Updates the attempts of orders that were returned. @throws ErrandError. */
 export async function seeReturns(
   context: Context,
   { attempts }: Pick<AttemptStore, 'attempts'>,

@@ -46,6 +46,11 @@ export interface RowsAsked extends Pick<Statement, 'skipDuplicates' | 'again'> {
   readonly door: Extract<Door, 'upload' | 'plan' | 'retry'>;
   /** The occasion; empty if none is named. */
   readonly run: string;
+  /**
+   * When another worker has read from the service for the same upload, ms since the epoch. What was read since then
+   * counts as current.
+   */
+  readonly since?: number | undefined;
 }
 
 /** Numbers of rows. The first ones add up to `rows`. */
@@ -152,6 +157,10 @@ export class DecidedRows {
   repeats: (EarlierUpload & { readonly madeAt: number }) | undefined;
   /** Maximum prices of all rows, and of those that will be sent, in cents. */
   cents = { all: 0, new: 0 };
+  /** When this began to read from the service, ms since the epoch. */
+  readonly since: number;
+  /** Number of rows that have neither a reference nor a key of their own. */
+  unnamed = 0;
   /** Rows that are not sent. */
   #left = new Set<number>();
   /** Keys of further attempts, by row number. */
@@ -178,6 +187,9 @@ export class DecidedRows {
     this.#uploads = uploads;
     this.#source = source;
     this.#asked = asked;
+    this.since = asked.since ?? this.#now();
+    // A preview asks the service for nothing.
+    this.#allListedAt = context.previewsRequests ? this.since : asked.since;
     const windows = windowsOf(context);
     // The rows of an occasion are ordered once, however long it takes.
     this.#windows = asked.run === '' ? windows : { ...windows, rowMs: Number.POSITIVE_INFINITY };
@@ -189,6 +201,7 @@ export class DecidedRows {
     this.refused = new Map();
     this.placedIn.clear();
     this.cents = { all: 0, new: 0 };
+    this.unnamed = 0;
     this.#left = new Set();
     this.#keys = new Map();
     this.#givenKeys = new Map();
@@ -410,6 +423,7 @@ export class DecidedRows {
     const { door, run, skipDuplicates = false, again = false } = this.#asked;
     const request: NeedRequest = {
       ...{ need, door, windows: this.#windows, now: this.#now(), read: this.#read },
+      ...(this.#asked.since !== undefined && { freshSince: this.#asked.since }),
       ...{ key: need.reference ? undefined : firstKey, isUnlisted: hasOwnKey },
       statement: { skipDuplicates, again, run: run === '' ? undefined : run },
       listedAt: need.reference && !hasOwnKey ? this.#listed(need.reference) : undefined,
@@ -433,6 +447,7 @@ export class DecidedRows {
   #note(row: RowNeed, known: readonly Attempt[], decision: RowDecision, look: Look): void {
     const { counts } = this;
     counts.rows += 1;
+    if (!row.need.reference) this.unnamed += 1;
     this.cents.all += row.cents;
     if (decision.do !== 'send') this.#left.add(row.number);
     switch (decision.do) {

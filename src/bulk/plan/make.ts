@@ -18,10 +18,12 @@ import { outcomeWords } from '../../spending/policy/refusal.ts';
 import { gateFor } from '../../spending/policy-gate.ts';
 import type { FileCheck } from '../check/file-check.ts';
 import { AmountSpread, type TypicalRange, typicalRangeText } from '../check/outliers.ts';
+import type { ReferencePlan } from '../csv/reference-columns.ts';
 import { type FileRow, RowKeys, type UploadRow } from '../rows.ts';
 import type { Source } from '../upload/source.ts';
 import { changesOf, changesText, orderOfCells } from '../upload/uploaded-rows.ts';
 import { maxSpendOf, planLifeMs } from './file.ts';
+import { plannedOrder } from './planned-order.ts';
 import { type ProductQuery, queryProducts } from './products.ts';
 import type { ReadPlan } from './read.ts';
 import { planRefused } from './read.ts';
@@ -63,7 +65,7 @@ export async function makePlan(
   check: FileCheck,
   { batchSize, run, notifies, prices, madeFrom }: PlanOptions,
 ): Promise<{ readonly draft: PlanDraft; readonly proposed: readonly ProposedOrder[] }> {
-  const { rows, headings, fileHeadings } = await orderedRows(check, run);
+  const { rows, headings, fileHeadings, reference } = await orderedRows(check, run);
   const { settings, clock } = context;
   const now = clock.now();
   const records = await journaled(context);
@@ -153,6 +155,9 @@ export async function makePlan(
     ),
     headings: [...headings],
     file_headings: [...fileHeadings],
+    ...(reference && {
+      reference: { indexes: [...reference.indexes], namespace: reference.namespace },
+    }),
     products: [...products.values()],
     rows: planned,
   };
@@ -193,11 +198,13 @@ async function orderedRows(
   readonly rows: OrderedRow[];
   readonly headings: readonly string[];
   readonly fileHeadings: readonly string[];
+  readonly reference: ReferencePlan | undefined;
 }> {
   const keys = new RowKeys(run);
   const rows: OrderedRow[] = [];
   let headings: readonly string[] = [];
   let fileHeadings: readonly string[] = [];
+  let reference: ReferencePlan | undefined;
   const seen = new Map<string, number>();
   for await (const part of check.valid())
     for (const read of part) {
@@ -206,16 +213,16 @@ async function orderedRows(
       if (before !== undefined)
         throw new UsageError(`row ${row.number} has the idempotency key of row ${before}: ${row.key}`);
       seen.set(row.key, row.number);
-      ({ headings, fileHeadings } = read.plan);
+      ({ headings, fileHeadings, reference } = read.plan);
       rows.push(row);
     }
-  return { rows, headings, fileHeadings };
+  return { rows, headings, fileHeadings, reference };
 }
 
 function orderedRow(read: FileRow, keys: RowKeys): OrderedRow {
   const cells = keys.keyed(read);
   const key = read.row.cell('idempotency_key') || (cells.idempotency_key ?? '');
-  const order = { ...orderOfRow(read.plan, read.cells, read.row), idempotency_key: key };
+  const order = plannedOrder(orderOfRow(read.plan, read.cells, read.row), cells, key);
   return { number: read.number, key, cells, values: read.cells, order };
 }
 

@@ -4,11 +4,13 @@ import { numberIn, objectsIn, own, textIn } from '../../api/json.ts';
 import type { Plan, PlanRow } from '../../api/schemas/plan-file.ts';
 import { canonicalJson } from '../../format/canonical.ts';
 import { formatMoney } from '../../format/money.ts';
+import type { Reference } from '../../journal/attempts.ts';
 import { ErrandError, type ErrorFacts, UsageError } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { checkAtService } from '../check/service-check.ts';
 import { isShort, type Spend, spendLine } from '../check/spend.ts';
+import { type ReferencePlan, readReference } from '../csv/reference-columns.ts';
 import { RowKeys } from '../rows.ts';
 import {
   alteredRows,
@@ -19,6 +21,7 @@ import {
   readPlanFile,
   rowsNamed,
 } from './file.ts';
+import { plannedOrder } from './planned-order.ts';
 import { queryProducts } from './products.ts';
 import { planAgain, type SendableRow, type Work } from './work.ts';
 
@@ -91,11 +94,17 @@ async function parse(path: string, bytes: Buffer): Promise<Plan> {
   );
 }
 
+/** The reference of a row; undefined if its cells give none. */
+function referenceIn(named: ReferencePlan, cells: readonly string[]): Reference | undefined {
+  const read = readReference(named, cells);
+  return 'reference' in read ? read.reference : undefined;
+}
+
 const hasRoom = ({ order, price_cents: price, room_cents: room }: PlanRow): boolean =>
   price === null ? room === null : price >= 0 && room === (numberIn(order, 'max_price') ?? 0) - price;
 
 /** Rebuilds each row's order and key from its cells, to ensure that what is shown is what is sent. */
-function sendableRows(path: string, { headings, rows, run }: Plan): ReadPlan['rows'] {
+function sendableRows(path: string, { headings, rows, run, reference: named }: Plan): ReadPlan['rows'] {
   const columns = planColumns(headings);
   const keys = new RowKeys(run);
   const seen = new Set<string>();
@@ -103,21 +112,24 @@ function sendableRows(path: string, { headings, rows, run }: Plan): ReadPlan['ro
   return rows.map((planned) => {
     const { row: number, cells, key, order } = planned;
     const read = readBulkRow(columns, cells);
-    const sent = keys.keyed({ plan: columns, cells, row: read });
+    const reference = named && referenceIn({ ...named, headings }, cells);
+    const sent = keys.keyed({ plan: columns, cells, row: read, reference });
     const made = read.cell('idempotency_key') || sent.idempotency_key;
-    const expected = { ...orderOfRow(columns, cells, read), idempotency_key: key };
+    const expected = plannedOrder(orderOfRow(columns, cells, read), sent, key);
     const why =
       number <= before
         ? 'stands out of its order'
         : read.issues.length > 0
           ? `${read.issues[0]?.column} ${read.issues[0]?.message}`
-          : made !== key || seen.has(key)
-            ? 'its key does not follow from its order'
-            : canonicalJson(expected) !== canonicalJson(order)
-              ? 'its order is not what its cells say'
-              : !hasRoom(planned)
-                ? 'its price and its room do not make its ceiling'
-                : undefined;
+          : named && !reference
+            ? 'has no reference'
+            : made !== key || seen.has(key)
+              ? 'its key does not follow from its order'
+              : canonicalJson(expected) !== canonicalJson(order)
+                ? 'its order is not what its cells say'
+                : !hasRoom(planned)
+                  ? 'its price and its room do not make its ceiling'
+                  : undefined;
     if (why !== undefined)
       throw planRefused({
         ...{ path, code: 'plan_altered', what: 'is not a plan as errand writes it', rows: [] },

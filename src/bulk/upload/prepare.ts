@@ -6,7 +6,7 @@ import type { Attempt } from '../../journal/attempts.ts';
 import { firstKeyOf } from '../../orders/needs/row-key.ts';
 import { confirmSpending } from '../../orders/spending-lines.ts';
 import { readyToSend } from '../../orders/submit/submit.ts';
-import { ErrandError, exitCodes } from '../../platform/errors.ts';
+import { ErrandError, exitCodes, UsageError } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { type Consent, consentOf } from '../../spending/options.ts';
@@ -88,6 +88,7 @@ export async function prepareUpload(
     isOfFile: ({ key }: Pick<Attempt, 'key'>) => warnings.hasKey(key) || warnings.hasKey(firstKeyOf(key)),
   };
   const decided = await decideRows(context, rows, asked);
+  if (shard && decided.unnamed > 0 && !context.settings.database) throw shardWithout(source, shard);
   if (decided.isBlocked) await leaveOutOrStop(context, decided, source.name);
   const spend = spendOfNew(check, decided);
   checkTotal(spend.estimate, given.maxTotal);
@@ -147,6 +148,15 @@ export async function prepareUpload(
   const facts = [...named, ...(check.tally.orders === check.tally.rows ? [] : lines.slice(0, 1))];
   return { check, upload, facts, exitCode: counts.refused > 0 ? exitCodes.conflict : undefined };
 }
+
+/** Machines without a common database recognize each other's orders by their references alone. */
+const shardWithout = ({ name }: Source, shard: Shard): UsageError =>
+  new UsageError(
+    `--shard ${shardText(shard)} of ${name}: rows without a reference are compared with the orders of this machine alone`,
+    {
+      hint: 'Name the column that names each row with --reference-column, or a database that all machines share (ERRAND_DATABASE_URL).',
+    },
+  );
 
 /** On a terminal, asks whether to order the other rows. @throws ErrandError conflict if nobody can answer. */
 async function leaveOutOrStop(context: Context, decided: DecidedRows, file: string): Promise<void> {

@@ -3,7 +3,8 @@ import { isAtWork, workerOf } from '../../journal/take-over.ts';
 import { resumeIntent } from '../../orders/submit/resume.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
-import { knownUpload } from './named.ts';
+import { recordOutcomes } from '../needs/batch-outcome.ts';
+import { knownUpload, readBatches } from './named.ts';
 
 /** Outcome of batches left open in the journal. */
 interface Settled {
@@ -36,12 +37,20 @@ export async function settleOpen(
   const settled: boolean[] = [];
   for (const record of open.filter(({ state }) => state === 'intended'))
     try {
-      settled.push((await resumeIntent(context, record)).existed);
+      settled.push(await settle(context, record));
     } catch (error) {
       if (!isAtWork(error)) throw error;
       left.push(leftLine(name, record));
     }
   return { facts: [...settledLines(name, settled.length), ...left], hasOrdered: settled.includes(false) };
+}
+
+/** @returns whether the batch was at the service already. */
+async function settle(context: Context, record: JournalRecord): Promise<boolean> {
+  const { existed } = await resumeIntent(context, record);
+  const id = (await context.journal()).find(record.key, record.base_url)?.order_id;
+  if (id != null) await recordOutcomes(context, await readBatches(context, [id]));
+  return existed;
 }
 
 function settledLines(name: string, count: number): string[] {

@@ -1,15 +1,17 @@
 import { textIn } from '../../api/json.ts';
 import { uuidPattern } from '../../api/limits.ts';
+import type { Attempt } from '../../journal/attempts.ts';
 import { patiently } from '../../journal/postgres/connect.ts';
 import { type Chunk, JobQueue } from '../../journal/postgres/queue.ts';
 import { isBeingSent, workerOf } from '../../journal/take-over.ts';
 import type { SavedUpload } from '../../journal/uploads.ts';
 import { Deadline } from '../../platform/clock.ts';
-import { type ErrandError, StorageError } from '../../platform/errors.ts';
+import { ErrandError, StorageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { rowsText } from '../check/row-sample.ts';
-import { batchIn } from '../upload/batches.ts';
-import { cutShort, uploadBatch } from '../upload/upload.ts';
+import { decideRows, type RowsAsked } from '../needs/decide-rows.ts';
+import { type Batch, batchIn } from '../upload/batches.ts';
+import { type BatchToSend, cutShort, uploadBatch } from '../upload/upload.ts';
 import type { Team } from './team.ts';
 import { workOf } from './terms.ts';
 
@@ -22,10 +24,12 @@ const workersText = (count: number): string => (count === 1 ? '1 worker' : `${co
  */
 export async function placeTogether(
   team: Team,
-  { serial, name }: Pick<SavedUpload, 'serial' | 'name'>,
+  { serial, name, since }: Pick<SavedUpload, 'serial' | 'name'> & Pick<RowsAsked, 'since'>,
 ): Promise<void> {
   const { queue, job, context } = team;
-  const { file, notifies } = workOf(job);
+  const { file, notifies, run, skipDuplicates, again } = workOf(job);
+  const asked: RowsAsked = { door: 'upload', run, skipDuplicates, again, since };
+  const ofJob = await queue.keys(job);
   const initial = await queue.progress(job);
   let last = initial;
   const progress = await context.progress({
@@ -36,8 +40,10 @@ export async function placeTogether(
     now: context.clock.monotonic,
   });
   const place = async (chunk: Chunk): Promise<void> => {
-    const batch = batchIn(chunk.body);
-    const { id, existed } = await uploadBatch(context, { ...batch, filename: file, notifies, serial });
+    const batch = await toPlace(context, batchIn(chunk.body), { asked, ofJob });
+    const { id, existed } = batch
+      ? await uploadBatch(context, { ...batch, filename: file, notifies, serial })
+      : { id: '', existed: true };
     // Update the journal first, because nobody looks at a batch again once the queue marks it done.
     await patiently(async () => (await context.journal()).bringIn(), context.signal);
     await queue.done(job, chunk, { id, existed });
@@ -48,6 +54,7 @@ export async function placeTogether(
   /** A worker without heartbeats may still be sending, because its lease on the record expires later. */
   const isTaken = async ({ body }: Chunk, error: ErrandError): Promise<boolean> => {
     if (error.category !== 'conflict') return false;
+    if (error.facts.code === claimedCode) return true;
     const key = textIn(body, 'key') ?? '';
     const record = await recordOf(key);
     const isSending = isBeingSent(record);
@@ -97,6 +104,46 @@ export async function placeTogether(
     }
     return undefined;
   }
+}
+
+const claimedCode = 'claimed';
+
+/** A worker that has gone was about to record the batch. It counts as not sent after a while. */
+const claimedBefore = ({ key }: Batch): ErrandError =>
+  new ErrandError('conflict', `another worker was about to send ${key}`, {
+    code: claimedCode,
+    outcome: 'not_sent',
+  });
+
+/**
+ * Decides about the rows of a batch once more, since somebody may have ordered the same since the file was read.
+ * @param ofJob holds the keys of all batches, whose rows are not compared with each other. @returns the batch with its
+ * claim; without one if it may have been sent already; undefined if none of its rows is left to order.
+ */
+async function toPlace(
+  context: Context,
+  batch: Batch,
+  { asked, ofJob }: { readonly asked: RowsAsked; readonly ofJob: ReadonlySet<string> },
+): Promise<BatchToSend | undefined> {
+  const record = (await context.journal()).find(batch.key, context.settings.baseUrl.value);
+  if (record && record.state !== 'refused') return batch;
+  const source = {
+    batches: async function* () {
+      yield batch;
+    },
+    isOfFile: ({ upload }: Pick<Attempt, 'upload'>) => upload !== undefined && ofJob.has(upload),
+  };
+  const decided = await decideRows(context, source, asked);
+  const { counts, refused } = decided;
+  const isClaimed = refused
+    .get('in_doubt')
+    ?.first.some(({ attempts }) => attempts.some(({ upload }) => upload === batch.key));
+  if (isClaimed) throw claimedBefore(batch);
+  if (counts.new === counts.rows) return { ...batch, claim: decided.claimOf(batch) };
+  context.note(`${rowsText(counts.rows - counts.new)} were ordered by another command meanwhile: not sent`);
+  for await (const rest of decided.batches(batch.rows.length))
+    return { ...rest, claim: decided.claimOf(rest) };
+  return undefined;
 }
 
 /** Polling interval for the workers' progress, ms. */

@@ -125,10 +125,11 @@ async function readAndPlace(team: Team, source: Source, given: SharedGiven): Pro
       const facts = {
         upload: name,
         estimate: check.spend.estimate,
+        since: upload.decided.since,
         beginning: { ...upload.namedUpload.upload },
       };
       await queue.open(job, facts, chunksOf(upload.batchSize, prepared));
-      await placeTogether(team, { serial, name });
+      await placeTogether(team, { serial, name, since: upload.decided.since });
       return {
         sent: { name, batches: await placedBatches(team, false) },
         facts: prepared?.facts ?? [],
@@ -144,7 +145,12 @@ async function readAndPlace(team: Team, source: Source, given: SharedGiven): Pro
 async function* chunksOf(size: number, prepared: PreparedUpload | undefined) {
   if (!prepared) return;
   let batchIndex = 0;
-  for await (const some of groupsOf(prepared.check.batches(size), atOnce))
+  const { decided } = prepared.upload;
+  async function* batches() {
+    yield* decided.settling();
+    yield* decided.batches(size);
+  }
+  for await (const some of groupsOf(batches(), atOnce))
     yield some.map((batch) => ({ place: batchIndex++, body: serializeBatch(batch) }));
 }
 
@@ -191,7 +197,7 @@ async function joinAndPlace(team: Team, job: Job, given: SharedGiven): Promise<P
     : await reserveUpload(context, await proposedBy(team), consentOf(given));
   return leaving(team, giveBack, async () => {
     const { serial, name } = await beginUpload(context, namedUpload);
-    if (!isOver) await placeTogether(team, { serial, name });
+    if (!isOver) await placeTogether(team, { serial, name, since: numberIn(job.facts, 'since') });
     return { sent: { name, batches: await placedBatches(team, isOver) }, facts: [] };
   });
 }
@@ -223,11 +229,11 @@ async function proposedBy({ context, queue, job }: Team) {
  */
 async function placedBatches({ queue, job }: Team, isOver: boolean): Promise<Uploaded[]> {
   const placed = await queue.placed(job);
-  return placed.map(({ rows, result }) => ({
-    id: textIn(result, 'id') ?? '',
-    rows,
-    existed: isOver || own(result, 'existed') === true,
-  }));
+  return placed.flatMap(({ rows, result }) => {
+    const id = textIn(result, 'id') ?? '';
+    // Nothing is sent of a batch whose rows were all ordered meanwhile.
+    return id === '' ? [] : { id, rows, existed: isOver || own(result, 'existed') === true };
+  });
 }
 
 function namedUploadOf({ name, facts }: Job): NamedUpload {

@@ -13,6 +13,8 @@ interface Terms {
   readonly batchSize: number;
   readonly run: string;
   readonly skipInvalid: boolean;
+  readonly skipDuplicates: boolean;
+  readonly again: boolean;
   readonly notifies: boolean;
   /** Cents; undefined without `--max-total`. */
   readonly maxTotal: number | undefined;
@@ -26,6 +28,8 @@ export interface WorkerFlags extends TableFlags {
   readonly batchSize?: number | undefined;
   readonly run?: string | undefined;
   readonly skipInvalid?: boolean | undefined;
+  readonly skipDuplicates?: boolean | undefined;
+  readonly again?: boolean | undefined;
   readonly notifyOnComplete?: boolean | undefined;
   readonly maxTotal?: number | undefined;
   readonly rate?: number | undefined;
@@ -40,6 +44,8 @@ export const termsOf = (
   batchSize: flags.batchSize ?? defaultBatchRows,
   run: flags.run ?? '',
   skipInvalid: flags.skipInvalid ?? false,
+  skipDuplicates: flags.skipDuplicates ?? false,
+  again: flags.again ?? false,
   notifies: flags.notifyOnComplete ?? false,
   maxTotal: flags.maxTotal,
   rate: flags.rate,
@@ -67,6 +73,9 @@ export const serializeTerms = (terms: Terms): JsonObject => JSON.parse(JSON.stri
 export const workOf = ({ terms }: Pick<Job, 'terms'>) => ({
   file: textIn(terms, 'file') ?? 'orders.csv',
   notifies: own(terms, 'notifies') === true,
+  run: textIn(terms, 'run') ?? '',
+  skipDuplicates: own(terms, 'skipDuplicates') === true,
+  again: own(terms, 'again') === true,
   rate: numberIn(terms, 'rate'),
 });
 
@@ -94,6 +103,8 @@ export function checkTerms(
     ['--batch-size', flags.batchSize, numberIn(terms, 'batchSize')],
     ['--run', flags.run, textIn(terms, 'run')],
     ['--skip-invalid', flags.skipInvalid, own(terms, 'skipInvalid')],
+    ['--skip-duplicates', flags.skipDuplicates, own(terms, 'skipDuplicates') === true],
+    ['--again', flags.again, own(terms, 'again') === true],
     ['--notify-on-complete', flags.notifyOnComplete, own(terms, 'notifies')],
     ['--max-total', flags.maxTotal, numberIn(terms, 'maxTotal')],
     ['--rate', flags.rate, numberIn(terms, 'rate')],

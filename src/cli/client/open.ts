@@ -7,6 +7,7 @@ import type { Described } from '../../http/preview.ts';
 import { curlCommand, previewKeys, previewTransport } from '../../http/preview.ts';
 import { isSameOrigin } from '../../http/request.ts';
 import type { EmbeddedHandler } from '../../http/transport/embedded.ts';
+import { hearing } from '../../http/transport/hearing.ts';
 import { pacedTransport } from '../../http/transport/paced.ts';
 import { type Transport, TransportFailure } from '../../http/transport/transport.ts';
 import { orderKeys } from '../../orders/order-keys.ts';
@@ -135,25 +136,16 @@ async function localKey(context: Context, client: Client): Promise<string> {
 async function openTransport(context: Context): Promise<Transport> {
   const { baseUrl, legacyBaseUrl } = context.settings;
   const isEmbedded = baseUrl.value === embeddedUrl;
-  const main = pacedTransport(readingClock(await transportTo(context, isEmbedded), context), context.pace);
+  const service = new URL(baseUrl.value);
+  const main = pacedTransport(
+    hearing(await transportTo(context, isEmbedded), service, context),
+    context.pace,
+  );
   if ((legacyBaseUrl.value === embeddedUrl) === isEmbedded) return main;
   const legacy = await transportTo(context, !isEmbedded);
   return {
     send: (request) => ((request.url.protocol === embeddedUrl) === isEmbedded ? main : legacy).send(request),
     close: async () => void (await Promise.all([main.close(), legacy.close()])),
-  };
-}
-
-function readingClock(transport: Transport, { settings, clock, serviceClock }: Context): Transport {
-  const service = new URL(settings.baseUrl.value);
-  return {
-    close: () => transport.close(),
-    async send(request) {
-      const sentAt = clock.now();
-      const response = await transport.send(request);
-      if (isSameOrigin(request.url, service)) serviceClock.heard(response.headers.date, sentAt);
-      return response;
-    },
   };
 }
 

@@ -33,7 +33,7 @@ export const apply = defineCommand({
   },
   examples: [
     {
-      command: 'errand bulk apply december.plan --rows 11',
+      command: 'errand bulk apply december.plan --rows 12',
       note: 'one row first, by its number in the file',
     },
     { command: 'errand bulk apply december.plan --watch', note: 'then the rest, followed to the end' },

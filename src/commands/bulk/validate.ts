@@ -36,6 +36,10 @@ export const validate = defineCommand({
         "errand bulk validate theirs.csv --map 'Limit=max_price_cents' --map 'Ship To=name' --save-map theirs",
       note: 'headings of their own, saved for the next file',
     },
+    {
+      command: 'errand bulk validate requisitions.csv --reference-column Requisition,Line --namespace north',
+      note: 'each row named for good, so that it is bought once',
+    },
   ],
   output: { list: 'BulkIssue' },
   operations: ['bulk.validate'],

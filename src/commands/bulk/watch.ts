@@ -1,4 +1,5 @@
 import type { Printed } from '../../api/outputs/printed.ts';
+import { recordOutcomes } from '../../bulk/needs/batch-outcome.ts';
 import type { Batch } from '../../bulk/upload/batch.ts';
 import { tallyOf } from '../../bulk/upload/batch.ts';
 import { batchColumns, batchScreen, countedColumns, readReasons } from '../../bulk/upload/columns.ts';
@@ -71,6 +72,7 @@ export async function followResult(context: Context, named: NamedBatches): Promi
   } finally {
     progress.end();
   }
+  await recordOutcomes(context, latest.values());
   const counted = named.counted(latest.values());
   const reasons = await readReasons(context, counted);
   const keyHints = await reusedKeyWarnings(context, latest.values());

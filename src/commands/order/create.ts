@@ -20,7 +20,7 @@ export const create = defineCommand({
   name: 'create',
   summary: 'Place an order for product URLs under a price ceiling',
   description:
-    'From flags, a JSON or YAML file, stdin, or prompts. The order is written to the journal before it is sent, so that one intent ends as one order.',
+    'From flags, a JSON or YAML file, stdin, or prompts. The order is written to the journal before it is sent, so that one intent ends as one order. The same products for the same recipient within a short time (12 h; with a test key 10 min) are taken for a duplicate, whatever their ceiling, quantity or metadata: on a terminal errand asks, a script is refused. What failed or was cancelled is ordered again. An --idempotency-key or a --reference says which order it is.',
   options: {
     ...orderInputOptions,
     ...watchOptions,
@@ -46,6 +46,10 @@ export const create = defineCommand({
     {
       command: 'errand order create --file order.json --reference REQ-00006 -o json --query id',
       note: 'from a file, for a script: bought once, however often and wherever it runs',
+    },
+    {
+      command: "errand order create --product $URL --max-price '$50.00' --ship-to home --new",
+      note: 'another, though one like it was placed a short while ago',
     },
     {
       command: "errand order create --product $URL,quantity=2 --max-price '$80' --ship-to home --dry-run",

@@ -34,7 +34,6 @@ export const list = listCommand('order.list', {
     },
     { command: 'errand order list --all -o ndjson', note: 'every order, one a line' },
     { command: 'errand order list --reference REQ-00006', note: 'by your own name for it' },
-    { command: 'errand order list --metadata-key team --metadata-value web', note: 'by your own metadata' },
   ],
   related: ['order get', 'order export', 'order watch'],
 });

@@ -9,7 +9,7 @@ export const exec = defineCommand({
   name: 'exec',
   summary: 'Run a command, such as your tests, with a sandbox of its own',
   description:
-    'Starts a sandbox in memory on a free port, with a key, and runs the command with ERRAND_BASE_URL, ERRAND_API_KEY, ERRAND_SHOP_URL and ERRAND_LEGACY_BASE_URL set. When the command ends, the sandbox is gone, and errand ends with its exit code. Write -- before a command that has options of its own. On a terminal Ctrl-C reaches the command; elsewhere all that it started ends with it.',
+    'Starts a sandbox in memory on a free port, with a key, and runs the command with ERRAND_BASE_URL, ERRAND_API_KEY, ERRAND_SHOP_URL and ERRAND_LEGACY_BASE_URL set, and ERRAND_DUPLICATE_WINDOW at 0, so that it may place the same order many times. When the command ends, the sandbox is gone, and errand ends with its exit code. Write -- before a command that has options of its own. On a terminal Ctrl-C reaches the command; elsewhere all that it started ends with it.',
   lists: [faultList],
   arguments: [
     { name: 'command', description: 'what to run, with its arguments', required: true, variadic: true },
@@ -48,6 +48,8 @@ export const exec = defineCommand({
           ERRAND_LEGACY_BASE_URL: sandbox.baseUrl,
           ERRAND_API_KEY: sandbox.apiKey,
           ERRAND_SHOP_URL: sandbox.shopUrl,
+          // A test may place the same order many times.
+          ERRAND_DUPLICATE_WINDOW: '0',
         },
       }).catch((error: unknown) => {
         throw cannotRun(command, error);

@@ -1,4 +1,5 @@
 import type { Client as HttpClient } from '../../http/client.ts';
+import type { ServiceClock } from '../../platform/clock.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Client } from './client-types.ts';
 
@@ -7,6 +8,7 @@ export interface ClientParts {
   /** Normalized. */
   readonly baseUrl: string;
   readonly apiKey: string;
+  readonly serviceClock: ServiceClock;
   /** The same client with an additional abort signal. */
   under(signal: AbortSignal | undefined): HttpClient;
 }

@@ -6,10 +6,11 @@ import { pages } from '../../http/paging.ts';
 import { checkedBase, embeddedScheme } from '../../http/request.ts';
 import { adviceToPrograms } from '../../http/response.ts';
 import { fetchTransport } from '../../http/transport/fetch.ts';
+import { hearing } from '../../http/transport/hearing.ts';
 import type { Transport } from '../../http/transport/transport.ts';
 import { referenceQuery } from '../../orders/needs/reference-filter.ts';
 import { once } from '../../platform/async.ts';
-import { systemClock } from '../../platform/clock.ts';
+import { ServiceClock, systemClock } from '../../platform/clock.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { isUrl, plainBase } from '../../platform/net/urls.ts';
 import { version } from '../../platform/version.ts';
@@ -37,7 +38,12 @@ export function createClient(options: ClientOptions): Client {
   checkOptions('createClient', options, rules);
   const { baseUrl, apiKey, legacyBaseUrl, legacyToken, allowPlainHttp = false } = options;
   const service = baseOf(baseUrl, allowPlainHttp);
-  const transport = options.transport ? fetchTransport(options.transport) : network();
+  const serviceClock = new ServiceClock(systemClock);
+  const transport = hearing(
+    options.transport ? fetchTransport(options.transport) : network(),
+    new URL(service),
+    { clock: systemClock, serviceClock },
+  );
   const closing = new AbortController();
   const httpOptions: HttpOptions = {
     transport,
@@ -87,6 +93,7 @@ export function createClient(options: ClientOptions): Client {
   setClientParts(client, {
     baseUrl: service,
     apiKey: apiKey ?? '',
+    serviceClock,
     under: (other) => {
       refuseClosed();
       return other

@@ -1,69 +1,103 @@
 import { issueText } from '../../api/validation.ts';
 import { InterruptedError, MissingKeyError } from '../../http/errors.ts';
+import type { Reference } from '../../journal/attempts.ts';
 import { contentHash } from '../../journal/content.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { isMade, type JournalRecord } from '../../journal/journal-record.ts';
 import { isBeingSent, isOthers, wasSentWithOtherKey } from '../../journal/take-over.ts';
 import { wholeCents } from '../../orders/input/whole-cents.ts';
 import { letGo } from '../../orders/let-go.ts';
+import { needOf } from '../../orders/needs/need.ts';
+import { checkMetadata } from '../../orders/needs/options.ts';
+import {
+  namespaceProblem,
+  referenceIn,
+  referenceOf,
+  referenceProblem,
+  withReference,
+} from '../../orders/needs/reference.ts';
 import { adoptOrder, keyOfAnother } from '../../orders/submit/existing.ts';
-import type { KeyedBody, Made, Placed } from '../../orders/submit/intent.ts';
+import { asOrder, type Body, type KeyedBody, type Made, type Placed } from '../../orders/submit/intent.ts';
 import { resumeKnown } from '../../orders/submit/resume.ts';
 import { placeOrder as placeJournaled } from '../../orders/submit/submit.ts';
 import { Deadline } from '../../platform/clock.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import { poll } from '../../platform/poll.ts';
 import type { OrderContext } from '../../run/order-context.ts';
-import { aSignal, checkOptions } from './checks.ts';
+import { aSignal, aText, aYesOrNo, checkOptions } from './checks.ts';
 import { type ClientParts, partsOf } from './client-parts.ts';
 import type { Client } from './client-types.ts';
+import { inTurn, type Turn } from './in-turn.ts';
 import type { OrderJournal } from './journal.ts';
 import { type JournalParts, journalPartsOf } from './journal-parts.ts';
 import { placingContext } from './placing-context.ts';
 import { asThrown } from './thrown.ts';
 import type { OrderCreate, OrderResponse } from './wire.ts';
 
-/** An order with its idempotency key: your own order number, at most 36 characters. */
-export type KeyedOrder = Omit<OrderCreate, 'idempotency_key'> & { readonly idempotency_key: string };
-
 export interface PlacedOrder {
   readonly order: OrderResponse;
-  /** Whether an earlier call with the same key had already placed the order. */
+  /** Whether the order was there before: placed by an earlier call, or by another machine for the same reference. */
   readonly existed: boolean;
-  /** Notes for people: a policy warning, or a field that the service changed. */
+  /** Notes for people: a policy warning, an earlier order that has ended, or a field that the service changed. */
   readonly notes: readonly string[];
 }
 
-export interface PlaceOptions {
+export interface ResumeOptions {
   /** Aborts the call. If the order had already been sent, it is in doubt, and repeating the call settles it. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** `again`, `new` and `reference` exclude an `idempotency_key` of your own. */
+export interface PlaceOptions extends ResumeOptions {
+  /**
+   * Your own name for what is bought, such as a requisition: it is bought once, from whichever machine. At most 200
+   * characters; whoever may list the orders of the account sees it.
+   */
+  readonly reference?: string | undefined;
+  /** Who numbers the references, so that two shops with an order 1001 do not meet. */
+  readonly namespace?: string | undefined;
+  /** Buys again what was cancelled or sent back. */
+  readonly again?: boolean | undefined;
+  /** Places another order, whatever was ordered before. Excludes `reference`: another order has another one. */
+  readonly new?: boolean | undefined;
+}
+
 /**
- * Places exactly one order per key, however many calls and processes try. The intent is journaled and fsynced before
- * anything is sent, and is settled when the promise resolves. The same key with the same order returns the existing
- * order. Waits for a concurrent call that is placing the order.
- * @throws UsageError for an invalid order, or one without a key. Nothing was sent.
+ * Places an order once, however many calls and processes try. The intent is journaled and fsynced before anything is
+ * sent, and is settled when the promise resolves. Waits for a concurrent call that is placing the order.
+ *
+ * With a `reference`, the live order that has it is returned if products, quantities and recipient are the same. With
+ * an `idempotency_key` of your own, the order of that key is returned, whatever else was ordered. With neither, the
+ * same products for the same recipient within 12 hours (10 minutes with a test key) are a duplicate.
+ * @throws UsageError for an invalid order or option. Nothing was sent.
+ * @throws DuplicateError if it was ordered before. Nothing was sent.
  * @throws PolicyError if the policy refuses the order or requires a person's approval. Nothing was sent.
- * @throws InDoubtError if the order may have been placed without confirmation, also after an abort. Call again with the
- * same key, or call `resumeOrder`.
+ * @throws InDoubtError if the order may have been placed without confirmation, also after an abort. Make the same call
+ * again, or call `resumeOrder`.
  * @throws ErrandError `conflict` if the key belongs to another order, service or account; `interrupted` after an abort;
- * ServiceError and its subclasses if the service refuses the order; StorageError if the journal cannot be written, in
- * which case nothing was sent.
+ * `unavailable` if the state of an earlier order cannot be read; ServiceError and its subclasses if the service refuses
+ * the order; StorageError if the journal cannot be written, in which case nothing was sent.
  */
 export async function placeOrder(
   client: Client,
   journal: OrderJournal,
-  order: KeyedOrder,
+  order: OrderCreate,
   options: PlaceOptions = {},
 ): Promise<PlacedOrder> {
-  const body = await checkedOrder(order);
-  return settling(client, journal, body.idempotency_key, options, async (context, of) => {
-    const stored = of.journal.find(body.idempotency_key, of.baseUrl);
-    checkNowhereElse(of.journal, body.idempotency_key, of.baseUrl);
+  checkOptions('placeOrder', options, placeRules);
+  const checked = await checkedOrder(order);
+  const reference = checkedReference(checked, options);
+  const body = reference ? withReference(checked, reference) : checked;
+  const { new: isNew = false, again = false, signal } = options;
+  const key = body.idempotency_key ?? undefined;
+  return settling(client, journal, { key, body, reference, signal }, async (context, of) => {
+    if (key === undefined) return placeJournaled(context, body, { isNew, again, reference, door: 'library' });
+    const keyed = { ...body, idempotency_key: key };
+    const stored = of.journal.find(key, of.baseUrl);
+    checkNowhereElse(of.journal, key, of.baseUrl);
     return (
-      (stored && (await placedWithOtherKey(context, stored, body))) ??
-      placeJournaled(context, body, { isNew: false })
+      (stored && (await placedWithOtherKey(context, stored, keyed))) ??
+      placeJournaled(context, keyed, { isNew: false })
     );
   });
 }
@@ -77,9 +111,14 @@ export async function resumeOrder(
   client: Client,
   journal: OrderJournal,
   key: string,
-  options: PlaceOptions = {},
+  options: ResumeOptions = {},
 ): Promise<PlacedOrder> {
-  return settling(client, journal, key, options, async (context, of) => {
+  checkOptions('resumeOrder', options, resumeRules);
+  const found = journalPartsOf(journal).journal.find(key, partsOf(client).baseUrl);
+  const body =
+    found?.operation === 'order.create' && found.state !== 'damaged' ? await asOrder(found) : undefined;
+  const call = { key, body, reference: referenceIn(body?.metadata), signal: options.signal };
+  return settling(client, journal, call, async (context, of) => {
     const record = of.journal.find(key, of.baseUrl);
     if (record && record.operation !== 'order.create')
       throw new UsageError(`${key} is not an order of a key: \`errand order journal\` settles it`);
@@ -92,6 +131,15 @@ export async function resumeOrder(
     );
   });
 }
+
+const resumeRules = { signal: aSignal };
+const placeRules = {
+  ...resumeRules,
+  reference: aText('the name of what is bought, such as a requisition'),
+  namespace: aText('the name of who numbers the references'),
+  again: aYesOrNo,
+  new: aYesOrNo,
+};
 
 /** How long to wait for another process that is placing the same order, ms. */
 const waitTimeoutMs = 60_000;
@@ -106,86 +154,148 @@ interface Of extends JournalParts {
   readonly baseUrl: string;
 }
 
-async function settling(
-  client: Client,
-  journal: OrderJournal,
-  key: string,
-  options: PlaceOptions,
-  work: (context: OrderContext, of: Of) => Promise<Made<Placed['order']>>,
-): Promise<PlacedOrder> {
-  checkOptions('placeOrder', options, { signal: aSignal });
-  const { signal } = options;
+/** What is to be settled. */
+interface Call {
+  /** The caller's own key, or that of a record. */
+  readonly key: string | undefined;
+  /** Undefined if the journal does not have it. */
+  readonly body: Body | undefined;
+  readonly reference: Reference | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+type Work = (context: OrderContext, of: Of) => Promise<Made<Placed['order']>>;
+
+async function settling(client: Client, journal: OrderJournal, call: Call, work: Work): Promise<PlacedOrder> {
+  const { key, body, signal } = call;
   const used = partsOf(client);
+  const { baseUrl } = used;
   const stored = journalPartsOf(journal);
   if (used.apiKey === '') throw new MissingKeyError('an order needs an API key: createClient takes apiKey');
-  return oneAtATime(JSON.stringify([stored.folder, used.baseUrl, key]), async () => {
+  return inTurn(turnsOf(call, [stored.folder, baseUrl]), async () => {
     const notes: string[] = [];
     const note = (line: string): void => void notes.push(line);
-    const context = placingContext({ client: used, journal: stored, key, signal, note });
+    const hash = body && contentHash('order.create', body);
+    const unreported = () =>
+      stored.journal.run
+        .all()
+        .filter(
+          (intent) =>
+            intent.baseUrl === baseUrl &&
+            (key === undefined ? intent.contentHash === hash : intent.key === key),
+        );
+    const context = placingContext({ client: used, journal: stored, unreported, signal, note });
     try {
       const { order, existed } = await whenFree(context, key, used, stored, work);
-      await report(stored.journal, key, used.baseUrl, String(order.id));
+      await report(stored.journal, key, baseUrl, String(order.id));
       // Essential fields are validated; the others are typed by the contract.
       return { order: order as OrderResponse, existed, notes };
     } catch (error) {
-      throw asThrown(error, { ...stored, intents: context.unreported() });
+      throw asThrown(error, { ...stored, intents: context.unreported(), now: used.serviceClock.now() });
     } finally {
       await letGo(context);
     }
   });
 }
 
+/**
+ * Calls of this process that a call waits for. A call with neither key nor reference is compared with all earlier
+ * orders for its recipient; any other call only with those of its key or reference.
+ */
+function turnsOf({ key, body, reference }: Call, of: readonly string[]): readonly Turn[] {
+  const turn = (kind: string, value: string, isShared = false): Turn => ({
+    name: JSON.stringify([...of, kind, value]),
+    isShared,
+  });
+  return [
+    ...(key === undefined ? [] : [turn('key', key)]),
+    ...(reference ? [turn('reference', reference.text)] : []),
+    ...(body
+      ? [turn('recipient', needOf(body).recipient, key !== undefined || reference !== undefined)]
+      : []),
+  ];
+}
+
+/** Waits while another process is placing the order. @param key of the order, unless it is placed by its need. */
 async function whenFree(
   context: OrderContext,
-  key: string,
+  key: string | undefined,
   { baseUrl }: ClientParts,
   stored: JournalParts,
-  work: (context: OrderContext, of: Of) => Promise<Made<Placed['order']>>,
+  work: Work,
 ): Promise<Made<Placed['order']>> {
   const { journal } = stored;
+  const deadline = new Deadline(context.clock, waitTimeoutMs);
+  let busy = key;
+  for (let tries = 1; ; tries += 1) {
+    if (busy !== undefined) await waitFor(context, journal, { key: busy, baseUrl }, deadline);
+    try {
+      return await work(context, { ...stored, baseUrl });
+    } catch (error) {
+      if (!(error instanceof ErrandError) || error.category !== 'conflict' || tries >= maxTries) throw error;
+      busy = key ?? error.facts.idempotencyKey;
+      const owner = busy === undefined ? undefined : journal.find(busy, baseUrl);
+      // An order that was placed meanwhile is a duplicate, unless it has the caller's own key.
+      if (!owner || !(key === undefined ? isBeingSent(owner) : isOthers(owner))) throw error;
+    }
+  }
+}
+
+/** Waits until no other process is sending the record of a key. @throws InterruptedError if aborted. */
+async function waitFor(
+  context: OrderContext,
+  journal: Journal,
+  { key, baseUrl }: { readonly key: string; readonly baseUrl: string },
+  deadline: Deadline,
+): Promise<void> {
   const isFree = async (): Promise<true | undefined> => {
     if (!isBeingSent(journal.find(key, baseUrl))) return true;
     await journal.refresh();
     return isBeingSent(journal.find(key, baseUrl)) ? undefined : true;
   };
-  const deadline = new Deadline(context.clock, waitTimeoutMs);
-  for (let tries = 1; ; tries += 1) {
-    await poll(isFree, { deadline, everyMs: pollEveryMs, signal: context.signal }).catch((error: unknown) => {
-      if (!context.signal.aborted) throw error;
-      throw new InterruptedError('interrupted', 'interrupted while another process places the order', {
-        outcome: 'unknown',
-        idempotencyKey: key,
-      });
+  await poll(isFree, { deadline, everyMs: pollEveryMs, signal: context.signal }).catch((error: unknown) => {
+    if (!context.signal.aborted) throw error;
+    throw new InterruptedError('interrupted', 'interrupted while another process places the order', {
+      outcome: 'unknown',
+      idempotencyKey: key,
     });
-    try {
-      return await work(context, { ...stored, baseUrl });
-    } catch (error) {
-      const isRace = error instanceof ErrandError && error.category === 'conflict' && tries < maxTries;
-      const owner = isRace ? journal.find(key, baseUrl) : undefined;
-      if (!owner || !isOthers(owner)) throw error;
-    }
-  }
+  });
 }
 
 /** @throws UsageError naming each invalid field. */
-async function checkedOrder(order: KeyedOrder): Promise<KeyedBody> {
+async function checkedOrder(order: OrderCreate): Promise<Body> {
   const { checkShape } = await import('../../api/schemas/check.ts');
   const { value, issues } = checkShape('OrderCreate', order, 'body');
-  if (!value) {
-    const lines = issues.map((issue) => issueText(issue, 'the order'));
-    throw new UsageError(`the order is not valid: ${lines.join('; ')}`, {
-      code: 'validation_error',
-      details: { detail: issues },
-    });
+  if (value) return wholeCents(value, undefined);
+  const lines = issues.map((issue) => issueText(issue, 'the order'));
+  throw new UsageError(`the order is not valid: ${lines.join('; ')}`, {
+    code: 'validation_error',
+    details: { detail: issues },
+  });
+}
+
+/** @throws UsageError if an option is invalid, or excludes another or the key of the order. */
+function checkedReference(
+  body: Body,
+  { reference, namespace = '', again = false, new: isNew = false }: PlaceOptions,
+): Reference | undefined {
+  checkMetadata(body, 'give it as `reference`');
+  const named = { reference: reference !== undefined, again, new: isNew };
+  if (body.idempotency_key != null)
+    for (const [name, isGiven] of Object.entries(named))
+      if (isGiven) throw new UsageError(`idempotency_key and ${name} exclude each other; give one`);
+  if (again && isNew) throw new UsageError('again and new exclude each other; give one');
+  if (reference === undefined) {
+    if (namespace !== '') throw new UsageError('namespace needs a reference');
+    return undefined;
   }
-  const { idempotency_key: key } = value;
-  if (typeof key === 'string') return { ...wholeCents(value, undefined), idempotency_key: key };
-  throw new UsageError(
-    'idempotency_key: placeOrder needs one, the same whenever this order is placed again',
-    {
-      hint: 'Take your own number of the order, or make one and keep it with the order before you call.',
-    },
-  );
+  if (isNew)
+    throw new UsageError('new and reference exclude each other; another order has another reference');
+  const problem = referenceProblem(reference);
+  if (problem !== undefined) throw new UsageError(`reference ${problem}`);
+  const ofNamespace = namespaceProblem(namespace);
+  if (ofNamespace !== undefined) throw new UsageError(`namespace ${ofNamespace}`);
+  return referenceOf(reference, namespace);
 }
 
 /** @throws ErrandError conflict if the key may belong to an order at another service. */
@@ -238,31 +348,20 @@ async function placedWithOtherKey(
 }
 
 /** If the write fails, the program still gets the order, and the journal only lists the order once more. */
-async function report(journal: Journal, key: string, baseUrl: string, madeId: string): Promise<void> {
+async function report(
+  journal: Journal,
+  key: string | undefined,
+  baseUrl: string,
+  madeId: string,
+): Promise<void> {
+  const operation = 'order.create';
+  const done =
+    key === undefined
+      ? journal.run.all().filter((intent) => intent.baseUrl === baseUrl && intent.madeId === madeId)
+      : [{ key, baseUrl, operation, madeId }];
   try {
-    await journal.report([{ key, baseUrl, operation: 'order.create', madeId }]);
+    await journal.report(done);
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
-  }
-}
-
-const running = new Map<string, Promise<void>>();
-
-/**
- * Runs work with the same name one after another, in call order. The journal distinguishes processes, but not the calls
- * within a process.
- */
-async function oneAtATime<T>(name: string, work: () => Promise<T>): Promise<T> {
-  const before = running.get(name);
-  const result = (before ?? Promise.resolve()).then(work);
-  const ended = result.then(
-    () => {},
-    () => {},
-  );
-  running.set(name, ended);
-  try {
-    return await result;
-  } finally {
-    if (running.get(name) === ended) running.delete(name);
   }
 }

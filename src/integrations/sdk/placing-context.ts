@@ -4,26 +4,27 @@ import { systemClock } from '../../platform/clock.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { OrderContext, OrderSettings } from '../../run/order-context.ts';
 import type { ClientParts } from './client-parts.ts';
+import { isInProcess } from './in-process-services.ts';
 import type { JournalParts } from './journal-parts.ts';
 
 interface Placing {
   readonly client: ClientParts;
   readonly journal: JournalParts;
-  /** Idempotency key of the order. */
-  readonly key: string;
+  /** Intents of the call that are not settled yet. */
+  readonly unreported: OrderContext['unreported'];
   readonly signal: AbortSignal | undefined;
   note(line: string): void;
 }
 
 /** Context for placing orders from the library: no argv, no settings file, no prompts. */
-export function placingContext({ client, journal: parts, key, signal, note }: Placing): OrderContext {
-  const { baseUrl, apiKey } = client;
+export function placingContext({ client, journal: parts, unreported, signal, note }: Placing): OrderContext {
+  const { baseUrl, apiKey, serviceClock } = client;
   const { journal, folder, policy, program, database } = parts;
   const http = client.under(signal);
   return {
     argv: undefined,
     clock: systemClock,
-    serviceClock: { now: systemClock.now, isHeard: true },
+    serviceClock,
     signal: signal ?? new AbortController().signal,
     settings: placingSettings({ folder, policy, program, baseUrl, database }),
     environment: ownEnvironment(),
@@ -33,7 +34,7 @@ export function placingContext({ client, journal: parts, key, signal, note }: Pl
     client: async () => http,
     journal: async () => journal,
     origin: async () => originOfProgram(program, 'errand/safely'),
-    unreported: () => journal.run.all().filter((intent) => intent.key === key && intent.baseUrl === baseUrl),
+    unreported,
     isRehearsal: () => keyMode(apiKey) === 'test',
     sender: async () => ({ keyMasked: maskKey(apiKey), account: fingerprint(apiKey, baseUrl) }),
     profilesAt: async () => [],
@@ -67,8 +68,12 @@ export function placingSettings({
     baseUrl: service,
     legacyBaseUrl: service,
     policy: policy === undefined ? undefined : { value: policy, from: 'flag', name: 'openJournal' },
-    // The key identifies the order, so duplicate detection by content is off.
-    duplicateWindowMs: { value: 0, from: 'default', name: 'duplicate-window' },
+    // A test may place the same order many times.
+    duplicateWindowMs: {
+      value: isInProcess(baseUrl) ? 0 : undefined,
+      from: 'default',
+      name: 'duplicate-window',
+    },
     folders: { state: folder },
     database,
   };

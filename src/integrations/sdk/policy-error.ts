@@ -8,7 +8,7 @@ export class PolicyError extends ErrandError {
   readonly verdict: Verdict;
   /**
    * Id of the requested approval, if a person may still approve the order; `facts.next` has the command. Once it is
-   * approved, the same call with the same key succeeds. No program can approve.
+   * approved, the same call succeeds. No program can approve.
    */
   readonly approval: string | undefined;
 

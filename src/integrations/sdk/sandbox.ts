@@ -9,6 +9,7 @@ import {
   openInProcess,
 } from '../../sandbox/in-process.ts';
 import { fetchThrough } from './in-process-fetch.ts';
+import { noteInProcess } from './in-process-services.ts';
 import { readOptions, shown, triggerBody, triggered } from './sandbox-options.ts';
 import type {
   Sandbox,
@@ -50,8 +51,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     return opened;
   };
   const { baseUrl, shopUrl, apiKey } = opened;
+  const ended = noteInProcess(baseUrl);
   const close = (): Promise<void> => {
-    closing ??= opened.close();
+    closing ??= opened.close().finally(ended);
     return closing;
   };
   return {

@@ -4,6 +4,7 @@ import { withOutcome } from '../../orders/outcome.ts';
 import { ErrandError, type ErrorFacts } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import { PolicyDenial } from '../../spending/policy/refusal.ts';
+import { duplicateIn } from './duplicate-error.ts';
 import { PolicyError } from './policy-error.ts';
 
 interface FailedCall {
@@ -11,6 +12,8 @@ interface FailedCall {
   readonly policy: string | undefined;
   /** Recorded intents that are not settled yet. */
   readonly intents: readonly RunIntent[];
+  /** The service's time, ms since the epoch. */
+  readonly now: number;
 }
 
 /** Converts a failure for programs. Suggested commands work from any terminal on this machine. */
@@ -31,6 +34,8 @@ export function asThrown(failure: unknown, of: FailedCall): unknown {
     );
   // Use this class whatever ended the call, because programs check for it to learn whether they paid.
   if (facts.outcome === 'unknown') return new InDoubtError(reported.message, { ...facts, cause: reported });
+  const duplicate = duplicateIn(new ErrandError(reported.category, reported.message, facts), of.now);
+  if (duplicate) return duplicate;
   // Keep an error that has its own class, because the class says more than the suggested commands.
   return reported.constructor === ErrandError
     ? new ErrandError(reported.category, reported.message, facts)

@@ -231,6 +231,14 @@ export class JobQueue {
     }
   }
 
+  /** Journal keys of the job's batches, which their bodies begin with. PostgreSQL cannot parse every body as JSON. */
+  async keys({ id }: Pick<Job, 'id'>): Promise<Set<string>> {
+    const found = await this.#connection.ask(
+      `SELECT substring(body::text from '"key":"([0-9a-f-]*)"') AS key FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'place'`,
+    );
+    return new Set(found.map(({ key }) => String(key)));
+  }
+
   /** Results of finished order chunks, in file order. */
   async placed({ id }: Pick<Job, 'id'>): Promise<{ readonly rows: number; readonly result: JsonObject }[]> {
     const found = await this.#connection.ask(

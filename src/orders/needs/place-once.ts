@@ -4,43 +4,16 @@ import { ErrandError } from '../../platform/errors.ts';
 import { typedCommand } from '../../platform/shell.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import type { JournaledOperation, MadeBy } from '../order-record.ts';
-import type { Body, IntentOf, Made, Placing } from '../submit/intent.ts';
+import { type Body, isPaid, type Made, type Placing } from '../submit/intent.ts';
 import { withEarlier } from '../submit/record.ts';
 import type { Decision, Door } from './decide.ts';
 import { claimOf, type DecidedOrder, decideWithService, orderSeen } from './decide-with-service.ts';
 import { needOf } from './need.ts';
+import type { Purchase } from './purchase.ts';
 import { afterText, refusedOrder } from './refused.ts';
 import { scopeOf } from './scope.ts';
-import type { SeenOrder } from './service-orders.ts';
 import { hearClock, reportUnreported, type Settled, sourcesFor } from './settle.ts';
 import { windowsOf } from './windows.ts';
-
-/** An order to place, and what its entry point does about it. `N` is the operation that places it. */
-export interface Purchase<N extends JournaledOperation> {
-  /** Its products, its recipient, and what else is compared with earlier orders. */
-  readonly order: Body;
-  /** Its intent; the key does not count. An interrupted command recognizes its own record by the content. */
-  readonly intent: IntentOf<N>;
-  readonly placing: Placing;
-  /** Command line that repeats it; by default that of this run. */
-  readonly command?: string | undefined;
-  /** Records the attempt and sends it. @returns undefined if another process has decided meanwhile. */
-  send(attempt: AttemptToSend): Promise<Made<MadeBy[N]> | undefined>;
-  /** A result to return where another order would be refused. */
-  existing?(): Promise<Made<MadeBy[N]> | undefined>;
-  /** Converts an order that is already there to the result of this operation. */
-  adopt(found: SeenOrder): MadeBy[N];
-}
-
-/** The attempt to send. */
-export interface AttemptToSend {
-  /** 1 for the first attempt at its need. */
-  readonly number: number;
-  /** What to persist together with the intent. @param key is the key that the attempt is sent with. */
-  claim(key: string): AttemptClaim;
-  /** Tells the user about the attempt before this one. To be called once this one is recorded. */
-  noteEarlier(): void;
-}
 
 /** The entry point of an order that does not say which it is. */
 export const doorOf = ({ interactive }: OrderContext, { door }: Placing): Door =>
@@ -63,6 +36,7 @@ export async function placeOnce<N extends JournaledOperation>(
     door: doorOf(context, placing),
     statement: { isNew, again, agreed },
     windows: windowsOf(context),
+    isUnlisted: isPaid(intent.operation),
   };
   for (;;) {
     const found = await withEarlier(context, intent, !isNew, async () => {
@@ -128,7 +102,7 @@ export async function keyedClaim(
   order: Body,
   intent: Pick<Intent, 'key' | 'operation'>,
 ): Promise<AttemptClaim> {
-  const scope = await scopeOf(context);
+  const scope = await scopeOf(context, intent.operation);
   // Older records have to be there first, since they are brought in only once.
   await (await context.journal()).attempts();
   const at = { key: intent.key, number: 1, madeAt: context.serviceClock.now() };

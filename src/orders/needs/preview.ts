@@ -1,6 +1,7 @@
 import { journalExists } from '../../journal/journal-tables.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
+import type { JournaledOperation } from '../order-record.ts';
 import type { Body, Placing } from '../submit/intent.ts';
 import { decide } from './decide.ts';
 import { needOf } from './need.ts';
@@ -13,12 +14,17 @@ import { windowsOf } from './windows.ts';
  * Notes the earlier orders that would keep a request from being sent, for a request that is only shown. Reads the
  * journal alone, and writes nothing. A journal that cannot be read does not block the preview.
  */
-export async function noteAlike(context: OrderContext, order: Body, placing: Placing): Promise<void> {
+export async function noteAlike(
+  context: OrderContext,
+  order: Body,
+  placing: Placing,
+  operation: JournaledOperation = 'order.create',
+): Promise<void> {
   if (!journalExists(context.settings)) return;
   try {
     const attempts = await (await context.journal()).attempts();
     const need = needOf(order);
-    const [related = []] = await attempts.related(await scopeOf(context), [need]);
+    const [related = []] = await attempts.related(await scopeOf(context, operation), [need]);
     const now = context.serviceClock.now();
     const { again = false } = placing;
     const decision = decide(

@@ -47,6 +47,12 @@ export function namespaceProblem(text: string): string | undefined {
 export const metadataOf = ({ namespace, text }: Reference): string =>
   namespace === '' && !text.includes(separator) ? text : `${namespace}${separator}${text}`;
 
+/** The order with its reference in its metadata. */
+export const withReference = <B extends { readonly metadata?: object | null | undefined }>(
+  order: B,
+  reference: Reference,
+): B => ({ ...order, metadata: { ...order.metadata, [referenceKey]: metadataOf(reference) } });
+
 /** Parses the reference from an order's metadata; undefined if there is none. */
 export function referenceIn(metadata: unknown): Reference | undefined {
   const value: unknown = Object.getOwnPropertyDescriptor(Object(metadata), referenceKey)?.value;

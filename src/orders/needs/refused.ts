@@ -10,10 +10,11 @@ import type { OrderContext } from '../../run/order-context.ts';
 import { changesText, type Difference, differences, shownDifferences } from '../compare.ts';
 import { type JournaledOperation, stateOfOrder } from '../order-record.ts';
 import { recordDifferences } from '../submit/existing.ts';
+import { isPaid } from '../submit/intent.ts';
 
 import type { Decision, Refusal } from './decide.ts';
 import { type DecidedOrder, needDifferences, orderSeen } from './decide-with-service.ts';
-import type { Purchase } from './place-once.ts';
+import type { Purchase } from './purchase.ts';
 import { metadataOf } from './reference.ts';
 import { recordOf } from './scope.ts';
 import type { SeenOrder } from './service-orders.ts';
@@ -59,35 +60,58 @@ export async function refusedOrder<N extends JournaledOperation>(
   { seen, now }: { readonly seen: DecidedOrder['seen']; readonly now: number },
 ): Promise<ErrandError> {
   const { reference } = purchase.placing;
-  const found = attempts.flatMap((attempt) => orderSeen(seen, attempt) ?? []);
-  const differing = await differencesOf(context, purchase, attempts, found);
+  const compared = await compareAll(context, purchase, attempts, seen);
+  const earlier = compared.map(({ attempt }) => attempt);
+  const orders = earlier.flatMap((one) => shown(one, orderSeen(seen, one)) ?? []);
+  const differing = reference ? compared.flatMap((one) => one.differing) : (compared[0]?.differing ?? []);
   const differences = shownDifferences(differing);
   const changes = differing.length === 0 ? '' : `; ${changesText(differing)}`;
-  const texts = attempts.map((one) => attemptText(one, seen, now));
+  const texts = earlier.map((one) => attemptText(one, seen, now));
   const what = reference
     ? referenceMessages[why](metadataOf(reference), texts.join(', '))
     : alikeMessages[why](
         differing.length === 0 ? 'the same order' : 'an order like this one',
-        await earlierText(context, attempts, seen, now),
+        await earlierText(context, earlier, seen, now),
       );
   const end = !reference && isAlike.has(why) ? 'no second one was placed' : 'nothing was ordered';
-  const [first] = attempts;
+  const [first] = earlier;
   // The order was there once, so that reading it again may well succeed.
   const isUnread = why === 'unknown' && attempts.some(({ orderId }) => orderId !== undefined);
   return new ErrandError(isUnread ? 'unavailable' : 'conflict', `${what}${changes}; ${end}`, {
     code: `${reference ? 'reference' : 'duplicate'}_${why}`,
     details: {
       ...(reference && { reference: metadataOf(reference) }),
-      ...(!reference && first?.orderId !== undefined && detailsOf(found[0], first.orderId)),
-      orders: found.map(shown),
+      ...(!reference && orders[0] && detailsOf(orders[0])),
+      ...((reference || orders.length > 1) && { orders }),
       ...(differences.length > 0 && { differences }),
     },
     idempotencyKey: first?.key,
     outcome: why === 'in_doubt' || (why === 'unknown' && !isUnread) ? 'unknown' : 'applied',
     retryable: isUnread,
     hint: hintOf(purchase, why),
-    next: nextSteps(context, purchase, why, attempts),
+    next: nextSteps(context, purchase, why, earlier),
   });
+}
+
+interface ComparedAttempt {
+  readonly attempt: Attempt;
+  readonly differing: readonly Difference[];
+}
+
+/** The attempts with their differences, the closest first, of those the latest first. */
+async function compareAll<N extends JournaledOperation>(
+  context: OrderContext,
+  purchase: Purchase<N>,
+  attempts: readonly Attempt[],
+  seen: DecidedOrder['seen'],
+): Promise<readonly ComparedAttempt[]> {
+  const compared: ComparedAttempt[] = [];
+  for (const attempt of attempts)
+    compared.push({ attempt, differing: await differencesOf(context, purchase, attempt, seen) });
+  return compared.toSorted(
+    (one, other) =>
+      one.differing.length - other.differing.length || other.attempt.madeAt - one.attempt.madeAt,
+  );
 }
 
 /**
@@ -97,26 +121,37 @@ export async function refusedOrder<N extends JournaledOperation>(
 async function differencesOf<N extends JournaledOperation>(
   context: OrderContext,
   { order, intent, placing }: Purchase<N>,
-  attempts: readonly Attempt[],
-  found: readonly SeenOrder[],
+  attempt: Attempt,
+  seen: DecidedOrder['seen'],
 ): Promise<readonly Difference[]> {
-  if (placing.reference) return found.flatMap(({ order: earlier }) => needDifferences(order, earlier));
-  const [first] = found;
-  if (first) return differences(order, first.order).filter(({ isVariant }) => !isVariant);
-  const [attempt] = attempts;
-  const record = attempt && recordOf(await context.journal(), context, attempt);
+  const found = orderSeen(seen, attempt);
+  if (found && placing.reference) return needDifferences(order, found.order);
+  if (found) return differences(order, found.order).filter(({ isVariant }) => !isVariant);
+  const record = recordOf(await context.journal(), context, attempt);
   return record?.operation === intent.operation ? recordDifferences(record, intent.body) : [];
 }
 
-const shown = ({ order, madeAt }: SeenOrder) => ({
-  id: order.id,
-  status: order.status,
-  made_at: new Date(madeAt).toISOString(),
-});
+interface ShownOrder {
+  readonly id: string;
+  readonly status?: string;
+  readonly made_at: string;
+}
 
-const detailsOf = (found: SeenOrder | undefined, id: string) => ({
+/** An order that has ended is not read again. */
+function shown({ orderId, state, madeAt }: Attempt, found: SeenOrder | undefined): ShownOrder | undefined {
+  if (orderId === undefined) return undefined;
+  const status = found ? found.order.status : state === 'unknown' ? undefined : state;
+  return {
+    id: found?.order.id ?? orderId,
+    ...(status !== undefined && { status }),
+    made_at: new Date(found?.madeAt ?? madeAt).toISOString(),
+  };
+}
+
+const detailsOf = ({ id, made_at, ...status }: ShownOrder) => ({
   order_id: id,
-  ...(found && { placed_at: new Date(found.madeAt).toISOString(), status: found.order.status }),
+  placed_at: made_at,
+  ...status,
 });
 
 /** The earlier orders as the end of a sentence: `3m ago: ID (waiting)`. */
@@ -207,10 +242,12 @@ function nextSteps<N extends JournaledOperation>(
       command: journalCommand('resume', upload ?? key, where),
       when: 'to find out, safely',
     }));
-  const look = why === 'unknown' ? [{ command: `errand order list${where}`, when: 'to look for it' }] : [];
+  const isListed = !isPaid(operation);
+  const look =
+    why === 'unknown' && isListed ? [{ command: `errand order list${where}`, when: 'to look for it' }] : [];
   const again = command ?? (context.argv && typedCommand(context.argv));
   if (again === undefined) return [...see, ...settle, ...look];
-  const isCreate = operation === 'order.create' && !isByHand;
+  const isCreate = (operation === 'order.create' || isPaid(operation)) && !isByHand;
   const buysAgain = isCreate && ['cancelled', 'returned', ...(reference ? ['unknown'] : [])].includes(why);
   const another = { command: `${again} --new`, when: 'for another order' };
   const named = {

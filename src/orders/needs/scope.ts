@@ -2,16 +2,18 @@ import type { Attempt, AttemptScope } from '../../journal/attempts.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
 import type { OrderContext } from '../../run/order-context.ts';
+import { isPaid, paidSender } from '../submit/intent.ts';
 
-/** Where the orders of a run belong. */
+/** Where the orders of a run belong. @param operation that places them. */
 export async function scopeOf(
   context: Pick<OrderContext, 'settings' | 'sender' | 'isRehearsal'>,
+  operation = 'order.create',
 ): Promise<AttemptScope> {
-  const { account } = await context.sender();
+  const { account } = isPaid(operation) ? paidSender : await context.sender();
   return {
     service: context.settings.baseUrl.value,
     accounts: [account],
-    isTest: context.isRehearsal(),
+    isTest: !isPaid(operation) && context.isRehearsal(),
   };
 }
 

@@ -7,6 +7,7 @@ import {
   type JournalRecord,
   type PaymentNote,
   paidAccount,
+  type Sender,
 } from '../../journal/journal-record.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
@@ -39,12 +40,15 @@ export async function intentOf<N extends JournaledOperation>(
 /** Operation of intents paid by challenge. */
 export const paidOperation = 'agent.order.create';
 
-/** Who sends an operation with the API key in use. Payment by challenge needs no key. */
-export async function senderOf(
-  context: OrderContext,
-  operation: string,
-): Promise<Pick<Intent, 'keyMasked' | 'account'>> {
-  if (operation === paidOperation) return { keyMasked: 'payment', account: paidAccount };
+/** Whether an operation is paid by challenge. Its orders belong to no account, and no list shows them. */
+export const isPaid = (operation: string): boolean => operation === paidOperation;
+
+/** Who sends an order paid by challenge, which needs no key. */
+export const paidSender: Sender = { keyMasked: 'payment', account: paidAccount };
+
+/** Who sends an operation with the API key in use. */
+export async function senderOf(context: OrderContext, operation: string): Promise<Sender> {
+  if (isPaid(operation)) return paidSender;
   return context.sender(operation === 'legacy.retry' ? 'legacy' : 'current');
 }
 
@@ -54,8 +58,7 @@ export const paidIntent = ({ settings }: OrderContext, given: Given): IntentOf<t
   operation: paidOperation,
   profile: settings.profile.value,
   baseUrl: settings.baseUrl.value,
-  keyMasked: 'payment',
-  account: paidAccount,
+  ...paidSender,
 });
 
 export const paidBy = (payment: PaymentNote): Pick<Intent, 'keyMasked' | 'payment'> => ({

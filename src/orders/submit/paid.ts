@@ -1,18 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { operations } from '../../api/operations/index.ts';
+import type { Client } from '../../http/client.ts';
 import type { PaymentChallenge } from '../../http/payment-challenge.ts';
+import type { AttemptClaim } from '../../journal/attempts.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import type { Intent, PaymentNote } from '../../journal/journal-record.ts';
 import { isUnsettled } from '../../journal/record-result.ts';
 import { ErrandError, StorageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
+import type { ApprovedKey } from '../../spending/approval/key.ts';
 import { approvedKey, notePolicy, reserveAhead } from '../../spending/policy-gate.ts';
+import { keyedClaim, placeOnce } from '../needs/place-once.ts';
+import { noteAlike } from '../needs/preview.ts';
+import { metadataOf, withReference } from '../needs/reference.ts';
 import type { PayOptions } from '../payments/pay.ts';
 import { agreeOnPayment, notePaid, pay, priceText, requestPrice } from '../payments/pay.ts';
 import {
   type Body,
   type IntentOf,
+  type KeyedBody,
   type Placed,
   type Placing,
   paidBy,
@@ -20,56 +27,115 @@ import {
   paidOperation,
 } from './intent.ts';
 import { previewKey } from './preview.ts';
-import { type Ended, type RepeatRule, recordOnce, settleEarlier, settleOwed } from './repeats.ts';
+import { recordIntent, withEarlier } from './record.ts';
 import { keyedBody, paidOrder } from './resume.ts';
 import { type Create, endUnsent, send, settleIntent, whileHeld } from './send.ts';
 import { earlierOrder, readyToSend } from './submit.ts';
 
 type Options = PayOptions & Placing;
+type PaidIntent = IntentOf<typeof paidOperation>;
 
 /**
- * Places one order per intent, paid by challenge. The payment is journaled before it is made, and the credential before
- * it is sent. Placing the same order again settles the first order with its own payment, or counts as a repeated
- * command, unless `isNew` or a key is given.
- * @throws ErrandError: payment if nothing was bought, in_doubt if no response settles the payment.
+ * Places one order per need, paid by challenge. The payment is journaled before it is made, and the credential before
+ * it is sent. An order in doubt is settled with its own payment. An order with an idempotency key of the caller's own is
+ * placed once per key instead. No list shows these orders, so a reference is known to the journal alone.
+ * @throws ErrandError: payment if nothing was bought, in_doubt if no response settles the payment; conflict if the need
+ * is met, naming the order.
  */
 export async function placePaidOrder(context: Context, order: Body, options: Options): Promise<Placed> {
+  const { reference, isNew, approval } = options;
   await readyToSend(context);
   const client = await context.client();
-  const chosen = order.idempotency_key ?? undefined;
-  const unkeyed = paidIntent(context, { key: '', keyOrigin: 'made', body: keyedBody(order, '') });
-  const isOpen = chosen === undefined && !context.previewsRequests;
-  const earlierOnes = { isByHand: options.isByHand, ended: new Map<string, string>() };
-  const unfinished = isOpen && !options.isNew ? await settleOwed(context, unkeyed, earlierOnes) : undefined;
-  if (unfinished) return unfinished;
-  const approved = isOpen ? await approvedKey(context, unkeyed, options) : undefined;
-  const body = keyedBody(order, chosen ?? (approved?.isSent === false ? approved.key : randomUUID()));
-  const query = options.method === undefined ? {} : { method: options.method };
-  const unpaid = () => client.call(paidOperation, { query, body });
-  const { idempotency_key: key } = body;
-  const intent = paidIntent(context, { key, keyOrigin: chosen === undefined ? 'made' : 'chosen', body });
-  const repeats = options.isNew || chosen !== undefined ? 'none' : 'repeats';
-  if (context.previewsRequests) {
-    await notePolicy(context, [{ intent }]);
-    const shown = keyedBody(order, (await previewKey(context, intent, repeats)) ?? key);
-    return { order: (await client.call(paidOperation, { query, body: shown })).body, existed: false };
-  }
+  const body = reference ? withReference(order, reference) : order;
+  if (context.previewsRequests) return previewed(context, client, body, options);
+  const given = body.idempotency_key ?? undefined;
+  if (given !== undefined) return placeByKey(context, client, keyedBody(body, given), options);
+  const unkeyed = paidIntent(context, { key: '', keyOrigin: 'made', body: keyedBody(body, '') });
+  const approved = () => approvedKey(context, unkeyed, options);
+  const byApproval = async (key: ApprovedKey | undefined): Promise<Placed | undefined> =>
+    key?.isSent && !isNew ? placeByKey(context, client, keyedBody(body, key.key), options) : undefined;
+  return placeOnce(context, {
+    ...{ order: body, intent: unkeyed, placing: options },
+    adopt: (found) => found.order,
+    existing: async () => (approval === undefined ? undefined : byApproval(await approved())),
+    async send({ claim, noteEarlier }) {
+      const carried = await approved();
+      const existing = await byApproval(carried);
+      if (existing) return existing;
+      const key = carried && !carried.isSent ? carried.key : randomUUID();
+      const keyed = keyedBody(body, key);
+      const intent = paidIntent(context, { key, keyOrigin: 'made', body: keyed });
+      return buy(context, client, { intent, body: keyed, claim: claim(key), noteEarlier }, options);
+    },
+  });
+}
+
+/** Places one order per key, whatever was ordered with other keys. */
+async function placeByKey(
+  context: Context,
+  client: Client,
+  body: KeyedBody,
+  options: Options,
+): Promise<Placed> {
+  const intent = paidIntent(context, { key: body.idempotency_key, keyOrigin: 'chosen', body });
   const earlier = await earlierOrder(context, client, intent, body);
   if (earlier) return earlier;
-  const { placed, rule } = await settleEarlier(context, intent, repeats, earlierOnes);
-  if (placed) return placed;
+  const claim = await withEarlier(context, intent, false, () => keyedClaim(context, body, intent));
+  const bought = await buy(context, client, { intent, body, claim }, options);
+  if (bought) return bought;
+  throw new Error('an order with a key of its own was compared with others');
+}
+
+/** Shows the request. It carries the key of the same request in doubt, so that sending it makes no second order. */
+async function previewed(context: Context, client: Client, body: Body, options: Options): Promise<Placed> {
+  const given = body.idempotency_key ?? undefined;
+  const isOpen = given === undefined && !options.isNew && !options.reference;
+  const key = given ?? randomUUID();
+  const intent = paidIntent(context, { key, keyOrigin: 'made', body: keyedBody(body, key) });
+  await notePolicy(context, [{ intent }]);
+  const earlier = await previewKey(context, intent, isOpen ? 'repeats' : 'none');
+  if (isOpen && earlier === undefined) await noteAlike(context, body, options, paidOperation);
+  const shown = keyedBody(body, earlier ?? key);
+  return {
+    order: (await client.call(paidOperation, { query: queryOf(options), body: shown })).body,
+    existed: false,
+  };
+}
+
+const queryOf = ({ method }: PayOptions) => (method === undefined ? {} : { method });
+
+interface Buying {
+  readonly intent: PaidIntent;
+  readonly body: KeyedBody;
+  readonly claim: AttemptClaim;
+  noteEarlier?(): void;
+}
+
+/**
+ * Asks for the price, agrees on it, records the attempt, pays and sends. @returns undefined if another process has
+ * decided about the same need meanwhile; nothing was paid then.
+ */
+async function buy(
+  context: Context,
+  client: Client,
+  { intent, body, claim, noteEarlier }: Buying,
+  options: Options,
+): Promise<Placed | undefined> {
   // Reserve the money first, because a service that requires no payment places the order as soon as it is asked for its
   // price.
   const giveBackUnsent = await reserveAhead(context, [{ intent }], options);
   try {
-    const priced = await requestPrice(unpaid);
+    const priced = await requestPrice(() => client.call(paidOperation, { query: queryOf(options), body }));
     if ('response' in priced)
-      return await placedUnpaid(context, intent, priced.response.body, rule, earlierOnes.ended);
+      return await placedUnpaid(context, { intent, body, claim }, priced.response.body);
     const expectedCents = body.max_price + operations[paidOperation].challengeCents;
     const challenge = await agreeOnPayment(context, priced.challenges, { body, expectedCents }, options);
     const paid = { ...intent, ...paidBy(noteOf(challenge)) };
-    const recorded = await recordOnce(context, paid, rule, { ...options, ...earlierOnes });
+    const recorded = await recordIntent(context, paid, { ...options, claim });
     if (recorded.placed) return recorded.placed;
+    if (recorded.isOvertaken) return undefined;
+    noteEarlier?.();
+    noteUnlisted(context, options);
     const payment = await payOnRecord(context, paid, challenge, options);
     const create = telling(context, challenge, paidOrder(payment));
     return await send(context, client, { intent: paid, body, sending: 'first', create });
@@ -78,16 +144,23 @@ export async function placePaidOrder(context: Context, order: Body, options: Opt
   }
 }
 
-/** Records an order the service placed without asking for payment. */
+function noteUnlisted(context: Context, { reference }: Options): void {
+  if (!reference) return;
+  const where = context.settings.database === undefined ? 'this journal' : 'the shared database';
+  context.note(
+    `orders without an account are listed nowhere: only ${where} knows the reference ${metadataOf(reference)}`,
+  );
+}
+
+/** Records an order the service placed without asking for payment, whatever another process has decided meanwhile. */
 async function placedUnpaid(
   context: Context,
-  intent: IntentOf<typeof paidOperation>,
+  { intent, body, claim }: Buying,
   order: Placed['order'] & { readonly id: string },
-  rule: RepeatRule,
-  ended: Ended,
 ): Promise<Placed> {
   try {
-    const { placed } = await recordOnce(context, intent, rule === 'none' ? rule : 'owed', { ended });
+    const always = await keyedClaim(context, body, intent);
+    const { placed } = await recordIntent(context, intent, { claim: { ...always, needs: claim.needs } });
     if (placed) return placed;
     await settleIntent(context, intent, order.id);
   } catch (error) {

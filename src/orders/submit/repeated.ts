@@ -45,7 +45,7 @@ export function repeated(
   return new ErrandError('conflict', `${repeatedText(record, now)}; no second one was ${made}`, {
     ...factsOf(context, record, isByHand, now),
     retryable: false,
-    hint: `An identical ${one} within a short time is refused as a repeated command (\`errand config set repeat-window\`).`,
+    hint: `An identical ${one} within a short time is refused as a repeated command (\`errand config set duplicate-window\`).`,
   });
 }
 

@@ -1,4 +1,3 @@
-import type { AttemptClaim } from '../../journal/attempts.ts';
 import { type JournalRecord, keyLifetimeMs } from '../../journal/journal-record.ts';
 import { damagedRecord, reorderHint, sentWithOtherKey } from '../../journal/take-over.ts';
 import type { Twin, TwinRule } from '../../journal/twins.ts';
@@ -44,7 +43,7 @@ export function twinRule(
   };
 }
 
-/** Whether a record's result was reported within the repeat window. */
+/** Whether a record's result was reported within the duplicate window. */
 export function isRepeated(
   context: OrderContext,
   { state, settled_at: at, created_at: since }: JournalRecord,
@@ -66,11 +65,6 @@ interface Earlier {
   readonly ended?: Ended | undefined;
 }
 
-/** The attempt to persist together with the intent, where no earlier record blocks. */
-interface Claiming {
-  readonly claim?: AttemptClaim;
-}
-
 /**
  * Records an intent and reserves its money. If the same intent is already open, settles or reports that intent instead.
  * @throws ErrandError policy if the policy refuses the intent; nothing is written then.
@@ -80,9 +74,9 @@ export async function recordOnce<N extends JournaledOperation>(
   context: OrderContext,
   intent: IntentOf<N>,
   rule: RepeatRule,
-  { isByHand, ended = new Map(), claim, ...consent }: Earlier & Consent & Claiming = {},
+  { isByHand, ended = new Map(), ...consent }: Earlier & Consent = {},
 ): Promise<Recorded<N>> {
-  if (rule === 'none') return recordIntent(context, intent, { claim, ...consent });
+  if (rule === 'none') return recordIntent(context, intent, consent);
   const gate = await gateOf(context, intent, true, consent);
   let mayBeSent = false;
   const attempt = async (twins: TwinRule | undefined): Promise<Twin | undefined> => {
@@ -91,7 +85,7 @@ export async function recordOnce<N extends JournaledOperation>(
     mayBeSent = recorded.mayBeSent === true;
     return recorded.duplicate;
   };
-  const { placed } = await pastTwins(context, intent, rule, { isByHand, ended }, attempt);
+  const placed = await pastTwins(context, intent, rule, { isByHand, ended }, attempt);
   if (placed) return { placed };
   if (intent.operation === 'order.create') await checkKeyAge(context, intent, mayBeSent);
   for (const text of ended.values()) context.note(`${text}; ordering again`);
@@ -108,26 +102,14 @@ export async function settleOwed<N extends JournaledOperation>(
   earlier: Earlier,
 ): Promise<Made<MadeBy[N]> | undefined> {
   if (!mayHavePolicy(context)) return undefined;
-  return (await settleEarlier(context, intent, 'owed', earlier)).placed;
-}
-
-/**
- * Same as `recordOnce`, but does not record the intent. @returns what was placed instead, or else the rule for records
- * that may appear later. @throws the same errors as `recordOnce`.
- */
-export const settleEarlier = <N extends JournaledOperation>(
-  context: OrderContext,
-  intent: IntentOf<N>,
-  rule: RepeatRule,
-  earlier: Earlier,
-): Promise<{ readonly placed: Made<MadeBy[N]> | undefined; readonly rule: RepeatRule }> =>
-  pastTwins(
+  return pastTwins(
     context,
     intent,
-    rule,
+    'owed',
     earlier,
     async (twins) => twins && (await context.journal()).acquireDuplicate(intent, twins),
   );
+}
 
 async function pastTwins<N extends JournaledOperation>(
   context: OrderContext,
@@ -135,19 +117,19 @@ async function pastTwins<N extends JournaledOperation>(
   rule: RepeatRule,
   { isByHand = false, ended = new Map() }: Earlier,
   attempt: (twins: TwinRule | undefined) => Promise<Twin | undefined>,
-): Promise<{ readonly placed: Made<MadeBy[N]> | undefined; readonly rule: RepeatRule }> {
+): Promise<Made<MadeBy[N]> | undefined> {
   const { clock, signal } = context;
   const deadline = new Deadline(clock, patienceMs);
   let left = rule;
   for (;;) {
     const twins = twinRule(context, left, ended);
     const twin = await withEarlier(context, intent, rule !== 'none', () => attempt(twins));
-    if (!twin) return { placed: undefined, rule: left };
+    if (!twin) return undefined;
     const { situation, record } = twin;
-    if (situation === 'made') return { placed: await madeByKey(context, intent, record), rule: left };
+    if (situation === 'made') return madeByKey(context, intent, record);
     if (situation === 'damaged') throw damagedRecord(record);
     if (situation === 'other_key') throw sentWithOtherKey(record);
-    if (situation === 'in_doubt') return { placed: await settleInDoubt(context, intent, record), rule: left };
+    if (situation === 'in_doubt') return settleInDoubt(context, intent, record);
     if (record.order_id === null) {
       if (!(await deadline.pause(pauseMs, signal))) throw beingPlaced(context, record);
       continue;
@@ -159,9 +141,9 @@ async function pastTwins<N extends JournaledOperation>(
       // repeat.
       ended.set(record.key, endedText(record, now));
     } else if (situation === 'unreported') {
-      return { placed: await showUnreported(context, intent, record, now), rule: left };
+      return showUnreported(context, intent, record, now);
     } else if (left === 'shown') {
-      return { placed: await resumeKnown(context, intent.operation, record), rule: left };
+      return resumeKnown(context, intent.operation, record);
     } else if (await isAnotherMeant(context, record, now)) {
       left = 'owed';
     } else {
@@ -210,9 +192,8 @@ async function settleInDoubt<N extends JournaledOperation>(
   record: JournalRecord,
 ): Promise<Made<MadeBy[N]>> {
   const { one } = labelsOf(record.operation);
-  const how = record.payment === null ? '' : ' with its own payment';
   context.note(
-    `the same ${one} is in doubt since ${record.created_at}; settling that one${how} (${reorderHint(record)})`,
+    `the same ${one} is in doubt since ${record.created_at}; settling that one (${reorderHint(record)})`,
   );
   return resumeKnown(context, operation, record);
 }

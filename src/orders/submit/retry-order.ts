@@ -9,7 +9,8 @@ import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { noteInDoubt } from '../audited.ts';
 import { isCertain } from '../doubt.ts';
-import { type AttemptToSend, placeOnce } from '../needs/place-once.ts';
+import { placeOnce } from '../needs/place-once.ts';
+import type { AttemptToSend } from '../needs/purchase.ts';
 import { referenceIn } from '../needs/reference.ts';
 import type { MadeBy } from '../order-record.ts';
 import { otherKeyOf, readOrder } from './existing.ts';
@@ -38,8 +39,11 @@ export async function retryOrder(context: OrderContext, orderId: string, placing
     return { order: { order_id: orderId, ...(await call(client, orderId)) }, existed: false };
   }
   const { order, reference } = await retried(client, orderId);
+  // The order itself does not stand in the way. If it is live, the service refuses.
+  const own = (await context.journal()).madeBy(orderId, context.settings.baseUrl.value)?.key;
+  const agreed = own === undefined ? placing.agreed : new Set([own, ...(placing.agreed ?? [])]);
   return placeOnce(context, {
-    ...{ order, intent: unkeyed, placing: { ...placing, reference } },
+    ...{ order, intent: unkeyed, placing: { ...placing, reference, agreed } },
     // Name only this order, because the command may retry several.
     ...(!isByHand && { command: `${shellLine`errand legacy retry ${orderId}`}${whereFlags(context)}` }),
     adopt: ({ order: { id } }) => ({ order_id: orderId, request_id: id }),

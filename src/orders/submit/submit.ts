@@ -10,7 +10,7 @@ import type { ProposedOrder } from '../../spending/policy/gate.ts';
 import { approvedKey, notePolicy } from '../../spending/policy-gate.ts';
 import { keyedClaim, placeOnce } from '../needs/place-once.ts';
 import { noteAlike } from '../needs/preview.ts';
-import { attemptKey, metadataOf, referenceKey } from '../needs/reference.ts';
+import { attemptKey, withReference } from '../needs/reference.ts';
 import { adoptOrder, keyOfAnother } from './existing.ts';
 import { type Body, type IntentOf, intentOf, type KeyedBody, type Placed, type Placing } from './intent.ts';
 import { previewKey } from './preview.ts';
@@ -27,9 +27,7 @@ export async function placeOrder(context: OrderContext, order: Body, placing: Pl
   const { reference, isNew, approval } = placing;
   await readyToSend(context);
   const client = await context.client();
-  const body = reference
-    ? { ...order, metadata: { ...order.metadata, [referenceKey]: metadataOf(reference) } }
-    : order;
+  const body = reference ? withReference(order, reference) : order;
   if (context.previewsRequests) return previewed(context, client, body, placing);
   const given = body.idempotency_key ?? undefined;
   if (given !== undefined) return placeByKey(context, client, { ...body, idempotency_key: given }, placing);

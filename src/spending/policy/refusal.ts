@@ -64,7 +64,7 @@ function hintOf({ argv }: OrderContext, verdict: Verdict, requested: RequestedAp
   if (requested.isDenied)
     return `${where} It will not be requested again before ${until}, but an approver can still approve it.`;
   const what = override === null ? `Approval ${id}` : `Approval ${id}, which overrules the policy,`;
-  return `${where} ${what} was requested and is valid until ${until}. Once it is approved, ${argv ? 'run the same command again' : 'place the same order again with the same key'}.`;
+  return `${where} ${what} was requested and is valid until ${until}. Once it is approved, ${argv ? 'run the same command again' : 'place the same order again, with the same key if you gave it one'}.`;
 }
 
 const othersOf = (requested: RequestedApproval | undefined): readonly string[] =>

@@ -228,7 +228,7 @@ describe('a wallet of your own', () => {
       BEGIN SELECT RAISE(ABORT, 'disk I/O error'); END`);
     database.close();
     const before = await till.orders();
-    const paid = await order('--method', 'tempo', '--yes', '-o', 'json', ...wallet(pays));
+    const paid = await order('--new', '--method', 'tempo', '--yes', '-o', 'json', ...wallet(pays));
     expect(paid.code).toBe(6);
     const { message, hint, outcome, details } = failure(paid);
     expect(message).toMatch(/^\$51\.00 was paid by tempo, and the order was not sent: .*disk I\/O error/);

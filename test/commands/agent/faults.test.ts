@@ -26,7 +26,7 @@ test('whatever is lost on the way, each intent is paid once and is one order', a
   const intents = 8;
   const codes: (number | null)[] = [];
   for (let at = 0; at < intents; at += 1) {
-    const order = { ...orderBody(service.product('test-success')), max_price: 5000 + at };
+    const order = orderBody(service.product('test-success'));
     writeFileSync(join(workspace.folder, 'order.json'), JSON.stringify(order));
     for (let code: number | null = 9; code === 9; codes.push(code)) {
       ({ code } = await errand(workspace, [
@@ -35,6 +35,8 @@ test('whatever is lost on the way, each intent is paid once and is one order', a
         'create',
         '--file',
         'order.json',
+        '--reference',
+        `REQ-${at}`,
         '--retries',
         '0',
       ]));

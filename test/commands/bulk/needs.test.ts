@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { errand } from '../../support/run.ts';
 import { cutOff, errorOf, lose, type Shopping, shopping } from '../../support/shopping.ts';
+import { makeWorkspace } from '../../support/workspace.ts';
 
 const day = 24 * 3600 * 1000;
 const headings = 'product_url,max_price,name,address_line1,city,state,postal_code,country,phone_number,note';
@@ -247,3 +249,103 @@ describe('an upload that was cut short', () => {
     expect(await count(shop)).toBe(2);
   });
 });
+
+describe('rows with a reference', () => {
+  const named = (shop: Shopping, lines: readonly (Line & { readonly count?: number })[]) => {
+    const rows = lines.map(
+      ({ at, slug = 'test-success', price = '$50.00', count = 1 }) =>
+        `REQ-${at},${shop.service.product(slug)},${price},Ada Byron,${at} Main St,Austin,TX,78701,US,5125550100,${count}`,
+    );
+    writeFileSync(
+      join(shop.workspace.folder, 'named.csv'),
+      [`errand_reference,${headings.replace('note', 'quantity')}`, ...rows, ''].join('\n'),
+    );
+    return 'named.csv';
+  };
+
+  test.each([3, 25])('are found at the service by another machine, %i of them', async (rows) => {
+    const shop = await shopping();
+    await shop.run('sandbox', 'trigger', 'wallet-funded', '--amount', '$20,000');
+    const lines = numbers(rows).map((line) =>
+      line.at === 2 ? { ...line, slug: 'test-out-of-stock' } : line,
+    );
+    expect((await upload(shop, named(shop, lines))).code).toBe(0);
+    shop.service.pass(60_000);
+    const there = anotherMachine(shop);
+    named(
+      shop,
+      lines.map((line) => (line.at === 2 ? { at: 2, price: '$51.00' } : line)),
+    );
+    const again = await there('bulk', 'upload', join(shop.workspace.folder, 'named.csv'));
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stderr).toMatch(
+      new RegExp(`^1 new, of them 1 failed before; ${rows - 1} placed already$`, 'm'),
+    );
+    shop.service.pass(60_000);
+    expect(await count(shop)).toBe(rows + 1);
+    const here = await upload(shop, 'named.csv');
+    expect(here.stderr).toMatch(new RegExp(`^0 new; ${rows} placed already$`, 'm'));
+    expect(await count(shop)).toBe(rows + 1);
+  });
+
+  test('that differ from their live orders are listed with both and not sent, while the others are', async () => {
+    const shop = await shopping();
+    await upload(shop, named(shop, numbers(2)));
+    shop.service.pass(60_000);
+    named(shop, [{ at: 1, count: 3 }, { at: 2, price: '$60.00' }, { at: 3 }]);
+    const other = await upload(shop, 'named.csv');
+    expect(other.code, other.stderr).toBe(5);
+    expect(other.stderr).toMatch(/^1 new; 1 placed already; 1 not sent$/m);
+    expect(other.stderr).toMatch(/row 2 as order \S+ \(placed, .*\): .*quantity: requested 3, exists 1/);
+    shop.service.pass(60_000);
+    expect(await count(shop)).toBe(3);
+  });
+
+  test('that two machines send before the service has made an order of either are ordered once', async () => {
+    const shop = await shopping();
+    const there = anotherMachine(shop);
+    const file = join(shop.workspace.folder, named(shop, numbers(2)));
+    expect((await upload(shop, file)).code).toBe(0);
+    expect((await there('bulk', 'upload', file)).code).toBe(0);
+    shop.service.pass(60_000);
+    for (const run of [there, shop.run]) {
+      const again = await run('bulk', 'upload', file);
+      expect(again.stderr).toMatch(/^0 new; 2 placed already$/m);
+    }
+    expect(await count(shop)).toBe(2);
+  });
+
+  test('under a run are other occasions, each of them ordered once', async () => {
+    const shop = await shopping();
+    const file = named(shop, numbers(2));
+    for (const run of [[], ['--run', 'may'], ['--run', 'may'], ['--run', 'june']]) {
+      expect((await upload(shop, file, ...run)).code).toBe(0);
+      shop.service.pass(60_000);
+    }
+    expect(await count(shop)).toBe(6);
+  });
+
+  test('that were added to a file that was ordered without them are asked about', async () => {
+    const shop = await shopping();
+    expect((await upload(shop, write(shop, numbers(2)))).code).toBe(0);
+    shop.service.pass(60_000);
+    const asked = await upload(shop, named(shop, numbers(2)));
+    expect(asked.code, asked.stderr).toBe(5);
+    expect(asked.stderr).toContain('2 rows are like what was ordered before: 2 of orders;');
+  });
+
+  test('are not sent without a look', async () => {
+    const shop = await shopping('503@GET /orders');
+    const failed = await upload(shop, named(shop, numbers(2)), '--retries', '0');
+    expect(failed.code, failed.stderr).toBe(9);
+    expect(JSON.parse((await shop.run('bulk', 'list', '-o', 'json')).stdout)).toEqual([]);
+  });
+});
+
+/** A machine with a journal of its own that orders with the same key. */
+function anotherMachine(shop: Shopping) {
+  const { ERRAND_BASE_URL = '', ERRAND_API_KEY = '' } = shop.workspace.environment;
+  const there = makeWorkspace({ ERRAND_NO_INPUT: '1', ERRAND_BASE_URL, ERRAND_API_KEY });
+  onTestFinished(() => there.remove());
+  return (...args: readonly string[]) => errand(there, args);
+}

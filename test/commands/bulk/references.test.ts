@@ -46,6 +46,7 @@ describe('references that are empty, or the same twice', () => {
   test('are found by bulk validate, with their rows', async () => {
     const check = ['--local', '--reference-column', 'Requisition', '-o', 'json'];
     const { code, stdout, stderr } = await bulk('validate', ...check);
+    expect(stderr).toBe('');
     expect(code).toBe(7);
     expect(JSON.parse(stdout)).toEqual([
       { row: 3, column: 'Requisition', value: '', message: 'has no reference; give each row its own' },
@@ -56,7 +57,8 @@ describe('references that are empty, or the same twice', () => {
         message: 'is the reference of row 2 already; two orders have two references',
       },
     ]);
-    expect(stderr).toContain('the reference of each row is its "Requisition": row 2 is R-1');
+    const people = await bulk('validate', '--local', '--reference-column', 'Requisition');
+    expect(people.stderr).toContain('the reference of each row is its "Requisition": row 2 is R-1');
   });
 
   test('do not matter in a column that nobody named', async () => {
@@ -85,15 +87,43 @@ test('a saved map has the columns of the reference, and the namespace; flags go 
   expect(without.stderr).toContain('the map theirs names a heading that is not there: Requisition');
 });
 
-test('a plan says where its references were read', async () => {
-  write('Requisition', 'R-1');
-  const planned = await bulk(
-    'plan',
-    ...['--out', 'a.plan', '--no-prices', '--reference-column', 'Requisition'],
-  );
+test('a plan has its references, and places each row with its own', async () => {
+  write('Requisition', 'R-1', 'R-2');
+  const named = ['--reference-column', 'Requisition', '--namespace', 'north'];
+  const planned = await bulk('plan', '--out', 'a.plan', '--no-prices', ...named);
   expect(planned.code, planned.stderr).toBe(0);
   const plan = JSON.parse(readFileSync(join(workspace.folder, 'a.plan'), 'utf8'));
-  expect(plan.made_from.reference).toEqual({ columns: ['Requisition'], namespace: '' });
+  expect(plan.made_from.reference).toEqual({ columns: ['Requisition'], namespace: 'north' });
+  expect(plan.rows[0].order.metadata).toEqual({ errand_reference: 'north:R-1' });
+  const applied = await errand(workspace, ['bulk', 'apply', 'a.plan']);
+  expect(applied.code, applied.stderr).toBe(0);
+  const list = async (...more: string[]) =>
+    JSON.parse((await errand(workspace, ['order', 'list', '-o', 'json', ...more])).stdout);
+  await expect.poll(() => list('--reference', 'R-2', '--namespace', 'north')).toHaveLength(1);
+  const again = await bulk('upload', ...named);
+  expect(again.code, again.stderr).toBe(0);
+  expect(await list()).toHaveLength(2);
+});
+
+test('the file of failed rows is read as the first was: its references are in its own columns', async () => {
+  write('Requisition', 'R-1', 'R-2');
+  const cells = readFileSync(join(workspace.folder, 'orders.csv'), 'utf8');
+  const products = await errand(workspace, ['sandbox', 'products', '-o', 'json']);
+  const { url } = JSON.parse(products.stdout).find(
+    (one: { scenario: string }) => one.scenario === 'out_of_stock',
+  );
+  writeFileSync(join(workspace.folder, 'orders.csv'), cells.replace('https://x.example/1', url));
+  const named = ['--reference-column', 'Requisition', '--namespace', 'north'];
+  const uploaded = await bulk('upload', '--watch', ...named);
+  expect(uploaded.code, uploaded.stderr).toBe(7);
+  const retried = await errand(workspace, ['bulk', 'retry', 'orders', '--to', 'failed.csv']);
+  expect(retried.code, retried.stderr).toBe(0);
+  const [headings] = readFileSync(join(workspace.folder, 'failed.csv'), 'utf8').split('\n');
+  expect(headings).toContain('Requisition');
+  expect(headings).not.toMatch(/errand_reference|idempotency_key/);
+  const checked = await errand(workspace, ['bulk', 'validate', 'failed.csv', '--local', ...named]);
+  expect(checked.code, checked.stderr).toBe(0);
+  expect(checked.stderr).toMatch(/row \d is north:R-2/);
 });
 
 test.each([

@@ -8,7 +8,7 @@ import { TestService } from '../../support/service.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
 const headings =
-  'idempotency_key,product_url,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number';
+  'errand_reference,product_url,max_price_cents,name,address_line1,city,state,postal_code,country,phone_number';
 
 let service: TestService;
 let proxy: FaultProxy;
@@ -26,12 +26,12 @@ afterEach(async () => {
   for (const machine of machines) machine.remove();
 });
 
-const row = (place: number, { key = '', price = '2000' } = {}): string =>
-  `${key},${service.product('test-success')},${price},A B,${place} Main St,Austin,TX,78701,US,+15125550100`;
+const row = (place: number, { name = `REQ-${place}`, price = '2000' } = {}): string =>
+  `${name},${service.product('test-success')},${price},A B,${place} Main St,Austin,TX,78701,US,+15125550100`;
 
 /** Writes the same file on every machine. */
-function write(file: string, rows: readonly string[]): void {
-  for (const { folder } of machines) writeFileSync(join(folder, file), `${[headings, ...rows].join('\n')}\n`);
+function write(file: string, rows: readonly string[], first = headings): void {
+  for (const { folder } of machines) writeFileSync(join(folder, file), `${[first, ...rows].join('\n')}\n`);
 }
 
 const bulk = (machine: number, ...args: string[]): Promise<Finished> =>
@@ -48,10 +48,9 @@ const thirds = (...args: string[]): Promise<number[]> =>
   );
 
 const thirty = (): string[] => [
-  // Identical rows are separate orders, and so are rows with user-supplied keys.
+  // Rows for the same product and recipient are separate orders if their references differ.
   ...Array.from({ length: 20 }, (_, at) => row(at)),
-  ...Array.from({ length: 6 }, () => row(0)),
-  ...Array.from({ length: 4 }, (_, at) => row(0, { key: `own-${at}` })),
+  ...Array.from({ length: 10 }, (_, at) => row(0, { name: `MORE-${at}` })),
 ];
 
 describe('a file is divided among machines', () => {
@@ -123,6 +122,14 @@ describe('a file is divided among machines', () => {
     expect(await placesOf(service)).toHaveLength(30);
   });
 
+  test('without references it needs a database that all machines share', async () => {
+    write('orders.csv', thirty(), headings.replace('errand_reference', 'order'));
+    const refused = await bulk(0, 'upload', 'orders.csv', '--shard', '1/2');
+    expect(refused.code, refused.stderr).toBe(2);
+    expect(refused.stderr).toContain('--reference-column');
+    expect(await placesOf(service)).toEqual([]);
+  });
+
   test('a shard without rows is no failure, and nothing is sent', async () => {
     write('orders.csv', [row(0)]);
     const codes = await Promise.all(
@@ -137,7 +144,7 @@ describe('a file is divided among machines', () => {
   });
 
   test('bulk validate checks a shard, and a plan is applied in shards', async () => {
-    write('orders.csv', thirty());
+    write('orders.csv', thirty(), headings.replace('errand_reference', 'order'));
     const checked = await Promise.all(
       [1, 2, 3].map((part) => bulk(0, 'validate', 'orders.csv', '--shard', `${part}/3`)),
     );

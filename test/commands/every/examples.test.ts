@@ -69,6 +69,7 @@ describe('every example of the help', () => {
     const csv = [
       'errand bulk template > orders.csv',
       "sed 's/max_price_cents/Limit/; s/,name,/,Ship To,/' orders.csv > theirs.csv",
+      "sed 's/errand_reference/Requisition/; s/metadata.team/Line/' orders.csv > requisitions.csv",
       `sed 's#https://www.example.com/products/1#http://127.0.0.1:4848/shop/test-out-of-stock#' orders.csv > mixed.csv`,
     ];
     for (const line of [...setUp, ...csv]) expect(await shell(workspace, line)).toMatchObject({ code: 0 });
@@ -88,7 +89,7 @@ describe('every example of the help', () => {
       ).stdout.split('\n')[0] ?? '';
     workspace.environment.EVENT = '1';
     // Examples repeat the same order.
-    prefer(workspace, { 'repeat-window': '0' });
+    prefer(workspace, { 'duplicate-window': '0' });
     workspace.environment.PAID = (
       await shell(workspace, 'errand agent order create --file order.json -o id')
     ).stdout.trim();

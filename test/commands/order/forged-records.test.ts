@@ -51,7 +51,10 @@ describe('a row that somebody wrote into the journal', () => {
       const ended = await resume(shop, ...flags);
       expect([flags, ended.code], ended.stdout).toEqual([flags, 5]);
       expect(errorOf(ended).message).toContain('the audit chain does not have forged-0000');
-      expect(errorOf(ended)).toMatchObject({ outcome: 'unknown', details: { orders_alike: [{ id: expect.any(String) }] } });
+      expect(errorOf(ended)).toMatchObject({
+        outcome: 'unknown',
+        details: { orders_alike: [{ id: expect.any(String) }] },
+      });
     }
     expect((await shop.orders()).map(({ max_price: cents }) => cents)).toEqual([5000]);
     const { command } = errorOf(await resume(shop, 'forged-0000')).next.at(-1);
@@ -145,7 +148,7 @@ describe('a row that somebody wrote into the journal', () => {
     const { ERRAND_BASE_URL: url = '', ERRAND_API_KEY: key = '' } = shop.workspace.environment;
     const other = makeWorkspace({ ERRAND_NO_INPUT: '1', ERRAND_BASE_URL: url, ERRAND_API_KEY: key });
     onTestFinished(other.remove);
-    const row = { ...rowBody(shop.service.product('test-success')), max_price: '$900.00', country: 'US' };
+    const row = { ...rowBody(shop.service.product('test-slow')), max_price: '$900.00', country: 'US' };
     const csv = `${Object.keys(row).join(',')}\n${Object.values(row).join(',')}\n`;
     for (const { folder } of [shop.workspace, other]) writeFileSync(join(folder, 'orders.csv'), csv);
     const upload = ['bulk', 'upload', 'orders.csv', '--retries', '0'];

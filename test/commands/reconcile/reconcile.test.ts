@@ -21,7 +21,7 @@ beforeEach(async () => {
     ERRAND_BASE_URL: await losses.start(),
     ERRAND_API_KEY: service.key,
   });
-  prefer(workspace, { 'repeat-window': '0' });
+  prefer(workspace, { 'duplicate-window': '0' });
 });
 afterEach(async () => {
   await losses.stop();
@@ -233,7 +233,7 @@ describe('reconcile', () => {
     expect(page.stdout).toContain(`errand order explain ${dear}`);
   });
 
-  test('what the repeat window stands for is one too many, and later is only told', async () => {
+  test('what the duplicate window stands for is one too many, and later is only told', async () => {
     await made('test-success');
     await made('test-success', {}, '--new');
     expect(await reconciled()).toMatchObject({ code: 0, notes: [] });
@@ -245,7 +245,7 @@ describe('reconcile', () => {
     expect(told.notes).toEqual([
       `${twin} asks for the same as ${first}, within a day; if one was meant: ${command}`,
     ]);
-    await run('config', 'set', 'repeat-window');
+    await run('config', 'set', 'duplicate-window');
     expect(await reconciled()).toMatchObject({
       code: 7,
       findings: [{ finding: 'same_content', order_id: twin, command }],
@@ -260,7 +260,7 @@ describe('reconcile', () => {
     await made('test-success', { payment: { mode: 'connect', margin: { type: 'percent', value: 10 } } });
     await made('test-success', { metadata: { team: 'a' } });
     await made('test-success', {}, 'agent');
-    await run('config', 'set', 'repeat-window');
+    await run('config', 'set', 'duplicate-window');
     expect(await reconciled()).toMatchObject({ code: 0, findings: [], notes: [] });
   });
 

@@ -34,7 +34,7 @@ $ errand approval show $ID -o json --query state
 
 # His new request is denied, so the command does not request it again.
 $ errand approval list -o id | xargs -n 1 errand approval deny > /dev/null
-$ errand order create --product $URL --max-price '$150.01' --ship-to home
+$ errand order create --product $URL --max-price '$150.01' --ship-to home --new
 ? 11
 ! error: … approval … was denied …
 ! hint: … It will not be requested again before …, but an approver can still approve it.

@@ -12,10 +12,10 @@ sums
 $ errand reconcile --since 2026-01-01 --exclusive -o json --query '[agrees, wallet.difference, findings]' | tr -d ' \n'
 [true,0,[]]
 
-# A second one of the same, while the repeat window was off, is named with what undoes it.
-$ errand config set repeat-window 0 > /dev/null
+# A second one of the same, while the duplicate window was off, is named with what undoes it.
+$ errand config set duplicate-window 0 > /dev/null
 $ errand order create --product $URL --max-price '$50.00' --ship-to home -o id > /dev/null
-$ errand config set repeat-window > /dev/null
+$ errand config set duplicate-window > /dev/null
 $ errand reconcile | grep -c 'asks for the same as'
 ? 7
 1

@@ -10,7 +10,7 @@ $ errand order create --like $FIRST
 !   ceiling  $90.00
 !   ship to  Ada Example, 100 Congress Avenue, Austin TX 78701 US
 !   metadata  team=office
-! error: the same order was placed at …; no second one was placed
+! error: the same order was placed …; no second one was placed…
 ! try: errand order create --like … --new — for another order
 
 $ errand order create --like $FIRST --product $MUG,quantity=3 --max-price '$120' --dry-run -o json | grep -c '"quantity": 3'

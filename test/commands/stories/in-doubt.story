@@ -30,26 +30,27 @@ $ errand order journal move
 ! error: no database is named: set ERRAND_DATABASE_URL, or that of the profile
 ! …
 
-# The same order again within ten minutes is taken for a repeated command: a retried step of a job, a second Enter.
-$ errand order create --product $URL --max-price '$70' --ship-to home -o id > first.txt
+# The same for the same recipient within a short time is taken for a duplicate: a retried step of a job, a second Enter.
+$ errand order create --product $URL --max-price '$70' --ship-to home --new -o id > first.txt
 $ errand order create --product $URL --max-price '$70.00' --ship-to home -o json > second.json
 ? 5
-! …"message":"the same order was placed at …; no second one was placed"…
+! …"message":"the same order was placed …; no second one was placed"…
 $ errand order create --product $URL --max-price '$70' --ship-to home --new -o id | cmp -s - first.txt || echo another
 another
-$ errand config set repeat-window 0
-! repeat-window = 0
+$ errand config set duplicate-window 0
+! duplicate-window = 0
 $ errand order create --product $URL --max-price '$70' --ship-to home -o id | wc -l
 1
 
 # An output that fails does not hide the order: the same command does not order again.
-$ errand config set repeat-window 10m
-! repeat-window = 10m
-$ errand order create --product $URL --max-price '$80' --ship-to home --query 'abs(id)'
+$ errand config set duplicate-window 10m
+! duplicate-window = 10m
+$ SLOW=$(errand sandbox products -o id | grep test-slow)
+$ errand order create --product $SLOW --max-price '$80' --ship-to home --query 'abs(id)'
 ? 2
 ! error: --query "abs(id)": …; the order … was placed
 ! …
-$ errand order create --product $URL --max-price '$80' --ship-to home
+$ errand order create --product $SLOW --max-price '$80' --ship-to home
 ? 5
-! error: the same order was placed at …
+! error: the same order was placed …
 ! …

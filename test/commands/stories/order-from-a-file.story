@@ -31,7 +31,7 @@ $ errand order create --file nowhere.json
 ! …nowhere.json cannot be read (there is no such file)…
 
 # Your own data keeps its types, and an event's address goes by its older name too.
-$ errand order create --file order.json --metadata team=office --metadata-json count=7 --metadata-json 'tags=["a"]' --webhook order_placed=http://127.0.0.1:9/hook --po-number typed -o json --query metadata
+$ errand order create --file order.json --metadata team=office --metadata-json count=7 --metadata-json 'tags=["a"]' --webhook order_placed=http://127.0.0.1:9/hook --po-number typed --new -o json --query metadata
 {
   "team": "office",
   "count": 7,

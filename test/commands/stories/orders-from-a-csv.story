@@ -121,7 +121,7 @@ $ AGAIN=$(errand bulk upload orders.csv --run december --watch -o id)
 $ errand order list -o id | wc -l
 4
 $ errand bulk results $BATCH | cut -d, -f12,14,18,20,23,24
-my_reference,status,order_state,ceiling_cents,fee_cents,refunded_cents
+errand_reference,status,order_state,ceiling_cents,fee_cents,refunded_cents
 A-1,placed,delivered,5000,100,0
 A-2,placed,delivered,12000,100,0
 
@@ -160,7 +160,7 @@ $ errand bulk list -o id | wc -l
 4
 
 # More than the wallet has is refused before anything is sent.
-$ sed 's/,5000,/,500000,/' orders.csv > dear.csv
+$ sed 's/,5000,/,500000,/; s/A-/D-/' orders.csv > dear.csv
 $ errand bulk upload dear.csv
 ? 6
 ! …short; nothing was sent…

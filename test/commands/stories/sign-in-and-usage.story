@@ -45,6 +45,6 @@ $ errand sandbox trigger failed $ORDER --error-type retailer_unavailable > /dev/
 $ NEW=$(errand legacy retry $ORDER -o id)
 $ errand legacy retry $ORDER
 ? 5
-! error: the same order was placed at …; no second one was placed
+! error: the same order was placed …; no second one was placed…
 $ errand legacy retry $ORDER --new -o json --query "[0].request_id == '$NEW'"
 true

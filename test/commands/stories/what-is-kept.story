@@ -42,12 +42,12 @@ $ errand profile use shop
 ! error: there is no profile "shop"; known are local
 
 # And a preference.
-$ errand config set repeat-window 5m
-! repeat-window = 5m
-$ errand config get repeat-window
+$ errand config set duplicate-window 5m
+! duplicate-window = 5m
+$ errand config get duplicate-window
 5m
-$ errand config list -o csv --fields name,value | grep repeat
-repeat-window,5m
+$ errand config list -o csv --fields name,value | grep duplicate
+duplicate-window,5m
 $ errand config path -o json --query config
 …config.json"
 

@@ -27,7 +27,7 @@ export function makeMachine({ baseUrl, key, database }: MachineOf): Machine {
   const [state, config] = [join(folder, 'state'), join(folder, 'config')];
   mkdirSync(config, { mode: 0o700 });
   // On a slow machine the default ten-minute window may pass, and the same order would count as a new one.
-  const settings = { preferences: { 'repeat-window': '24h' } };
+  const settings = { preferences: { 'duplicate-window': '24h' } };
   writeFileSync(join(config, 'config.json'), JSON.stringify(settings), { mode: 0o600 });
   const environment = {
     PATH: process.env.PATH ?? '',

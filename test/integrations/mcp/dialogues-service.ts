@@ -135,7 +135,7 @@ const money: readonly Dialogue[] = [
         details: { order_id: order.id },
       });
       expect(error.hint).toContain('new: true');
-      expect(JSON.stringify(error)).not.toContain('repeat-window');
+      expect(JSON.stringify(error)).not.toContain('duplicate-window');
     },
   },
   {

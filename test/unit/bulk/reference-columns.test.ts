@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import type { HeadingMap } from '../../../src/bulk/csv/headings.ts';
-import { noReadings, readingLines } from '../../../src/bulk/csv/shop-export-quirks.ts';
+import { noReadings, referenceLines } from '../../../src/bulk/csv/shop-export-quirks.ts';
 import { readRows } from '../../../src/bulk/rows.ts';
 import { mapPresets } from '../../../src/config/maps.ts';
 import { UsageError } from '../../../src/platform/errors.ts';
@@ -18,7 +18,7 @@ async function read(more: string, rows: readonly string[], options: Partial<Head
     ...options,
   }))
     all.push(...part);
-  return { rows: all, lines: readingLines(readings) };
+  return { rows: all, lines: referenceLines(readings) };
 }
 
 const references = async (...given: Parameters<typeof read>) =>
@@ -128,7 +128,7 @@ describe("a shop's export", () => {
     const found = [];
     const options = { name: 'shop.csv', map: {}, preset, readings, ...named([], namespace) };
     for await (const rows of readRows(Readable.from([Buffer.from(text)]), options)) found.push(...rows);
-    return { references: found.map(({ reference }) => reference), lines: readingLines(readings) };
+    return { references: found.map(({ reference }) => reference), lines: referenceLines(readings) };
   };
 
   test('gives references once the shop has a name, one for each line', async () => {

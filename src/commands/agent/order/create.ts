@@ -7,9 +7,9 @@ import {
   watchOptions,
 } from '../../../cli/orders/created.ts';
 import { assembleOrder, orderInputOptions } from '../../../orders/input/assemble.ts';
-import { referenceFrom } from '../../../orders/needs/options.ts';
+import { withFileReference } from '../../../orders/input/file-reference.ts';
+import { referenceOptions } from '../../../orders/needs/options.ts';
 import { placePaidOrder } from '../../../orders/submit/paid.ts';
-import { UsageError } from '../../../platform/errors.ts';
 import { consentOf, policyExit, policyOptions } from '../../../spending/options.ts';
 import { paymentExit, paymentFrom, payOptions } from '../pay-options.ts';
 
@@ -22,6 +22,12 @@ export const create = defineCommand({
     ...orderInputOptions,
     ...watchOptions,
     ...policyOptions,
+    ...referenceOptions,
+    reference: {
+      ...referenceOptions.reference,
+      description:
+        'your own name for this order, such as a requisition: it is bought once by all that share this journal or its database; no list shows it to others',
+    },
     new: {
       kind: 'flag',
       description: 'pay for another order, even if the same order was just placed or is in doubt',
@@ -38,6 +44,10 @@ export const create = defineCommand({
       note: 'from a file, paying no more than that',
     },
     {
+      command: 'errand agent order create --file order.json --reference REQ-00006 -o json --query id',
+      note: 'for a script: bought once, however often it runs on this machine',
+    },
+    {
       command: 'errand agent order create --file order.json --dry-run',
       note: 'the request before it is paid, not sent',
     },
@@ -46,6 +56,7 @@ export const create = defineCommand({
   operations: ['agent.order.create', 'order.get'],
   exitCodes: {
     ...placedExits,
+    5: 'it was ordered before, or the reference or the idempotency key has another order',
     6: paymentExit,
     10: 'in doubt: paid, and no response came; `order journal resume` finds out',
     11: policyExit,
@@ -54,17 +65,14 @@ export const create = defineCommand({
   async run(context, input) {
     checkFollowing(input);
     const { payload, argv, ofFile } = await assembleOrder(context, input, { searches: false });
-    if (ofFile?.reference !== undefined)
-      throw new UsageError(
-        `${ofFile.name}: reference is for an order of an account; one without an account cannot be listed by it`,
-      );
     const { checkOrder, inUsersWords } = await import('../../../orders/input/check.ts');
     const body = await checkOrder(payload, input.file);
-    referenceFrom({}, body);
+    const { referenceFrom } = await import('../../../orders/needs/options.ts');
+    const reference = referenceFrom({ ...input, ...withFileReference(input, ofFile) }, body);
     const { order, existed } = await inUsersWords(input.file, () =>
       placePaidOrder({ ...context, argv }, body, {
         ...paymentFrom(input),
-        isNew: input.new === true,
+        ...{ isNew: input.new === true, again: input.again === true, reference },
         ...consentOf(input),
       }),
     );

@@ -1,0 +1,31 @@
+import type { AttemptClaim } from '../../journal/attempts.ts';
+import type { JournaledOperation, MadeBy } from '../order-record.ts';
+import type { Body, IntentOf, Made, Placing } from '../submit/intent.ts';
+import type { SeenOrder } from './service-orders.ts';
+
+/** An order to place, and what its entry point does about it. `N` is the operation that places it. */
+export interface Purchase<N extends JournaledOperation> {
+  /** Its products, its recipient, and what else is compared with earlier orders. */
+  readonly order: Body;
+  /** Its intent; the key does not count. An interrupted command recognizes its own record by the content. */
+  readonly intent: IntentOf<N>;
+  readonly placing: Placing;
+  /** Command line that repeats it; by default that of this run. */
+  readonly command?: string | undefined;
+  /** Records the attempt and sends it. @returns undefined if another process has decided meanwhile. */
+  send(attempt: AttemptToSend): Promise<Made<MadeBy[N]> | undefined>;
+  /** A result to return where another order would be refused. */
+  existing?(): Promise<Made<MadeBy[N]> | undefined>;
+  /** Converts an order that is already there to the result of this operation. */
+  adopt(found: SeenOrder): MadeBy[N];
+}
+
+/** The attempt to send. */
+export interface AttemptToSend {
+  /** 1 for the first attempt at its need. */
+  readonly number: number;
+  /** What to persist together with the intent. @param key is the key that the attempt is sent with. */
+  claim(key: string): AttemptClaim;
+  /** Tells the user about the attempt before this one. To be called once this one is recorded. */
+  noteEarlier(): void;
+}

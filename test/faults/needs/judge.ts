@@ -1,0 +1,161 @@
+import { doors, type Outcome } from './doors.ts';
+import { fileDoors, type History, type Need, type Run } from './history.ts';
+import type { TrueOrder } from './service.ts';
+
+export interface Finding {
+  readonly rule: string;
+  readonly hidden: string;
+  readonly what: string;
+}
+
+export interface JudgedRun {
+  readonly run: Run;
+  readonly outcome: Outcome;
+}
+
+/** What was done before, as far as it counts later. */
+export type Judged =
+  | { readonly kind: 'elsewhere'; readonly hidden: string; readonly orderId: string }
+  | {
+      readonly kind: 'runs';
+      readonly runs: readonly JudgedRun[];
+      readonly before: readonly TrueOrder[];
+      readonly after: readonly TrueOrder[];
+      readonly at: number;
+    };
+
+interface Scene {
+  readonly history: History;
+  readonly runs: readonly JudgedRun[];
+  readonly before: readonly TrueOrder[];
+  /** Once the commands have ended, and before what the network holds back arrives. */
+  readonly atEnd: readonly TrueOrder[];
+  readonly after: readonly TrueOrder[];
+  readonly past: readonly Judged[];
+  readonly now: number;
+}
+
+/** What commands that ran at once did wrong. Compares only orders at the service, by the need the generator gave them. */
+export function judgeRuns(scene: Scene): Finding[] {
+  return [
+    ...scene.history.needs.flatMap((need, at) => judgeNeed(scene, need, at)),
+    ...scene.runs.flatMap((one) => judgeWords(scene, one)),
+  ];
+}
+
+function judgeNeed(scene: Scene, need: Need, at: number): Finding[] {
+  const { before, after, runs } = scene;
+  const { hidden, door } = need;
+  const of = (orders: readonly TrueOrder[]) => orders.filter((order) => order.hidden === hidden);
+  const known = of(before);
+  const made = of(after).filter(({ id }) => !known.some((order) => order.id === id));
+  const finding = (rule: string, what: string): Finding => ({ rule, hidden, what });
+  const own = runs.filter(({ run }) => run.needs.includes(at));
+  if (made.length === 0) return [];
+  if (own.length === 0) return [finding('unrequested', `ordered ${made.length}, and no command was for it`)];
+  // What was ordered for another occasion does not count for this one.
+  const earlier = scene.past.flatMap((one) => (one.kind === 'runs' && fileDoors.has(door) ? one.runs : []));
+  const meant = [...own, ...earlier.filter(({ run }) => run.needs.includes(at))];
+  if (meant.some(({ run }) => run.isMeant && doors[run.door].meansNew(need))) return [];
+  const live = known.filter((order) => order.isLive && !isUnseen(scene, order));
+  // Users whose keys the service keeps apart can race; so can whoever looks at a list that lags.
+  const isRace = isUserRace(scene, at, live);
+  if (live.length > 0 && !isRace)
+    return [
+      finding(
+        'two live',
+        `ordered though ${live.map(({ id }) => id).join(', ')} is live${byOthers(scene, at)}`,
+      ),
+    ];
+  if (made.length > 1 && !isRace)
+    return [finding('ordered twice', `ordered ${made.length} times at once${byOthers(scene, at)}`)];
+  const last = known.at(-1);
+  const isAgain = own.some(({ run }) => run.isMeant);
+  if (last?.isReturned && !isAgain) return [finding('bought back', `ordered though ${last.id} was returned`)];
+  if (last?.status === 'cancelled' && !isAgain && !doors[door].passesCancelled)
+    return [finding('bought back', `ordered though ${last.id} was cancelled`)];
+  return [];
+}
+
+/** Whether an order was made elsewhere, and is not listed yet. */
+const isUnseen = ({ history, past, now }: Scene, { id, madeAt }: TrueOrder): boolean =>
+  now - madeAt <= history.habits.lagMs + lookMs &&
+  past.some((one) => one.kind === 'elsewhere' && one.orderId === id);
+
+/** How long a command may take from its look to its order, ms. */
+const lookMs = 10_000;
+
+/** Says so if the commands before were those of other users. */
+function byOthers({ history: { machines }, runs, past }: Scene, at: number): string {
+  const usersOf = (those: readonly JudgedRun[]) =>
+    those.filter(({ run }) => run.needs.includes(at)).map(({ run }) => machines[run.machine]?.user);
+  const now = new Set(usersOf(runs));
+  const before = usersOf(past.flatMap((one) => (one.kind === 'runs' ? one.runs : [])));
+  return now.size > 1 || before.some((user) => !now.has(user)) ? ', among commands of other users' : '';
+}
+
+function isUserRace({ history, runs, past, now }: Scene, at: number, live: readonly TrueOrder[]): boolean {
+  const { habits, machines } = history;
+  if (habits.keysOf !== 'user') return false;
+  const usersOf = (those: readonly JudgedRun[]) =>
+    those.filter(({ run }) => run.needs.includes(at)).map(({ run }) => machines[run.machine]?.user);
+  const lagMs = habits.lagMs + lookMs;
+  const recent = past.flatMap((one) => (one.kind === 'runs' && now - one.at <= lagMs ? one.runs : []));
+  const users = new Set(usersOf([...runs, ...recent]));
+  return users.size > 1 && live.every(({ madeAt }) => now - madeAt <= lagMs);
+}
+
+function judgeWords({ after, before, atEnd, runs }: Scene, { run, outcome }: JudgedRun): Finding[] {
+  const { code, text, placed, counted, isNothingNew, isDenied } = outcome;
+  const finding = (hidden: string, what: string): Finding[] => [
+    { rule: 'untrue', hidden, what: `${what}: ${text}` },
+  ];
+  if (code === null && !run.kill) return finding('?', 'crashed');
+  if (code === 1) return finding('?', 'failed in a way that nobody planned');
+  const isAlone = runs.length === 1;
+  const made = atEnd.filter(({ id }) => !before.some((order) => order.id === id));
+  if (isAlone && isDenied && made.length > 0)
+    return finding('?', 'says that nothing was ordered, and it was');
+  if (isAlone && isNothingNew && made.length > 0)
+    return finding('?', 'says that nothing new was ordered, and it was');
+  const added = after.filter(({ id }) => !before.some((order) => order.id === id)).length;
+  if (isAlone && counted?.added !== undefined && counted.added !== added)
+    return finding('?', `counts ${counted.added} as new, and ${added} orders are`);
+  return placed.flatMap(({ orderId, hidden }) => {
+    const order = after.find(({ id }) => id === orderId) ?? atEnd.find(({ id }) => id === orderId);
+    if (!order) return finding(hidden, `says that ${orderId} is its order, and the service has none`);
+    if (order.hidden !== hidden)
+      return finding(hidden, `says that ${orderId} is its order, which is of ${order.hidden}`);
+    return atEnd.find(({ id }) => id === orderId)?.isLive === false && order.status !== 'order_failed'
+      ? finding(hidden, `says that ${orderId} is placed, which is ${order.status}`)
+      : [];
+  });
+}
+
+/** Once faults have stopped and each need's command ran three more times. */
+export function judgeEnd(
+  { needs, machines, habits }: History,
+  orders: readonly TrueOrder[],
+  past: readonly Judged[],
+  lastWords: ReadonlyMap<number, string>,
+): Finding[] {
+  return needs.flatMap(({ hidden, slug, door }, at): Finding[] => {
+    const own = orders.filter((order) => order.hidden === hidden);
+    const live = own.filter(({ isLive }) => isLive).length;
+    if (slug === 'test-out-of-stock') return [];
+    const isElsewhere = past.some((one) => one.kind === 'elsewhere' && one.hidden === hidden);
+    const runs = past.flatMap((one) => (one.kind === 'runs' ? one.runs : []));
+    const ofNeed = runs.filter(({ run }) => run.needs.includes(at));
+    const isMeant = ofNeed.some(({ run }) => run.isMeant);
+    const usersOf = new Set(ofNeed.map(({ run }) => machines[run.machine]?.user));
+    const isApart = habits.keysOf === 'user' && usersOf.size > 1;
+    const isWithdrawn = own.some(
+      ({ isReturned, status }) => isReturned || (status === 'cancelled' && !doors[door].passesCancelled),
+    );
+    if (live === 1 || (live === 0 && isWithdrawn)) return [];
+    if (live > 1 && (isElsewhere || isMeant || isApart)) return [];
+    const last = ofNeed.at(-1)?.outcome;
+    const words = lastWords.get(at) ?? last?.text;
+    return [{ rule: 'unmet', hidden, what: `${live} live orders in the end; the last words: ${words}` }];
+  });
+}

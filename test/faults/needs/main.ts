@@ -1,0 +1,52 @@
+import { Runner } from '../../support/runner.ts';
+import { atOnce } from '../at-once.ts';
+import { type DoorName, openDoors } from './doors.ts';
+import { historyOf } from './history.ts';
+import { knownAs } from './known.ts';
+import { playHistory } from './play.ts';
+import { shrunk } from './shrink.ts';
+
+/**
+ * Plays random histories. @param on doors to draw from.
+ * @returns whether each need of each history had one order.
+ */
+export async function playHistories(
+  count: number,
+  firstSeed: number,
+  workers: number,
+  on: readonly DoorName[] = openDoors,
+): Promise<boolean> {
+  console.log(`${count} histories, seeds ${firstSeed} to ${firstSeed + count - 1}, by ${on.join(', ')}`);
+  const idle: (readonly [Runner, Runner])[] = [];
+  let commands = 0;
+  const failed: number[] = [];
+  const known = new Map<string, number>();
+  const startedAt = Date.now();
+  await atOnce(
+    Array.from({ length: count }, (_, at) => firstSeed + at),
+    workers,
+    async (seed) => {
+      const runners = idle.pop() ?? ([new Runner(), new Runner()] as const);
+      const history = historyOf(seed, on);
+      const played = await playHistory(history, runners);
+      commands += played.commands;
+      const [first] = played.findings;
+      const why = first && knownAs(first);
+      if (why !== undefined) known.set(why, (known.get(why) ?? 0) + 1);
+      else if (first) {
+        failed.push(seed);
+        const least = await shrunk(history, played, runners);
+        console.log([`seed ${seed}:`, ...least.map((line) => `  ${line}`)].join('\n'));
+      }
+      idle.push(runners);
+    },
+  );
+  await Promise.all(idle.flat().map((runner) => runner.stop()));
+  const seconds = Math.round((Date.now() - startedAt) / 1000);
+  for (const [why, times] of known) console.log(`known, ${times} times: ${why}`);
+  console.log(
+    `${count - failed.length} passed, ${failed.length} failed; ${commands} commands in ${seconds} s`,
+  );
+  if (failed.length > 0) console.log(`failed: ${failed.join(', ')}`);
+  return failed.length === 0;
+}

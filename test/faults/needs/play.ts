@@ -1,0 +1,296 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { caches } from '../../support/caches.ts';
+import type { Ended, Line, Runner } from '../../support/runner.ts';
+import { doors, type Hand, type Outcome } from './doors.ts';
+import type { History, Machine, Need, Run, Step } from './history.ts';
+import { type Finding, type Judged, judgeEnd, judgeRuns } from './judge.ts';
+import { NeedsService, type TrueOrder } from './service.ts';
+import { spelledOrder } from './spelling.ts';
+
+const clockSet = fileURLToPath(new URL('../../support/clock-set.cjs', import.meta.url));
+
+/** A played history: what was done, line by line, and what was wrong. */
+export interface Played {
+  readonly findings: readonly Finding[];
+  readonly log: readonly string[];
+  readonly commands: number;
+}
+
+const startMs = Date.parse('2026-03-02T09:00:00Z');
+/** Time between two steps, and between two commands of one, ms: a batch's rows are placed within it. */
+const stepMs = 1500;
+const roundMs = 3 * 60_000;
+
+export async function playHistory(history: History, runners: readonly [Runner, Runner]): Promise<Played> {
+  const folder = mkdtempSync(join(tmpdir(), 'errand-history-'));
+  const service = await NeedsService.start(history.habits, startMs);
+  const play = new Play(history, service, folder, runners);
+  try {
+    await play.all();
+    return play;
+  } finally {
+    await service.stop();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+class Play implements Played {
+  readonly findings: Finding[] = [];
+  readonly log: string[] = [];
+  commands = 0;
+  readonly #history: History;
+  readonly #service: NeedsService;
+  readonly #folder: string;
+  readonly #runners: readonly [Runner, Runner];
+  readonly #past: Judged[] = [];
+  /** What the commands that settle a need's doubts said last. */
+  readonly #lastWords = new Map<number, string>();
+
+  constructor(history: History, service: NeedsService, folder: string, runners: readonly [Runner, Runner]) {
+    this.#history = history;
+    this.#service = service;
+    this.#folder = folder;
+    this.#runners = runners;
+  }
+
+  async all(): Promise<void> {
+    const { steps, needs } = this.#history;
+    for (const step of steps) {
+      await this.#step(step);
+      if (this.findings.length > 0) return;
+    }
+    for (let round = 1; round <= 3; round += 1) {
+      this.log.push(`# ${roundMs / 60_000} min pass; round ${round} of 3`);
+      await this.#service.pass(roundMs);
+      for (const at of needs.keys()) {
+        const run = this.#plainRun(at, round);
+        const [outcome] = await this.#run([run]);
+        await this.#settle(run, outcome);
+        if (this.findings.length > 0) return;
+      }
+    }
+    const orders = await this.#truth();
+    this.findings.push(...judgeEnd(this.#history, orders, this.#past, this.#lastWords));
+  }
+
+  /** The command of a need without faults, on its last machine, or on another. */
+  #plainRun(at: number, round: number): Run {
+    const { machines, needs, steps } = this.#history;
+    const need = needs[at];
+    if (!need) throw new Error(`there is no need ${at}`);
+    const used = steps.flatMap((step) =>
+      step.do === 'run'
+        ? step.runs.filter((run) => run.needs.includes(at)).map(({ machine }) => machine)
+        : [],
+    );
+    const fitting = machines.flatMap(({ user, journal }, index) =>
+      (user === 'other') === (need.organisation === 'another') &&
+      (need.reference !== undefined || user === 'other' || journal === 0)
+        ? [index]
+        : [],
+    );
+    const machine = (round === 2 ? fitting.at(-1) : used.at(-1)) ?? fitting[0] ?? 0;
+    return {
+      ...{ door: need.door, machine, needs: [at], spelling: 0, isMore: false, isMeant: false },
+      ...{ faults: [], readFaults: [], kill: undefined },
+    };
+  }
+
+  /** Follows what a command says of an order in doubt, as its user would. */
+  async #settle(run: Run, outcome: Outcome | undefined): Promise<void> {
+    for (const line of outcome?.settling ?? []) {
+      const { errand } = this.#handOf(run, this.#runners[0]);
+      const [, first = 'order', ...words] = line.split(' ');
+      const { code, stderr } = await errand(first, ...words);
+      this.log.push(`  exit ${code} ${stderr.trim().slice(0, 200)}`);
+      for (const at of run.needs) this.#lastWords.set(at, stderr);
+      await this.#service.pass(stepMs);
+    }
+  }
+
+  async #step(step: Step): Promise<void> {
+    if (step.do === 'run') return void (await this.#run(step.runs));
+    if (step.do === 'pass') {
+      this.log.push(`# ${duration(step.ms)} pass`);
+      return this.#service.pass(step.ms);
+    }
+    const need = this.#history.needs[step.need];
+    if (!need || need.organisation === 'another') return;
+    if (step.do === 'order elsewhere') return this.#orderElsewhere(need);
+    const live = (await this.#truth()).filter(({ hidden, isLive }) => isLive && hidden === need.hidden);
+    const [order] = live;
+    if (order) await this.#end(step.do, order);
+  }
+
+  /** Has the service end an order. */
+  async #end(how: 'cancel' | 'fail' | 'return', { id }: TrueOrder): Promise<void> {
+    const service = this.#service;
+    this.log.push(`# at the service: ${how} ${id}`);
+    if (how === 'fail') await service.trigger('failed', id);
+    if (how === 'cancel')
+      await service.act('POST', `/orders/${id}/cancel`).catch(() => this.log.push('# too late'));
+    if (how !== 'return') return;
+    await service.trigger('delivered', id);
+    const { id: returned } = await service
+      .act('POST', '/returns', { order_id: id, reason: 'defective' })
+      .catch((error) => ({ id: this.log.push(`# not returned: ${error}`) }));
+    await service.trigger('return-approved', String(returned));
+  }
+
+  /** Somebody orders by the service's own means. */
+  async #orderElsewhere(need: Need): Promise<void> {
+    const { hidden, reference, namespace } = need;
+    const order = spelledOrder(need, { spelling: 0, isMore: false }, this.#service.shopUrl);
+    const named = namespace === undefined ? reference : `${namespace}:${reference}`;
+    const metadata = { hidden, ...(named !== undefined && { errand_reference: named }) };
+    const { id } = await this.#service.act('POST', '/orders', { ...order, metadata });
+    this.log.push(`# somebody orders ${hidden} elsewhere: ${id}`);
+    this.#past.push({ kind: 'elsewhere', hidden, orderId: String(id) });
+  }
+
+  async #run(runs: readonly Run[]): Promise<readonly Outcome[]> {
+    const service = this.#service;
+    const before = await this.#truth();
+    const [run] = runs;
+    const isAlone = runs.length === 1;
+    service.faults = isAlone ? [...(run?.faults ?? [])] : [];
+    service.readFaults = isAlone ? [...(run?.readFaults ?? [])] : [];
+    if (isAlone && run?.kill) this.#killAt(run.kill);
+    const outcomes = await Promise.all(
+      runs.map(async (one, at): Promise<Outcome> => {
+        const runner = this.#runners[at === 0 ? 0 : 1];
+        const outcome = await doors[one.door].order(this.#handOf(one, runner), one);
+        return outcome;
+      }),
+    );
+    service.faults = [];
+    service.readFaults = [];
+    service.onMoment = async () => false;
+    const atEnd = await this.#truth();
+    await service.deliverLate();
+    await service.pass(stepMs);
+    const after = await this.#truth();
+    this.commands += runs.length;
+    const judged = runs.map((one, at) => ({ run: one, outcome: outcomes[at] ?? nothing }));
+    for (const { outcome } of judged)
+      this.log.push(
+        `  exit ${outcome.code ?? 'killed'} ${outcome.text.trim().split('\n').at(-1)?.slice(0, 200)}`,
+      );
+    for (const order of after)
+      if (!before.some(({ id }) => id === order.id)) this.log.push(`  -> ${order.id} for ${order.hidden}`);
+    this.findings.push(
+      ...judgeRuns({
+        history: this.#history,
+        runs: judged,
+        before,
+        atEnd,
+        after,
+        past: this.#past,
+        now: service.now,
+      }),
+    );
+    this.#past.push({ kind: 'runs', runs: judged, before, after, at: service.now });
+    return outcomes;
+  }
+
+  #killAt({ request, at }: NonNullable<Run['kill']>): void {
+    let count = 0;
+    this.#service.onMoment = async (moment) => {
+      if (moment === 'came') count += 1;
+      if (count !== request || moment !== at) return false;
+      await this.#runners[0].stop('SIGKILL');
+      return true;
+    };
+  }
+
+  #handOf(run: Run, runner: Runner): Hand {
+    const machine = this.#history.machines[run.machine];
+    if (!machine) throw new Error(`there is no machine ${run.machine}`);
+    // Commands that run at once have files of their own.
+    const folder = join(this.#folder, `m${run.machine}${runner === this.#runners[0] ? '' : '-2'}`);
+    const config = join(folder, '.config');
+    mkdirSync(config, { recursive: true, mode: 0o700 });
+    // As a live key has it.
+    if (this.#history.needs.some(({ door }) => door !== 'reference'))
+      writeFileSync(join(config, 'config.json'), '{"preferences":{"duplicate-window":"12h"}}', {
+        mode: 0o600,
+      });
+    return {
+      folder,
+      shopUrl: this.#service.shopUrl,
+      needs: this.#history.needs,
+      errand: (first, ...more) => {
+        const [argv, stdin] = typeof first === 'string' ? [[first, ...more]] : [more, first.stdin];
+        const shown = typeof first === 'string' ? lineOf(argv) : `agent: ${first.shown}`;
+        this.log.push(`[machine ${run.machine}] ${shown}${hurtOf(run)}`);
+        return this.#errand(machine, folder, { argv, ...(stdin !== undefined && { stdin }) }, runner);
+      },
+    };
+  }
+
+  #errand(
+    machine: Machine,
+    folder: string,
+    typed: Pick<Line, 'argv' | 'stdin'>,
+    runner: Runner,
+  ): Promise<Ended> {
+    const service = this.#service;
+    const ahead = service.now + machine.skewMs - Date.now();
+    return runner.run({
+      ...typed,
+      folder,
+      env: {
+        PATH: process.env.PATH ?? '',
+        HOME: folder,
+        LANG: 'C.UTF-8',
+        XDG_CACHE_HOME: caches,
+        ERRAND_CONFIG_DIR: join(folder, '.config'),
+        ERRAND_STATE_DIR: join(this.#folder, `journal${machine.journal}`),
+        ERRAND_NO_INPUT: '1',
+        ERRAND_BASE_URL: service.baseUrl,
+        ERRAND_API_KEY: service.keyOf(machine.user),
+        CLOCK_SET_MS: String(Math.round(ahead)),
+        CLOCK_SET_AFTER_MS: '-1',
+      },
+      preloads: [clockSet],
+    });
+  }
+
+  async #truth(): Promise<TrueOrder[]> {
+    return [...(await this.#service.orders('ours')), ...(await this.#service.orders('another'))];
+  }
+}
+
+const nothing: Outcome = {
+  ...{ code: null, text: '', placed: [], settling: [] },
+  ...{ isNothingNew: false, isDenied: false },
+};
+
+const lineOf = (argv: readonly string[]): string =>
+  `errand ${argv.map((word) => (/^[\w./:=-]+$/.test(word) ? word : `'${word}'`)).join(' ')}`;
+
+/** What befalls a command. */
+function hurtOf({ spelling, isMore, faults, readFaults, kill }: Run): string {
+  const hurts = [
+    ...(spelling === 0 ? [] : [`spelling ${spelling}`]),
+    ...(isMore ? ['one more of each'] : []),
+    ...faults,
+    ...readFaults.map((fault) => `${fault} of a look`),
+    ...(kill ? [`killed at request ${kill.request}, ${kill.at}`] : []),
+  ];
+  return hurts.length === 0 ? '' : `   # ${hurts.join(', ')}`;
+}
+
+function duration(ms: number): string {
+  const units = [
+    ['d', 86_400_000],
+    ['h', 3_600_000],
+    ['min', 60_000],
+    ['s', 1000],
+  ] as const;
+  const [name, size] = units.find(([, of]) => ms >= of) ?? ['s', 1000];
+  return `${Math.round((ms / size) * 10) / 10} ${name}`;
+}
