@@ -83,7 +83,6 @@ export async function decidePlan(
     { ...asked, door: 'plan' },
   );
   return {
-    startedAt,
     decided,
     outcomes,
     rest: await restOf(decided, batchSize),

@@ -118,10 +118,7 @@ const reasons: Readonly<Record<RowRefusal, string>> = {
  * Number of rows whose orders failed, and that are not in this file, although the uploads that ordered rows of it have
  * them. A row that was ordered again since does not count. @throws ErrandError if a batch cannot be read.
  */
-export async function failedElsewhere(
-  context: Context,
-  { outcomes, decided }: DecidedPlan,
-): Promise<number> {
+export async function failedElsewhere(context: Context, { outcomes, decided }: DecidedPlan): Promise<number> {
   const own = new Set<number>();
   const batches = new Set<string>();
   for (const { row, related } of outcomes.values())

@@ -17,13 +17,7 @@ import { uploadName } from '../upload/begin.ts';
 import { leaveOutOrStop, spendOfNew } from '../upload/prepare.ts';
 import type { Source } from '../upload/source.ts';
 import { proposedByUpload } from '../upload/upload.ts';
-import {
-  type Columns,
-  type DecidedPlan,
-  decidePlan,
-  needName,
-  type SendableRow,
-} from './decided.ts';
+import { type Columns, type DecidedPlan, decidePlan, needName, type SendableRow } from './decided.ts';
 import { EarlierOrders, failedElsewhere } from './earlier-orders.ts';
 import { isNew, maxSpendOf, planLifeMs } from './file.ts';
 import { plannedOrder } from './planned-order.ts';

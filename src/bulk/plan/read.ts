@@ -138,11 +138,11 @@ function sendableRows(path: string, plan: Plan): ReadPlan['rows'] {
             : seen.has(key)
               ? 'its key does not follow from its order'
               : (attemptProblem(plan, row, needs) ??
-              (canonicalJson(expected) !== canonicalJson(order)
-                ? 'its order is not what its cells say'
-                : !hasRoom(planned)
-                  ? 'its price and its room do not make its ceiling'
-                  : undefined));
+                (canonicalJson(expected) !== canonicalJson(order)
+                  ? 'its order is not what its cells say'
+                  : !hasRoom(planned)
+                    ? 'its price and its room do not make its ceiling'
+                    : undefined));
     if (why !== undefined)
       throw planRefused({
         ...{ path, code: 'plan_altered', what: 'is not a plan as errand writes it', rows: [] },
