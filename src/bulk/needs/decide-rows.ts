@@ -38,6 +38,8 @@ export interface RowSource {
   batches(): AsyncIterable<Batch>;
   /** Whether an attempt belongs to a row of the same file. Rows of one file are not compared with each other. */
   isOfFile(attempt: Attempt): boolean;
+  /** Attempts at a row that are not recorded here, because the row was sent from elsewhere. */
+  unrecorded?(row: number): readonly Attempt[];
   /** Called for each row, once or several times; the last call counts. `related` are all attempts at alike needs. */
   note?(row: RowNeed, decision: RowDecision, related: readonly Attempt[]): void;
   /** Whether an attempt is left aside, because the user was shown it before. */
@@ -173,6 +175,8 @@ export class DecidedRows {
   #left = new Set<number>();
   /** Keys of further attempts, by row number. */
   #keys = new Map<number, string>();
+  /** Keys that the file gives, by the numbers of rows that are retried with another one. */
+  #givenKeys = new Map<number, string>();
   /** For rows that would be sent, the earlier uploads with the same rows. */
   #old = new Map<number, { readonly uploads: readonly string[]; readonly cents: number }>();
 
@@ -210,6 +214,7 @@ export class DecidedRows {
     this.unnamed = 0;
     this.#left = new Set();
     this.#keys = new Map();
+    this.#givenKeys = new Map();
     this.#old = new Map();
     this.repeats = undefined;
     const look: Look = { batches: new Set(), singles: new Map(), references: new Set() };
@@ -370,7 +375,7 @@ export class DecidedRows {
    */
   claimOf(batch: Batch): AttemptClaim | undefined {
     if (!this.#store) return undefined;
-    const rows = new RowNeeds().of(batch);
+    const rows = new RowNeeds().of(this.#asGiven(batch));
     const { run } = this.#asked;
     return {
       scope: this.#store.scope,
@@ -380,7 +385,7 @@ export class DecidedRows {
         if (!row) return undefined;
         const known = this.#heeded(row, related);
         const decision = this.#decided(row, known);
-        const key = String(row.cells.idempotency_key ?? row.firstKey);
+        const key = String(batch.rows[at]?.idempotency_key ?? row.firstKey);
         // The key of another attempt would find that one's order.
         if (decision.do !== 'send' || key !== this.#keyOf(row, known, decision.number)) return undefined;
         return {
@@ -392,13 +397,23 @@ export class DecidedRows {
     };
   }
 
+  /** A batch with the keys that the file gives. */
+  #asGiven(batch: Batch): Batch {
+    if (this.#givenKeys.size === 0) return batch;
+    const rows = batch.rows.map((cells, index) => {
+      const key = this.#givenKeys.get(batch.numbers[index] ?? 0);
+      return key === undefined ? cells : { ...cells, idempotency_key: key };
+    });
+    return { ...batch, rows };
+  }
+
   #now = (): number => this.#context.serviceClock.now();
 
   /** The attempts that say something about a row, under the key of the row's first attempt. */
   #heeded(row: RowNeed, related: readonly Attempt[]): readonly Attempt[] {
     const { hasOwnKey, firstKey } = row;
     const heeded: Attempt[] = [];
-    for (const one of related) {
+    for (const one of [...related, ...(this.#source.unrecorded?.(row.number) ?? [])]) {
       const isNamedByKey = one.reference?.namespace === ownKeyNamespace;
       if (hasOwnKey) {
         // A single order may have been placed with the key.
@@ -494,7 +509,9 @@ export class DecidedRows {
     if (after?.state === 'failed') this.counts.failedBefore += 1;
     else if (after) this.counts.again += 1;
     const key = this.#keyOf(row, known, number);
-    if (key !== row.cells.idempotency_key && !row.hasOwnKey) this.#keys.set(row.number, key);
+    if (row.hasOwnKey ? key === row.firstKey : key === row.cells.idempotency_key) return;
+    this.#keys.set(row.number, key);
+    if (row.hasOwnKey) this.#givenKeys.set(row.number, row.firstKey);
   }
 
   /** The key that an attempt at a row is sent with. @param number of the attempt. */
@@ -503,12 +520,16 @@ export class DecidedRows {
     known: readonly Attempt[],
     number: number,
   ): string {
-    if (hasOwnKey) return firstKey;
+    if (hasOwnKey) {
+      // A file's own key is used for all attempts, but a retry of an order that failed needs another one.
+      const isFurther = this.#asked.door === 'retry' && number > 1;
+      return isFurther ? attemptKey({ namespace: ownKeyNamespace, text: firstKey }, number) : firstKey;
+    }
     if (reference) return attemptKey(reference, number);
     const made = known.filter(
       ({ key, orderId, state }) => key === firstKey && (orderId !== undefined || state === 'placed'),
     );
-    return rowKey(firstKey, 1 + made.length);
+    return rowKey(firstKey, 1 + new Set(made.map((one) => one.orderId?.toLowerCase() ?? one.serial)).size);
   }
 
   #refuse(row: RowNeed, { why, attempts }: Extract<RowDecision, { readonly do: 'refuse' | 'ask' }>): void {

@@ -50,10 +50,6 @@ export const upload = defineCommand({
       note: 'without the rows that are like earlier orders',
     },
     {
-      command: 'errand bulk upload orders.csv --shard 1/2',
-      note: 'half of it; 2/2 on another machine',
-    },
-    {
       command: 'errand bulk upload orders.csv --share',
       note: 'on each of several machines that share a database',
     },
