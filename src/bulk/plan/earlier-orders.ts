@@ -41,7 +41,7 @@ export class EarlierOrders {
    * Live orders of the last week, and preceding rows, for the same recipient with a product of the row. Call once for
    * each row, in order.
    */
-  twinsOf({ row, related }: RowOutcome): string[] {
+  duplicatesOf({ row, related }: RowOutcome): string[] {
     const { products, recipient } = row.need;
     const found = related
       .filter(

@@ -143,7 +143,7 @@ async function plannedRows(
       ...{ cells: [...values], order: { ...row.order, idempotency_key: key }, retailers: retailersOf(found) },
       price_cents: price,
       room_cents: price === null ? null : row.order.max_price - price,
-      twins: outcome ? earlier.twinsOf(outcome) : [],
+      twins: outcome ? earlier.duplicatesOf(outcome) : [],
       ...(isSent ? { placed: null, left_out: null } : earlier.fateOf(outcome)),
       notes: isSent ? found.flatMap(({ line, product }) => notesOf(line.url, product, country)) : [],
     };

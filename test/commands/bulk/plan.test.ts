@@ -655,7 +655,10 @@ describe('bulk apply', () => {
 
   test('wallet and policy that have moved against a plan refuse it, naming rows', async () => {
     const shop = await shopping();
-    csv(shop, rowsOf(4, { cents: 20_000 }));
+    csv(
+      shop,
+      [1, 2, 3, 4].map((at) => ({ cents: 20_000, street: `${at} Elm St` })),
+    );
     expect((await planned(shop)).code).toBe(0);
     policy(shop, 'limits:\n  per_day: $410');
     const refused = await applied(shop);
