@@ -191,19 +191,8 @@ export class Journal extends IntentOutcomes {
     }
   }
 
-  /** Looks for an earlier record of the same intent, without recording this one. @throws StorageError. */
-  async acquireDuplicate(intent: Intent, rule: TwinRule): Promise<Twin | undefined> {
-    await this.ready();
-    const recordCount = readRecordCount(this.#recordCountFile);
-    const duplicate = await this.database.transaction(() => {
-      this.table.tally.check(recordCount);
-      return this.#acquireDuplicate(intent, contentHash(intent.operation, intent.body), rule);
-    });
-    return duplicate && this.#logged(duplicate).duplicate;
-  }
-
   /**
-   * Read-only variant of `acquireDuplicate` that takes no record over.
+   * Finds an earlier record of the same intent, and takes none over.
    * @throws StorageError.
    */
   peekDuplicate(intent: Intent, rule: TwinRule): Twin | undefined {

@@ -6,7 +6,7 @@ import type { OrderContext } from '../run/order-context.ts';
 import type { Consent } from '../spending/options.ts';
 import { type BatchIntent, createBatch, notice, type PlacedBatch, sendBatch } from './send-batch.ts';
 import { asBatch, type IntentOf, intentOf } from './submit/intent.ts';
-import { recordOnce } from './submit/repeats.ts';
+import { recordIntent } from './submit/record.ts';
 import { readyToSend } from './submit/submit.ts';
 
 interface BatchPlacing extends Consent {
@@ -36,7 +36,7 @@ export async function placeBatch(
     journal.recall(known);
     return { id: known.order_id, existed: true };
   }
-  const recorded = await recordOnce(context, intent, 'none', { ...consent, ...(claim && { claim }) });
+  const recorded = await recordIntent(context, intent, { ...consent, ...(claim && { claim }) });
   if (recorded.isOvertaken) throw overtaken();
   if (recorded.placed) return { id: recorded.placed.order.id, existed: true };
   // If another machine recorded the batch after the lookup above, use the current time.

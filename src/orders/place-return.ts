@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { OrderContext } from '../run/order-context.ts';
 import type { MadeBy } from './order-record.ts';
+import { recordReturn } from './repeated-return.ts';
 import { type ReturnBody, sendReturn } from './send-return.ts';
 import type { Made, Placing } from './submit/intent.ts';
 import { intentOf } from './submit/intent.ts';
 import { previewKey } from './submit/preview.ts';
-import { recordOnce } from './submit/repeats.ts';
 import { readyToSend } from './submit/submit.ts';
 
 /**
@@ -22,12 +22,10 @@ export async function requestReturn(
   await readyToSend(context);
   const client = await context.client();
   const intent = await intentOf(context, 'return.create', { key: randomUUID(), keyOrigin: 'made', body });
-  // A return has no idempotency key. The command `api` shows only a return that it requested itself.
-  const rule = isNew ? 'none' : isByHand ? 'repeats' : 'shown';
   if (context.previewsRequests) {
-    await previewKey(context, intent, rule);
+    await previewKey(context, intent, !isNew);
     return { order: (await client.call('return.create', { body })).body, existed: false };
   }
-  const recorded = await recordOnce(context, intent, rule, { isByHand });
-  return recorded.placed ? recorded.placed : sendReturn(context, client, intent, body);
+  const existing = await recordReturn(context, intent, { isNew, isByHand });
+  return existing ?? sendReturn(context, client, intent, body);
 }

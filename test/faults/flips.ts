@@ -51,7 +51,9 @@ export async function killedMachine(service: Service, key: string): Promise<Kill
   const create = (intent: string): string[] => [
     ...['order', 'create', '--product', `${service.shopUrl}/test-never`],
     ...['--max-price-cents', String(ceilings[intent]), '--metadata', `intent=${intent}`],
-    ...['--first-name', 'A', '--last-name', 'B', '--address-line1', '1 Main St', '--city', 'Austin'],
+    ...['--first-name', 'A', '--last-name', 'B', '--city', 'Austin'],
+    // Each goes to another recipient, so that it is compared with itself alone.
+    ...['--address-line1', `${ceilings[intent]} Main St`],
     ...['--state', 'TX', '--postal-code', '78701', '--country', 'US', '--phone-number', '5125550100'],
     ...['--timeout', '3s', '--retries', '0', '-o', 'json'],
   ];
@@ -59,8 +61,11 @@ export async function killedMachine(service: Service, key: string): Promise<Kill
   // Keep the reported order within the duplicate window, however long the flips take.
   await attempt({ ...given, args: ['config', 'set', 'duplicate-window', '20d'] });
   for (let past = 0; past < 6; past += 1)
-    await attempt({ ...given, args: [...create('reported'), '--po-number', `past-${past}`] });
-  await attempt({ ...given, args: create('reported') });
+    await attempt({
+      ...given,
+      args: [...create('reported'), '--po-number', `past-${past}`, '--idempotency-key', `past-${past}`],
+    });
+  await attempt({ ...given, args: [...create('reported'), '--new'] });
   const watching = [...create('unreported'), '--watch', '--until', 'delivered'];
   await attempt({ ...given, args: watching, blow: { signal: 'SIGKILL', at: 'responded', afterMs: 60 } });
   proxy.faults = ['silence-before', 'silence-after'];

@@ -167,7 +167,7 @@ export function orderArgs(url: string, intent: string): string[] {
 /** Builds the upload of a CSV with one row per intent; it is safe to repeat after any failure. */
 export function uploadArgs({ shopUrl }: World, intents: readonly string[], file: string): string[] {
   const rows = intents.map(
-    (intent) => `${shopUrl}/test-success,1,A B,1 Main St,Austin,TX,78701,5125550100,${intent}`,
+    (intent) => `${shopUrl}/test-never,1,A B,1 Main St,Austin,TX,78701,5125550100,${intent}`,
   );
   const headings = 'url,max_price_cents,name,address,city,state,zip,phone,metadata.intent';
   writeFileSync(file, [headings, ...rows, ''].join('\n'));

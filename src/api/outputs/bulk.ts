@@ -104,6 +104,16 @@ export const BulkReportRow = own({
   order_id: id.nullable(),
   order_status: text.nullable(),
   attempts: count,
+  met_by: own({
+    order_id: id.nullable().describe('null while its order is not there yet'),
+    upload: text
+      .nullable()
+      .describe('null of a single order, or where this machine does not know the upload'),
+    batch_id: id.nullable(),
+    index: count.nullable(),
+  })
+    .nullable()
+    .describe('the attempt of another batch, or the single order, that the state is of; else null'),
   product: text,
   product_urls: z.array(url),
   ceiling_cents: cents.nullable(),

@@ -38,6 +38,8 @@ export interface RowSource {
   batches(): AsyncIterable<Batch>;
   /** Whether an attempt belongs to a row of the same file. Rows of one file are not compared with each other. */
   isOfFile(attempt: Attempt): boolean;
+  /** Attempts at a row that are not recorded here, because the row was sent from elsewhere. */
+  unrecorded?(row: number): readonly Attempt[];
 }
 
 export interface RowsAsked extends Pick<Statement, 'skipDuplicates' | 'again'> {
@@ -163,6 +165,8 @@ export class DecidedRows {
   #left = new Set<number>();
   /** Keys of further attempts, by row number. */
   #keys = new Map<number, string>();
+  /** Keys that the file gives, by the numbers of rows that are retried with another one. */
+  #givenKeys = new Map<number, string>();
   /** For rows that would be sent, the earlier uploads with the same rows. */
   #old = new Map<number, { readonly uploads: readonly string[]; readonly cents: number }>();
 
@@ -200,6 +204,7 @@ export class DecidedRows {
     this.unnamed = 0;
     this.#left = new Set();
     this.#keys = new Map();
+    this.#givenKeys = new Map();
     this.#old = new Map();
     this.repeats = undefined;
     const look: Look = { batches: new Set(), singles: new Map(), references: new Set() };
@@ -358,7 +363,7 @@ export class DecidedRows {
    */
   claimOf(batch: Batch): AttemptClaim | undefined {
     if (!this.#store) return undefined;
-    const rows = new RowNeeds().of(batch);
+    const rows = new RowNeeds().of(this.#asGiven(batch));
     const { run } = this.#asked;
     return {
       scope: this.#store.scope,
@@ -370,11 +375,21 @@ export class DecidedRows {
         if (decision.do !== 'send') return undefined;
         return {
           ...{ run: run === '' ? undefined : run, number: decision.number, operation: 'bulk.create' },
-          ...{ key: String(row.cells.idempotency_key ?? row.firstKey), upload: batch.key },
+          ...{ key: String(batch.rows[at]?.idempotency_key ?? row.firstKey), upload: batch.key },
           ...{ orderId: undefined, state: 'intended', madeAt: this.#now(), seenAt: undefined },
         };
       },
     };
+  }
+
+  /** A batch with the keys that the file gives. */
+  #asGiven(batch: Batch): Batch {
+    if (this.#givenKeys.size === 0) return batch;
+    const rows = batch.rows.map((cells, index) => {
+      const key = this.#givenKeys.get(batch.numbers[index] ?? 0);
+      return key === undefined ? cells : { ...cells, idempotency_key: key };
+    });
+    return { ...batch, rows };
   }
 
   #now = (): number => this.#context.serviceClock.now();
@@ -383,7 +398,7 @@ export class DecidedRows {
   #heeded(row: RowNeed, related: readonly Attempt[]): readonly Attempt[] {
     const { hasOwnKey, firstKey } = row;
     const heeded: Attempt[] = [];
-    for (const one of related) {
+    for (const one of [...related, ...(this.#source.unrecorded?.(row.number) ?? [])]) {
       const isNamedByKey = one.reference?.namespace === ownKeyNamespace;
       if (hasOwnKey) {
         // A single order may have been placed with the key.
@@ -474,11 +489,18 @@ export class DecidedRows {
       ({ key, orderId, state }) => key === row.firstKey && (orderId !== undefined || state === 'placed'),
     );
     const key = row.hasOwnKey
-      ? row.firstKey
+      ? this.#furtherKey(row, number)
       : reference
         ? attemptKey(reference, number)
-        : rowKey(row.firstKey, 1 + made.length);
-    if (key !== row.cells.idempotency_key && !row.hasOwnKey) this.#keys.set(row.number, key);
+        : rowKey(row.firstKey, 1 + new Set(made.map((one) => one.orderId?.toLowerCase() ?? one.serial)).size);
+    if (key !== (row.cells.idempotency_key ?? row.firstKey)) this.#keys.set(row.number, key);
+  }
+
+  /** A file's own key is used for all attempts, but a retry of an order that failed needs another one. */
+  #furtherKey({ number: row, firstKey }: RowNeed, number: number): string {
+    if (this.#asked.door !== 'retry' || number === 1) return firstKey;
+    this.#givenKeys.set(row, firstKey);
+    return attemptKey({ namespace: ownKeyNamespace, text: firstKey }, number);
   }
 
   #refuse(row: RowNeed, { why, attempts }: Extract<Decision, { readonly do: 'refuse' | 'ask' }>): void {

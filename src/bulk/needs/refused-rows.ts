@@ -167,6 +167,9 @@ function waysOn(context: Context, decided: DecidedRows): readonly NextStep[] {
   const [verb, noun] = context.argv;
   const line = typedCommand(context.argv);
   if (verb === 'api') return [...settle, { command: `${line} --new`, when: 'to order all of it once more' }];
+  const isAgain = has('cancelled', 'returned', 'unknown') && !context.argv.includes('--again');
+  if (verb === 'bulk' && noun === 'retry' && isAgain)
+    return [...settle, { command: `${line} --again`, when: 'to order again what was cancelled or returned' }];
   if (verb !== 'bulk' || noun !== 'upload') return settle;
   const others = countText(counts.new);
   const isAlike = has('alike', 'overlaps', 'other_namespace', 'repeats');

@@ -14,8 +14,8 @@ import { checkOneReading, countPrice, emptyPrices } from '../csv/amounts.ts';
 import { layoutOf } from '../csv/headings.ts';
 import { readOptions } from '../csv/reading.ts';
 import type { TableFlags } from '../csv/table-options.ts';
-import { RowKeys, readRows, stableKey, type UploadRow } from '../rows.ts';
-import { type Batch, type BatchRow, earlierOrder, rowsOf } from './batch.ts';
+import { RowKeys, readRows, type UploadRow } from '../rows.ts';
+import { type Batch, earlierOrder, rowsOf } from './batch.ts';
 import { openSource } from './source.ts';
 
 /** Rows of a batch as uploaded, and their layout in the file, if known. */
@@ -79,36 +79,6 @@ export async function rowsOfFile(
 export function ceilingsOf(rows: readonly UploadRow[]): number {
   const read = rowReader();
   return rows.reduce((sum, cells) => sum + (read(cells).row.maxPrice ?? 0), 0);
-}
-
-/** The batch row that created an order. */
-export interface MadeIn {
-  readonly batchId: string;
-  readonly index: number;
-}
-
-/**
- * Returns a row to resend. If the row created no order, it keeps its key, so that a later upload of the whole file does
- * not order it twice. If its order failed, the row gets a new key, derived from the batch and row that created the
- * failed order. The new key creates exactly one new order, whichever upload the row is retried from.
- */
-export function rowAgain(
-  { id }: Batch,
-  { index, orderId }: BatchRow,
-  row: UploadRow | undefined,
-  madeIn: MadeIn = { batchId: id, index },
-): UploadRow {
-  if (!row)
-    throw new ErrandError(
-      'unavailable',
-      `row ${index} of batch ${id} is not among the rows that were uploaded`,
-      {
-        outcome: 'not_sent',
-      },
-    );
-  return orderId === undefined
-    ? row
-    : { ...row, idempotency_key: stableKey(['retry', madeIn.batchId, madeIn.index]) };
 }
 
 /** Maximum orders searched. */

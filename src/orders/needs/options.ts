@@ -34,7 +34,7 @@ interface Given {
  * @param advice is how to give a reference there.
  * @throws UsageError if the metadata holds a reference, so that nothing meant otherwise is taken for one.
  */
-export function checkMetadata({ metadata }: Body, advice: string): void {
+export function checkMetadata({ metadata }: Pick<Body, 'metadata'>, advice: string): void {
   if (metadata && Object.hasOwn(metadata, referenceKey))
     throw new UsageError(`metadata: ${referenceKey} is where the reference travels; ${advice}`);
 }

@@ -1,32 +1,25 @@
-import { own } from '../../api/json.ts';
-import { contentIn } from '../../format/canonical-need.ts';
 import { relativeTime } from '../../format/time.ts';
-import { pages } from '../../http/paging.ts';
-import type { Attempt, AttemptChange, Reference } from '../../journal/attempts.ts';
-import { contentHash, differingFields } from '../../journal/content.ts';
+import type { Attempt, Reference } from '../../journal/attempts.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import { type JournalRecord, keyLifetimeMs } from '../../journal/journal-record.ts';
-import { isOthers } from '../../journal/take-over.ts';
+import { isOthers, wasSentWithOtherKey } from '../../journal/take-over.ts';
 import { ErrandError, type NextStep, type Outcome } from '../../platform/errors.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import { shellLine } from '../../platform/shell.ts';
-import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { absentAsNull, differences, differencesText, shownDifferences } from '../compare.ts';
 import { stateOfOrder } from '../order-record.ts';
-import type { Body, Placed } from '../submit/intent.ts';
-import { resumeKnown } from '../submit/resume.ts';
+import { recordDifferences } from '../submit/existing.ts';
+import { type Body, type IntentOf, intentOf, type Placed } from '../submit/intent.ts';
 import type { Refusal } from './decide.ts';
 import { type DecidedOrder, decideWithService, type NeedSources, orderSeen } from './decide-with-service.ts';
-import { compareNeeds, needOf } from './need.ts';
+import { needOf } from './need.ts';
 import { metadataOf } from './reference.ts';
-import { scopeOf } from './scope.ts';
-import { listedByReference } from './service-orders.ts';
+import { recordOf } from './scope.ts';
+import { seeOrder } from './service-orders.ts';
+import { bringIn, hearClock, isSameRequest, type Settled, sourcesFor } from './settle.ts';
 import { windowsOf } from './windows.ts';
-
-/** What quotes need: also the service's time. */
-export type QuoteContext = OrderContext & Pick<Context, 'serviceClock'>;
 
 /** The order of a quote, and what was stated with it. */
 export interface QuotedOrder {
@@ -47,121 +40,55 @@ export interface DecidedQuote extends DecidedOrder {
 interface Deciding {
   /** Whether another order than the existing ones is intended. */
   readonly isNew: boolean;
-  /** Whether an order in doubt with the same content is settled, which may send it again. */
-  readonly settles?: boolean;
+  /** Receives the result if an order in doubt has the same content and is settled. Without it, nothing is sent. */
+  readonly settled?: Settled<'order.create'>;
   /** A decision of this same call, so that nothing is read twice. */
   readonly before?: DecidedQuote;
 }
 
 /** Decides about the order of a quote. @throws ErrandError if the service cannot be read; nothing was sent. */
 export async function decideQuote(
-  context: QuoteContext,
-  { body, reference, again }: QuotedOrder,
-  { isNew, settles = false, before }: Deciding,
+  context: OrderContext,
+  order: QuotedOrder,
+  { isNew, settled, before }: Deciding,
 ): Promise<DecidedQuote> {
-  const client = await context.client();
-  const now = () => context.serviceClock.now();
-  const sources: NeedSources = {
-    attempts: await (await context.journal()).attempts(),
-    scope: await scopeOf(context),
-    client,
-    list: listedByReference(client),
-    now,
-    settle: (attempt) => settleAttempt(context, body, attempt, settles),
-  };
-  const startedAt = before?.startedAt ?? now();
-  const requested = {
-    door: 'mcp',
-    statement: { isNew, again },
-    windows: windowsOf(context),
-    ...(before && { freshSince: startedAt, listedAt: before.request.listedAt }),
-  } as const;
-  const decided = await decideWithService(sources, requested, body, reference).catch((error: unknown) => {
+  try {
+    const { body, reference, again } = order;
+    const intent = await unkeyedIntent(context, order);
+    const sources = await sourcesFor(context, { order: body, intent }, settled);
+    const windows = windowsOf(context);
+    if (!isNew)
+      await bringIn(context, sources, needOf(body), intent, (await context.journal()).sameContent(intent));
+    await hearClock(context, sources, { order: body, placing: { isNew, reference } }, windows);
+    const startedAt = before?.startedAt ?? sources.now();
+    const requested = {
+      door: 'mcp',
+      statement: { isNew, again },
+      windows,
+      ...(before && { freshSince: startedAt, listedAt: before.request.listedAt }),
+    } as const;
+    const decided = await decideWithService(sources, requested, body, reference);
+    return { ...decided, seen: new Map([...(before?.seen ?? []), ...decided.seen]), sources, startedAt };
+  } catch (error) {
     throw unreadable(context, error);
-  });
-  return { ...decided, seen: new Map([...(before?.seen ?? []), ...decided.seen]), sources, startedAt };
+  }
 }
 
+const unkeyedIntent = (context: OrderContext, { body }: QuotedOrder): Promise<IntentOf<'order.create'>> =>
+  intentOf(context, 'order.create', { key: '', keyOrigin: 'made', body: { ...body } });
+
 /** Nothing is sent while nobody can tell what became of an earlier order. */
-function unreadable({ signal }: QuoteContext, error: unknown): unknown {
+function unreadable({ signal }: OrderContext, error: unknown): unknown {
   if (!(error instanceof ErrandError) || error.category !== 'unavailable' || signal.aborted) return error;
-  const message = `what was ordered before cannot be read (${error.message}); nothing was sent`;
-  return new ErrandError(error.category, message, {
-    ...error.facts,
-    outcome: 'not_sent',
+  const { message, facts } = error;
+  const isOfOrder = facts.outcome === 'applied';
+  const text = `what was ordered before cannot be read (${message}); nothing was sent`;
+  return new ErrandError(error.category, isOfOrder ? message : text, {
+    ...facts,
+    outcome: isOfOrder ? facts.outcome : 'not_sent',
     hint: 'Call it again once the service can be read.',
     cause: error,
   });
-}
-
-/**
- * Age in ms after which an attempt without an intent counts as never sent. A shared database persists the two
- * separately.
- */
-const claimMs = 120_000;
-
-/** Determines what became of an attempt whose order is unknown. */
-async function settleAttempt(
-  context: QuoteContext,
-  body: Body,
-  attempt: Attempt,
-  settles: boolean,
-): Promise<Omit<AttemptChange, 'serial' | 'seenAt'>> {
-  const { state, madeAt } = attempt;
-  const record = await recordOf(context, attempt);
-  if (!record && attempt.upload === undefined && state === 'intended')
-    return { state: context.serviceClock.now() - madeAt > claimMs ? 'unsent' : state };
-  if (record && isOwnRecord(attempt)) {
-    if (record.order_id !== null) return { state: 'placed', orderId: record.order_id };
-    if (record.state === 'refused') return { state: 'failed' };
-    if (record.state === 'intended') {
-      if (!settles || isOthers(record) || !hasContent(record, body)) return { state: 'intended' };
-      context.note(`the same order is in doubt since ${record.created_at}; settling that one`);
-      const { order } = await resumeKnown(context, 'order.create', record);
-      return { state: 'placed', orderId: String(order.id) };
-    }
-  }
-  if (state === 'intended' && record?.state === 'intended') return { state };
-  const orderId = await orderAlike(context, body, attempt);
-  if (orderId !== undefined) return { state: 'placed', orderId };
-  return { state: state === 'intended' && isOwnRecord(attempt) ? 'unknown' : state };
-}
-
-/** The journal's record an attempt was sent with: its own, or that of the upload it is a row of. */
-const recordOf = async (
-  context: OrderContext,
-  { key, upload }: Attempt,
-): Promise<JournalRecord | undefined> =>
-  (await context.journal()).find(upload ?? key, context.settings.baseUrl.value);
-
-const isOwnRecord = ({ upload }: Attempt): boolean => upload === undefined;
-
-const hasContent = ({ operation, body_hash: hash }: JournalRecord, body: Body): boolean =>
-  hash === contentHash(operation, body);
-
-const hourMs = 3600 * 1000;
-
-/**
- * Searches the service for the order of an attempt whose record does not name it: one that is alike as the attempt is,
- * was made since, and was made by no other record. A reference is searched for by itself.
- */
-async function orderAlike(
-  context: OrderContext,
-  body: Body,
-  { reference, likeness, madeAt }: Attempt,
-): Promise<string | undefined> {
-  if (reference || likeness === 'unlike') return undefined;
-  const need = needOf(body);
-  const journal = await context.journal();
-  const query = { created_after: new Date(madeAt - hourMs).toISOString() };
-  for await (const { rows } of pages(await context.client(), 'order.list', { query }, { all: true }))
-    for (const row of rows) {
-      const content = contentIn(row, 'items');
-      if (!content || compareNeeds(need, needOf(content)) !== likeness) continue;
-      const id = String(row.id);
-      if (!journal.madeBy(id, context.settings.baseUrl.value)) return id;
-    }
-  return undefined;
 }
 
 interface Unshown {
@@ -171,21 +98,19 @@ interface Unshown {
 
 /**
  * The live order that an interrupted call with the same content has placed and nobody was shown; undefined if none.
- * Days later, the same call probably means another order.
+ * After a day, the same call may mean another order.
  */
-export async function unshownOrder(
-  context: QuoteContext,
-  body: Body,
-  { decision, seen }: DecidedOrder,
-): Promise<Unshown | undefined> {
-  if (decision.do === 'send') return undefined;
-  for (const attempt of decision.attempts) {
-    const found = orderSeen(seen, attempt);
-    const record = await recordOf(context, attempt);
-    if (!found || !record || !isOwnRecord(attempt) || record.state !== 'responded') continue;
-    if (isOthers(record) || !hasContent(record, body)) continue;
-    if (Date.parse(record.settled_at ?? record.created_at) < context.clock.now() - keyLifetimeMs) continue;
-    return { placed: { order: found.order, existed: true }, record };
+export async function unshownOrder(context: OrderContext, order: QuotedOrder): Promise<Unshown | undefined> {
+  const intent = await unkeyedIntent(context, order);
+  for (const record of (await context.journal()).sameContent(intent)) {
+    const { state, order_id: id, settled_at: at, created_at: since } = record;
+    if (state !== 'responded' || id === null || isOthers(record)) continue;
+    if (wasSentWithOtherKey(record, intent)) continue;
+    if (Date.parse(at ?? since) < context.clock.now() - keyLifetimeMs) continue;
+    const seen = await seeOrder(await context.client(), id).catch((error: unknown) => {
+      throw unreadable(context, error);
+    });
+    if (seen?.state === 'placed') return { placed: { order: seen.order, existed: true }, record };
   }
   return undefined;
 }
@@ -193,13 +118,14 @@ export async function unshownOrder(
 /** Whether the order of a quote is in doubt with the same content, so that placing the quote settles it. */
 export async function isSettledByPlacing(
   context: OrderContext,
-  body: Body,
+  order: QuotedOrder,
   { decision }: DecidedOrder,
 ): Promise<boolean> {
   if (decision.do !== 'refuse' || decision.why !== 'in_doubt') return false;
   const [attempt, ...others] = decision.attempts;
-  const record = attempt && isOwnRecord(attempt) ? await recordOf(context, attempt) : undefined;
-  return others.length === 0 && record?.state === 'intended' && hasContent(record, body);
+  const record = attempt && recordOf(await context.journal(), context, attempt);
+  const intent = await unkeyedIntent(context, order);
+  return others.length === 0 && record?.state === 'intended' && isSameRequest(record, intent);
 }
 
 /** An earlier order that a quote is compared with. Times are ISO 8601. */
@@ -246,7 +172,7 @@ export interface NotSent extends Pick<DecidedOrder, 'seen'> {
 
 /** Describes the orders that a decision names, as the service has them now. */
 export async function standingOf(
-  context: QuoteContext,
+  context: OrderContext,
   { body, reference }: QuotedOrder,
   { decision, seen }: NotSent,
   settlingQuote: SettlingQuote,
@@ -272,7 +198,7 @@ export async function standingOf(
 }
 
 async function existingOf(
-  context: QuoteContext,
+  context: OrderContext,
   body: Body,
   seen: NotSent['seen'],
   attempt: Attempt,
@@ -281,9 +207,8 @@ async function existingOf(
   const { state, orderId, madeAt, key, reference } = attempt;
   const found = orderSeen(seen, attempt);
   const made_at = new Date(madeAt).toISOString();
-  const record = found ? undefined : await recordOf(context, attempt);
-  const isSettled =
-    record?.state === 'intended' && record.operation === 'order.create' && isOwnRecord(attempt);
+  const record = found ? undefined : recordOf(await context.journal(), context, attempt);
+  const isSettled = record?.state === 'intended' && record.operation === 'order.create';
   return {
     order_id: orderId ?? null,
     state: state === 'intended' ? 'in_doubt' : state === 'failed' || state === 'unsent' ? 'unknown' : state,
@@ -294,7 +219,7 @@ async function existingOf(
     differences: found
       ? shownDifferences(differences(body, absentAsNull(found.order)))
       : isSettled
-        ? differencesFrom(record, body)
+        ? shownDifferences(recordDifferences(record, body))
         : [],
     key: orderId === undefined ? key : null,
     settled_by: isSettled ? { tool: 'order_place', quote: await settlingQuote(record) } : null,
@@ -302,14 +227,6 @@ async function existingOf(
 }
 
 const maxStatus = 60;
-
-/** Differences between what is requested and what was sent, whose order is in doubt. */
-const differencesFrom = ({ operation, body: sent }: JournalRecord, body: Body) =>
-  differingFields(operation, body, sent).map((path) => ({
-    field: path.join('.'),
-    requested: path.reduce<unknown>(own, body) ?? null,
-    existing: path.reduce<unknown>(own, sent) ?? null,
-  }));
 
 /** `ID (waiting, 3m ago)`. */
 const existingText = ({ order_id: id, key, status, state, age }: ExistingOrder): string =>
@@ -361,7 +278,7 @@ const refusals: Readonly<Record<Refusal, { readonly code: string; readonly hint:
 };
 
 async function commandsFor(
-  context: QuoteContext,
+  context: OrderContext,
   attempts: readonly Attempt[],
 ): Promise<readonly NextStep[]> {
   const where = whereFlags(context);

@@ -42,11 +42,17 @@ export interface Settled<N extends JournaledOperation> {
   made?: Made<MadeBy[N]>;
 }
 
-/** @param settled receives the result if an attempt turns out to be this command's own request. */
+/** The request that is decided about. */
+type Request<N extends JournaledOperation> = Pick<Purchase<N>, 'order' | 'intent'>;
+
+/**
+ * @param settled receives the result if an attempt turns out to be this command's own request. Without it, a request in
+ * doubt is not sent again.
+ */
 export async function sourcesFor<N extends JournaledOperation>(
   context: OrderContext,
-  purchase: Purchase<N>,
-  settled: Settled<N>,
+  purchase: Request<N>,
+  settled?: Settled<N>,
 ): Promise<NeedSources> {
   const client = await context.client();
   const now = () => context.serviceClock.now();
@@ -73,7 +79,8 @@ async function isOther(context: OrderContext, attempt: Attempt, order: OrderReco
 
 type Outcome = Omit<AttemptChange, 'serial' | 'seenAt'>;
 
-const isSameRequest = ({ operation, body_hash }: JournalRecord, intent: Intent): boolean =>
+/** Whether a record is of the same request, whatever its key. */
+export const isSameRequest = ({ operation, body_hash }: JournalRecord, intent: Intent): boolean =>
   operation === intent.operation && body_hash === contentHash(operation, intent.body);
 
 /**
@@ -82,9 +89,9 @@ const isSameRequest = ({ operation, body_hash }: JournalRecord, intent: Intent):
  */
 async function settleAttempt<N extends JournaledOperation>(
   context: OrderContext,
-  { order, intent }: Purchase<N>,
+  { order, intent }: Request<N>,
   attempt: Attempt,
-  settled: Settled<N>,
+  settled: Settled<N> | undefined,
 ): Promise<Outcome> {
   const { state } = attempt;
   if (attempt.upload !== undefined) return settleRow(context, order, attempt, attempt.upload);
@@ -100,6 +107,7 @@ async function settleAttempt<N extends JournaledOperation>(
     if (record.order_id !== null) return { state: 'placed', orderId: record.order_id };
     if (record.state === 'refused') return { state: 'failed' };
     if (record.state !== 'intended') return findAttempt(context, order, attempt, record);
+    if (!settled) return { state };
     if (!isOthers(record)) {
       // A request with different content cannot settle the request in doubt.
       if (!isSameRequest(record, intent)) return { state };
@@ -168,7 +176,7 @@ async function findAttempt(
 export async function hearClock<N extends JournaledOperation>(
   context: OrderContext,
   { attempts, scope, client, now }: NeedSources,
-  { order, placing: { reference } }: Purchase<N>,
+  { order, placing: { reference } }: Pick<Purchase<N>, 'order' | 'placing'>,
   windows: Windows,
 ): Promise<void> {
   if (context.serviceClock.isHeard) return;
@@ -236,7 +244,7 @@ export async function reportUnreported<N extends JournaledOperation>(
  * them, or the table was damaged. @throws ErrandError conflict for a record that is damaged, or in doubt under another
  * API key.
  */
-async function bringIn(
+export async function bringIn(
   context: OrderContext,
   { attempts, scope, now }: NeedSources,
   need: Need,

@@ -93,7 +93,7 @@ async function previewed(context: Context, client: Client, body: Body, options: 
   const key = given ?? randomUUID();
   const intent = paidIntent(context, { key, keyOrigin: 'made', body: keyedBody(body, key) });
   await notePolicy(context, [{ intent }]);
-  const earlier = await previewKey(context, intent, isOpen ? 'repeats' : 'none');
+  const earlier = await previewKey(context, intent, isOpen);
   if (isOpen && earlier === undefined) await noteAlike(context, body, options, paidOperation);
   const shown = keyedBody(body, earlier ?? key);
   return {

@@ -1,8 +1,8 @@
 import { journalCommand } from '../../journal/journal-command.ts';
-import type { Intent, JournalRecord } from '../../journal/journal-record.ts';
+import type { Intent } from '../../journal/journal-record.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import { damagedRecord, reorderHint, sentWithOtherKey } from '../../journal/take-over.ts';
-import type { Twin } from '../../journal/twins.ts';
+import type { Twin, TwinRule } from '../../journal/twins.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
@@ -10,22 +10,29 @@ import type { JournaledOperation } from '../order-record.ts';
 import { type CurrentState, currentState, endedText, sentText } from './current-state.ts';
 import { type IntentOf, isKeyed, labelsOf, makesOrder } from './intent.ts';
 import { isKeyOld } from './key-life.ts';
-import { repeatedText } from './repeated.ts';
-import { type Ended, type RepeatRule, twinRule } from './repeats.ts';
+
+/** How long an identical request counts as a repeat unless the user has set another time, ms. */
+const repeatMs = 600_000;
+
+/** Which records of an identical request block it. @param ended holds the keys of orders that have ended. */
+export function twinRule({ clock, settings }: OrderContext, ended?: ReadonlySet<string>): TwinRule {
+  const { value: windowMs = repeatMs } = settings.duplicateWindowMs;
+  return { repeatedSince: windowMs > 0 ? clock.now() - windowMs : undefined, ended };
+}
 
 /**
  * Idempotency key for a request that is only shown. Reuses the key of an earlier record of the same intent, so that
  * sending the request creates no second order, and mentions that record. Writes nothing. An unreadable journal does not
- * block the preview.
+ * block the preview. @param isOpen is false if another is intended, or if the request has a key or a reference.
  */
 export async function previewKey<N extends JournaledOperation>(
   context: OrderContext,
   intent: IntentOf<N>,
-  rule: RepeatRule,
+  isOpen: boolean,
 ): Promise<string | undefined> {
-  if (rule === 'none' || !journalExists(context.settings)) return undefined;
+  if (!isOpen || !journalExists(context.settings)) return undefined;
   try {
-    const seen = await seeTwin(context, intent, rule, (record, now) => context.note(endedText(record, now)));
+    const seen = await seeTwin(context, intent);
     if (!seen) return undefined;
     context.note(noteOf(context, seen));
     return seen.twin.situation === 'damaged' ? undefined : seen.twin.record.key;
@@ -65,10 +72,18 @@ function whatIsKnown(
       return `process ${pid} is placing the same ${one} at this moment`;
     case 'unreported':
     case 'repeated':
-      return now || !makesOrder(record.operation) ? repeatedText(record, now) : sentText(record);
+      return sentOrPlaced(record, now);
     default:
       return `the same ${one} is in doubt since ${since}`;
   }
+}
+
+/** `the same order was placed at 2026-11-24T09:00:00.000Z: ID (waiting)`. */
+function sentOrPlaced(record: Twin['record'], now: CurrentState | undefined): string {
+  const { operation, settled_at: at, order_id: id } = record;
+  if (!now && makesOrder(operation)) return sentText(record);
+  const { one, made } = labelsOf(operation);
+  return `the same ${one} was ${made} at ${at}: ${id}${now ? ` (${now.text})` : ''}`;
 }
 
 /** An earlier record that blocks an intent, and the known facts about the record. */
@@ -80,24 +95,18 @@ interface SeenTwin {
 }
 
 /** Finds the record that would block an intent, without taking it over. @throws StorageError. */
-export async function seeTwin(
-  context: OrderContext,
-  intent: Intent,
-  rule: RepeatRule,
-  onEnded: (record: JournalRecord, now: CurrentState) => void,
-): Promise<SeenTwin | undefined> {
-  const ended: Ended = new Map();
+async function seeTwin(context: OrderContext, intent: Intent): Promise<SeenTwin | undefined> {
+  const ended = new Set<string>();
   for (;;) {
-    const twins = twinRule(context, rule, ended);
-    const twin = twins && (await context.journal()).peekDuplicate(intent, twins);
+    const twin = (await context.journal()).peekDuplicate(intent, twinRule(context, ended));
     if (!twin) return undefined;
     const { situation, record } = twin;
     if (situation === 'damaged' || situation === 'other_key' || context.previewsReads) return { twin };
     try {
       const now = await currentState(context, record);
       if (!now?.hasEnded) return { twin, now };
-      onEnded(record, now);
-      ended.set(record.key, endedText(record, now));
+      context.note(endedText(record, now));
+      ended.add(record.key);
     } catch (error) {
       if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
       return { twin, unread: error };

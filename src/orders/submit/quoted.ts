@@ -12,7 +12,6 @@ import { claimOf } from '../needs/decide-with-service.ts';
 import {
   decideQuote,
   type NotSent,
-  type QuoteContext,
   type QuotedOrder,
   refusedQuote,
   type Standing,
@@ -20,6 +19,7 @@ import {
   unshownOrder,
 } from '../needs/quoted-need.ts';
 import { attemptKey } from '../needs/reference.ts';
+import type { Settled } from '../needs/settle.ts';
 import { adoptOrder } from './existing.ts';
 import { type Body, type IntentOf, intentOf, type KeyedBody, type Placed } from './intent.ts';
 import { recordIntent } from './record.ts';
@@ -72,7 +72,7 @@ export const isPlacing = (quote: Quote, record: JournalRecord | undefined): bool
 
 /** Makes a quote of an order in doubt, whoever left it: placing it settles that order and sends no other. */
 export const settlingQuote =
-  (context: QuoteContext, client: string) =>
+  (context: OrderContext, client: string) =>
   async ({ key, body: { idempotency_key: _, ...body } }: JournalRecord): Promise<string> => {
     const { profile, baseUrl } = context.settings;
     const { account } = await context.sender();
@@ -98,7 +98,7 @@ export interface Agreed {
  * stands in its way; in_doubt if no response settles the outcome.
  */
 export async function placeQuoted(
-  context: QuoteContext,
+  context: OrderContext,
   quote: Quote,
   agreed: Agreed,
 ): Promise<Placed | undefined> {
@@ -147,7 +147,7 @@ interface Placing {
 
 /** @returns `overtaken` if another process has decided about the same need meanwhile; nothing was recorded then. */
 async function place(
-  context: QuoteContext,
+  context: OrderContext,
   client: Client,
   quote: Quote,
   { intent, record, agreed }: Placing,
@@ -160,12 +160,14 @@ async function place(
   if (quote.isSettling) throw settledAlready(quote, record);
   const order = quotedOrder(quote);
   const isNew = agreed.toAnother;
-  const decided = await decideQuote(context, order, { isNew, settles: !isNew });
-  const unshown = await unshownOrder(context, order.body, decided);
+  const unshown = isNew ? undefined : await unshownOrder(context, order);
   if (unshown) {
     (await context.journal()).recall(unshown.record);
     return unshown.placed;
   }
+  const settled: Settled<'order.create'> = {};
+  const decided = await decideQuote(context, order, { isNew, ...(!isNew && { settled }) });
+  if (settled.made) return { ...settled.made, existed: true };
   const { decision, seen, sources } = decided;
   if (decision.do !== 'send') throw refusedQuote(await quoteStanding(context, quote, { decision, seen }));
   if (!agreed.toSend) return undefined;
@@ -186,7 +188,7 @@ async function place(
 
 /** The orders that stand in a quote's way, as the service has them now. */
 export const quoteStanding = (
-  context: QuoteContext,
+  context: OrderContext,
   quote: Pick<Quote, 'body' | 'reference' | 'again' | 'client'>,
   decided: NotSent,
 ): Promise<Standing> =>

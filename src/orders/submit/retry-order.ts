@@ -35,7 +35,7 @@ export async function retryOrder(context: OrderContext, orderId: string, placing
   const client = await context.client();
   const unkeyed = await retryIntent(context, '', orderId);
   if (context.previewsRequests) {
-    await previewKey(context, unkeyed, isNew ? 'none' : 'repeats');
+    await previewKey(context, unkeyed, !isNew);
     return { order: { order_id: orderId, ...(await call(client, orderId)) }, existed: false };
   }
   const { order, reference } = await retried(client, orderId);

@@ -89,7 +89,7 @@ async function previewed(
 ): Promise<Placed> {
   const isOpen = body.idempotency_key == null && !placing.isNew && !placing.reference;
   await notePolicy(context, [await proposedOrder(context, body)]);
-  const key = await previewKey(context, await unsentIntent(context, body), isOpen ? 'repeats' : 'none');
+  const key = await previewKey(context, await unsentIntent(context, body), isOpen);
   if (isOpen && key === undefined) await noteAlike(context, body, placing);
   const shown = key === undefined ? body : { ...body, idempotency_key: key };
   return { order: (await client.call('order.create', { body: shown })).body, existed: false };

@@ -115,12 +115,6 @@ const publishedSource = (settings: OrderSettings, published: PublishedPolicy): S
 const isSame = (one: Source, other: Source): boolean =>
   one.bytes.equals(other.bytes) && JSON.stringify(one.published) === JSON.stringify(other.published);
 
-/** Whether there may be a policy, judging by its path alone. Reads no file. */
-export const mayHavePolicy = ({ settings: { policy, database } }: Pick<OrderContext, 'settings'>): boolean =>
-  database !== undefined ||
-  (policy !== undefined &&
-    (policy.from !== 'default' || existsSync(policy.value) || existsSync(misnamed(policy.value))));
-
 /** The path with the extension `.yml`, which people may use by mistake instead of `.yaml`. */
 const misnamed = (file: string): string => file.replace(/\.yaml$/, '.yml');
 

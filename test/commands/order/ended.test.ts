@@ -115,7 +115,7 @@ describe('the same order again, of which the first has ended', () => {
     const again = await shop.run(...line, '-o', 'id');
     expect(again.code, again.stderr).toBe(0);
     expect(again.stdout.trim()).not.toBe(id);
-    expect(again.stderr.split(`: ${id}; ordering again`)).toHaveLength(2);
+    expect(again.stderr.split(`attempt 2; the first (${id}, `)).toHaveLength(2);
     expect((await shop.run(...line)).code).toBe(5);
     expect(await records(shop)).toHaveLength(2);
   });

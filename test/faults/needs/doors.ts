@@ -8,7 +8,7 @@ export const doorNames = ['reference', 'single', 'upload', 'plan', 'retry', 'mcp
 export type DoorName = (typeof doorNames)[number];
 
 /** Doors that are drawn from where none is named. */
-export const openDoors: readonly DoorName[] = ['reference'];
+export const openDoors: readonly DoorName[] = ['reference', 'single', 'upload'];
 
 /** Doors that take references. */
 export const namingDoors: ReadonlySet<DoorName> = new Set(['reference', 'upload', 'plan', 'retry', 'mcp']);

@@ -172,21 +172,24 @@ function needsOf(random: Random, on: readonly DoorName[], { keysOf }: Habits): N
   const named = random.next() < 0.2 ? 'shop' : undefined;
   // The rows of one file have references, or none has.
   const areNamed = random.next() < 0.5;
-  return Array.from({ length: random.integer(1, 4) }, (_, at): Need => {
+  const needs: Need[] = [];
+  for (let left = random.integer(1, 4); left > 0; left -= 1) {
+    const at = needs.length;
     const door = random.pick(on);
     const isNamed = namingDoors.has(door) && (door === 'reference' || areNamed);
     const isAnother = keysOf === 'everyone' && at > 0 && random.next() < 0.3;
-    return {
+    needs.push({
       hidden: `n${at}`,
       organisation: isAnother ? 'another' : 'ours',
       slug: random.pick(['test-success', 'test-slow', 'test-slow', 'test-two-packages', 'test-out-of-stock']),
       quantity: random.integer(1, 2),
       // Two needs may be for one person, where references tell them apart.
-      recipient: isNamed && at > 0 && random.next() < 0.3 ? at - 1 : at,
+      recipient: isNamed && needs.at(-1)?.reference !== undefined && random.next() < 0.3 ? at - 1 : at,
       // Another organisation may use the same references.
       reference: isNamed ? `REQ-${isAnother ? at - 1 : at}` : undefined,
       namespace: isNamed ? named : undefined,
       door,
-    };
-  });
+    });
+  }
+  return needs;
 }

@@ -67,7 +67,8 @@ function judgeNeed(scene: Scene, need: Need, at: number): Finding[] {
         `ordered though ${live.map(({ id }) => id).join(', ')} is live${byOthers(scene, at)}`,
       ),
     ];
-  if (made.length > 1 && !isRace) return [finding('ordered twice', `ordered ${made.length} times at once`)];
+  if (made.length > 1 && !isRace)
+    return [finding('ordered twice', `ordered ${made.length} times at once${byOthers(scene, at)}`)];
   const last = known.at(-1);
   const isAgain = own.some(({ run }) => run.isMeant);
   if (last?.isReturned && !isAgain) return [finding('bought back', `ordered though ${last.id} was returned`)];
@@ -90,7 +91,7 @@ function byOthers({ history: { machines }, runs, past }: Scene, at: number): str
     those.filter(({ run }) => run.needs.includes(at)).map(({ run }) => machines[run.machine]?.user);
   const now = new Set(usersOf(runs));
   const before = usersOf(past.flatMap((one) => (one.kind === 'runs' ? one.runs : [])));
-  return before.some((user) => !now.has(user)) ? ', after commands of other users' : '';
+  return now.size > 1 || before.some((user) => !now.has(user)) ? ', among commands of other users' : '';
 }
 
 function isUserRace({ history, runs, past, now }: Scene, at: number, live: readonly TrueOrder[]): boolean {

@@ -13,6 +13,16 @@ const known: readonly (Pick<Finding, 'rule'> & { readonly what: RegExp; readonly
     why: 'two accounts with one reference meet where keys are unique among everyone',
   },
   {
+    rule: 'unmet',
+    what: /is in doubt and was sent with another key/,
+    why: 'what one user of an account left in doubt no other of its users can settle',
+  },
+  {
+    rule: 'ordered twice',
+    what: /of other users/,
+    why: 'users of one account that share a journal are taken for accounts of their own',
+  },
+  {
     rule: 'two live',
     what: /of other users/,
     why: 'users of one account that share a journal are taken for accounts of their own',
@@ -21,6 +31,11 @@ const known: readonly (Pick<Finding, 'rule'> & { readonly what: RegExp; readonly
     rule: 'untrue',
     what: /says that nothing new was ordered, and it was: (?:an order for this reference|the same order) is in doubt since .*settling that one.*\nthis order existed already/,
     why: 'an order that is made by settling a doubt is said to have existed',
+  },
+  {
+    rule: 'untrue',
+    what: /counts \d+ as new, and/,
+    why: 'a row that the service has under its key counts as new while lists lag',
   },
 ];
 

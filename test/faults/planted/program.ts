@@ -59,9 +59,9 @@ const money: readonly PlantedFault[] = [
   },
   {
     name: 'the same command within ten minutes orders again',
-    file: 'src/orders/submit/repeats.ts',
-    from: "rule !== 'owed' && windowMs > 0 ?",
-    to: "rule !== 'owed' && windowMs < 0 ?",
+    file: 'src/orders/needs/windows.ts',
+    from: 'return windowMs > 0 && now',
+    to: 'return windowMs < 0 && now',
     caughtBy: ['test/commands/order/one-intent.test.ts'],
   },
   {

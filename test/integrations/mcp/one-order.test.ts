@@ -135,6 +135,66 @@ test('some of the same products are refused too; other people and variants are o
   expect(await scene.orders()).toHaveLength(3);
 });
 
+test('what a row of an upload has ordered is not ordered again, before and after its order is known', async () => {
+  const scene = await begin();
+  const url = scene.service.product('test-success');
+  const { first_name, last_name, address_line1, city, state, postal_code, phone_number } = address;
+  const header = 'product_url,max_price,name,address_line1,city,state,postal_code,phone_number';
+  const cells = [
+    url,
+    '$40',
+    `${first_name} ${last_name}`,
+    address_line1,
+    city,
+    state,
+    postal_code,
+    phone_number,
+  ];
+  writeFileSync(join(scene.workspace.folder, 'orders.csv'), `${header}\n${cells.join()}\n`);
+  const agent = await scene.agent();
+  scene.between.trouble = (request) => (request === 'POST /orders/bulk' ? { dropsRequest: true } : undefined);
+  const lost = await scene.run(['bulk', 'upload', 'orders.csv', '--yes']);
+  expect(lost.code, lost.stderr).toBe(10);
+  const doubted = await agent.get('order_quote', scene.order(5000, { new: true }));
+  expect(doubted.existing).toMatchObject([{ state: 'in_doubt', settled_by: null }]);
+  const error = await agent.refused('order_place', { quote: doubted.quote });
+  expect(error).toMatchObject({ code: 'order_in_doubt' });
+  expect(error.for_a_person[0].command).toMatch(/^errand order journal resume \S+$/);
+  scene.between.trouble = () => undefined;
+  const settled = await scene.run(error.for_a_person[0].command.split(' ').slice(1));
+  expect(settled.code, settled.stderr).toBe(0);
+  expect(await refusedPlace(agent, scene.order())).toMatchObject({
+    details: { existing: [{ order_id: null, state: 'unknown' }] },
+  });
+  scene.service.pass(60_000);
+  const [order] = await scene.orders();
+  expect(await refusedPlace(agent, scene.order())).toMatchObject({
+    code: 'repeated_order',
+    details: { existing: [{ order_id: order?.id, state: 'placed' }] },
+  });
+  expect(await scene.orders()).toHaveLength(1);
+});
+
+test('what a person has ordered is not ordered again by an agent, and the other way round', async () => {
+  const scene = await begin();
+  writeFileSync(join(scene.workspace.folder, 'order.json'), JSON.stringify(scene.order(5100)));
+  const create = ['order', 'create', '--file', 'order.json', '-o', 'json'];
+  const placed = await scene.run(create);
+  expect(placed.code, placed.stderr).toBe(0);
+  const agent = await scene.agent();
+  expect(await refusedPlace(agent, scene.order())).toMatchObject({
+    code: 'repeated_order',
+    details: { order_id: JSON.parse(placed.stdout).id },
+  });
+  await place(agent, scene.orderFor('Annabella'));
+  writeFileSync(
+    join(scene.workspace.folder, 'order.json'),
+    JSON.stringify(scene.orderFor('Annabella', 4000)),
+  );
+  expect(await scene.run(create)).toMatchObject({ code: 5 });
+  expect(await scene.orders()).toHaveLength(2);
+});
+
 describe('an order by reference', () => {
   const named = { reference: 'REQ-1', namespace: 'shop' };
 
@@ -226,7 +286,7 @@ describe('an order by reference', () => {
     scene.service.pass(60_000);
     const quoted = await agent.get('order_quote', failing);
     expect(quoted).toMatchObject({ existing: [], blocked: null });
-    expect(quoted.warnings[0]).toContain('attempt 2; the one before it has ended');
+    expect(quoted.warnings[0]).toMatch(/^attempt 2; the first .+ failed: price/);
     await agent.get('order_place', { quote: quoted.quote });
     expect(await scene.orders()).toHaveLength(2);
   });

@@ -125,15 +125,13 @@ const onlySettles: Agreed = { toSend: false, toAnother: false };
  * the quote settles or shows one of them. @throws ErrandError conflict if earlier orders stand in its way.
  */
 async function earlierOrders({ context }: Call, quote: Quote): Promise<Standing | 'settles' | undefined> {
-  // Ages are by the service's clock, which its responses tell.
-  await feeOf(context, 'order.create');
   const order = quotedOrder(quote);
+  if (!quote.isNew && (await unshownOrder(context, order))) return 'settles';
   const first = await decideQuote(context, order, { isNew: false });
   const { decision, seen } = first;
   if (decision.do === 'send') return undefined;
   if (!quote.isNew) {
-    const isSettled = await isSettledByPlacing(context, order.body, first);
-    if (isSettled || (await unshownOrder(context, order.body, first))) return 'settles';
+    if (await isSettledByPlacing(context, order, first)) return 'settles';
     throw refusedQuote(await quoteStanding(context, quote, { decision, seen }));
   }
   const another = await decideQuote(context, order, { isNew: true, before: first });

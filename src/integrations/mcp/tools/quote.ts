@@ -10,6 +10,7 @@ import type { Quote } from '../../../journal/quotes.ts';
 import { addressProblems } from '../../../orders/addresses/options.ts';
 import { savedAddress } from '../../../orders/addresses/ship-to.ts';
 import { checkOrder } from '../../../orders/input/check.ts';
+import { checkMetadata } from '../../../orders/needs/options.ts';
 import {
   type DecidedQuote,
   decideQuote,
@@ -143,6 +144,7 @@ export const orderQuote = defineTool({
     await checkDayLimit(context, isLive);
     await context.ready();
     const { new: isNew = false, again = false, ship_to: name, shipping_address: whole, ...rest } = given;
+    checkMetadata(rest, 'give it as reference');
     const { reference, order } = referenced(rest);
     const to = await addressOf(call, name, whole);
     const body = await checkOrder({ ...order, shipping_address: to.address }, undefined);
@@ -216,8 +218,6 @@ function referenced<T extends Pick<Given, 'reference' | 'namespace' | 'metadata'
   namespace = '',
   ...order
 }: T): { readonly reference: Reference | undefined; readonly order: Omit<T, 'reference' | 'namespace'> } {
-  if (order.metadata && Object.hasOwn(order.metadata, referenceKey))
-    throw new UsageError(`metadata.${referenceKey} is where the reference travels; give it as reference`);
   if (text === undefined) {
     if (namespace !== '') throw new UsageError('namespace needs reference');
     return { reference: undefined, order };
@@ -251,6 +251,12 @@ async function earlierOrders(context: Context, stated: Stated): Promise<Earlier>
   const decided = isNew && standing ? await decideQuote(context, order, { isNew, before: first }) : first;
   const { decision, seen, request } = decided;
   const { existing = [], text } = standing ?? {};
+  const unshown = isNew ? undefined : await unshownOrder(context, order);
+  if (unshown) {
+    const { id } = unshown.placed.order;
+    const warning = `this order was placed by a call that was interrupted: ${id}; order_place shows that one`;
+    return { key: randomUUID(), existing, blocked: null, warnings: [warning] };
+  }
   if (decision.do === 'send') {
     const { reference } = order;
     return {
@@ -264,10 +270,8 @@ async function earlierOrders(context: Context, stated: Stated): Promise<Earlier>
     };
   }
   const key = randomUUID();
-  if (!isNew && (await isSettledByPlacing(context, order.body, decided)))
+  if (!isNew && (await isSettledByPlacing(context, order, decided)))
     return { key, existing, blocked: null, warnings: [`${text}; order_place settles that one`] };
-  if (!isNew && (await unshownOrder(context, order.body, decided)))
-    return { key, existing, blocked: null, warnings: [`${text}; order_place shows that one`] };
   const isSame = 'why' in decision && standing?.why === decision.why;
   const refused = isSame ? standing : await quoteStanding(context, stated, { decision, seen });
   return {
