@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { sha256 } from '../format/canonical.ts';
 import type { NeedContent } from '../format/canonical-need.ts';
 
+/** Metadata key that carries an order's reference. */
+export const referenceKey = 'errand_reference';
+
 /** The buyer's own name for a need, within a namespace. */
 export interface Reference {
   /** Empty if none was given. */

@@ -74,6 +74,7 @@ export const PlanRow = own({
       'above_ceiling',
       'far_amount',
       'twin',
+      'left_out',
       'kept_key',
       'unknown_retailer',
     ]),
@@ -88,6 +89,13 @@ export const PlanRow = own({
   quantity: count,
   twins: z.array(text),
   placed: text.nullable(),
+  left_out: text.nullable().describe('why the row is not sent although it was not ordered'),
+  need: text
+    .nullable()
+    .describe(
+      'its reference or own key, or a hash of its products and recipient; null where nothing is sent',
+    ),
+  attempt: count.nullable().describe('number of the attempt at the need; null where nothing is sent'),
   idempotency_key: text,
   order: facts.describe('the order as it is sent'),
 });

@@ -40,6 +40,12 @@ export interface RowSource {
   isOfFile(attempt: Attempt): boolean;
   /** Attempts at a row that are not recorded here, because the row was sent from elsewhere. */
   unrecorded?(row: number): readonly Attempt[];
+  /** Called for each row, once or several times; the last call counts. `related` are all attempts at alike needs. */
+  note?(row: RowNeed, decision: RowDecision, related: readonly Attempt[]): void;
+  /** Whether an attempt is left aside, because the user was shown it before. */
+  ignores?(row: RowNeed, attempt: Attempt, related: readonly Attempt[]): boolean;
+  /** Whether a row may be sent as this attempt. */
+  covers?(row: RowNeed, attempt: { readonly key: string; readonly number: number }): boolean;
 }
 
 export interface RowsAsked extends Pick<Statement, 'skipDuplicates' | 'again'> {
@@ -79,7 +85,8 @@ export interface RowCounts {
   again: number;
 }
 
-export type RowRefusal = Refusal | 'repeats';
+/** `not_covered`: another attempt than the one that was planned. */
+export type RowRefusal = Refusal | 'repeats' | 'not_covered';
 
 /** A row that is not sent, and the attempts that block it. */
 export interface RowFinding {
@@ -134,12 +141,13 @@ interface Look {
   readonly references: Set<string>;
 }
 
-type RowDecision =
+export type RowDecision =
   | Decision
   /** The row is in a batch in doubt. */
   | { readonly do: 'settle'; readonly batch: string }
   /** The row was sent by the upload that goes on now. */
-  | { readonly do: 'leave'; readonly attempts: readonly Attempt[] };
+  | { readonly do: 'leave'; readonly attempts: readonly Attempt[] }
+  | { readonly do: 'refuse'; readonly why: 'not_covered'; readonly attempts: readonly Attempt[] };
 
 /** The decisions about the rows of a file. */
 export class DecidedRows {
@@ -229,7 +237,9 @@ export class DecidedRows {
       const related = await this.#related(rows);
       for (const [index, row] of rows.entries()) {
         const known = this.#heeded(row, related[index] ?? []);
-        this.#note(row, known, this.#decided(row, known), look);
+        const decision = this.#decided(row, known);
+        this.#note(row, known, decision, look);
+        this.#source.note?.(row, decision, related[index] ?? []);
         if (!row.need.reference) this.#noteSameFile(row, known, { sameFile, madeAt, look });
       }
     }
@@ -383,11 +393,14 @@ export class DecidedRows {
       decide: (related, at): NewAttempt | undefined => {
         const row = rows[at];
         if (!row) return undefined;
-        const decision = this.#decided(row, this.#heeded(row, related));
-        if (decision.do !== 'send') return undefined;
+        const known = this.#heeded(row, related);
+        const decision = this.#decided(row, known);
+        const key = String(batch.rows[at]?.idempotency_key ?? row.firstKey);
+        // The key of another attempt would find that one's order.
+        if (decision.do !== 'send' || key !== this.#keyOf(row, known, decision.number)) return undefined;
         return {
           ...{ run: run === '' ? undefined : run, number: decision.number, operation: 'bulk.create' },
-          ...{ key: String(batch.rows[at]?.idempotency_key ?? row.firstKey), upload: batch.key },
+          ...{ key, upload: batch.key },
           ...{ orderId: undefined, state: 'intended', madeAt: this.#now(), seenAt: undefined },
         };
       },
@@ -419,7 +432,8 @@ export class DecidedRows {
         continue;
       }
       const key = isNamedByKey ? one.key : firstKeyOf(one.key);
-      if (key !== firstKey && this.#source.isOfFile(one)) continue;
+      if (this.#source.ignores?.(row, one, related)) continue;
+      if (key !== firstKey && !isOf(row.need.reference, one) && this.#source.isOfFile(one)) continue;
       heeded.push(key === one.key ? one : { ...one, key });
     }
     return heeded;
@@ -443,7 +457,15 @@ export class DecidedRows {
       listedAt: need.reference && !hasOwnKey ? this.#listed(need.reference) : undefined,
     };
     const current = this.#context.previewsRequests ? known.map(assumed) : known;
-    return decide(request, need.reference ? current.map((one) => this.#compared(row, one)) : current);
+    const decision = decide(
+      request,
+      need.reference ? current.map((one) => this.#compared(row, one)) : current,
+    );
+    if (decision.do !== 'send' || !this.#source.covers) return decision;
+    const { number, after } = decision;
+    return this.#source.covers(row, { key: this.#keyOf(row, known, number), number })
+      ? decision
+      : { do: 'refuse', why: 'not_covered', attempts: after ? [after] : [] };
   }
 
   #listed = (reference: Reference): number | undefined =>
@@ -512,26 +534,31 @@ export class DecidedRows {
     this.cents.new += row.cents;
     if (after?.state === 'failed') this.counts.failedBefore += 1;
     else if (after) this.counts.again += 1;
-    const { reference } = row.need;
+    const key = this.#keyOf(row, known, number);
+    if (row.hasOwnKey ? key === row.firstKey : key === row.cells.idempotency_key) return;
+    this.#keys.set(row.number, key);
+    if (row.hasOwnKey) this.#givenKeys.set(row.number, row.firstKey);
+  }
+
+  /** The key that an attempt at a row is sent with. @param number of the attempt. */
+  #keyOf(
+    { hasOwnKey, firstKey, need: { reference } }: RowNeed,
+    known: readonly Attempt[],
+    number: number,
+  ): string {
+    if (hasOwnKey) {
+      // A file's own key is used for all attempts, but a retry of an order that failed needs another one.
+      const isFurther = this.#asked.door === 'retry' && number > 1;
+      return isFurther ? attemptKey({ namespace: ownKeyNamespace, text: firstKey }, number) : firstKey;
+    }
+    if (reference) return attemptKey(reference, number);
     const made = known.filter(
-      ({ key, orderId, state }) => key === row.firstKey && (orderId !== undefined || state === 'placed'),
+      ({ key, orderId, state }) => key === firstKey && (orderId !== undefined || state === 'placed'),
     );
-    const key = row.hasOwnKey
-      ? this.#furtherKey(row, number)
-      : reference
-        ? attemptKey(reference, number)
-        : rowKey(row.firstKey, 1 + new Set(made.map((one) => one.orderId?.toLowerCase() ?? one.serial)).size);
-    if (key !== (row.cells.idempotency_key ?? row.firstKey)) this.#keys.set(row.number, key);
+    return rowKey(firstKey, 1 + new Set(made.map((one) => one.orderId?.toLowerCase() ?? one.serial)).size);
   }
 
-  /** A file's own key is used for all attempts, but a retry of an order that failed needs another one. */
-  #furtherKey({ number: row, firstKey }: RowNeed, number: number): string {
-    if (this.#asked.door !== 'retry' || number === 1) return firstKey;
-    this.#givenKeys.set(row, firstKey);
-    return attemptKey({ namespace: ownKeyNamespace, text: firstKey }, number);
-  }
-
-  #refuse(row: RowNeed, { why, attempts }: Extract<Decision, { readonly do: 'refuse' | 'ask' }>): void {
+  #refuse(row: RowNeed, { why, attempts }: Extract<RowDecision, { readonly do: 'refuse' | 'ask' }>): void {
     const { skipDuplicates = false } = this.#asked;
     if (skipDuplicates && !listedOnly.has(why) && why !== 'in_doubt') {
       this.counts.skipped += 1;
@@ -607,7 +634,11 @@ export class DecidedRows {
 }
 
 /** Rows that are listed and not sent, while the others are sent. */
-const listedOnly: ReadonlySet<RowRefusal> = new Set(['differs', 'two_live']);
+export const listedOnly: ReadonlySet<RowRefusal> = new Set(['differs', 'two_live', 'not_covered']);
+
+/** Whether an attempt is for this reference. */
+const isOf = (reference: Reference | undefined, { reference: other }: Attempt): boolean =>
+  reference !== undefined && reference.text === other?.text && reference.namespace === other.namespace;
 
 const noCounts = (): RowCounts => ({
   ...{ rows: 0, new: 0, inDoubt: 0, placed: 0, tried: 0, skipped: 0, refused: 0, failedBefore: 0, again: 0 },

@@ -159,13 +159,18 @@ const shardWithout = ({ name }: Source, shard: Shard): UsageError =>
     },
   );
 
-/** On a terminal, asks whether to order the other rows. @throws ErrandError conflict if nobody can answer. */
-async function leaveOutOrStop(context: Context, decided: DecidedRows, file: string): Promise<void> {
+/** On a terminal, asks whether to go on with the other rows. @throws ErrandError conflict if nobody can answer. */
+export async function leaveOutOrStop(
+  context: Context,
+  decided: DecidedRows,
+  file: string,
+  verb: 'order' | 'plan' = 'order',
+): Promise<void> {
   const refusal = blockedRows(context, decided, file);
   const others = decided.counts.new + decided.counts.inDoubt;
   if (!context.interactive.yes || refusal.facts.outcome !== 'not_sent' || others === 0) throw refusal;
   context.note(refusal.message.replace('; nothing was sent', ''));
-  const question = `Leave ${decided.blocked === 1 ? 'this row' : 'these rows'} out, and order the other ${countText(others)}?`;
+  const question = `Leave ${decided.blocked === 1 ? 'this row' : 'these rows'} out, and ${verb} the other ${countText(others)}?`;
   if (await context.confirm(question)) return decided.leaveOut();
   const { facts } = refusal;
   throw new ErrandError('interrupted', 'nothing was ordered', {
@@ -175,7 +180,7 @@ async function leaveOutOrStop(context: Context, decided: DecidedRows, file: stri
 }
 
 /** The cost of the rows to send. The service's estimate is that of all rows of the file. */
-function spendOfNew({ spend, tally }: FileCheck, { counts, cents }: DecidedRows): Spend {
+export function spendOfNew({ spend, tally }: FileCheck, { counts, cents }: DecidedRows): Spend {
   if (counts.new === tally.orders) return spend;
   const fee = Math.max(0, (spend.estimate - cents.all) / Math.max(1, counts.rows));
   return { ...spend, estimate: cents.new + Math.ceil(fee * counts.new) };

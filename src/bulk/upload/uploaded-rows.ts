@@ -167,7 +167,7 @@ export const orderOfCells = (row: UploadRow): Fields => {
 };
 
 /** Describes how an order differs from the earlier order with the same key; empty if they are equivalent. Pure. */
-export function changesOf(now: Fields, before: Fields): string[] {
+function changesOf(now: Fields, before: Fields): string[] {
   return differingFields('order.create', now, before).map((path) => {
     const [was, is] = [before, now].map((order) => path.reduce<unknown>(own, order));
     return changeText(path, was, is);
@@ -201,7 +201,7 @@ function keptLines(kept: readonly KeptKey[]): string[] {
 }
 
 /** Formats `max_price $40.00, now $45.00; city Austin, now Dallas and 2 more`. */
-export function changesText({ changes }: Pick<KeptKey, 'changes'>): string {
+function changesText({ changes }: Pick<KeptKey, 'changes'>): string {
   const more = changes.length - maxChanges;
   return changes.slice(0, maxChanges).join('; ') + (more > 0 ? ` and ${more} more` : '');
 }
