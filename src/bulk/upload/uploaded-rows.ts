@@ -4,7 +4,6 @@ import type { Shape } from '../../api/schemas/index.ts';
 import { formatMoney } from '../../format/money.ts';
 import { plainText } from '../../format/path.ts';
 import { pages } from '../../http/paging.ts';
-import { differingFields } from '../../journal/content.ts';
 import type { TableLayout } from '../../journal/uploads.ts';
 import { differences } from '../../orders/compare.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
@@ -165,14 +164,6 @@ export const orderOfCells = (row: UploadRow): Fields => {
   const { plan, values, row: read } = rowReader()(row);
   return { ...orderOfRow(plan, values, read) };
 };
-
-/** Describes how an order differs from the earlier order with the same key; empty if they are equivalent. Pure. */
-function changesOf(now: Fields, before: Fields): string[] {
-  return differingFields('order.create', now, before).map((path) => {
-    const [was, is] = [before, now].map((order) => path.reduce<unknown>(own, order));
-    return changeText(path, was, is);
-  });
-}
 
 /** Formats `max_price $40.00, now $45.00`. */
 const changeText = (path: readonly string[], was: unknown, is: unknown): string =>
