@@ -1,5 +1,4 @@
 import { orderOfRow, rowReader } from '../../api/bulk-row.ts';
-import { own } from '../../api/json.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import { formatMoney } from '../../format/money.ts';
 import { plainText } from '../../format/path.ts';
