@@ -57,6 +57,11 @@ export interface RowsAsked extends Pick<Statement, 'skipDuplicates' | 'again'> {
    * counts as current.
    */
   readonly since?: number | undefined;
+  /**
+   * Journal keys of the batches of an upload that was cut short. Its rows are not tried again until all of them have
+   * been sent.
+   */
+  readonly goesOn?: ReadonlySet<string> | undefined;
 }
 
 /** Numbers of rows. The first ones add up to `rows`. */
@@ -68,6 +73,8 @@ export interface RowCounts {
   inDoubt: number;
   /** Ordered already, by their key or their reference. */
   placed: number;
+  /** Of an upload that goes on: sent already, and failed or taken back since. */
+  tried: number;
   /** Left out, because they are like earlier orders. */
   skipped: number;
   /** Not to be sent without a further statement. */
@@ -136,7 +143,10 @@ interface Look {
 
 export type RowDecision =
   | Decision
+  /** The row is in a batch in doubt. */
   | { readonly do: 'settle'; readonly batch: string }
+  /** The row was sent by the upload that goes on now. */
+  | { readonly do: 'leave'; readonly attempts: readonly Attempt[] }
   | { readonly do: 'refuse'; readonly why: 'not_covered'; readonly attempts: readonly Attempt[] };
 
 /** The decisions about the rows of a file. */
@@ -436,6 +446,8 @@ export class DecidedRows {
         state === 'intended' && key === firstKey && upload !== undefined && this.#settling.has(upload),
     );
     if (settled?.upload !== undefined) return { do: 'settle', batch: settled.upload };
+    const sent = this.#sentNow(known);
+    if (sent.length > 0) return { do: 'leave', attempts: sent };
     const { door, run, skipDuplicates = false, again = false } = this.#asked;
     const request: NeedRequest = {
       ...{ need, door, windows: this.#windows, now: this.#now(), read: this.#read },
@@ -458,6 +470,16 @@ export class DecidedRows {
 
   #listed = (reference: Reference): number | undefined =>
     this.#listedAt.get(metadataOf(reference)) ?? this.#allListedAt;
+
+  /** The attempts at a row by the upload that goes on now, once it is known what became of them. */
+  #sentNow(known: readonly Attempt[]): readonly Attempt[] {
+    const { goesOn } = this.#asked;
+    if (!goesOn) return [];
+    const own = known.filter(
+      ({ upload, state }) => upload !== undefined && goesOn.has(upload) && state !== 'unsent',
+    );
+    return own.some(({ state }) => state === 'intended' || state === 'unknown') ? [] : own;
+  }
 
   /** An attempt with the same reference differs if it is for other products, another recipient or other quantities. */
   #compared(row: RowNeed, one: Attempt): ComparedAttempt {
@@ -483,6 +505,10 @@ export class DecidedRows {
       case 'settle':
         counts.inDoubt += 1;
         this.#settling.get(decision.batch)?.set(row.firstKey, row.number);
+        return;
+      case 'leave':
+        if (decision.attempts.some(({ state }) => state === 'placed')) counts.placed += 1;
+        else counts.tried += 1;
         return;
       case 'adopt':
         if (decision.by === 'likeness') counts.skipped += 1;
@@ -615,7 +641,7 @@ const isOf = (reference: Reference | undefined, { reference: other }: Attempt): 
   reference !== undefined && reference.text === other?.text && reference.namespace === other.namespace;
 
 const noCounts = (): RowCounts => ({
-  ...{ rows: 0, new: 0, inDoubt: 0, placed: 0, skipped: 0, refused: 0, failedBefore: 0, again: 0 },
+  ...{ rows: 0, new: 0, inDoubt: 0, placed: 0, tried: 0, skipped: 0, refused: 0, failedBefore: 0, again: 0 },
 });
 
 /** A preview does not find out what became of an attempt. */

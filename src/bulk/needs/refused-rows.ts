@@ -34,6 +34,7 @@ export function countsLine({ rows, failedBefore, again, ...counts }: RowCounts):
     `${countText(counts.new)} new${before.length > 0 ? `, of them ${before.join(', ')}` : ''}`,
     ...(counts.inDoubt > 0 ? [`${countText(counts.inDoubt)} in doubt, sent again unchanged`] : []),
     ...(counts.placed > 0 ? [`${countText(counts.placed)} placed already`] : []),
+    ...(counts.tried > 0 ? [`${countText(counts.tried)} sent before, not tried again now`] : []),
     ...(counts.skipped > 0 ? [`${countText(counts.skipped)} left out`] : []),
     ...(counts.refused > 0 ? [`${countText(counts.refused)} not sent`] : []),
   ];
