@@ -423,12 +423,18 @@ export class DecidedRows {
   #heeded(row: RowNeed, related: readonly Attempt[]): readonly Attempt[] {
     const { hasOwnKey, firstKey } = row;
     const heeded: Attempt[] = [];
+    const retriedAt = hasOwnKey ? retriedAttemptAt(firstKey, related) : undefined;
     for (const one of [...related, ...(this.#source.unrecorded?.(row.number) ?? [])]) {
       const isNamedByKey = one.reference?.namespace === ownKeyNamespace;
       if (hasOwnKey) {
         // A single order may have been placed with the key.
         const isOfKey = isNamedByKey ? one.reference?.text === firstKey : one.key === firstKey;
-        if (isOfKey) heeded.push({ ...one, reference: row.need.reference });
+        const meetsRetried =
+          retriedAt !== undefined &&
+          one.likeness === 'alike' &&
+          one.madeAt > retriedAt &&
+          !this.#source.isOfFile(one);
+        if (isOfKey || meetsRetried) heeded.push({ ...one, reference: row.need.reference });
         continue;
       }
       const key = isNamedByKey ? one.key : firstKeyOf(one.key);
@@ -658,3 +664,14 @@ const quantitiesOfOrder = (order: OrderRecord): string =>
 
 const isUsed = (record: JournalRecord | undefined): boolean =>
   record !== undefined && (record.order_id !== null || record.state === 'forgotten');
+
+/**
+ * When the attempt was made that a row retries under a key which `bulk retry --to` wrote; undefined for any other key.
+ * A later attempt that is alike may have met the row.
+ */
+function retriedAttemptAt(key: string, related: readonly Attempt[]): number | undefined {
+  const first = firstKeyOf(key);
+  if (first === key) return undefined;
+  const times = related.filter((one) => firstKeyOf(one.key) === first).map(({ madeAt }) => madeAt);
+  return times.length === 0 ? undefined : Math.max(...times);
+}

@@ -160,6 +160,33 @@ test('a row that somebody ordered by hand is met', async () => {
   expect(await live()).toBe(2);
 });
 
+test('a row of a retry file that somebody ordered by hand meanwhile is not ordered again', async () => {
+  const { workspace, service, line, write, bulk, ended, live } = await begin();
+  write('december.csv', [line(0, 'test-success', 1000), line(1, 'test-success', 1000)]);
+  expect((await bulk('upload', 'december.csv')).code).toBe(0);
+  await ended(2);
+  const kept = await bulk('retry', 'december', '--to', 'failed.csv', '--raise-ceiling', '$50');
+  expect(kept.code, kept.stderr).toBe(0);
+  const order = {
+    products: [{ url: service.product('test-success') }],
+    max_price: 6000,
+    shipping_address: {
+      ...{ first_name: 'Ada', last_name: 'Byron', address_line1: '0 Main St', city: 'Austin', state: 'TX' },
+      ...{ postal_code: '78701', country: 'US', phone_number: '5125550100' },
+    },
+  };
+  writeFileSync(join(workspace.folder, 'order.json'), JSON.stringify(order));
+  expect((await errand(workspace, ['order', 'create', '--file', 'order.json'])).code).toBe(0);
+  await ended(3);
+  const sent = await bulk('upload', 'failed.csv');
+  expect(sent.code, sent.stderr).toBe(0);
+  expect(sent.stderr).toContain('1 placed already');
+  await ended(4);
+  expect(await live()).toBe(2);
+  expect((await bulk('upload', 'failed.csv')).stderr).toContain('2 placed already');
+  expect(await live()).toBe(2);
+});
+
 test('a row that another machine ordered by its reference is met', async () => {
   const { machine, line, write, bulk, ended, live } = await begin();
   const references = ['--reference-column', 'requisition'];
