@@ -95,7 +95,8 @@ export async function prepareUpload(
     isOfFile: ({ key }: Pick<Attempt, 'key'>) => warnings.hasKey(key) || warnings.hasKey(firstKeyOf(key)),
   };
   const decided = await decideRows(context, rows, asked);
-  if (shard && decided.unnamed > 0 && !context.settings.database) throw shardWithout(source, shard);
+  if (shard && shard.of > 1 && decided.unnamed > 0 && !context.settings.database)
+    throw shardWithout(source, shard);
   if (decided.isBlocked) await leaveOutOrStop(context, decided, source.name);
   const spend = spendOfNew(check, decided);
   checkTotal(spend.estimate, given.maxTotal);

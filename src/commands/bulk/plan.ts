@@ -51,7 +51,7 @@ export const plan = defineCommand({
       note: 'again, without prices; every row for a spreadsheet',
     },
     {
-      command: 'errand bulk plan orders.csv --out december.plan --force --skip-duplicates',
+      command: 'errand bulk plan orders.csv --out rest.plan --skip-duplicates',
       note: 'without the rows that are like earlier orders',
     },
   ],

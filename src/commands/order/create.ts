@@ -48,10 +48,6 @@ export const create = defineCommand({
       note: 'from a file, for a script: bought once, however often and wherever it runs',
     },
     {
-      command: "errand order create --product $URL --max-price '$50.00' --ship-to home --new",
-      note: 'another, though one like it was placed a short while ago',
-    },
-    {
       command: "errand order create --product $URL,quantity=2 --max-price '$80' --ship-to home --dry-run",
       note: 'the request, not sent',
     },

@@ -51,9 +51,9 @@ $ errand wallet -o json --query balance
 $ errand order get $ORDER -o json --query 'returns[0].credited_amount'
 3998
 
-# A part of an order, by its item.
+# A part of an order, by its item. What was sent back is bought again only where that is said.
 $ errand config set sandbox-speed 20
-$ SECOND=$(errand order create --product $SHOP,quantity=3 --max-price '$90.00' --ship-to home -o id)
+$ SECOND=$(errand order create --product $SHOP,quantity=3 --max-price '$90.00' --ship-to home --again -o id)
 $ errand order watch $SECOND --until placed --timeout 10m > /dev/null
 $ ITEM=$(errand order get $SECOND -o json --query 'items[0].id' | tr -d '"')
 $ errand return create --order $SECOND --item $ITEM=4 --reason wrong_size
