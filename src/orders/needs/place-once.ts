@@ -12,7 +12,7 @@ import { needOf } from './need.ts';
 import type { Purchase } from './purchase.ts';
 import { afterText, refusedOrder } from './refused.ts';
 import { scopeOf } from './scope.ts';
-import { hearClock, reportUnreported, type Settled, sourcesFor } from './settle.ts';
+import { readAges, reportUnreported, type Settled, sourcesFor } from './settle.ts';
 import { windowsOf } from './windows.ts';
 
 /** The entry point of an order that does not say which it is. */
@@ -45,7 +45,7 @@ export async function placeOnce<N extends JournaledOperation>(
       if (!isNew && !reference) {
         const made = await reportUnreported(context, sources, purchase);
         if (made) return made;
-        await hearClock(context, sources, purchase, request.windows);
+        await readAges(context, sources, purchase, request.windows);
       }
       const decided = await decideWithService(sources, request, order, reference);
       return (reference ? undefined : settled.made) ?? { sources, decided };

@@ -18,7 +18,7 @@ import { needOf } from './need.ts';
 import { metadataOf } from './reference.ts';
 import { recordOf } from './scope.ts';
 import { seeOrder } from './service-orders.ts';
-import { bringIn, hearClock, isSameRequest, type Settled, sourcesFor } from './settle.ts';
+import { bringIn, isSameRequest, readAges, type Settled, sourcesFor } from './settle.ts';
 import { windowsOf } from './windows.ts';
 
 /** The order of a quote, and what was stated with it. */
@@ -58,7 +58,7 @@ export async function decideQuote(
     const sources = await sourcesFor(context, { order: body, intent }, settled);
     const windows = windowsOf(context);
     await bringIn(context, sources, needOf(body), intent, (await context.journal()).sameContent(intent));
-    await hearClock(context, sources, { order: body, placing: { isNew, reference } }, windows);
+    await readAges(context, sources, { order: body, placing: { isNew, reference } }, windows);
     const startedAt = before?.startedAt ?? sources.now();
     const requested = {
       door: 'mcp',

@@ -1,17 +1,19 @@
+import { own } from '../../api/json.ts';
 import { relativeTime } from '../../format/time.ts';
 import type { Attempt } from '../../journal/attempts.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
+import type { JournalRecord } from '../../journal/journal-record.ts';
 import { isBeingSent, workerOf } from '../../journal/take-over.ts';
 import { ErrandError, type NextStep } from '../../platform/errors.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import { shellLine, typedCommand } from '../../platform/shell.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
-import { changesText, type Difference, differences, shownDifferences } from '../compare.ts';
+import { absentAsNull, changesText, type Difference, differences, shownDifferences } from '../compare.ts';
+import { eachOrderField } from '../input/fields.ts';
 import { type JournaledOperation, stateOfOrder } from '../order-record.ts';
-import { recordDifferences } from '../submit/existing.ts';
+import type { Body } from '../submit/intent.ts';
 import { isPaid } from '../submit/intent.ts';
-
 import type { Decision, Refusal } from './decide.ts';
 import { type DecidedOrder, needDifferences, orderSeen } from './decide-with-service.ts';
 import type { Purchase } from './purchase.ts';
@@ -114,13 +116,21 @@ async function compareAll<N extends JournaledOperation>(
   );
 }
 
+/** Differences between an order and what a record was sent with, however the two are spelt. */
+function requestDifferences(order: Body, { body }: JournalRecord): readonly Difference[] {
+  if (!Array.isArray(body.products)) return [];
+  const fields = Object.fromEntries(eachOrderField.map(([field]) => [field, own(body, field) ?? null]));
+  const earlier = absentAsNull({ ...fields, items: body.products });
+  return differences(order, earlier).filter(({ isVariant }) => !isVariant);
+}
+
 /**
  * With a reference, only products, quantities and recipient count. Without one the user decides whether another order
  * is meant, so every difference may matter.
  */
 async function differencesOf<N extends JournaledOperation>(
   context: OrderContext,
-  { order, intent, placing }: Purchase<N>,
+  { order, placing }: Purchase<N>,
   attempt: Attempt,
   seen: DecidedOrder['seen'],
 ): Promise<readonly Difference[]> {
@@ -128,7 +138,7 @@ async function differencesOf<N extends JournaledOperation>(
   if (found && placing.reference) return needDifferences(order, found.order);
   if (found) return differences(order, found.order).filter(({ isVariant }) => !isVariant);
   const record = recordOf(await context.journal(), context, attempt);
-  return record?.operation === intent.operation ? recordDifferences(record, intent.body) : [];
+  return record ? requestDifferences(order, record) : [];
 }
 
 interface ShownOrder {

@@ -18,10 +18,11 @@ import { absentAsNull, isOtherThanRequested } from '../compare.ts';
 import type { JournaledOperation, MadeBy, OrderRecord } from '../order-record.ts';
 import { asOrder, type Body, type IntentOf, isPaid, labelsOf, type Made } from '../submit/intent.ts';
 import { resumeKnown } from '../submit/resume.ts';
+import { settleIntent } from '../submit/send.ts';
 import { type NeedSources, readOrderOf } from './decide-with-service.ts';
 import { type Need, needOf } from './need.ts';
 import type { Purchase } from './purchase.ts';
-import { referenceIn } from './reference.ts';
+import { metadataOf, referenceIn } from './reference.ts';
 import { refusedOrder } from './refused.ts';
 import { recordOf, scopeOf } from './scope.ts';
 import { findOrders } from './search.ts';
@@ -65,7 +66,7 @@ export async function sourcesFor<N extends JournaledOperation>(
   } as const;
   return {
     ...sources,
-    settle: (attempt) => settleAttempt(context, purchase, attempt, settled),
+    settle: (attempt) => settleAttempt(context, sources, purchase, attempt, settled),
     isOther: (attempt, order) => isOther(context, attempt, order),
   };
 }
@@ -89,6 +90,7 @@ export const isSameRequest = ({ operation, body_hash }: JournalRecord, intent: I
  */
 async function settleAttempt<N extends JournaledOperation>(
   context: OrderContext,
+  sources: Listing,
   { order, intent }: Request<N>,
   attempt: Attempt,
   settled: Settled<N> | undefined,
@@ -109,6 +111,8 @@ async function settleAttempt<N extends JournaledOperation>(
     if (record.state !== 'intended') return findAttempt(context, order, attempt, record);
     if (!settled) return { state };
     if (!isOthers(record)) {
+      const listed = await settleListed(context, sources, attempt, record);
+      if (listed) return listed;
       // A request with different content cannot settle the request in doubt.
       if (!isSameRequest(record, intent)) return { state };
       const made = await settleOwn(context, intent, record);
@@ -120,6 +124,39 @@ async function settleAttempt<N extends JournaledOperation>(
     if (!(await deadline.pause(pauseMs, context.signal))) return { state };
     await journal.refresh('now');
   }
+}
+
+/** What an order is found by among those that the service lists for a reference. */
+type Listing = Pick<NeedSources, 'attempts' | 'scope' | 'client'>;
+
+/**
+ * Settles a request in doubt by the order that the service lists for its reference. Keys follow from references, so that
+ * an order of the same content is the one that was sent. @returns undefined if there is none.
+ */
+async function settleListed(
+  context: OrderContext,
+  { attempts, scope, client }: Listing,
+  { reference, serial }: Attempt,
+  record: JournalRecord,
+): Promise<Outcome | undefined> {
+  if (!reference || record.operation !== 'order.create') return undefined;
+  const { key, base_url: baseUrl, operation } = record;
+  const body = await asOrder(record);
+  const journal = await context.journal();
+  const [related = []] = await attempts.related(scope, [needOf(body, reference)]);
+  for (const one of related) {
+    const isListed = one.orderId !== undefined && one.key === one.orderId && one.serial !== serial;
+    if (!isListed || metadataOf(one.reference ?? reference) !== metadataOf(reference)) continue;
+    if (one.orderId === undefined || journal.otherKeyOf(one.orderId, key) !== undefined) continue;
+    const seen = await seeOrder(client, one.orderId);
+    if (!seen || isOtherThanRequested(body, absentAsNull(seen.order))) continue;
+    const taken = await journal.claim(record, false);
+    if (taken.state !== 'intended') return undefined;
+    context.note(`the order that was in doubt since ${record.created_at} is ${seen.order.id}`);
+    await settleIntent(context, { key, baseUrl, operation }, seen.order.id);
+    return { state: 'placed', orderId: seen.order.id };
+  }
+  return undefined;
 }
 
 /** Sends this command's own request in doubt again. @returns undefined if another process is doing so. */
@@ -169,28 +206,42 @@ async function findAttempt(
   return first ? { state: 'placed', orderId: String(first.id) } : { state };
 }
 
+/** Maximum number of orders to read in order to learn their age. */
+const maxAged = 10;
+
 /**
- * Reads the latest order of the same content that seems too old to be a duplicate, so that its age is measured by the
- * service's clock. This machine's clock may be days ahead.
+ * Reads orders of the same content that seem too old to be duplicates, so that their age is measured by the service's
+ * clock. This machine's clock may be days off, and so may that of the machine that recorded them.
  */
-export async function hearClock<N extends JournaledOperation>(
+export async function readAges<N extends JournaledOperation>(
   context: OrderContext,
   { attempts, scope, client, now }: NeedSources,
   { order, placing: { reference } }: Pick<Purchase<N>, 'order' | 'placing'>,
   windows: Windows,
 ): Promise<void> {
-  if (context.serviceClock.isHeard) return;
   const [related = []] = await attempts.related(scope, [needOf(order, reference)]);
-  const last = related
-    .filter(({ state, likeness }) => state === 'placed' && likeness !== 'unlike')
-    .toSorted((one, other) => one.madeAt - other.madeAt)
-    .at(-1);
-  if (last?.orderId === undefined || windows.singleMs === 0 || isWithin(last, 'single', windows, now()))
-    return;
-  try {
-    await seeOrder(client, last.orderId);
-  } catch (error) {
-    if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+  const old = related
+    .filter(
+      (one) =>
+        one.state === 'placed' &&
+        one.likeness !== 'unlike' &&
+        windows.singleMs > 0 &&
+        !isWithin(one, 'single', windows, now()),
+    )
+    .toSorted((one, other) => other.serial - one.serial);
+  const unread = old.filter(({ seenAt }) => seenAt === undefined).slice(0, maxAged);
+  const [last] = old;
+  // Any response tells the service's time.
+  const toRead = unread.length === 0 && last && !context.serviceClock.isHeard ? [last] : unread;
+  for (const { serial, orderId } of toRead) {
+    if (orderId === undefined) continue;
+    try {
+      const seen = await seeOrder(client, orderId);
+      const { state, madeAt } = seen ?? {};
+      if (state) await attempts.change([{ serial, state, madeAt, seenAt: now() }]);
+    } catch (error) {
+      if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+    }
   }
 }
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { ErrorCode } from '../../api/error-codes.ts';
 import type { Client } from '../../http/client.ts';
 import { contentHash } from '../../journal/content.ts';
 import { isMade } from '../../journal/journal-record.ts';
 import { wasSentWithOtherKey } from '../../journal/take-over.ts';
-import { StorageError } from '../../platform/errors.ts';
+import { ErrandError, StorageError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import type { ApprovedKey } from '../../spending/approval/key.ts';
 import type { ProposedOrder } from '../../spending/policy/gate.ts';
@@ -37,6 +38,7 @@ export async function placeOrder(context: OrderContext, order: Body, placing: Pl
     key?.isSent && !isNew
       ? placeByKey(context, client, { ...body, idempotency_key: key.key }, placing)
       : undefined;
+  const taken = new Set<string>();
   return placeOnce(context, {
     ...{ order: body, intent: unkeyed, placing },
     adopt: (found) => found.order,
@@ -57,10 +59,24 @@ export async function placeOrder(context: OrderContext, order: Body, placing: Pl
       if (recorded.placed) return recorded.placed;
       if (recorded.isOvertaken) return undefined;
       noteEarlier();
-      return send(context, client, { intent, body: keyed, sending: recorded.mayBeSent ? 'again' : 'first' });
+      const sending = recorded.mayBeSent ? 'again' : 'first';
+      try {
+        return await send(context, client, { intent, body: keyed, sending });
+      } catch (error) {
+        // Another machine was faster, with an order that differs. The next look finds it by its reference.
+        if (!reference || !isTaken(error) || taken.has(key)) throw error;
+        taken.add(key);
+        return undefined;
+      }
     },
   });
 }
+
+/** Whether an order with other content has the key. */
+const isTaken = (error: unknown): boolean =>
+  error instanceof ErrandError &&
+  error.category === 'conflict' &&
+  error.facts.code === ('already_exists' satisfies ErrorCode);
 
 /** Places one order per key, whatever was ordered with other keys. */
 async function placeByKey(
