@@ -43,7 +43,9 @@ describe.skipIf(!hasPostgres || !hasStrace())('order journal move, killed', () =
     });
     shop.workspace.environment.ERRAND_POLICY = join(shop.workspace.folder, 'policy.yaml');
     for (const [at, fault] of (['reset-before', 'reset-after', 'reset-after'] as const).entries()) {
-      const body = { ...orderBody(shop.service.product('test-success')), max_price: 5000 + at };
+      const order = orderBody(shop.service.product('test-success'));
+      const recipient = { ...order.shipping_address, last_name: `Byron ${at}` };
+      const body = { ...order, shipping_address: recipient, max_price: 5000 + at };
       writeFileSync(join(shop.workspace.folder, 'order.json'), JSON.stringify(body));
       lose(shop, fault);
       expect((await shop.order()).code).toBe(10);

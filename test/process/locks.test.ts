@@ -37,7 +37,7 @@ const exclusive = 'BEGIN EXCLUSIVE';
 const lettingNobodyIn = 'PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE its (own); COMMIT';
 const order = (price: string): string[] => [
   ...['order', 'create', '--product', 'http://127.0.0.1:4848/shop/test-success', '--ship-to', 'home'],
-  ...['--max-price', price, '-o', 'id'],
+  ...['--max-price', price, '--new', '-o', 'id'],
 ];
 const anOrder = (workspace: Workspace): Promise<unknown> => errand(workspace, order('$5'));
 

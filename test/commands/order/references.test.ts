@@ -65,14 +65,6 @@ describe('an order file', () => {
     expect(Object.keys(properties)).toEqual(expect.arrayContaining(['products', 'reference', 'namespace']));
     expect([required, additionalProperties]).toEqual([['products', 'shipping_address', 'max_price'], false]);
   });
-
-  test('of an order without an account has no reference', async () => {
-    const shop = await shopping();
-    write(shop, { reference: 'REQ-1' });
-    const { code, stderr } = await shop.run('agent', 'order', 'create', '--file', 'order.json');
-    expect(code).toBe(2);
-    expect(stderr).toContain('order.json: reference is for an order of an account');
-  });
 });
 
 describe('orders by their reference', () => {
