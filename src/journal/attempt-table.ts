@@ -5,6 +5,7 @@ import {
   type AttemptNeed,
   type AttemptScope,
   type Attempts,
+  akinOf,
   attemptColumns,
   attemptOf,
   byScope,
@@ -20,6 +21,7 @@ import {
   needNumbers,
   needsAtOnce,
   newSecret,
+  type Reference,
   relatedOf,
   type StoredAttempt,
   scopeOf,
@@ -149,6 +151,37 @@ export class AttemptTable {
       WHERE ${where} AND account IN (SELECT value FROM json_each(?)) ORDER BY serial`;
     const rows = this.#database.all(sql, value, JSON.stringify(this.#accounts(scope)));
     return rows.map((row) => attemptOf(row, 'unlike'));
+  }
+
+  /** Implements `Attempts.akin`. */
+  akin(
+    scope: AttemptScope,
+    serials: readonly number[],
+    named: readonly (readonly [number, Reference])[],
+  ): ReadonlyMap<number, readonly Attempt[]> {
+    const columns = attemptColumns.map((name) => `attempts.${name}`).join(', ');
+    const accounts = JSON.stringify(this.#accounts(scope));
+    const find = (given: Iterable<readonly unknown[]>, how: string) =>
+      [...inChunks(given, needsAtOnce)].flatMap((piece) =>
+        this.#database.all(
+          `SELECT own.serial AS at, own.whole AS own_whole, ${columns} FROM json_each(?) AS requested
+             CROSS JOIN attempts AS own ON own.serial = requested.value ->> 0
+             CROSS JOIN attempts ON ${how} AND attempts.serial <> own.serial
+               AND attempts.account IN (SELECT value FROM json_each(?)) ORDER BY attempts.serial`,
+          JSON.stringify(piece),
+          accounts,
+        ),
+      );
+    const given = serials.map((serial) => [serial]);
+    const texts = named.map(([serial, { namespace, text }]) => [serial, namespace, text]);
+    return akinOf([
+      ...find(given, 'attempts.whole = own.whole'),
+      ...find(given, 'attempts.reference = own.reference AND attempts.namespace = own.namespace'),
+      ...find(
+        texts,
+        'attempts.reference = requested.value ->> 2 AND attempts.namespace = requested.value ->> 1',
+      ),
+    ]);
   }
 
   /** Whether older records have been imported. */
@@ -322,6 +355,14 @@ export class LocalAttempts implements Attempts {
 
   async ofUpload(scope: AttemptScope, upload: string): Promise<Attempt[]> {
     return this.#table.ofUpload(scope, upload);
+  }
+
+  async akin(
+    scope: AttemptScope,
+    serials: readonly number[],
+    named: readonly (readonly [number, Reference])[],
+  ): Promise<ReadonlyMap<number, readonly Attempt[]>> {
+    return this.#table.akin(scope, serials, named);
   }
 }
 

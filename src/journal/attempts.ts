@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { sha256 } from '../format/canonical.ts';
 import type { NeedContent } from '../format/canonical-need.ts';
 
+/** Metadata key that carries an order's reference. */
+export const referenceKey = 'errand_reference';
+
 /** The buyer's own name for a need, within a namespace. */
 export interface Reference {
   /** Empty if none was given. */
@@ -144,6 +147,16 @@ export interface Attempts {
   ofKey(scope: AttemptScope, key: string): Promise<Attempt[]>;
   /** Attempts that are rows of a batch, in the order of its rows. @throws StorageError. */
   ofUpload(scope: AttemptScope, upload: string): Promise<Attempt[]>;
+  /**
+   * Other attempts with the reference, or the products and recipient, of given attempts. Needs none of their content.
+   * @param named are further references to look for, by the serial of the given attempt.
+   * @returns them by the serial of the given attempt. @throws StorageError.
+   */
+  akin(
+    scope: AttemptScope,
+    serials: readonly number[],
+    named: readonly (readonly [number, Reference])[],
+  ): Promise<ReadonlyMap<number, readonly Attempt[]>>;
 }
 
 /**
@@ -290,6 +303,19 @@ export function relatedOf(
   add(found.parts, () => 'overlap');
   add(found.references, () => 'unlike');
   return numbers.map((_, at) => [...(related[at]?.values() ?? none)]);
+}
+
+/** Groups the rows found for `akin`, which carry the serial of the given attempt as `at` and its likeness hash. */
+export function akinOf(rows: Rows): ReadonlyMap<number, readonly Attempt[]> {
+  const akin = new Map<number, Map<number, Attempt>>();
+  for (const row of rows) {
+    const at = Number(row.at);
+    const attempt = attemptOf(row, Number(row.whole) === Number(row.own_whole) ? 'alike' : 'unlike');
+    const known = akin.get(at) ?? new Map<number, Attempt>();
+    akin.set(at, known);
+    known.set(attempt.serial, attempt);
+  }
+  return new Map([...akin].map(([at, found]) => [at, [...found.values()]]));
 }
 
 type Row = Readonly<Record<string, unknown>>;

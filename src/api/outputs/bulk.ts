@@ -74,6 +74,7 @@ export const PlanRow = own({
       'above_ceiling',
       'far_amount',
       'twin',
+      'left_out',
       'kept_key',
       'unknown_retailer',
     ]),
@@ -88,6 +89,13 @@ export const PlanRow = own({
   quantity: count,
   twins: z.array(text),
   placed: text.nullable(),
+  left_out: text.nullable().describe('why the row is not sent although it was not ordered'),
+  need: text
+    .nullable()
+    .describe(
+      'its reference or own key, or a hash of its products and recipient; null where nothing is sent',
+    ),
+  attempt: count.nullable().describe('number of the attempt at the need; null where nothing is sent'),
   idempotency_key: text,
   order: facts.describe('the order as it is sent'),
 });
@@ -104,6 +112,16 @@ export const BulkReportRow = own({
   order_id: id.nullable(),
   order_status: text.nullable(),
   attempts: count,
+  met_by: own({
+    order_id: id.nullable().describe('null while its order is not there yet'),
+    upload: text
+      .nullable()
+      .describe('null of a single order, or where this machine does not know the upload'),
+    batch_id: id.nullable(),
+    index: count.nullable(),
+  })
+    .nullable()
+    .describe('the attempt of another batch, or the single order, that the state is of; else null'),
   product: text,
   product_urls: z.array(url),
   ceiling_cents: cents.nullable(),

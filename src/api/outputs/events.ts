@@ -67,6 +67,7 @@ export const BatchWatchEvent = z.discriminatedUnion('type', [
     failed: count,
     under_way: count,
     before: count,
+    since: count.describe('rows that failed, and were ordered since by another batch or order'),
     unknown: count,
     open: count.describe('batches that go on'),
     unsent: count.describe('rows that were not sent yet'),

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { amountUnits } from '../amount.ts';
 
-/** Bump when plans of an earlier version can no longer be applied. */
-export const planVersion = 1;
+/** Version of the plans that are written. A plan of version 1 does not say which attempt each row is. */
+export const planVersion = 2;
+const planVersions = [1, planVersion] as const;
 
 const text = z.string();
 const hex = z.string().regex(/^[0-9a-f]{64}$/);
@@ -33,7 +34,18 @@ const PlannedRow = z.strictObject({
   checksum: z.string().regex(/^[0-9a-f]{16}$/),
   /** Row number as a spreadsheet shows it. */
   row: z.int().min(1),
+  /** Idempotency key of the attempt that is sent; of the first attempt if none is. */
   key: z.string().min(1).max(200),
+  /** The attempt that is sent; null if none is. Absent in version 1, where a row is sent unless it was `placed`. */
+  attempt: z
+    .strictObject({
+      /** The row's reference or own key; without one, a hash of its products and recipient. */
+      need: text,
+      /** 1 for the first attempt at the need. */
+      number: z.int().min(1),
+    })
+    .nullable()
+    .optional(),
   /** Cells under the plan's headings, as sent. */
   cells: z.array(text),
   /** The requested order, in canonical form. */
@@ -46,8 +58,10 @@ const PlannedRow = z.strictObject({
   room_cents: cents.nullable(),
   /** Earlier orders, and preceding rows, with the same product and address. */
   twins: z.array(text),
-  /** Earlier upload of this row: its batch, or its key if the upload is still in doubt. */
+  /** Where the row was ordered before: a batch or an order, or the batch's key if that is in doubt. */
   placed: text.nullable(),
+  /** Why the row is not sent although it was not ordered; null or absent otherwise. */
+  left_out: text.nullable().optional(),
   /** Warnings about the retailer or the price. */
   notes: z.array(text),
 });
@@ -79,13 +93,26 @@ export const planTotal = z.strictObject({
   unpriced: count,
 });
 
+const PlanCounts = z.strictObject({
+  new: count,
+  /** Of the new rows, those whose last attempt failed. */
+  failed_before: count,
+  /** Of the new rows, those whose order was cancelled or returned. */
+  taken_back_before: count,
+  placed: count,
+  in_doubt: count,
+  left_out: count,
+  /** Rows that the same uploads have ordered, whose orders failed, and that are not in this file. */
+  failed_elsewhere: count,
+});
+
 /**
  * A plan, written by `bulk plan` and executed by `bulk apply`. It may come from another machine, so everything in it is
  * untrusted until checked.
  */
 export const PlanFile = z.strictObject({
   sha256: hex,
-  plan: z.literal(planVersion),
+  plan: z.literal(planVersions),
   errand: text,
   created_at: time,
   expires_at: time,
@@ -110,17 +137,23 @@ export const PlanFile = z.strictObject({
     delimiter: z.enum(['comma', 'semicolon', 'tab', 'pipe']).nullable(),
     locale: z.string().max(100).nullable(),
     skip_invalid: z.boolean(),
+    /** Statements about rows that are like earlier orders, or were taken back; absent unless made. */
+    skip_duplicates: z.boolean().optional(),
+    again: z.boolean().optional(),
   }),
   batch_size: z.int().min(1).max(5000),
   run: z.string().max(100),
   notify_on_complete: z.boolean(),
   /** null if prices were not requested. */
   priced_at: time.nullable(),
+  /** Rows that are sent, and their ceilings; in version 1, all rows. */
   orders: count,
   ceilings_cents: cents,
+  /** Numbers of rows; absent in version 1. */
+  counts: PlanCounts.optional(),
   fee_cents: cents.min(0),
   /**
-   * Maximum that the rows not yet placed can cost, in cents. Covers their ceilings and fees, or the service's estimate
+   * Maximum that the rows that are sent can cost, in cents. Covers their ceilings and fees, or the service's estimate
    * if that is higher.
    */
   most_cents: cents,
@@ -152,6 +185,7 @@ export const PlanFile = z.strictObject({
 export type Plan = z.output<typeof PlanFile>;
 export type PlanRow = Plan['rows'][number];
 export type PlanProduct = Plan['products'][number];
+export type PlanCounts = NonNullable<Plan['counts']>;
 export type PlanTotal = Plan['totals'][number];
 /** A plan before it is sealed with checksums. */
 export type PlanDraft = Omit<Plan, 'sha256' | 'rows'> & {

@@ -20,7 +20,7 @@ import {
   stateOf,
 } from '../upload/batch.ts';
 import { inFlight } from '../upload/concurrency-limiter.ts';
-import { withMetOrders } from '../upload/follow.ts';
+import { withMetOrders } from '../upload/met-orders.ts';
 import { hasUploads } from '../upload/named.ts';
 import { ownKeyNamespace } from './row-need.ts';
 

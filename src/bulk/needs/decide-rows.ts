@@ -38,6 +38,14 @@ export interface RowSource {
   batches(): AsyncIterable<Batch>;
   /** Whether an attempt belongs to a row of the same file. Rows of one file are not compared with each other. */
   isOfFile(attempt: Attempt): boolean;
+  /** Attempts at a row that are not recorded here, because the row was sent from elsewhere. */
+  unrecorded?(row: number): readonly Attempt[];
+  /** Called for each row, once or several times; the last call counts. `related` are all attempts at alike needs. */
+  note?(row: RowNeed, decision: RowDecision, related: readonly Attempt[]): void;
+  /** Whether an attempt is left aside, because the user was shown it before. */
+  ignores?(row: RowNeed, attempt: Attempt, related: readonly Attempt[]): boolean;
+  /** Whether a row may be sent as this attempt. */
+  covers?(row: RowNeed, attempt: { readonly key: string; readonly number: number }): boolean;
 }
 
 export interface RowsAsked extends Pick<Statement, 'skipDuplicates' | 'again'> {
@@ -49,6 +57,11 @@ export interface RowsAsked extends Pick<Statement, 'skipDuplicates' | 'again'> {
    * counts as current.
    */
   readonly since?: number | undefined;
+  /**
+   * Journal keys of the batches of an upload that was cut short. Its rows are not tried again until all of them have
+   * been sent.
+   */
+  readonly goesOn?: ReadonlySet<string> | undefined;
 }
 
 /** Numbers of rows. The first ones add up to `rows`. */
@@ -60,6 +73,8 @@ export interface RowCounts {
   inDoubt: number;
   /** Ordered already, by their key or their reference. */
   placed: number;
+  /** Of an upload that goes on: sent already, and failed or taken back since. */
+  tried: number;
   /** Left out, because they are like earlier orders. */
   skipped: number;
   /** Not to be sent without a further statement. */
@@ -70,7 +85,8 @@ export interface RowCounts {
   again: number;
 }
 
-export type RowRefusal = Refusal | 'repeats';
+/** `not_covered`: another attempt than the one that was planned. */
+export type RowRefusal = Refusal | 'repeats' | 'not_covered';
 
 /** A row that is not sent, and the attempts that block it. */
 export interface RowFinding {
@@ -125,7 +141,13 @@ interface Look {
   readonly references: Set<string>;
 }
 
-type RowDecision = Decision | { readonly do: 'settle'; readonly batch: string };
+export type RowDecision =
+  | Decision
+  /** The row is in a batch in doubt. */
+  | { readonly do: 'settle'; readonly batch: string }
+  /** The row was sent by the upload that goes on now. */
+  | { readonly do: 'leave'; readonly attempts: readonly Attempt[] }
+  | { readonly do: 'refuse'; readonly why: 'not_covered'; readonly attempts: readonly Attempt[] };
 
 /** The decisions about the rows of a file. */
 export class DecidedRows {
@@ -163,6 +185,8 @@ export class DecidedRows {
   #left = new Set<number>();
   /** Keys of further attempts, by row number. */
   #keys = new Map<number, string>();
+  /** Keys that the file gives, by the numbers of rows that are retried with another one. */
+  #givenKeys = new Map<number, string>();
   /** For rows that would be sent, the earlier uploads with the same rows. */
   #old = new Map<number, { readonly uploads: readonly string[]; readonly cents: number }>();
 
@@ -200,6 +224,7 @@ export class DecidedRows {
     this.unnamed = 0;
     this.#left = new Set();
     this.#keys = new Map();
+    this.#givenKeys = new Map();
     this.#old = new Map();
     this.repeats = undefined;
     const look: Look = { batches: new Set(), singles: new Map(), references: new Set() };
@@ -212,7 +237,9 @@ export class DecidedRows {
       const related = await this.#related(rows);
       for (const [index, row] of rows.entries()) {
         const known = this.#heeded(row, related[index] ?? []);
-        this.#note(row, known, this.#decided(row, known), look);
+        const decision = this.#decided(row, known);
+        this.#note(row, known, decision, look);
+        this.#source.note?.(row, decision, related[index] ?? []);
         if (!row.need.reference) this.#noteSameFile(row, known, { sameFile, madeAt, look });
       }
     }
@@ -358,7 +385,7 @@ export class DecidedRows {
    */
   claimOf(batch: Batch): AttemptClaim | undefined {
     if (!this.#store) return undefined;
-    const rows = new RowNeeds().of(batch);
+    const rows = new RowNeeds().of(this.#asGiven(batch));
     const { run } = this.#asked;
     return {
       scope: this.#store.scope,
@@ -366,15 +393,28 @@ export class DecidedRows {
       decide: (related, at): NewAttempt | undefined => {
         const row = rows[at];
         if (!row) return undefined;
-        const decision = this.#decided(row, this.#heeded(row, related));
-        if (decision.do !== 'send') return undefined;
+        const known = this.#heeded(row, related);
+        const decision = this.#decided(row, known);
+        const key = String(batch.rows[at]?.idempotency_key ?? row.firstKey);
+        // The key of another attempt would find that one's order.
+        if (decision.do !== 'send' || key !== this.#keyOf(row, known, decision.number)) return undefined;
         return {
           ...{ run: run === '' ? undefined : run, number: decision.number, operation: 'bulk.create' },
-          ...{ key: String(row.cells.idempotency_key ?? row.firstKey), upload: batch.key },
+          ...{ key, upload: batch.key },
           ...{ orderId: undefined, state: 'intended', madeAt: this.#now(), seenAt: undefined },
         };
       },
     };
+  }
+
+  /** A batch with the keys that the file gives. */
+  #asGiven(batch: Batch): Batch {
+    if (this.#givenKeys.size === 0) return batch;
+    const rows = batch.rows.map((cells, index) => {
+      const key = this.#givenKeys.get(batch.numbers[index] ?? 0);
+      return key === undefined ? cells : { ...cells, idempotency_key: key };
+    });
+    return { ...batch, rows };
   }
 
   #now = (): number => this.#context.serviceClock.now();
@@ -383,16 +423,23 @@ export class DecidedRows {
   #heeded(row: RowNeed, related: readonly Attempt[]): readonly Attempt[] {
     const { hasOwnKey, firstKey } = row;
     const heeded: Attempt[] = [];
-    for (const one of related) {
+    const retriedAt = hasOwnKey ? retriedAttemptAt(firstKey, related) : undefined;
+    for (const one of [...related, ...(this.#source.unrecorded?.(row.number) ?? [])]) {
       const isNamedByKey = one.reference?.namespace === ownKeyNamespace;
       if (hasOwnKey) {
         // A single order may have been placed with the key.
         const isOfKey = isNamedByKey ? one.reference?.text === firstKey : one.key === firstKey;
-        if (isOfKey) heeded.push({ ...one, reference: row.need.reference });
+        const meetsRetried =
+          retriedAt !== undefined &&
+          one.likeness === 'alike' &&
+          one.madeAt > retriedAt &&
+          !this.#source.isOfFile(one);
+        if (isOfKey || meetsRetried) heeded.push({ ...one, reference: row.need.reference });
         continue;
       }
       const key = isNamedByKey ? one.key : firstKeyOf(one.key);
-      if (key !== firstKey && this.#source.isOfFile(one)) continue;
+      if (this.#source.ignores?.(row, one, related)) continue;
+      if (key !== firstKey && !isOf(row.need.reference, one) && this.#source.isOfFile(one)) continue;
       heeded.push(key === one.key ? one : { ...one, key });
     }
     return heeded;
@@ -405,6 +452,8 @@ export class DecidedRows {
         state === 'intended' && key === firstKey && upload !== undefined && this.#settling.has(upload),
     );
     if (settled?.upload !== undefined) return { do: 'settle', batch: settled.upload };
+    const sent = this.#sentNow(known);
+    if (sent.length > 0) return { do: 'leave', attempts: sent };
     const { door, run, skipDuplicates = false, again = false } = this.#asked;
     const request: NeedRequest = {
       ...{ need, door, windows: this.#windows, now: this.#now(), read: this.#read },
@@ -414,11 +463,29 @@ export class DecidedRows {
       listedAt: need.reference && !hasOwnKey ? this.#listed(need.reference) : undefined,
     };
     const current = this.#context.previewsRequests ? known.map(assumed) : known;
-    return decide(request, need.reference ? current.map((one) => this.#compared(row, one)) : current);
+    const decision = decide(
+      request,
+      need.reference ? current.map((one) => this.#compared(row, one)) : current,
+    );
+    if (decision.do !== 'send' || !this.#source.covers) return decision;
+    const { number, after } = decision;
+    return this.#source.covers(row, { key: this.#keyOf(row, known, number), number })
+      ? decision
+      : { do: 'refuse', why: 'not_covered', attempts: after ? [after] : [] };
   }
 
   #listed = (reference: Reference): number | undefined =>
     this.#listedAt.get(metadataOf(reference)) ?? this.#allListedAt;
+
+  /** The attempts at a row by the upload that goes on now, once it is known what became of them. */
+  #sentNow(known: readonly Attempt[]): readonly Attempt[] {
+    const { goesOn } = this.#asked;
+    if (!goesOn) return [];
+    const own = known.filter(
+      ({ upload, state }) => upload !== undefined && goesOn.has(upload) && state !== 'unsent',
+    );
+    return own.some(({ state }) => state === 'intended' || state === 'unknown') ? [] : own;
+  }
 
   /** An attempt with the same reference differs if it is for other products, another recipient or other quantities. */
   #compared(row: RowNeed, one: Attempt): ComparedAttempt {
@@ -445,6 +512,10 @@ export class DecidedRows {
         counts.inDoubt += 1;
         this.#settling.get(decision.batch)?.set(row.firstKey, row.number);
         return;
+      case 'leave':
+        if (decision.attempts.some(({ state }) => state === 'placed')) counts.placed += 1;
+        else counts.tried += 1;
+        return;
       case 'adopt':
         if (decision.by === 'likeness') counts.skipped += 1;
         else {
@@ -469,19 +540,31 @@ export class DecidedRows {
     this.cents.new += row.cents;
     if (after?.state === 'failed') this.counts.failedBefore += 1;
     else if (after) this.counts.again += 1;
-    const { reference } = row.need;
-    const made = known.filter(
-      ({ key, orderId, state }) => key === row.firstKey && (orderId !== undefined || state === 'placed'),
-    );
-    const key = row.hasOwnKey
-      ? row.firstKey
-      : reference
-        ? attemptKey(reference, number)
-        : rowKey(row.firstKey, 1 + made.length);
-    if (key !== row.cells.idempotency_key && !row.hasOwnKey) this.#keys.set(row.number, key);
+    const key = this.#keyOf(row, known, number);
+    if (row.hasOwnKey ? key === row.firstKey : key === row.cells.idempotency_key) return;
+    this.#keys.set(row.number, key);
+    if (row.hasOwnKey) this.#givenKeys.set(row.number, row.firstKey);
   }
 
-  #refuse(row: RowNeed, { why, attempts }: Extract<Decision, { readonly do: 'refuse' | 'ask' }>): void {
+  /** The key that an attempt at a row is sent with. @param number of the attempt. */
+  #keyOf(
+    { hasOwnKey, firstKey, need: { reference } }: RowNeed,
+    known: readonly Attempt[],
+    number: number,
+  ): string {
+    if (hasOwnKey) {
+      // A file's own key is used for all attempts, but a retry of an order that failed needs another one.
+      const isFurther = this.#asked.door === 'retry' && number > 1;
+      return isFurther ? attemptKey({ namespace: ownKeyNamespace, text: firstKey }, number) : firstKey;
+    }
+    if (reference) return attemptKey(reference, number);
+    const made = known.filter(
+      ({ key, orderId, state }) => key === firstKey && (orderId !== undefined || state === 'placed'),
+    );
+    return rowKey(firstKey, 1 + new Set(made.map((one) => one.orderId?.toLowerCase() ?? one.serial)).size);
+  }
+
+  #refuse(row: RowNeed, { why, attempts }: Extract<RowDecision, { readonly do: 'refuse' | 'ask' }>): void {
     const { skipDuplicates = false } = this.#asked;
     if (skipDuplicates && !listedOnly.has(why) && why !== 'in_doubt') {
       this.counts.skipped += 1;
@@ -557,10 +640,14 @@ export class DecidedRows {
 }
 
 /** Rows that are listed and not sent, while the others are sent. */
-const listedOnly: ReadonlySet<RowRefusal> = new Set(['differs', 'two_live']);
+export const listedOnly: ReadonlySet<RowRefusal> = new Set(['differs', 'two_live', 'not_covered']);
+
+/** Whether an attempt is for this reference. */
+const isOf = (reference: Reference | undefined, { reference: other }: Attempt): boolean =>
+  reference !== undefined && reference.text === other?.text && reference.namespace === other.namespace;
 
 const noCounts = (): RowCounts => ({
-  ...{ rows: 0, new: 0, inDoubt: 0, placed: 0, skipped: 0, refused: 0, failedBefore: 0, again: 0 },
+  ...{ rows: 0, new: 0, inDoubt: 0, placed: 0, tried: 0, skipped: 0, refused: 0, failedBefore: 0, again: 0 },
 });
 
 /** A preview does not find out what became of an attempt. */
@@ -577,3 +664,14 @@ const quantitiesOfOrder = (order: OrderRecord): string =>
 
 const isUsed = (record: JournalRecord | undefined): boolean =>
   record !== undefined && (record.order_id !== null || record.state === 'forgotten');
+
+/**
+ * When the attempt was made that a row retries under a key which `bulk retry --to` wrote; undefined for any other key.
+ * A later attempt that is alike may have met the row.
+ */
+function retriedAttemptAt(key: string, related: readonly Attempt[]): number | undefined {
+  const first = firstKeyOf(key);
+  if (first === key) return undefined;
+  const times = related.filter((one) => firstKeyOf(one.key) === first).map(({ madeAt }) => madeAt);
+  return times.length === 0 ? undefined : Math.max(...times);
+}

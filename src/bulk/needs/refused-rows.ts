@@ -11,7 +11,14 @@ import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { rowsText } from '../check/row-sample.ts';
 import { orderOfCells } from '../upload/uploaded-rows.ts';
-import type { DecidedRows, RefusedRows, RowCounts, RowFinding, RowRefusal } from './decide-rows.ts';
+import {
+  type DecidedRows,
+  listedOnly,
+  type RefusedRows,
+  type RowCounts,
+  type RowFinding,
+  type RowRefusal,
+} from './decide-rows.ts';
 
 /**
  * Formats `30 new, of them 30 failed before; 1,970 placed already`; undefined if no row has anything to do with an
@@ -27,6 +34,7 @@ export function countsLine({ rows, failedBefore, again, ...counts }: RowCounts):
     `${countText(counts.new)} new${before.length > 0 ? `, of them ${before.join(', ')}` : ''}`,
     ...(counts.inDoubt > 0 ? [`${countText(counts.inDoubt)} in doubt, sent again unchanged`] : []),
     ...(counts.placed > 0 ? [`${countText(counts.placed)} placed already`] : []),
+    ...(counts.tried > 0 ? [`${countText(counts.tried)} sent before, not tried again now`] : []),
     ...(counts.skipped > 0 ? [`${countText(counts.skipped)} left out`] : []),
     ...(counts.refused > 0 ? [`${countText(counts.refused)} not sent`] : []),
   ];
@@ -43,7 +51,7 @@ const [maxRows, maxUploads, maxDetails] = [3, 3, 10];
 export function blockedRows(context: Context, decided: DecidedRows, file: string): ErrandError {
   const { counts } = decided;
   const now = context.serviceClock.now();
-  const reasons = [...decided.refused].filter(([why]) => why !== 'differs' && why !== 'two_live');
+  const reasons = [...decided.refused].filter(([why]) => !listedOnly.has(why));
   const isUnclear = reasons.some(([why]) => why === 'in_doubt' || why === 'unknown');
   const texts = reasons.map(([why, rows]) => reasonText(decided, why, rows, now));
   return new ErrandError('conflict', `${file}: ${texts.join('; ')}; nothing was sent`, {
@@ -167,13 +175,21 @@ function waysOn(context: Context, decided: DecidedRows): readonly NextStep[] {
   const [verb, noun] = context.argv;
   const line = typedCommand(context.argv);
   if (verb === 'api') return [...settle, { command: `${line} --new`, when: 'to order all of it once more' }];
-  if (verb !== 'bulk' || noun !== 'upload') return settle;
+  const isAgain = has('cancelled', 'returned', 'unknown') && !context.argv.includes('--again');
+  if (verb === 'bulk' && noun === 'retry' && isAgain)
+    return [...settle, { command: `${line} --again`, when: 'to order again what was cancelled or returned' }];
+  if (verb !== 'bulk' || (noun !== 'upload' && noun !== 'plan')) return settle;
   const others = countText(counts.new);
   const isAlike = has('alike', 'overlaps', 'other_namespace', 'repeats');
   return [
     ...settle,
     ...(counts.new > 0 && !has('in_doubt')
-      ? [{ command: `${line} --skip-duplicates`, when: `to order the other ${others}` }]
+      ? [
+          {
+            command: `${line} --skip-duplicates`,
+            when: `to ${noun === 'plan' ? 'plan' : 'order'} the other ${others}`,
+          },
+        ]
       : []),
     ...(has('cancelled', 'returned', 'unknown')
       ? [{ command: `${line} --again`, when: 'to order again what was cancelled or returned' }]

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { lstat, open, stat as statOf } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { numberIn, textIn } from '../../api/json.ts';
-import type { Plan, PlanDraft } from '../../api/schemas/plan-file.ts';
+import type { Plan, PlanCounts, PlanDraft, PlanRow } from '../../api/schemas/plan-file.ts';
 import { reasonOf } from '../../config/paths.ts';
 import { canonicalJson } from '../../format/canonical.ts';
 import { saveFile } from '../../format/save-file.ts';
@@ -98,45 +98,49 @@ const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} 
 
 const ceilingOf = (order: object): number => numberIn(order, 'max_price') ?? 0;
 
-/** Maximum amount, in cents, that rows not sent before can take from the wallet: their ceilings plus fees. Pure. */
+/** Whether a plan sends a row. Pure. */
+export const isNew = ({ attempt, placed }: Pick<PlanRow, 'attempt' | 'placed'>): boolean =>
+  attempt === undefined ? placed === null : attempt !== null;
+
+/** Maximum amount, in cents, that the rows a plan sends can take from the wallet: their ceilings plus fees. Pure. */
 export const maxSpendOf = (
-  rows: readonly { readonly order: object; readonly placed: string | null }[],
+  rows: readonly Pick<PlanRow, 'order' | 'attempt' | 'placed'>[],
   fee: number,
 ): number =>
   rows
-    .filter(({ order, placed }) => placed === null && textIn(order, 'retailer_credentials_id') === undefined)
+    .filter((row) => isNew(row) && textIn(row.order, 'retailer_credentials_id') === undefined)
     .reduce((sum, { order }) => sum + ceilingOf(order) + fee, 0);
 
 /**
  * Describes where a plan's header contradicts its rows, phrased to follow the file name; undefined if they agree. Pure.
  */
-export function headProblem({
-  rows,
-  products,
-  totals,
-  file,
-  wallet,
-  fee_cents: fee,
-  ...head
-}: Plan): string | undefined {
+export function headProblem(plan: Plan): string | undefined {
+  const { rows, products, totals, file, wallet, fee_cents: fee, counts, ...head } = plan;
+  const sent = head.plan === 1 ? rows : rows.filter(isNew);
   const known = new Map(products.map((product) => [product.url, product]));
   const day = totals.find(({ by }) => by === 'day')?.value ?? '';
   const made = totalsOf(
-    rows.map((row) => ({ ...row, sellers: sellersOf(row.order, known) })),
+    sent.map((row) => ({ ...row, sellers: sellersOf(row.order, known) })),
     { feeCents: fee, day },
   );
   const after =
     wallet.before_cents === null || wallet.by_invoice ? null : wallet.before_cents - head.most_cents;
   const differs = [
-    [head.orders !== rows.length || file.rows !== rows.length + file.left_out, 'orders'],
-    [head.ceilings_cents !== rows.reduce((sum, row) => sum + ceilingOf(row.order), 0), 'ceilings_cents'],
+    [head.orders !== sent.length || file.rows !== rows.length + file.left_out, 'orders'],
+    [head.ceilings_cents !== sent.reduce((sum, row) => sum + ceilingOf(row.order), 0), 'ceilings_cents'],
     [head.most_cents < maxSpendOf(rows, fee), 'most_cents'],
     [wallet.after_cents !== after, 'wallet'],
     [canonicalJson(totals) !== canonicalJson(made), 'totals'],
+    [counts && !isCounted(counts, rows), 'counts'],
   ] as const;
   const found = differs.flatMap(([isOther, name]) => (isOther ? [name] : []));
   return found.length === 0 ? undefined : `says of ${found.join(', ')} what its rows do not`;
 }
+
+const isCounted = (counts: PlanCounts, rows: readonly PlanRow[]): boolean =>
+  counts.new === rows.filter(isNew).length &&
+  counts.placed + counts.in_doubt === rows.filter(({ placed }) => placed !== null).length &&
+  counts.new + counts.placed + counts.in_doubt + counts.left_out === rows.length;
 
 /** Formats row numbers as `--rows` accepts them, ascending: `2-501, 517`. Pure. */
 export function rangesText(numbers: readonly number[]): string {

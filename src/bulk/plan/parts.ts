@@ -2,9 +2,8 @@ import { UsageError } from '../../platform/errors.ts';
 import { isRetailer } from '../../spending/policy/facts.ts';
 import { isInShard, type Shard, shardLine } from '../check/check.ts';
 import { rowsText } from '../check/row-sample.ts';
-import { rangesText } from './file.ts';
+import { isNew, rangesText } from './file.ts';
 import type { ReadPlan } from './read.ts';
-import { sentRows, type Work } from './work.ts';
 
 export interface Part {
   /** Retailers, by host or name. */
@@ -69,16 +68,21 @@ function chosenNames(path: string, rows: ReadPlan['rows'], only: readonly string
   });
 }
 
-/** Describes what remains of the plan after applying a part. */
+/**
+ * Describes what remains of the plan after applying a part. @param sent are the numbers of the rows that its upload has
+ * sent.
+ */
 export function restLine(
   read: ReadPlan,
   selected: ReadPlan['rows'],
-  work: Work,
+  sent: ReadonlySet<number>,
   shard: Shard | undefined,
 ): string[] {
   if (shard) return [`${shardLine(shard, selected.length, read.rows.length)} of the plan`];
-  const taken = new Set([...sentRows(read, work), ...selected.map(({ number }) => number)]);
-  const rest = read.rows.map(({ number }) => number).filter((number) => !taken.has(number));
+  const taken = new Set([...sent, ...selected.map(({ number }) => number)]);
+  const rest = read.rows
+    .filter(({ number, planned }) => isNew(planned) && !taken.has(number))
+    .map(({ number }) => number);
   if (rest.length === 0) return [];
   return [
     `${rowsText(rest.length)} of the plan left out: ${rangesText(rest)}; the same plan applies them later`,

@@ -2,7 +2,7 @@ import type { Plan, PlanTotal } from '../../api/schemas/plan-file.ts';
 import { formatMoney } from '../../format/money.ts';
 import { type Bar, barChart, type PageSection, pageTable, pageText } from '../../format/page/page.ts';
 import type { Html } from '../../platform/html.ts';
-import type { ShownRow } from './make.ts';
+import type { ShownRow } from './shown-rows.ts';
 
 /** Maximum table rows on the page; `bulk show --all -o csv` lists every one. */
 const maxRows = 2000;

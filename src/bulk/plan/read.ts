@@ -5,13 +5,18 @@ import type { Plan, PlanRow } from '../../api/schemas/plan-file.ts';
 import { canonicalJson } from '../../format/canonical.ts';
 import { formatMoney } from '../../format/money.ts';
 import type { Reference } from '../../journal/attempts.ts';
+import { attemptKey } from '../../orders/needs/reference.ts';
+import { firstKeyOf } from '../../orders/needs/row-key.ts';
 import { ErrandError, type ErrorFacts, UsageError } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { checkAtService } from '../check/service-check.ts';
 import { isShort, type Spend, spendLine } from '../check/spend.ts';
 import { type ReferencePlan, readReference } from '../csv/reference-columns.ts';
+import { RowNeeds } from '../needs/row-need.ts';
 import { RowKeys } from '../rows.ts';
+import { planAgain } from './again.ts';
+import { type DecidedPlan, needName, numbersIn, type SendableRow } from './decided.ts';
 import {
   alteredRows,
   defaultTarget,
@@ -23,14 +28,17 @@ import {
 } from './file.ts';
 import { plannedOrder } from './planned-order.ts';
 import { queryProducts } from './products.ts';
-import { planAgain, type SendableRow, type Work } from './work.ts';
+
+interface PlanSendableRow extends SendableRow {
+  readonly planned: PlanRow;
+}
 
 export interface ReadPlan {
   /** The path as given. */
   readonly path: string;
   readonly plan: Plan;
-  /** The plan's rows as sent, in the plan's order. */
-  readonly rows: readonly (SendableRow & { readonly planned: PlanRow })[];
+  /** The plan's rows, in the plan's order. */
+  readonly rows: readonly PlanSendableRow[];
 }
 
 /**
@@ -80,9 +88,9 @@ async function parse(path: string, bytes: Buffer): Promise<Plan> {
     throw new UsageError(`${path} is not a plan: it is not JSON`, { cause });
   }
   const version = own(value, 'plan');
-  if (version !== planVersion)
+  if (typeof version !== 'number' || version < 1 || version > planVersion)
     throw new UsageError(
-      `${path} is a plan of version ${JSON.stringify(version)}; this errand reads version ${planVersion}`,
+      `${path} is a plan of version ${JSON.stringify(version)}; this errand reads version ${planVersion} and earlier`,
       { hint: 'Plan again with this errand, or apply it with the one that wrote it.' },
     );
   const read = PlanFile.safeParse(value);
@@ -103,18 +111,22 @@ function referenceIn(named: ReferencePlan, cells: readonly string[]): Reference 
 const hasRoom = ({ order, price_cents: price, room_cents: room }: PlanRow): boolean =>
   price === null ? room === null : price >= 0 && room === (numberIn(order, 'max_price') ?? 0) - price;
 
-/** Rebuilds each row's order and key from its cells, to ensure that what is shown is what is sent. */
-function sendableRows(path: string, { headings, rows, run, reference: named }: Plan): ReadPlan['rows'] {
-  const columns = planColumns(headings);
-  const keys = new RowKeys(run);
+/** Rebuilds each row's order, need and key from its cells, to ensure that what is shown is what is sent. */
+function sendableRows(path: string, plan: Plan): ReadPlan['rows'] {
+  const columns = planColumns(plan.headings);
+  const keys = new RowKeys(plan.run);
+  const needs = new RowNeeds();
+  const { reference: named } = plan;
   const seen = new Set<string>();
   let before = 0;
-  return rows.map((planned) => {
+  return plan.rows.map((planned) => {
     const { row: number, cells, key, order } = planned;
     const read = readBulkRow(columns, cells);
-    const reference = named && referenceIn({ ...named, headings }, cells);
+    const reference = named && referenceIn({ ...named, headings: plan.headings }, cells);
+    const own = read.cell('idempotency_key');
     const sent = keys.keyed({ plan: columns, cells, row: read, reference });
-    const made = read.cell('idempotency_key') || sent.idempotency_key;
+    const first = own || (sent.idempotency_key ?? '');
+    const row = { number, key: first, hasOwnKey: own !== '', cells: sent, planned };
     const expected = plannedOrder(orderOfRow(columns, cells, read), sent, key);
     const why =
       number <= before
@@ -123,13 +135,14 @@ function sendableRows(path: string, { headings, rows, run, reference: named }: P
           ? `${read.issues[0]?.column} ${read.issues[0]?.message}`
           : named && !reference
             ? 'has no reference'
-            : made !== key || seen.has(key)
+            : seen.has(key)
               ? 'its key does not follow from its order'
-              : canonicalJson(expected) !== canonicalJson(order)
-                ? 'its order is not what its cells say'
-                : !hasRoom(planned)
-                  ? 'its price and its room do not make its ceiling'
-                  : undefined;
+              : (attemptProblem(plan, row, needs) ??
+                (canonicalJson(expected) !== canonicalJson(order)
+                  ? 'its order is not what its cells say'
+                  : !hasRoom(planned)
+                    ? 'its price and its room do not make its ceiling'
+                    : undefined));
     if (why !== undefined)
       throw planRefused({
         ...{ path, code: 'plan_altered', what: 'is not a plan as errand writes it', rows: [] },
@@ -137,8 +150,31 @@ function sendableRows(path: string, { headings, rows, run, reference: named }: P
       });
     before = number;
     seen.add(key);
-    return { number, key, cells: sent, planned };
+    return row;
   });
+}
+
+/** Why a row's attempt cannot be at the need of its order; undefined if it can. */
+function attemptProblem(
+  { plan, headings }: Plan,
+  { number, key: first, hasOwnKey, cells, planned: { key, attempt } }: PlanSendableRow,
+  needs: RowNeeds,
+): string | undefined {
+  const isOther = 'its key does not follow from its order';
+  if (plan === 1 || attempt == null)
+    return key !== first ? isOther : plan !== 1 && attempt === undefined ? 'it has no attempt' : undefined;
+  const [need] = needs.of({
+    ...{ key: '', headings, rows: [cells], numbers: [number] },
+    ...(hasOwnKey && { ownKeys: [number] }),
+  });
+  if (!need || needName(need) !== attempt.need) return 'its need does not follow from its order';
+  const { reference } = need.need;
+  const isKey = hasOwnKey
+    ? key === first
+    : reference
+      ? key === attemptKey(reference, attempt.number)
+      : firstKeyOf(key) === first;
+  return isKey ? undefined : isOther;
 }
 
 /** Why a row cannot be placed as planned. */
@@ -297,7 +333,11 @@ export async function recheckPrices(context: Context, read: ReadPlan, rows: read
  * Has the service validate the rest of a plan. @returns the cost of the rest. @throws ErrandError (policy) naming rows
  * that the service now refuses, or that the wallet no longer covers.
  */
-export async function checkRest(context: Context, read: ReadPlan, { rest }: Work): Promise<Spend> {
+export async function checkRest(
+  context: Context,
+  read: ReadPlan,
+  { rest }: Pick<DecidedPlan, 'rest'>,
+): Promise<Spend> {
   const spend: Spend = { estimate: 0, wallet: undefined, byInvoice: false };
   const problems: RowProblem[] = [];
   async function* batches() {
@@ -309,7 +349,7 @@ export async function checkRest(context: Context, read: ReadPlan, { rest }: Work
     spend.byInvoice = checked.byInvoice;
     problems.push(...checked.issues.map(({ row, message }) => ({ row, why: message })));
   }
-  const about = { path: read.path, rows: rest.flatMap(({ numbers }) => numbers) };
+  const about = { path: read.path, rows: numbersIn(rest) };
   if (problems.length > 0)
     throw planRefused({
       ...(await planAgain(context, read)),
@@ -317,7 +357,7 @@ export async function checkRest(context: Context, read: ReadPlan, { rest }: Work
       what: 'no longer holds: the service refuses rows of it by now',
     });
   const { most_cents, ceilings_cents, fee_cents, orders } = read.plan;
-  // Another machine does not know what was sent before, so it counts every row as still to be sent.
+  // In version 1 the ceilings are of all rows. Another machine does not know which of them were sent.
   const maxCents = Math.max(most_cents, ceilings_cents + fee_cents * orders);
   if (spend.estimate > maxCents)
     throw planRefused({

@@ -1,4 +1,4 @@
-import type { Plan, PlanTotal } from '../../api/schemas/plan-file.ts';
+import type { Plan, PlanCounts, PlanTotal } from '../../api/schemas/plan-file.ts';
 import { countText } from '../../format/counts.ts';
 import { formatMoney } from '../../format/money.ts';
 import { shellWord } from '../../platform/shell.ts';
@@ -10,7 +10,7 @@ import { verdictLines } from '../../spending/policy/refusal.ts';
 import { gateFor } from '../../spending/policy-gate.ts';
 import { rowsText } from '../check/row-sample.ts';
 import { rangesText } from './file.ts';
-import { type ReviewKind, reviewKinds, type ShownRow } from './make.ts';
+import { type ReviewKind, reviewKinds, type ShownRow } from './shown-rows.ts';
 import { totalsText } from './totals.ts';
 
 /** Maximum length of the row ranges in a line, characters. */
@@ -25,8 +25,8 @@ export function summaryLines(path: string, plan: Plan, rows: readonly ShownRow[]
       : `, ${countText(file.left_out)} of ${countText(file.rows)} rows left out as invalid`;
   return [
     `${path}: ${ordersText(orders)} of ${file.name}${leftOut}; planned ${minute(made)}, holds until ${minute(until)}`,
-    moneyLine(plan),
-    ...(plan.priced_at === null ? [] : [priceLine(rows)]),
+    ...moneyLines(plan),
+    ...(plan.priced_at === null ? [] : [priceLine(rows.filter(isShownNew))]),
     ...totalLines(plan.totals),
     ...placedLine(rows),
     ...(plan.policy ? verdictLines(plan.policy) : []),
@@ -37,16 +37,52 @@ export function summaryLines(path: string, plan: Plan, rows: readonly ShownRow[]
 const ordersText = (count: number): string => (count === 1 ? '1 order' : `${countText(count)} orders`);
 const minute = (time: string): string => `${time.slice(0, 16).replace('T', ' ')}Z`;
 
-function moneyLine({ most_cents: maxCents, fee_cents: fee, wallet }: Plan): string {
-  const fees = fee === 0 ? '' : `, with a fee of ${formatMoney(fee)} each`;
-  const spent = `at most ${formatMoney(maxCents)}${fees}`;
-  const { before_cents: before, after_cents: after } = wallet;
-  if (wallet.by_invoice) return `${spent}, billed by invoice`;
-  if (before === null || after === null) return spent;
-  return after < 0
-    ? `${spent}; the wallet has ${formatMoney(before)}: ${formatMoney(-after)} short`
-    : `${spent}; the wallet has ${formatMoney(before)}, and at least ${formatMoney(after)} after`;
+function moneyLines(plan: Plan): string[] {
+  const { most_cents: maxCents, fee_cents: fee, wallet } = plan;
+  const counted = countsLine(plan);
+  const fees = fee === 0 || plan.orders === 0 ? [] : [`with a fee of ${formatMoney(fee)} each`];
+  const spent = [...(counted === undefined ? [`at most ${formatMoney(maxCents)}`] : []), ...fees].join(', ');
+  const paid = [...(spent === '' ? [] : [spent]), ...walletText(wallet)].join('; ');
+  return [...(counted === undefined ? [] : [counted]), ...(paid === '' ? [] : [paid])];
 }
+
+function walletText({
+  before_cents: before,
+  after_cents: after,
+  by_invoice: isBilled,
+}: Plan['wallet']): string[] {
+  if (isBilled) return ['billed by invoice'];
+  if (before === null || after === null) return [];
+  return after < 0
+    ? [`the wallet has ${formatMoney(before)}: ${formatMoney(-after)} short`]
+    : [`the wallet has ${formatMoney(before)}, and at least ${formatMoney(after)} after`];
+}
+
+/**
+ * Formats `4 new, at most $105.20; 1,970 placed already; 26 failed and not in this file`; undefined if all rows are new
+ * and the first attempts at their needs.
+ */
+function countsLine({ counts, most_cents: maxCents }: Plan): string | undefined {
+  if (!counts) return undefined;
+  const { new: fresh, failed_before: failed, taken_back_before: takenBack, ...others } = counts;
+  const before = [
+    ...(failed > 0 ? [`${countText(failed)} failed before`] : []),
+    ...(takenBack > 0 ? [`${countText(takenBack)} cancelled or returned before`] : []),
+  ];
+  const rest = [
+    [others.placed, 'placed already'],
+    [others.in_doubt, 'in doubt, sent again unchanged'],
+    [others.left_out, 'left out'],
+    [others.failed_elsewhere, 'failed and not in this file'],
+  ] as const;
+  const named = rest.flatMap(([count, what]) => (count > 0 ? [`${countText(count)} ${what}`] : []));
+  if (before.length + named.length === 0) return undefined;
+  const amount = fresh > 0 ? `, at most ${formatMoney(maxCents)}` : '';
+  const of = before.length > 0 ? `, of them ${before.join(', ')}` : '';
+  return [`${countText(fresh)} new${of}${amount}`, ...named].join('; ');
+}
+
+const isShownNew = ({ placed, left_out: left }: ShownRow): boolean => placed === null && left === null;
 
 function priceLine(rows: readonly ShownRow[]): string {
   const priced = rows.filter(({ price_cents: price }) => price !== null);
@@ -88,7 +124,8 @@ function shortened(rows: readonly ShownRow[]): string {
 }
 
 /** The command that applies the plan, or what currently prevents it: policy, wallet or a missing approval. */
-export function applyLines(context: Context, path: string, { policy, wallet }: Plan): string[] {
+export function applyLines(context: Context, path: string, { orders, policy, wallet }: Plan): string[] {
+  if (orders === 0) return ['there is nothing new to order'];
   const command = `errand bulk apply ${shellWord(path)}${whereFlags(context)}`;
   if (policy?.outcome === 'refused') return ['it cannot be applied as it is: the policy refuses rows of it'];
   if ((wallet.after_cents ?? 0) < 0) return [`once the wallet is filled: ${command}`];
@@ -98,17 +135,18 @@ export function applyLines(context: Context, path: string, { policy, wallet }: P
 
 type Approved = Pick<
   Plan,
-  'sha256' | 'file' | 'orders' | 'ceilings_cents' | 'fee_cents' | 'totals' | 'created_at'
+  'sha256' | 'file' | 'orders' | 'counts' | 'ceilings_cents' | 'fee_cents' | 'totals' | 'created_at' | 'rows'
 >;
 
 /** Maximum groups shown to an approver. */
 const maxGroups = 20;
 
 /**
- * A plan as presented for approval. Contains the hash of the plan's exact bytes and the maximum that the plan may
- * spend. Pure.
+ * A plan as presented for approval: what is new, as pairs of need and attempt, and the maximum that it may spend. The
+ * hash of the plan's exact bytes covers each of them. Pure.
  */
-export function approvable({ sha256, file, orders, created_at, totals, ...plan }: Approved): ApprovablePlan {
+export function approvable(plan: Approved): ApprovablePlan {
+  const { sha256, file, orders, counts, created_at, totals, rows } = plan;
   const of = (by: string): Record<string, number> =>
     Object.fromEntries(
       totals
@@ -116,18 +154,23 @@ export function approvable({ sha256, file, orders, created_at, totals, ...plan }
         .slice(0, maxGroups)
         .map(({ value, orders: count }) => [value, count]),
     );
+  const pairs = rows.flatMap(({ attempt }) => (attempt ? [[attempt.need, attempt.number] as const] : []));
   return {
     hash: sha256,
+    // A plan of version 1 is approved as it was signed.
+    ...(counts && { attempts: pairs }),
     cents: plan.ceilings_cents + plan.fee_cents * orders,
     summary: {
-      file: file.name,
-      planned_at: created_at,
-      orders,
-      retailers: of('retailer'),
-      countries: of('country'),
+      ...{ file: file.name, planned_at: created_at, orders },
+      ...(counts && shownCounts(counts)),
+      ...{ retailers: of('retailer'), countries: of('country') },
     },
   };
 }
+
+/** What else an approver sees of the file. The orders are those that are new. */
+const shownCounts = ({ new: _, ...counts }: PlanCounts): Record<string, number> =>
+  Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 
 /**
  * Requests approval of a plan, once for all of its parts. @returns the command that approves it; undefined if no

@@ -2,6 +2,7 @@ import { isObject, objectsIn, own, textIn } from '../../api/json.ts';
 import type { PlanProduct, PlanTotal } from '../../api/schemas/plan-file.ts';
 import { countText } from '../../format/counts.ts';
 import { formatMoney } from '../../format/money.ts';
+import { hostOf } from '../../spending/policy/policy.ts';
 
 /** Input of the totals. Amounts in cents. */
 export interface TotalledRow {
@@ -60,7 +61,9 @@ function groupsOf({ order, sellers }: TotalledRow, day: string): (readonly [by: 
  */
 export function sellersOf(order: object, products: ReadonlyMap<string, PlanProduct>): string[] {
   const urls = objectsIn(order, 'products').map((line) => textIn(line, 'url') ?? '');
-  return [...new Set(urls.map((url) => products.get(url)?.retailer ?? products.get(url)?.domain ?? url))];
+  return [
+    ...new Set(urls.map((url) => products.get(url)?.retailer ?? products.get(url)?.domain ?? hostOf(url))),
+  ];
 }
 
 /** Maximum groups shown per total. */

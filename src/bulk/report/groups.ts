@@ -240,6 +240,14 @@ export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
     order_id: row.orderId ?? null,
     order_status: order?.status ?? row.row.orderStatus ?? null,
     attempts: row.attempts,
+    met_by: row.metBy
+      ? {
+          order_id: row.metBy.orderId ?? null,
+          upload: row.metBy.upload ?? null,
+          batch_id: row.metBy.row?.batchId ?? null,
+          index: row.metBy.row?.index ?? null,
+        }
+      : null,
     product: row.product(),
     product_urls: row.urls,
     ceiling_cents: row.ceiling ?? null,

@@ -2,11 +2,20 @@ import { textIn } from '../../api/json.ts';
 import { plainText } from '../../format/path.ts';
 import type { Context } from '../../run/context.ts';
 import { readWallet } from '../../spending/report/read.ts';
-import { type Batch, type BatchRow, rowsOf } from '../upload/batch.ts';
-import { metOrders, withOrders } from '../upload/follow.ts';
+import { laterAttempts } from '../needs/later-attempts.ts';
+import { type Batch, type BatchRow, rowsOf, withLater } from '../upload/batch.ts';
+import { metOrders, withOrders } from '../upload/met-orders.ts';
 import { type NamedBatches, readBatches, uploadNames } from '../upload/named.ts';
 import { readOrders } from './read-orders.ts';
-import { type Attempt, attemptOf, chainsOf, fileRowsOf, type ReportRow, reportRows } from './rows.ts';
+import {
+  type Attempt,
+  attemptOf,
+  chainsOf,
+  fileRowsOf,
+  type ReportRow,
+  reportRows,
+  withoutRepeats,
+} from './rows.ts';
 
 /** The outcome of batch rows. */
 export interface Report {
@@ -25,7 +34,7 @@ export interface Report {
  */
 export async function readReport(
   context: Context,
-  { ids, uploads }: Pick<NamedBatches, 'ids' | 'uploads'>,
+  { ids, uploads, counted }: Pick<NamedBatches, 'ids' | 'uploads' | 'counted'>,
   read: ReadonlyMap<string, Batch> = new Map(),
 ): Promise<Report> {
   const sent = (await readBatches(context, ids, read)).sort(byAge);
@@ -33,18 +42,29 @@ export async function readReport(
   const hasOrders = others.length > 0 || sent.some((batch) => rowsOf(batch).some(isOrdered));
   const { feeCents } = hasOrders ? await readWallet(context) : { feeCents: undefined };
   const orders = await readOrders(context, { batches: sent, others, feeCents });
-  const batches = withOrders(sent, orders);
+  const whole = withOrders(sent, orders);
+  const later = await laterAttempts(context, { uploads, counted }, whole);
+  const laterIds = [...later.values()].flatMap(({ orderId }) => orderId ?? []);
+  const unread = laterIds.filter((id) => !orders.has(id));
+  for (const [id, order] of await readOrders(context, { batches: [], others: unread, feeCents }))
+    orders.set(id, order);
+  const batches = withOrders(withLater(whole, later), orders);
   const attempts: Attempt[] = [];
   const savedLayouts = new Map(
     uploads.flatMap(({ batches: some }) => some.map((one) => [one.id, one.layout])),
   );
   const names = uploadNames(uploads);
   const uploadOf = (id: string): string | undefined => names.get(id);
-  for (const batch of batches) {
+  for (const [at, batch] of whole.entries()) {
     const fileRow = await fileRowsOf(context, batch, savedLayouts.get(batch.id));
-    for (const row of rowsOf(batch)) attempts.push(attemptOf(batch, row, fileRow(row)));
+    const latest = rowsOf(batches[at] ?? batch);
+    for (const [index, row] of rowsOf(batch).entries()) {
+      attempts.push(attemptOf(batch, row, fileRow(row)));
+      const last = latest[index];
+      if (last?.later) attempts.push(attemptOf(batch, last, fileRow(row)));
+    }
   }
-  const chains = chainsOf(attempts, uploadOf);
+  const chains = chainsOf(attempts, uploadOf).map(withoutRepeats);
   const rows = inFileOrder(reportRows(chains, orders), uploadOf);
   const named = new Set(rows.flatMap((row) => row.orders));
   return {

@@ -8,6 +8,7 @@ import type { TitleOf } from '../../format/result.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import type { TableLayout } from '../../journal/uploads.ts';
 import { concessionText, sentences } from '../../orders/columns.ts';
+import { firstKeyOf } from '../../orders/needs/row-key.ts';
 import {
   type IdentifiedOrder,
   type Order,
@@ -27,8 +28,10 @@ import {
   type Batch,
   type BatchRow,
   isMet,
+  type LaterAttempt,
   orderOfAttempt,
   type RowState,
+  rowName,
   rowsOf,
   stateOf,
   tellingAttempts,
@@ -53,6 +56,8 @@ export interface ReportRow {
   readonly isFromHere: boolean;
   /** Number of attempts. The latest attempt decides the outcome. */
   readonly attempts: number;
+  /** The attempt that decides, if it is not one of the reported batches. */
+  readonly metBy: LaterAttempt | undefined;
   /** Batch of the first attempt. */
   readonly firstBatch: Batch;
   readonly batch: Batch;
@@ -81,7 +86,8 @@ export function attemptOf(batch: Batch, row: BatchRow, file: FileRow): Attempt {
 
 /**
  * Chains the attempts at each row, in batch creation order. A retry belongs to the row with the same number within its
- * upload, or else to the row its idempotency key was derived from. Pure.
+ * upload, or else to the row its idempotency key was derived from. A later attempt of another upload belongs to the row
+ * that it was made for. Pure.
  * @param uploadOf returns the named upload that a batch belongs to, if any.
  */
 export function chainsOf(
@@ -96,7 +102,9 @@ export function chainsOf(
     const key = requested?.cell('idempotency_key') ?? '';
     const names = [
       ...(upload === undefined || number === undefined ? [] : [`row ${number} of ${upload}`]),
-      ...(key === '' ? [] : [`key ${key}`]),
+      ...(key === '' ? [] : [`key ${firstKeyOf(key)}`]),
+      rowName(batch.id, row.index),
+      ...(row.later?.row ? [rowName(row.later.row.batchId, row.later.row.index)] : []),
     ];
     const chain = names.map((name) => known.get(name)).find(Boolean) ?? [];
     if (chain.length === 0) chains.push(chain);
@@ -105,6 +113,16 @@ export function chainsOf(
   }
   return chains;
 }
+
+/** Drops what stands for the attempt of another batch where that batch is reported, too. Pure. */
+export const withoutRepeats = (chain: readonly Attempt[]): readonly Attempt[] => {
+  const reported = new Set(
+    chain.flatMap(({ batch, row }) => (row.later ? [] : rowName(batch.id, row.index))),
+  );
+  return chain.filter(
+    ({ row: { later } }) => !(later?.row && reported.has(rowName(later.row.batchId, later.row.index))),
+  );
+};
 
 /**
  * Builds the rows of a report. Each order counts once, even if several rows refer to it. Pure.
@@ -129,6 +147,7 @@ export function reportRows(
       own: first.own,
       isFromHere: requested !== undefined,
       attempts: tried.length,
+      metBy: latest.row.later,
       firstBatch: first.batch,
       batch: latest.batch,
       row: latest.row,

@@ -1,5 +1,5 @@
 import { plainHeading } from '../../api/bulk-columns.ts';
-import { own } from '../../api/json.ts';
+import { own, textIn } from '../../api/json.ts';
 import { countText } from '../../format/counts.ts';
 import { formatMoney } from '../../format/money.ts';
 import { joinedText } from '../../format/path.ts';
@@ -8,6 +8,7 @@ import { payerNames } from '../../spending/report/rows.ts';
 import { rowsText } from '../check/row-sample.ts';
 import { columnOf } from '../csv/headings.ts';
 import { countedReasons } from '../upload/columns.ts';
+import { laterLines } from '../upload/follow.ts';
 import { hasMore, totalsOf } from './groups.ts';
 import type { Report } from './read.ts';
 import { cellUnder, headingsOf, type ReportRow } from './rows.ts';
@@ -33,6 +34,7 @@ export function summaryLines({ rows }: Pick<Report, 'rows'>): string[] {
     ...(ordered.length === 0 ? [] : [`${ordersText(ordered.length)}: ${statesText(ordered)}`]),
     ...why('failed', failed),
     ...why('refused', refused),
+    ...laterLines(rows.flatMap(({ metBy }) => metBy ?? [])),
     ...moneyLines(rows),
   ];
 }
@@ -215,11 +217,16 @@ const moneyColumns: readonly Column[] = [
 const rowColumn: Column = { name: 'row', path: 'row', kind: 'count' };
 const stateColumn: Column = { name: 'state', path: 'order_state', kind: 'status' };
 const orderColumn: Column = { name: 'order', path: 'order_id', kind: 'id', names: 'orders' };
+const metByColumn: Column = { name: 'met by', path: 'met_by', value: ({ met_by: by }) => metByText(by) };
 const trackingColumn: Column = {
   name: 'tracking',
   path: 'tracking_numbers',
   value: (row) => joinedText(row.tracking_numbers),
 };
+
+/** Formats the attempt that a row's state is of: the name of its upload, else the id of its batch or order. */
+const metByText = (by: unknown): string =>
+  textIn(by, 'upload') ?? textIn(by, 'batch_id') ?? textIn(by, 'order_id') ?? '';
 
 const indexColumn: Column = { name: 'index', path: 'index', kind: 'count' };
 const statusColumn: Column = { name: 'status', path: 'status' };
@@ -243,6 +250,7 @@ export const reportColumns = ({ headings, isNumbered }: ShownRows): readonly Col
     ...(isNumbered ? [] : [indexColumn]),
     ...[stateColumn, orderColumn],
     { name: 'attempts', path: 'attempts', kind: 'count' },
+    metByColumn,
     { name: 'product', path: 'product' },
     ...moneyColumns,
     ...[trackingColumn, errorTypeColumn],
@@ -264,7 +272,7 @@ export function resultColumns({
     ? [rowColumn, ...(isNumbered ? [] : [indexColumn])]
     : [isNumbered ? rowColumn : indexColumn];
   const first = [...row, statusColumn, orderColumn, orderStatusColumn];
-  const rest = [stateColumn, errorTypeColumn, ...moneyColumns, trackingColumn];
+  const rest = [stateColumn, errorTypeColumn, ...moneyColumns, trackingColumn, metByColumn];
   const ours = unlike(headings, [...first, errorColumn, ...rest]);
   if (isFromHere) return [...own, ...ours];
   const asServed = first.length + 1;

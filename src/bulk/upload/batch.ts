@@ -14,6 +14,70 @@ import type { Batch as NewBatch } from './batches.ts';
 
 export type Batch = Received<'bulk.get'>;
 
+/** A later attempt at the need of a row, made in another batch or as a single order. */
+export class LaterAttempt {
+  /** State of the row that follows from it. */
+  readonly state: Extract<RowState, 'since' | 'failed' | 'unknown'>;
+  readonly orderId: string | undefined;
+  readonly isCalledOff: boolean;
+  /** Serial of the attempt. */
+  readonly serial: number;
+  /** Name of its upload; undefined for a single order, or if the upload is not known here. */
+  readonly upload: string | undefined;
+  /** Batch and number of its row; undefined for a single order. */
+  readonly row: { readonly batchId: string; readonly index: number } | undefined;
+
+  constructor({
+    state,
+    orderId,
+    isCalledOff,
+    serial,
+    upload,
+    row,
+  }: Pick<LaterAttempt, 'state' | 'orderId' | 'isCalledOff' | 'serial' | 'upload' | 'row'>) {
+    this.serial = serial;
+    this.state = state;
+    this.orderId = orderId;
+    this.isCalledOff = isCalledOff;
+    this.upload = upload;
+    this.row = row;
+  }
+}
+
+/** Where a row's record has its later attempt. No record from the service has it. */
+const laterKey = Symbol('later attempt');
+
+const laterIn = (record: JsonObject): LaterAttempt | undefined => {
+  const later: unknown = Object.getOwnPropertyDescriptor(record, laterKey)?.value;
+  return later instanceof LaterAttempt ? later : undefined;
+};
+
+/** Name of a row, unique among all batches. */
+export const rowName = (batchId: string, index: number): string => `${batchId} ${index}`;
+
+/** Later attempts by the names of rows. */
+export type LaterAttempts = ReadonlyMap<string, LaterAttempt>;
+
+/** Lets the rows of batches show what became of their later attempts. Pure. */
+export const withLater = (batches: readonly Batch[], later: LaterAttempts): Batch[] =>
+  batches.map((batch) => {
+    const all = rowsOf(batch);
+    if (!all.some(({ index }) => later.has(rowName(batch.id, index)))) return batch;
+    const rows = all.map(({ index, record }) => {
+      const one = later.get(rowName(batch.id, index));
+      return one ? recordWith(record, index, one) : record;
+    });
+    // The rows are as the service sent them, but for those of the later attempts.
+    return { ...batch, rows } as Batch;
+  });
+
+const recordWith = (record: JsonObject, index: number, later: LaterAttempt): JsonObject => ({
+  ...{ ...record, index, error: null },
+  order_id: later.orderId ?? null,
+  order_status: later.state === 'failed' ? (later.isCalledOff ? 'cancelled' : 'order_failed') : null,
+  [laterKey]: later,
+});
+
 /** A row of a batch, as far as it can be parsed. */
 export interface BatchRow {
   /** Row number within the batch, from 0. */
@@ -24,6 +88,8 @@ export interface BatchRow {
   readonly error: string | undefined;
   /** The row as received. */
   readonly record: JsonObject;
+  /** Undefined if there is none, or it was not looked for. */
+  readonly later: LaterAttempt | undefined;
 }
 
 /** Rows of a batch. A row without a number is numbered by its position. */
@@ -37,15 +103,24 @@ export const rowsOf = (batch: { readonly rows?: unknown }): BatchRow[] =>
       orderStatus: textIn(record, 'order_status'),
       error: textIn(record, 'error'),
       record,
+      later: laterIn(record),
     };
   });
 
 /**
  * State of a row. A row is `waiting` to be ordered, or `refused`, or was ordered `before`, because its key already has
- * an order that is not known to have failed. Otherwise its order is `under_way`, `placed`, `failed` (or cancelled), or
- * of `unknown` status.
+ * an order that is not known to have failed, or has failed and was ordered `since`, by a later attempt at its need.
+ * Otherwise its order is `under_way`, `placed`, `failed` (or cancelled), or of `unknown` status.
  */
-export type RowState = 'waiting' | 'refused' | 'before' | 'under_way' | 'placed' | 'failed' | 'unknown';
+export type RowState =
+  | 'waiting'
+  | 'refused'
+  | 'before'
+  | 'since'
+  | 'under_way'
+  | 'placed'
+  | 'failed'
+  | 'unknown';
 
 const openOrder: ReadonlySet<string | undefined> = new Set(['pending', 'in_progress']);
 const badOrder: ReadonlySet<string | undefined> = new Set(failedOrderStatuses);
@@ -54,10 +129,11 @@ type Status = { readonly status?: unknown };
 
 /**
  * Single source of truth for a row's state. An already existing order's status is only known after `withOrders` adds
- * it.
+ * it, and a later attempt after `withLater` does.
  */
 export function stateOf(row: BatchRow, batch: Status): RowState {
-  const { status, orderStatus: order } = row;
+  const { status, orderStatus: order, later } = row;
+  if (later) return later.state;
   if (isMet(row, batch)) return badOrder.has(order) ? 'failed' : 'before';
   if (isUnplaced(row, batch)) return 'refused';
   if (status === undefined || status === 'pending') return 'waiting';
@@ -86,7 +162,7 @@ export const isCalledOff = ({ orderStatus }: BatchRow): boolean => orderStatus =
 
 /**
  * Number of rows per state: rows = ordered + refused + waiting, and ordered = placed + failed + under_way + before +
- * unknown.
+ * since + unknown.
  */
 export interface RowTally {
   readonly rows: number;
@@ -97,11 +173,27 @@ export interface RowTally {
   readonly failed: number;
   readonly under_way: number;
   readonly before: number;
+  readonly since: number;
   readonly unknown: number;
 }
 
+/** Leaves out rows whose later attempt is a row of the same batches, so that each need counts once. Pure. */
+export const onceEach = (batches: readonly Batch[]): Batch[] => {
+  const ids = new Set(batches.map(({ id }) => id));
+  return batches.map((batch) => {
+    const all = rowsOf(batch);
+    const rows = all.filter(({ later }) => !(later?.row && ids.has(later.row.batchId)));
+    // The rows are as the service sent them.
+    return rows.length === all.length
+      ? batch
+      : ({ ...batch, rows: rows.map(({ record }) => record) } as Batch);
+  });
+};
+
 export function tallyOf(batches: Iterable<{ readonly status?: unknown; readonly rows?: unknown }>): RowTally {
-  const count = { refused: 0, waiting: 0, placed: 0, failed: 0, under_way: 0, before: 0, unknown: 0 };
+  const count: Record<RowState, number> = {
+    ...{ refused: 0, waiting: 0, placed: 0, failed: 0, under_way: 0, before: 0, since: 0, unknown: 0 },
+  };
   let rows = 0;
   for (const batch of batches) {
     const read = rowsOf(batch);

@@ -109,6 +109,7 @@ const rowStates: Readonly<Record<RowState, ShownState>> = {
   waiting: { text: 'waiting', mood: 'waiting' },
   refused: { text: 'refused', mood: 'bad' },
   before: { text: 'ordered before', mood: 'past' },
+  since: { text: 'ordered since', mood: 'past' },
   under_way: { text: 'in progress', mood: 'waiting' },
   // The batch does not tell what happens to the order afterwards.
   placed: { text: 'ordered', mood: 'past' },

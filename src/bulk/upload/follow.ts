@@ -10,21 +10,24 @@ import type { Context } from '../../run/context.ts';
 import { typedIds, waitFlags, whereFlags } from '../../run/context-flags.ts';
 import { rowsText } from '../check/row-sample.ts';
 import { isMadeHere, layoutOf } from '../csv/headings.ts';
-import { readOrders } from '../report/read-orders.ts';
+import { laterAttempts } from '../needs/later-attempts.ts';
 import {
   type Batch,
   type BatchRow,
-  earlierOrder,
   isCalledOff,
   isFailed,
   isMet,
+  type LaterAttempt,
+  onceEach,
   type RowState,
   type RowTally,
   rowsOf,
   stateOf,
   tallyOf,
+  withLater,
 } from './batch.ts';
 import { countedReasons, type Reasons, reasonOf } from './columns.ts';
+import { withMetOrders } from './met-orders.ts';
 import { isInDoubt, type NamedBatches, unsentIn, uploadNames } from './named.ts';
 
 /** Events emitted while following batches. */
@@ -108,6 +111,10 @@ export async function* followBatches(
       latest.set(id, whole);
       open.delete(id);
     }
+    if (open.size > 0) return;
+    // The batches do not tell what was ordered since.
+    const later = await laterAttempts(context, { uploads, counted }, [...latest.values()]);
+    for (const batch of withLater([...latest.values()], later)) latest.set(batch.id, batch);
   }
 
   function layout(id: string): Promise<TableLayout | undefined> {
@@ -118,7 +125,7 @@ export async function* followBatches(
 
   function summary(): FollowEvent {
     const unsent = uploads.reduce((sum, upload) => sum + unsentIn(upload), 0);
-    const tally = tallyOf(counted(latest.values()));
+    const tally = tallyOf(onceEach(counted(latest.values())));
     return { type: 'summary', ...tally, open: open.size, unsent, elapsed_ms: elapsedMs() };
   }
 }
@@ -188,37 +195,6 @@ export async function goingOn(
   };
 }
 
-/** Orders by id, as far as known. */
-type KnownOrders = ReadonlyMap<string, { readonly status: string }>;
-
-/** Ids of already existing orders that rows matched and whose status the batches do not give. */
-export const metOrders = (batches: readonly Batch[]): string[] =>
-  batches.flatMap((batch) =>
-    rowsOf(batch).flatMap((row) => (row.orderStatus === undefined ? (earlierOrder(row, batch) ?? []) : [])),
-  );
-
-/**
- * Adds order ids and statuses to batch rows, including already existing orders, since a row's state depends on them.
- * Pure.
- */
-export const withOrders = (batches: readonly Batch[], orders: KnownOrders): Batch[] =>
-  batches.map((batch) => {
-    const rows = rowsOf(batch).map((row) => {
-      const id = row.orderId ?? earlierOrder(row, batch);
-      const order = id === undefined ? undefined : orders.get(id);
-      return order ? { ...row.record, order_id: id, order_status: order.status } : row.record;
-    });
-    // The rows are as the service sent them, plus order ids and statuses.
-    return { ...batch, rows } as Batch;
-  });
-
-/** Fetches the current status of already existing orders and adds it. @throws ErrandError if they cannot be read. */
-export async function withMetOrders(context: Context, batches: readonly Batch[]): Promise<Batch[]> {
-  const others = metOrders(batches);
-  if (others.length === 0) return [...batches];
-  return withOrders(batches, await readOrders(context, { batches: [], others, feeCents: undefined }));
-}
-
 interface Concluded {
   readonly named: NamedBatches;
   /** Batches, limited to the rows that count. */
@@ -252,6 +228,7 @@ export function uploadSummary(
     [count.failed, 'failed'],
     [count.under_way, 'under way'],
     [count.before, 'already ordered, not ordered again'],
+    [count.since, 'ordered since'],
     [count.unknown, 'of unknown status'],
   ]);
   return [
@@ -261,12 +238,40 @@ export function uploadSummary(
       : [`${ordered === 1 ? '1 order' : `${countText(ordered)} orders`}: ${ofOrders}`]),
     ...why('refused', batches, reasons),
     ...why('failed', batches, reasons),
+    ...laterLines(batches.flatMap((batch) => rowsOf(batch).flatMap((row) => row.later ?? []))),
     ...(open > 0 ? [`--timeout passed; ${batchesGoOn(open)}`, `${goOn.when}: ${goOn.command}`] : []),
     ...commandsFor(context, 'the order of each row', 'get', { batches, named }, (row, batch) =>
       ['before', 'unknown'].includes(stateOf(row, batch)),
     ),
     ...retryLines(context, { batches, named }),
   ];
+}
+
+/** Formats `4 failed rows were ordered since: 3 by corrected, 1 by a single order`. Pure. */
+export function laterLines(later: readonly LaterAttempt[]): string[] {
+  return [
+    ...laterLine(later, 'since', ['failed row was ordered since', 'failed rows were ordered since']),
+    ...laterLine(later, 'unknown', [
+      'failed row may be ordered since, which is in doubt',
+      'failed rows may be ordered since, which is in doubt',
+    ]),
+  ];
+}
+
+function laterLine(
+  all: readonly LaterAttempt[],
+  state: LaterAttempt['state'],
+  [one, several]: readonly [string, string],
+): string[] {
+  const later = all.filter((attempt) => attempt.state === state);
+  if (later.length === 0) return [];
+  const by = new Map<string, number>();
+  for (const { upload, row } of later) {
+    const name = upload ?? (row ? 'another batch' : 'single orders');
+    by.set(name, (by.get(name) ?? 0) + 1);
+  }
+  const names = [...by].map(([name, count]) => `${countText(count)} by ${name}`).join(', ');
+  return [`${countText(later.length)} ${later.length === 1 ? one : several}: ${names}`];
 }
 
 /** Commands that retry failed rows, one for each upload or batch that has failed rows. */

@@ -22,7 +22,7 @@ import { type DecidedRows, decideRows, type RowsAsked } from '../needs/decide-ro
 import { blockedRows, countsLine, differsLines } from '../needs/refused-rows.ts';
 import { defaultBatchRows } from './batches.ts';
 import { uploadName } from './begin.ts';
-import { knownUpload } from './named.ts';
+import { knownUpload, unsentIn } from './named.ts';
 import type { Source } from './source.ts';
 import { serializeSource } from './source.ts';
 import { proposedByUpload, type Upload } from './upload.ts';
@@ -82,7 +82,14 @@ export async function prepareUpload(
   });
   if (check.isEmptyShard()) return undefined;
   await readyToSend(context);
-  const asked: RowsAsked = { door: 'upload', run, skipDuplicates, again };
+  const fingerprint = await check.fingerprint();
+  const { name, facts: named } = await uploadName(context, {
+    given: given.name,
+    file: source.name,
+    ...{ identity: fingerprint, shard },
+  });
+  const goesOn = await batchesOfInterrupted(context, name);
+  const asked: RowsAsked = { door: 'upload', run, skipDuplicates, again, goesOn };
   const rows = {
     batches: () => check.batches(batchSize),
     isOfFile: ({ key }: Pick<Attempt, 'key'>) => warnings.hasKey(key) || warnings.hasKey(firstKeyOf(key)),
@@ -92,12 +99,6 @@ export async function prepareUpload(
   if (decided.isBlocked) await leaveOutOrStop(context, decided, source.name);
   const spend = spendOfNew(check, decided);
   checkTotal(spend.estimate, given.maxTotal);
-  const fingerprint = await check.fingerprint();
-  const { name, facts: named } = await uploadName(context, {
-    given: given.name,
-    file: source.name,
-    ...{ identity: fingerprint, shard },
-  });
   const leftOut = { count: check.tally.invalid, first: [...check.leftOut].sort((one, other) => one - other) };
   const from = {
     path: source.isPipe ? null : resolve(source.path),
@@ -158,13 +159,18 @@ const shardWithout = ({ name }: Source, shard: Shard): UsageError =>
     },
   );
 
-/** On a terminal, asks whether to order the other rows. @throws ErrandError conflict if nobody can answer. */
-async function leaveOutOrStop(context: Context, decided: DecidedRows, file: string): Promise<void> {
+/** On a terminal, asks whether to go on with the other rows. @throws ErrandError conflict if nobody can answer. */
+export async function leaveOutOrStop(
+  context: Context,
+  decided: DecidedRows,
+  file: string,
+  verb: 'order' | 'plan' = 'order',
+): Promise<void> {
   const refusal = blockedRows(context, decided, file);
   const others = decided.counts.new + decided.counts.inDoubt;
   if (!context.interactive.yes || refusal.facts.outcome !== 'not_sent' || others === 0) throw refusal;
   context.note(refusal.message.replace('; nothing was sent', ''));
-  const question = `Leave ${decided.blocked === 1 ? 'this row' : 'these rows'} out, and order the other ${countText(others)}?`;
+  const question = `Leave ${decided.blocked === 1 ? 'this row' : 'these rows'} out, and ${verb} the other ${countText(others)}?`;
   if (await context.confirm(question)) return decided.leaveOut();
   const { facts } = refusal;
   throw new ErrandError('interrupted', 'nothing was ordered', {
@@ -174,10 +180,19 @@ async function leaveOutOrStop(context: Context, decided: DecidedRows, file: stri
 }
 
 /** The cost of the rows to send. The service's estimate is that of all rows of the file. */
-function spendOfNew({ spend, tally }: FileCheck, { counts, cents }: DecidedRows): Spend {
+export function spendOfNew({ spend, tally }: FileCheck, { counts, cents }: DecidedRows): Spend {
   if (counts.new === tally.orders) return spend;
   const fee = Math.max(0, (spend.estimate - cents.all) / Math.max(1, counts.rows));
   return { ...spend, estimate: cents.new + Math.ceil(fee * counts.new) };
+}
+
+/** Journal keys of the batches of an upload that was cut short; undefined if all of it was sent. */
+async function batchesOfInterrupted(
+  context: Context,
+  name: string,
+): Promise<ReadonlySet<string> | undefined> {
+  const known = await knownUpload(context, name);
+  return known && unsentIn(known) > 0 ? new Set(known.batches.map(({ key }) => key)) : undefined;
 }
 
 /** Number of the file's rows that the upload has sent or will send. */

@@ -1,23 +1,34 @@
 import { readAmount } from '../../api/amount.ts';
-import { canonicalJson } from '../../format/canonical.ts';
 import { formatMoney } from '../../format/money.ts';
 import type { NoResult, StreamResult } from '../../format/result.ts';
 import { saveFile } from '../../format/save-file.ts';
+import { journalCommand } from '../../journal/journal-command.ts';
 import type { TableLayout } from '../../journal/uploads.ts';
 import { referenceKey } from '../../orders/needs/reference.ts';
 import { byteOrderMark } from '../../platform/csv-cell.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 import { rowsText } from '../check/row-sample.ts';
 import { centsHeading } from '../csv/amounts.ts';
 import { isPriceHeading } from '../csv/headings.ts';
-import { stableKey, type UploadRow } from '../rows.ts';
-import { type Batch, type BatchRow, earlierOrder, isCalledOff, isFailed, isMet, rowsOf } from './batch.ts';
-import type { Batch as NewBatch } from './batches.ts';
+import { laterAttempts } from '../needs/later-attempts.ts';
+import type { UploadRow } from '../rows.ts';
+import {
+  type Batch,
+  type BatchRow,
+  earlierOrder,
+  isCalledOff,
+  isFailed,
+  isMet,
+  type LaterAttempt,
+  rowsOf,
+  withLater,
+} from './batch.ts';
 import { codeOfReason, countedReasons, readReasons, reasonOf } from './columns.ts';
-import { withMetOrders } from './follow.ts';
+import { withMetOrders } from './met-orders.ts';
 import { type KnownUpload, knownUploads, type NamedBatches, readBatches, resumeStep } from './named.ts';
-import { type MadeIn, rowAgain, type UploadedRows } from './uploaded-rows.ts';
+import type { UploadedRows } from './uploaded-rows.ts';
 
 /** Options that select failed rows to retry. */
 export const retriedOptions = {
@@ -49,6 +60,7 @@ export const retriedOptions = {
     maxLength: 100,
     description: 'with --file: the --run under which it was uploaded',
   },
+  again: { kind: 'flag', description: 'order again what was cancelled, too' },
 } as const;
 
 /** A failed row to retry. */
@@ -57,43 +69,53 @@ interface FailedRow {
   readonly row: BatchRow;
   /** Reason such as `max_price_exceeded: …`; empty if not requested or unknown. */
   readonly reason: string;
-  /** The other row that created the order, if this row only found its key already taken. */
-  readonly madeIn?: MadeIn;
 }
 
 interface RetryFilter {
-  /** Reason codes to retry. If empty, any failure counts except a cancelled order. */
+  /** Reason codes to retry. If empty, any failure counts. */
   readonly requested: readonly string[];
   readonly withReasons: boolean;
+  /** Whether rows whose order was cancelled count. */
+  readonly again: boolean;
+}
+
+/** The rows that failed, and the rows that did not although their batch says so. */
+interface Failures {
+  readonly failed: readonly FailedRow[];
+  readonly later: readonly LaterAttempt[];
 }
 
 /**
- * Current failed rows of batches.
+ * The rows of batches whose needs have no live order.
  * @throws UsageError if rows failed, but none for these reasons; ErrandError if none can be retried from here.
  */
 export async function failedRows(
   context: Context,
-  { ids, counted }: Pick<NamedBatches, 'ids' | 'counted'>,
+  named: Pick<NamedBatches, 'ids' | 'uploads' | 'counted'>,
   requested: RetryFilter,
-): Promise<FailedRow[]> {
-  const batches = counted(await withMetOrders(context, await readBatches(context, ids)));
-  return withOrigins(context, await failedIn(context, batches, requested));
+): Promise<Failures> {
+  const whole = await withMetOrders(context, await readBatches(context, named.ids));
+  const batches = named.counted(withLater(whole, await laterAttempts(context, named, whole)));
+  return {
+    failed: await knownHere(context, await failedIn(context, batches, requested)),
+    later: batches.flatMap((batch) => rowsOf(batch).flatMap(({ later }) => later ?? [])),
+  };
 }
 
 async function failedIn(
   context: Context,
   batches: readonly Batch[],
-  { requested, withReasons }: RetryFilter,
+  { requested, withReasons, again }: RetryFilter,
 ): Promise<FailedRow[]> {
   const all = batches.flatMap((batch) =>
     rowsOf(batch)
       .filter((row) => isFailed(row, batch))
       .map((row) => ({ batch, row, reason: '' })),
   );
-  const rows = requested.length > 0 ? all : all.filter(({ row }) => !isCalledOff(row));
+  const rows = again ? all : all.filter(({ row }) => !isCalledOff(row));
   if (rows.length < all.length)
     context.note(
-      `${rowsText(all.length - rows.length)} left out, since the order was cancelled; --reason cancelled tries it again`,
+      `${rowsText(all.length - rows.length)} left out, since the order was cancelled; --again orders ${all.length - rows.length === 1 ? 'it' : 'them'} again`,
     );
   if (rows.length === 0 || (requested.length === 0 && !withReasons)) return rows;
   const reasons = await readReasons(context, batches);
@@ -110,18 +132,15 @@ async function failedIn(
 const maxBatches = 100;
 
 /**
- * Adds the origin of already existing orders, so that retrying such a row equals retrying the original row. Skips rows
- * whose origin this machine does not know, with a note. @throws ErrandError if no row is left.
+ * Leaves out rows whose failed order was made where this machine does not know it, with a note. @throws ErrandError if no row is left.
  */
-async function withOrigins(context: Context, failed: readonly FailedRow[]): Promise<FailedRow[]> {
+async function knownHere(context: Context, failed: readonly FailedRow[]): Promise<readonly FailedRow[]> {
   const met = new Set(failed.flatMap(({ row, batch }) => earlierOrder(row, batch) ?? []));
-  if (met.size === 0) return [...failed];
-  const origins = await originsOf(context, met);
-  const known = failed.flatMap((failure) => {
-    const id = earlierOrder(failure.row, failure.batch);
-    const madeIn = id === undefined ? undefined : origins.get(id);
-    if (id === undefined) return failure;
-    return madeIn ? { ...failure, madeIn } : [];
+  if (met.size === 0) return failed;
+  const made = await madeHere(context, met);
+  const known = failed.filter(({ row, batch }) => {
+    const id = earlierOrder(row, batch);
+    return id === undefined || made.has(id);
   });
   const unknown = failed.length - known.length;
   if (unknown === 0) return known;
@@ -132,22 +151,23 @@ async function withOrigins(context: Context, failed: readonly FailedRow[]): Prom
   return known;
 }
 
-async function originsOf(context: Context, orders: ReadonlySet<string>): Promise<Map<string, MadeIn>> {
-  const origins = new Map<string, MadeIn>();
+/** The orders that batches of this machine made. */
+async function madeHere(context: Context, orders: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+  const made = new Set<string>();
   const uploads = await knownUploads(context);
   const ids = uploads.flatMap(({ batches }) => batches.flatMap(({ id }) => id ?? []).toReversed());
   for (const batchId of ids.slice(0, maxBatches)) {
-    if (origins.size === orders.size) break;
+    if (made.size === orders.size) break;
     const [batch] = await readBatches(context, [batchId]);
     for (const row of batch ? rowsOf(batch) : [])
       if (row.orderId !== undefined && orders.has(row.orderId) && batch && !isMet(row, batch))
-        origins.set(row.orderId, { batchId, index: row.index });
+        made.add(row.orderId);
   }
-  return origins;
+  return made;
 }
 
 /** Failed rows as uploaded, and their layout in the file, as far as known. */
-interface RetriedRows {
+export interface RetriedRows {
   readonly rows: readonly UploadRow[];
   readonly layout: TableLayout;
 }
@@ -163,8 +183,15 @@ export async function rowsToRetry(
   for (const batch of new Set(failed.map((failure) => failure.batch))) {
     const { rows: uploaded, layout } = await known(batch);
     found ??= layout;
-    for (const { row, madeIn } of failed.filter((failure) => failure.batch === batch)) {
-      rows.push(rowAgain(batch, row, uploaded[row.index], madeIn));
+    for (const { row } of failed.filter((failure) => failure.batch === batch)) {
+      const cells = uploaded[row.index];
+      if (!cells)
+        throw new ErrandError(
+          'unavailable',
+          `row ${row.index} of batch ${batch.id} is not among the rows that were uploaded`,
+          { outcome: 'not_sent' },
+        );
+      rows.push(cells);
       numbers.push(...(layout?.numbers.slice(row.index, row.index + 1) ?? []));
     }
   }
@@ -174,43 +201,32 @@ export async function rowsToRetry(
 }
 
 /**
- * Groups rows to retry into batches of `size`. The result is deterministic, so that the same retry makes the same
- * batches.
- */
-export function retryBatches(
-  { rows, layout: { headings, fileHeadings, numbers } }: RetriedRows,
-  size: number,
-): NewBatch[] {
-  const count = Math.ceil(rows.length / size);
-  return Array.from({ length: count }, (_, at) => {
-    const own = rows.slice(at * size, (at + 1) * size);
-    return {
-      key: stableKey(own.map(canonicalJson)),
-      rows: own,
-      numbers: numbers.slice(at * size, (at + 1) * size),
-      headings,
-      fileHeadings,
-    };
-  });
-}
-
-/**
- * Refuses while a batch is in doubt, since it may be a retry of the same rows. @throws ErrandError in_doubt, unless
- * that batch is the one being resent.
+ * Refuses while a batch is in doubt, since it may hold the same rows. @param settling are the keys of the batches in doubt
+ * that hold rows to retry. @param settled are those of them that the retry sends again unchanged. @throws ErrandError
+ * in_doubt.
  */
 export function checkSettled(
   context: Context,
   upload: KnownUpload | undefined,
-  again: ReadonlySet<string>,
+  { settling, settled }: { readonly settling: readonly string[]; readonly settled: ReadonlySet<string> },
 ): void {
-  const open = upload?.batches.find(({ key, isInDoubt }) => isInDoubt && !again.has(key));
-  if (upload === undefined || open === undefined) return;
-  throw new ErrandError('in_doubt', `a batch of ${upload.name} was sent, and no response came`, {
-    outcome: 'unknown',
-    idempotencyKey: open.key,
-    hint: 'Settle it first: it may hold the same rows. Nothing was sent now.',
-    next: [resumeStep(context, upload)],
-  });
+  const others = upload?.batches.flatMap(({ key, isInDoubt }) => (isInDoubt ? key : [])) ?? [];
+  const open = [...settling, ...others].find((key) => !settled.has(key));
+  if (open === undefined) return;
+  throw new ErrandError(
+    'in_doubt',
+    `a batch of ${upload?.name ?? 'these rows'} was sent, and no response came`,
+    {
+      outcome: 'unknown',
+      idempotencyKey: open,
+      hint: 'Settle it first: it may hold the same rows. Nothing was sent now.',
+      next: [
+        upload
+          ? resumeStep(context, upload)
+          : { command: journalCommand('resume', open, whereFlags(context)), when: 'to find out, safely' },
+      ],
+    },
+  );
 }
 
 /** Increase of the ceilings: basis points, or cents. */

@@ -1,10 +1,8 @@
 import { orderOfRow, rowReader } from '../../api/bulk-row.ts';
-import { own } from '../../api/json.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import { formatMoney } from '../../format/money.ts';
 import { plainText } from '../../format/path.ts';
 import { pages } from '../../http/paging.ts';
-import { differingFields } from '../../journal/content.ts';
 import type { TableLayout } from '../../journal/uploads.ts';
 import { differences } from '../../orders/compare.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
@@ -14,8 +12,8 @@ import { checkOneReading, countPrice, emptyPrices } from '../csv/amounts.ts';
 import { layoutOf } from '../csv/headings.ts';
 import { readOptions } from '../csv/reading.ts';
 import type { TableFlags } from '../csv/table-options.ts';
-import { RowKeys, readRows, stableKey, type UploadRow } from '../rows.ts';
-import { type Batch, type BatchRow, earlierOrder, rowsOf } from './batch.ts';
+import { RowKeys, readRows, type UploadRow } from '../rows.ts';
+import { type Batch, earlierOrder, rowsOf } from './batch.ts';
 import { openSource } from './source.ts';
 
 /** Rows of a batch as uploaded, and their layout in the file, if known. */
@@ -79,36 +77,6 @@ export async function rowsOfFile(
 export function ceilingsOf(rows: readonly UploadRow[]): number {
   const read = rowReader();
   return rows.reduce((sum, cells) => sum + (read(cells).row.maxPrice ?? 0), 0);
-}
-
-/** The batch row that created an order. */
-export interface MadeIn {
-  readonly batchId: string;
-  readonly index: number;
-}
-
-/**
- * Returns a row to resend. If the row created no order, it keeps its key, so that a later upload of the whole file does
- * not order it twice. If its order failed, the row gets a new key, derived from the batch and row that created the
- * failed order. The new key creates exactly one new order, whichever upload the row is retried from.
- */
-export function rowAgain(
-  { id }: Batch,
-  { index, orderId }: BatchRow,
-  row: UploadRow | undefined,
-  madeIn: MadeIn = { batchId: id, index },
-): UploadRow {
-  if (!row)
-    throw new ErrandError(
-      'unavailable',
-      `row ${index} of batch ${id} is not among the rows that were uploaded`,
-      {
-        outcome: 'not_sent',
-      },
-    );
-  return orderId === undefined
-    ? row
-    : { ...row, idempotency_key: stableKey(['retry', madeIn.batchId, madeIn.index]) };
 }
 
 /** Maximum orders searched. */
@@ -196,14 +164,6 @@ export const orderOfCells = (row: UploadRow): Fields => {
   return { ...orderOfRow(plan, values, read) };
 };
 
-/** Describes how an order differs from the earlier order with the same key; empty if they are equivalent. Pure. */
-export function changesOf(now: Fields, before: Fields): string[] {
-  return differingFields('order.create', now, before).map((path) => {
-    const [was, is] = [before, now].map((order) => path.reduce<unknown>(own, order));
-    return changeText(path, was, is);
-  });
-}
-
 /** Formats `max_price $40.00, now $45.00`. */
 const changeText = (path: readonly string[], was: unknown, is: unknown): string =>
   `${path.at(-1)} ${shown(path, was)}, now ${shown(path, is)}`;
@@ -231,7 +191,7 @@ function keptLines(kept: readonly KeptKey[]): string[] {
 }
 
 /** Formats `max_price $40.00, now $45.00; city Austin, now Dallas and 2 more`. */
-export function changesText({ changes }: Pick<KeptKey, 'changes'>): string {
+function changesText({ changes }: Pick<KeptKey, 'changes'>): string {
   const more = changes.length - maxChanges;
   return changes.slice(0, maxChanges).join('; ') + (more > 0 ? ` and ${more} more` : '');
 }

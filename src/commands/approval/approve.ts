@@ -52,9 +52,8 @@ export const approve = defineCommand({
     const approvals = await (await context.journal()).reservations.approvals();
     const before = approvals.get(id);
     const { request } = before;
-    const now = context.clock.now();
     const policy = await loadPolicy(context);
-    const state = stateAt(before, approvals.usesOf(request.id), now, policy);
+    const state = await stateAt(context, approvals, before, policy);
     if (state === 'used') throw notApproved(`approval ${request.id} was already used, and works only once`);
     if (state === 'expired')
       throw notApproved(
@@ -71,10 +70,10 @@ export const approve = defineCommand({
         : await approvals.approve(request, await atTerminal(context, policy, request, key), undefined);
     return shown(approved);
 
-    function shown(approval: Approval) {
+    async function shown(approval: Approval) {
       return {
         kind: 'record' as const,
-        record: shownApproval(approvals, approval, context.clock.now(), policy),
+        record: await shownApproval(context, approvals, approval, policy),
         columns: recordColumns,
         hints: ['run the command that asked for it again'],
       };

@@ -14,10 +14,10 @@ export const deny = defineCommand({
   related: ['approval show', 'approval approve'],
   async run(context, { id }) {
     const approvals = await (await context.journal()).reservations.approvals();
-    const { request, ...before } = approvals.get(id);
-    const now = context.clock.now();
+    const before = approvals.get(id);
+    const { request } = before;
     const policy = await policyToShow(context);
-    const state = stateAt({ request, ...before }, approvals.usesOf(request.id), now, policy);
+    const state = await stateAt(context, approvals, before, policy);
     if (state === 'expired')
       throw notApproved(`approval ${request.id} has expired; there is nothing left to deny`);
     if (state === 'used')
@@ -25,6 +25,7 @@ export const deny = defineCommand({
         hint: 'What it let through is ordered: `errand order cancel` may still stop it.',
       });
     const denied = await approvals.deny(request, (await context.origin())().actor);
-    return { kind: 'record', record: shownApproval(approvals, denied, now, policy), columns: recordColumns };
+    const record = await shownApproval(context, approvals, denied, policy);
+    return { kind: 'record', record, columns: recordColumns };
   },
 });

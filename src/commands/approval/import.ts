@@ -43,7 +43,7 @@ export const importApproval = defineCommand({
     const approvals = await (await context.journal()).reservations.approvals();
     return {
       kind: 'record',
-      record: shownApproval(approvals, approved, context.clock.now(), policy),
+      record: await shownApproval(context, approvals, approved, policy),
       columns: recordColumns,
       hints: ['run the command that asked for it again'],
     };

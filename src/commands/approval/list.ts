@@ -33,7 +33,7 @@ export const list = defineCommand({
       if (!journalExists(context.settings)) return [];
       const approvals = await (await context.journal()).reservations.approvals();
       const policy = await policyToShow(context);
-      return approvals.list().map((one) => shownApproval(approvals, one, context.clock.now(), policy));
+      return Promise.all(approvals.list().map((one) => shownApproval(context, approvals, one, policy)));
     }
   },
 });

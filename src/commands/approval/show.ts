@@ -29,7 +29,7 @@ export const show = defineCommand({
     const address = await addressLinesOf(context, approval.request, file);
     return {
       kind: 'record',
-      record: shownApproval(approvals, approval, context.clock.now(), await policyToShow(context)),
+      record: await shownApproval(context, approvals, approval, await policyToShow(context)),
       columns: recordColumns,
       hints: address,
     };

@@ -8,7 +8,7 @@ export const apply = defineCommand({
   name: 'apply',
   summary: 'Place the orders of a plan, exactly as it was planned',
   description:
-    'Works like `bulk upload`: same orders, keys, journal and policy. Refuses a plan that was altered, is a day old, was made for another service or account, or that the wallet or the policy no longer allows. Apply it again after a crash or by mistake: it places nothing twice and continues with the rest. If a price has changed since, the ceiling still protects you, and --recheck-prices checks it again.',
+    'Works like `bulk upload`: same orders, keys, journal and policy. Sends the rows that are new in the plan, as the attempts that it says, and names those that were placed, tried again or ended since. Refuses a plan that was altered, is a day old, was made for another service or account, or that the wallet or the policy no longer allows. Apply it again after a crash or by mistake: it places nothing twice and continues with the rest. If a price has changed since, the ceiling still protects you, and --recheck-prices checks it again.',
   arguments: [{ name: 'plan', completes: 'files', description: 'a plan of `bulk plan`', required: true }],
   options: {
     only: {
@@ -41,6 +41,7 @@ export const apply = defineCommand({
   output: sentOutput,
   operations: ['bulk.create', 'bulk.validate'],
   exitCodes: {
+    5: 'rows were tried again since, or are like orders placed since; they were not sent, the others were',
     7: 'with --watch: a row failed',
     10: 'in doubt: a batch was sent and no response came; the same command again finds out',
     11: `the plan was altered, has expired, is for another account, or wallet or policy have moved against it; ${policyExit}`,

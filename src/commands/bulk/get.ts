@@ -8,7 +8,7 @@ import {
   readReasons,
   wholeBatchList,
 } from '../../bulk/upload/columns.ts';
-import { withMetOrders } from '../../bulk/upload/follow.ts';
+import { withMetOrders } from '../../bulk/upload/met-orders.ts';
 import { batchesArgument, namedBatches } from '../../bulk/upload/named.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Result } from '../../format/result.ts';

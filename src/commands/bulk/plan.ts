@@ -4,24 +4,26 @@ import { checkedFile } from '../../bulk/check/file-check.ts';
 import { errorsOption, savesErrors } from '../../bulk/check/issues.ts';
 import { readReading } from '../../bulk/csv/reading.ts';
 import type { ReferenceSource } from '../../bulk/csv/reference-columns.ts';
-import { notifyOnComplete, tableFlags, tableOptions } from '../../bulk/csv/table-options.ts';
+import { notifyOnComplete, type TableFlags, tableFlags, tableOptions } from '../../bulk/csv/table-options.ts';
+import { uploadFlags } from '../../bulk/plan/again.ts';
 import { checkTarget, defaultTarget, serializePlan, writePlan } from '../../bulk/plan/file.ts';
-import { rowColumns, shownRows } from '../../bulk/plan/make.ts';
+import type { MadePlan } from '../../bulk/plan/make.ts';
+import { rowColumns, shownRows } from '../../bulk/plan/shown-rows.ts';
 import { applyLines, askApproval, summaryLines } from '../../bulk/plan/summary.ts';
-import { uploadFlags } from '../../bulk/plan/work.ts';
 import { defaultBatchRows } from '../../bulk/upload/batches.ts';
-import { uploadOptions } from '../../bulk/upload/prepare.ts';
-import { openCopy } from '../../bulk/upload/source.ts';
+import { earlierOptions, uploadOptions } from '../../bulk/upload/prepare.ts';
+import { openCopy, type Source } from '../../bulk/upload/source.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { exitCodes, UsageError } from '../../platform/errors.ts';
 import { shellLine, shellWord } from '../../platform/shell.ts';
+import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 
 export const plan = defineCommand({
   name: 'plan',
   summary: 'Write a plan of what an upload would order, to review and apply; places nothing',
   description:
-    'The plan lists every order with its key, the current product price, likely duplicates of earlier orders, the policy verdict and the remaining wallet balance. `bulk apply` places exactly that within 24 hours, with the same key, at the same service. A hash detects any change to the file but does not prove who wrote it. The plan contains addresses, so only you can read it. Output lists the rows that need review; --all lists every row.',
+    'Decides about every row as `bulk upload` does, and lists the new orders: each with its key, the attempt at its need that it will be, the current product price, orders that it is like, the policy verdict and the remaining wallet balance. A row that is like an earlier order stops it, until --skip-duplicates, --again or --run says what is meant. `bulk apply` places exactly what is new within 24 hours, with the same key, at the same service. A hash detects any change to the file but does not prove who wrote it. The plan contains addresses, so only you can read it. Output lists the rows that need review; --all lists every row.',
   arguments: [{ name: 'file', completes: 'files', description: 'CSV file; - reads stdin', required: true }],
   options: {
     out: {
@@ -39,6 +41,7 @@ export const plan = defineCommand({
     ...tableOptions,
     ...errorsOption,
     ...uploadOptions,
+    ...earlierOptions,
     notifyOnComplete,
   },
   examples: [
@@ -47,72 +50,28 @@ export const plan = defineCommand({
       command: 'errand bulk plan orders.csv --out december.plan --force --no-prices --all -o csv',
       note: 'again, without prices; every row for a spreadsheet',
     },
+    {
+      command: 'errand bulk plan orders.csv --out december.plan --force --skip-duplicates',
+      note: 'without the rows that are like earlier orders',
+    },
   ],
   output: { list: 'PlanRow' },
   readsOnly: true,
   exitCodes: {
+    5: 'rows are like earlier orders, and no plan is written; or the order of a reference or key differs, and the plan leaves the row out',
     6: 'the wallet cannot cover it; the plan is written',
     7: 'a row is invalid, and no plan is written',
     11: 'the policy refuses rows or wants an approval, so that it cannot be applied as it is; the plan is written',
   },
   writesCsv: savesErrors,
   related: ['bulk show', 'bulk apply', 'bulk validate', 'policy check'],
-  async run(
-    context,
-    {
-      file,
-      out,
-      force = false,
-      prices = true,
-      all = false,
-      batchSize = defaultBatchRows,
-      run = '',
-      skipInvalid = false,
-      notifyOnComplete: notifies = false,
-      ...more
-    },
-  ) {
-    const flags =
-      tableFlags(more) + uploadFlags({ run, batchSize, skipInvalid, notifies, prices }) + whereFlags(context);
-    if (out === undefined)
-      throw new UsageError('--out is missing: it names the file that the plan is written to', {
-        next: [
-          {
-            command: shellLine`errand bulk plan ${file} --out ${defaultTarget(file)}` + flags,
-            when: 'to write it there',
-          },
-        ],
-      });
+  async run(context, { file, out, force = false, all = false, ...given }) {
+    if (out === undefined) throw targetMissing(context, file, given);
     await checkTarget(out, file, force);
     await context.ready();
     const source = await openCopy(context, file);
     try {
-      const { options, flags: table } = await readReading(context, source, more);
-      const check = await checkedFile(context, source, options, {
-        skipInvalid,
-        errors: more.errors,
-        validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(table)}`,
-      });
-      const { makePlan } = await import('../../bulk/plan/make.ts');
-      const madeFrom = {
-        path: source.isPipe ? null : resolve(file),
-        map: options.map,
-        ...(options.preset && { preset: options.preset.name }),
-        amounts: options.amounts ?? null,
-        ...{
-          encoding: more.encoding ?? null,
-          delimiter: more.delimiter ?? null,
-          locale: more.locale ?? null,
-        },
-        ...madeFromReference(options.reference),
-        skip_invalid: skipInvalid,
-      };
-      const { draft, proposed } = await makePlan(context, source, check, {
-        ...{ batchSize, run, notifies, prices, madeFrom },
-      });
-      const { bytes, sha256 } = serializePlan(draft);
-      await writePlan(out, bytes, force);
-      const made: Plan = { ...draft, sha256, rows: draft.rows.map((row) => ({ ...row, checksum: '' })) };
+      const { made, proposed, differing } = await planned(context, source, { out, force, ...given });
       const approve =
         made.policy?.outcome === 'needs_approval' ? await askApproval(context, proposed, made) : undefined;
       const rows = shownRows(made);
@@ -124,10 +83,11 @@ export const plan = defineCommand({
         empty: 'no row needs a look',
         hints: () => [
           ...summaryLines(out, made, rows),
+          ...differing,
           ...(approve === undefined ? [] : [`approve: ${approve}`]),
           ...applyLines(context, out, made),
         ],
-        exitCode: () => exitCodeOf(made),
+        exitCode: () => exitCodeOf(made, differing.length > 0),
       };
     } finally {
       await source.close();
@@ -135,11 +95,75 @@ export const plan = defineCommand({
   },
 });
 
+/** Options that determine what is planned. */
+interface Given extends TableFlags {
+  readonly prices?: boolean | undefined;
+  readonly batchSize?: number | undefined;
+  readonly run?: string | undefined;
+  readonly skipInvalid?: boolean | undefined;
+  readonly skipDuplicates?: boolean | undefined;
+  readonly again?: boolean | undefined;
+  readonly notifyOnComplete?: boolean | undefined;
+  readonly errors?: string | undefined;
+}
+
+const targetMissing = (context: Context, file: string, given: Given): UsageError =>
+  new UsageError('--out is missing: it names the file that the plan is written to', {
+    next: [
+      {
+        command:
+          shellLine`errand bulk plan ${file} --out ${defaultTarget(file)}` +
+          tableFlags(given) +
+          uploadFlags({ ...given, notifies: given.notifyOnComplete }) +
+          whereFlags(context),
+        when: 'to write it there',
+      },
+    ],
+  });
+
+/** Checks a file, plans it and writes the plan. @throws ErrandError. */
+async function planned(
+  context: Context,
+  source: Source,
+  { out, force, ...given }: Given & { readonly out: string; readonly force: boolean },
+): Promise<Omit<MadePlan, 'draft'> & { readonly made: Plan }> {
+  const { batchSize = defaultBatchRows, run = '', notifyOnComplete: notifies = false, prices = true } = given;
+  const { skipInvalid = false, skipDuplicates = false, again = false } = given;
+  const { options, flags: table } = await readReading(context, source, given);
+  const check = await checkedFile(context, source, options, {
+    ...{ skipInvalid, run, errors: given.errors },
+    validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(table)}`,
+  });
+  const { makePlan } = await import('../../bulk/plan/make.ts');
+  const madeFrom = {
+    path: source.isPipe ? null : resolve(source.path),
+    map: options.map,
+    ...(options.preset && { preset: options.preset.name }),
+    amounts: options.amounts ?? null,
+    ...{
+      encoding: given.encoding ?? null,
+      delimiter: given.delimiter ?? null,
+      locale: given.locale ?? null,
+    },
+    ...madeFromReference(options.reference),
+    skip_invalid: skipInvalid,
+    ...(skipDuplicates && { skip_duplicates: true }),
+    ...(again && { again }),
+  };
+  const { draft, ...more } = await makePlan(context, source, check, {
+    ...{ batchSize, run, skipDuplicates, again, notifies, prices, madeFrom },
+  });
+  const { bytes, sha256 } = serializePlan(draft);
+  await writePlan(out, bytes, force);
+  return { ...more, made: { ...draft, sha256, rows: draft.rows.map((row) => ({ ...row, checksum: '' })) } };
+}
+
 /** Absent from plans of files without references, as from earlier plans. */
 const madeFromReference = (source: ReferenceSource | undefined): Pick<Plan['made_from'], 'reference'> =>
   source ? { reference: { columns: [...source.columns], namespace: source.namespace } } : {};
 
-function exitCodeOf({ policy, wallet }: Plan): number {
+function exitCodeOf({ policy, wallet }: Plan, differs: boolean): number {
   if (policy?.outcome === 'refused' || policy?.outcome === 'needs_approval') return exitCodes.policy;
-  return (wallet.after_cents ?? 0) < 0 ? exitCodes.payment : 0;
+  if ((wallet.after_cents ?? 0) < 0) return exitCodes.payment;
+  return differs ? exitCodes.conflict : 0;
 }

@@ -1,6 +1,6 @@
 import { textIn } from '../../api/json.ts';
 import { tableFlags } from '../../bulk/csv/table-options.ts';
-import { changeOf, uploadFlags } from '../../bulk/plan/work.ts';
+import { changeOf, uploadFlags } from '../../bulk/plan/again.ts';
 import {
   type KnownUpload,
   knownUpload,

@@ -1,7 +1,9 @@
 import { rowsText } from '../../bulk/check/row-sample.ts';
 import { notifyOnComplete, tableOptions } from '../../bulk/csv/table-options.ts';
-import type { Batch as NewBatch } from '../../bulk/upload/batches.ts';
+import { decideRetry, isNumbered, rowsForFile, settledBy } from '../../bulk/needs/decide-retry.ts';
+import { blockedRows, countsLine, differsLines } from '../../bulk/needs/refused-rows.ts';
 import { defaultBatchRows } from '../../bulk/upload/batches.ts';
+import { laterLines } from '../../bulk/upload/follow.ts';
 import { namedBatches, uploadOfBatch } from '../../bulk/upload/named.ts';
 import { checkTotal, maxTotalOption } from '../../bulk/upload/prepare.ts';
 import {
@@ -11,18 +13,17 @@ import {
   raised,
   raisedLine,
   retriedOptions,
-  retryBatches,
   rowsToRetry,
   withReason,
   writtenRows,
 } from '../../bulk/upload/retried.ts';
-import { proposedByBatches, sendBatches } from '../../bulk/upload/upload.ts';
+import { type BatchToSend, proposedByBatches, sendBatches } from '../../bulk/upload/upload.ts';
 import { ceilingsOf, journaledRows, rowsOfFile } from '../../bulk/upload/uploaded-rows.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { formatMoney } from '../../format/money.ts';
 import { confirmSpending } from '../../orders/spending-lines.ts';
 import { readyToSend } from '../../orders/submit/submit.ts';
-import { UsageError } from '../../platform/errors.ts';
+import { exitCodes, UsageError } from '../../platform/errors.ts';
 import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/policy-gate.ts';
 import { sentOutput, sentResult } from './place-file.ts';
@@ -31,7 +32,7 @@ export const retry = defineCommand({
   name: 'retry',
   summary: 'Retry the failed rows of an upload or a batch, or write them to a file',
   description:
-    'Retries rows that became no order and orders that failed; of an upload, all rows whose latest attempt failed. This machine keeps the rows for 30 days after the upload; later, or on another machine, pass the uploaded CSV with --file. Running the same retry again places nothing twice.',
+    'Retries rows that became no order and orders that failed; of an upload, all rows whose latest attempt failed. A row that was ordered since, by a corrected file, a single order or another machine, is not retried, and one whose order was cancelled only with --again. This machine keeps the rows for 30 days after the upload; later, or on another machine, pass the uploaded CSV with --file. Running the same retry again places nothing twice.',
   arguments: [
     {
       name: 'id',
@@ -66,8 +67,12 @@ export const retry = defineCommand({
     { text: 'a CSV', when: 'with --to -' },
     { nothing: true, when: 'where no row has failed' },
   ],
-  operations: ['bulk.create', 'bulk.get'],
-  exitCodes: { 10: 'in doubt: the new batch was sent and no response came', 11: policyExit },
+  operations: ['bulk.create', 'bulk.get', 'order.list'],
+  exitCodes: {
+    5: 'rows were not sent, because of what was ordered before',
+    10: 'in doubt: the new batch was sent and no response came',
+    11: policyExit,
+  },
   related: ['bulk get', 'bulk results', 'bulk upload'],
   async run(
     context,
@@ -79,6 +84,7 @@ export const retry = defineCommand({
       raiseCeiling,
       file,
       run = '',
+      again = false,
       notifyOnComplete: notifies = false,
       yes = false,
       watch = false,
@@ -102,48 +108,74 @@ export const retry = defineCommand({
       throw new UsageError(
         `--file names the CSV of one batch, and ${upload.name} is an upload: leave it out`,
       );
-    const failed = await failedRows(context, named, { requested, withReasons: to !== undefined });
+    const { failed, later } = await failedRows(context, named, {
+      requested,
+      withReasons: to !== undefined,
+      again,
+    });
+    const what = upload ? upload.name : 'this batch';
     if (failed.length === 0)
-      return { kind: 'none', hints: [`no row of ${upload ? upload.name : 'this batch'} has failed`] };
-    const retried = await rowsToRetry(failed, (batch) =>
+      return { kind: 'none', hints: [`no row of ${what} has failed`, ...laterLines(later)] };
+    for (const line of laterLines(later)) context.note(line);
+    const uploaded = await rowsToRetry(failed, (batch) =>
       file === undefined
         ? journaledRows(context, batch)
         : rowsOfFile(context, file, { ...given, run, batch }),
     );
-    const rows = retried.rows.map((row) => raised(row, raise));
+    const rows = uploaded.rows.map((row) => raised(row, raise));
+    const size = upload ? defaultBatchRows : rows.length;
+    const retried = { ...uploaded, rows, failed, named, later, run, again, size };
     if (to !== undefined) {
-      const explained = rows.map((row, index) => withReason(row, failed[index]?.reason ?? ''));
-      return writtenRows(context, explained, { to, force, headings: retried.layout.headings });
+      const corrected = await rowsForFile(context, retried);
+      const explained = corrected.map((row, index) => withReason(row, failed[index]?.reason ?? ''));
+      return writtenRows(context, explained, { to, force, headings: uploaded.layout.headings });
     }
-    const total = ceilingsOf(rows);
-    if (raise) context.note(raisedLine(rows.length, total, ceilingsOf(retried.rows)));
-    checkTotal(total, maxTotal);
-    const again = retryBatches({ ...retried, rows }, upload ? defaultBatchRows : rows.length);
-    checkSettled(context, upload, new Set(again.map(({ key }) => key)));
+    const decided = await decideRetry(context, retried);
+    const settling = decided.settling();
+    checkSettled(context, upload, {
+      settling: settling.map(({ key }) => key),
+      settled: settledBy(settling, rows),
+    });
     const filename = `retry of ${named.words[0]}`;
-    const proposed = await proposedByBatches(context, again, { name: filename, notifies });
+    if (decided.isBlocked) throw blockedRows(context, decided, filename);
+    for (const line of await differsLines(context, decided)) context.note(line);
+    const { counts } = decided;
+    const exitCode = counts.refused > 0 ? exitCodes.conflict : undefined;
+    const batches: BatchToSend[] = [...settling];
+    for await (const batch of decided.batches(size)) {
+      const numbers = isNumbered(retried) ? batch.numbers : [];
+      batches.push({ ...batch, claim: decided.claimOf(batch), numbers, notifies });
+    }
+    const sent = batches.flatMap((batch) => batch.rows);
+    if (sent.length < rows.length) context.note(`${countsLine(counts)}`);
+    if (sent.length === 0)
+      return sentResult(context, { name: undefined, batches: [] }, { facts: [], watch, exitCode });
+    const total = ceilingsOf(sent);
+    if (raise) context.note(raisedLine(rows.length, ceilingsOf(rows), ceilingsOf(uploaded.rows)));
+    checkTotal(total, maxTotal);
+    const proposed = await proposedByBatches(context, batches, { name: filename, notifies });
     await confirmSpending(context, {
       yes,
-      question: `Place ${rowsText(rows.length)} again with real money?`,
+      question: `Place ${rowsText(sent.length)} again with real money?`,
       lines: async () => [
-        `  ${rowsText(rows.length)} of ${upload ? upload.name : `batch ${named.ids[0]}`}`,
+        `  ${rowsText(sent.length)} of ${upload ? upload.name : `batch ${named.ids[0]}`}`,
         `  at most ${formatMoney(total)}, without fees`,
         ...(await policyLines(context, proposed)),
       ],
     });
     if (context.previewsRequests) await notePolicy(context, proposed);
-    const sent = await sendBatches(context, {
+    const made = await sendBatches(context, {
       name: filename,
-      rows: rows.length,
+      rows: sent.length,
       proposed: context.previewsRequests ? [] : proposed,
       of: upload ?? (await uploadOfBatch(context, named.ids[0] ?? '')),
-      batches: toRetry(again, notifies),
+      batches: toRetry(batches),
       ...consentOf({ overridePolicy, approval, waitApproval }),
     });
-    return sentResult(context, upload ? sent : { ...sent, name: undefined }, { facts: [], watch });
+    return sentResult(context, upload ? made : { ...made, name: undefined }, { facts: [], watch, exitCode });
   },
 });
 
-async function* toRetry(batches: readonly NewBatch[], notifies: boolean) {
-  for (const batch of batches) yield { ...batch, notifies };
+async function* toRetry(batches: readonly BatchToSend[]) {
+  yield* batches;
 }

@@ -1,7 +1,8 @@
 import type { Plan } from '../../api/schemas/plan-file.ts';
-import { isSameFile } from '../../bulk/plan/file.ts';
-import { rowColumns, shownRows, staleness, totalColumns } from '../../bulk/plan/make.ts';
+import { isNew, isSameFile } from '../../bulk/plan/file.ts';
 import { readPlan } from '../../bulk/plan/read.ts';
+import { rowColumns, shownRows, totalColumns } from '../../bulk/plan/shown-rows.ts';
+import { staleness } from '../../bulk/plan/staleness.ts';
 import { applyLines, summaryLines } from '../../bulk/plan/summary.ts';
 import { sellersOf, totalsOf } from '../../bulk/plan/totals.ts';
 import { defineCommand } from '../../cli/define.ts';
@@ -66,16 +67,21 @@ export const show = defineCommand({
 });
 
 /** @throws UsageError if no row has the requested grouping. */
-function totalsBy(path: string, { rows, products, totals, fee_cents: feeCents }: Plan, by: string) {
+function totalsBy(
+  path: string,
+  { plan, rows: all, products, totals, fee_cents: feeCents }: Plan,
+  by: string,
+) {
+  const rows = plan === 1 ? all : all.filter(isNew);
   const known = new Map(products.map((product) => [product.url, product]));
   const day = totals.find((total) => total.by === 'day')?.value ?? '';
-  const all = totalsOf(
+  const found = totalsOf(
     rows.map((row) => ({ ...row, sellers: sellersOf(row.order, known) })),
     { feeCents, day },
     Number.POSITIVE_INFINITY,
   );
-  const found = all.filter((total) => total.by === by);
-  if (found.length > 0) return found;
-  const names = [...new Set(all.map((total) => total.by))];
+  const group = found.filter((total) => total.by === by);
+  if (group.length > 0) return group;
+  const names = [...new Set(found.map((total) => total.by))];
   throw new UsageError(`--by: no row of ${path} has "${by}"; its rows have ${names.slice(0, 20).join(', ')}`);
 }

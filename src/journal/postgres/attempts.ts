@@ -7,6 +7,7 @@ import {
   type AttemptNeed,
   type AttemptScope,
   type Attempts,
+  akinOf,
   attemptColumns,
   attemptOf,
   byScope,
@@ -19,6 +20,7 @@ import {
   lookupOf,
   type NewAttempt,
   needsAtOnce,
+  type Reference,
   relatedOf,
   sweptAtOnce,
 } from '../attempts.ts';
@@ -178,6 +180,32 @@ export class SharedAttempts implements Attempts {
 
   ofUpload(scope: AttemptScope, upload: string): Promise<Attempt[]> {
     return this.#own(`upload = ${literal(upload)}`, scope);
+  }
+
+  async akin(
+    scope: AttemptScope,
+    serials: readonly number[],
+    named: readonly (readonly [number, Reference])[],
+  ): Promise<ReadonlyMap<number, readonly Attempt[]>> {
+    const rows: DatabaseRow[] = [];
+    const find = async (given: Iterable<readonly unknown[]>, how: string): Promise<void> => {
+      for (const piece of inChunks(given, needsAtOnce)) {
+        const sql = `SELECT own.serial AS at, own.whole AS own_whole, ${columns}
+          FROM json_array_elements(${jsonText(piece)}) AS requested
+            JOIN errand.attempts AS own ON own.serial = (requested ->> 0)::bigint
+            JOIN errand.attempts ON ${how} AND attempts.serial <> own.serial
+          WHERE ${isOf(scope)} ORDER BY attempts.serial`;
+        rows.push(...(await this.#inTurn.run(() => this.#ask(sql))));
+      }
+    };
+    const given = serials.map((serial) => [serial]);
+    await find(given, 'attempts.whole = own.whole');
+    await find(given, 'attempts.reference = own.reference AND attempts.namespace = own.namespace');
+    await find(
+      named.map(([serial, { namespace, text }]) => [serial, namespace, text]),
+      'attempts.reference = requested ->> 2 AND attempts.namespace = requested ->> 1',
+    );
+    return akinOf(rows);
   }
 
   async #own(where: string, scope: AttemptScope): Promise<Attempt[]> {

@@ -31,7 +31,7 @@ export const orderInputOptions = {
     kind: 'text',
     placeholder: 'file|-',
     completes: 'files',
-    description: 'a whole payload as JSON or YAML; flags override it',
+    description: 'a whole order as JSON or YAML; flags override it, but for its reference',
   },
   ...addressOptions,
 } as const satisfies Options;

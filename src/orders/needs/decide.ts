@@ -202,7 +202,10 @@ function decideByReference(
 
 function decideByLikeness(request: NeedRequest, attempts: readonly ComparedAttempt[]): Decision {
   const { statement } = request;
-  const ofRun = attempts.filter(({ run }) => statement.run === undefined || run === statement.run);
+  // A key is of one occasion. An attempt from before this table does not say which.
+  const ofRun = attempts.filter(
+    ({ run, key }) => statement.run === undefined || run === statement.run || key === request.key,
+  );
   const alike = ofRun.filter(({ likeness }) => likeness === 'alike');
   const recent = alike.filter((one) => isRecent(request, one));
   if (statement.isNew) return stillInDoubt(request, alike) ?? send(recent);

@@ -3,7 +3,7 @@ import type { Attempt, Reference } from '../../journal/attempts.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import { type JournalRecord, keyLifetimeMs } from '../../journal/journal-record.ts';
 import { isOthers, wasSentWithOtherKey } from '../../journal/take-over.ts';
-import { ErrandError, type NextStep, type Outcome } from '../../platform/errors.ts';
+import { ErrandError, type NextStep, type Outcome, StorageError } from '../../platform/errors.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import { shellLine } from '../../platform/shell.ts';
 import { whereFlags } from '../../run/context-flags.ts';
@@ -57,8 +57,7 @@ export async function decideQuote(
     const intent = await unkeyedIntent(context, order);
     const sources = await sourcesFor(context, { order: body, intent }, settled);
     const windows = windowsOf(context);
-    if (!isNew)
-      await bringIn(context, sources, needOf(body), intent, (await context.journal()).sameContent(intent));
+    await bringIn(context, sources, needOf(body), intent, (await context.journal()).sameContent(intent));
     await readAges(context, sources, { order: body, placing: { isNew, reference } }, windows);
     const startedAt = before?.startedAt ?? sources.now();
     const requested = {
@@ -79,7 +78,8 @@ const unkeyedIntent = (context: OrderContext, { body }: QuotedOrder): Promise<In
 
 /** Nothing is sent while nobody can tell what became of an earlier order. */
 function unreadable({ signal }: OrderContext, error: unknown): unknown {
-  if (!(error instanceof ErrandError) || error.category !== 'unavailable' || signal.aborted) return error;
+  if (!(error instanceof ErrandError) || error instanceof StorageError || signal.aborted) return error;
+  if (error.category !== 'unavailable') return error;
   const { message, facts } = error;
   const isOfOrder = facts.outcome === 'applied';
   const text = `what was ordered before cannot be read (${message}); nothing was sent`;

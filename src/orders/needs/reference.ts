@@ -1,9 +1,8 @@
 import { characterCount, limits } from '../../api/limits.ts';
 import { sha256 } from '../../format/canonical.ts';
-import type { Reference } from '../../journal/attempts.ts';
+import { type Reference, referenceKey } from '../../journal/attempts.ts';
 
-/** Metadata key that carries an order's reference. */
-export const referenceKey = 'errand_reference';
+export { referenceKey };
 
 export const maxReferenceLength = 200;
 const maxNamespaceCharacters = 60;

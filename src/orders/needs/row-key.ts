@@ -15,3 +15,14 @@ export function rowKey(first: string, number: number): string {
 
 /** Key of the first attempt at the row that a key belongs to. */
 export const firstKeyOf = (key: string): string => key.replace(further, '$1-$2-$3-$4-$5');
+
+/** Maximum number of attempts whose keys are looked for. */
+const maxFurther = 9;
+
+/** Keys of the attempts at the row that a key belongs to. */
+export const keysOfRow = (key: string): string[] =>
+  Array.from({ length: maxFurther }, (_, at) => rowKey(firstKeyOf(key), at + 1));
+
+/** Key of the attempt that follows the one with a key. */
+export const nextRowKey = (key: string): string =>
+  rowKey(firstKeyOf(key), 1 + (further.test(key) ? Number(key.slice(key.lastIndexOf('-') + 1)) : 1));

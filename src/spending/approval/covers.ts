@@ -4,6 +4,7 @@ import type { Approval, ApprovalRequest } from '../../journal/approval-row.ts';
 import type { ApprovalUse } from '../../journal/approvals.ts';
 import { keyLifetimeMs } from '../../journal/journal-record.ts';
 import type { Verdict } from '../policy/policy.ts';
+import { approvedAttemptKey } from './further-attempts.ts';
 import type { Subject } from './subject.ts';
 
 /** Placeholder for the key of an order that has no idempotency key yet. */
@@ -18,6 +19,10 @@ export interface RequiredCoverage {
    * sent.
    */
   readonly keys: ReadonlySet<string>;
+  /** Keys of earlier attempts at the same need whose orders have failed. They do not use up the approval. */
+  readonly failed?: ReadonlySet<string> | undefined;
+  /** Whether the order has a reference, so that the service is looked at before each attempt. */
+  readonly isReferenced?: boolean | undefined;
   /** Ms since the epoch. */
   readonly now: number;
   /** How long an approval is valid under the policy, ms. */
@@ -77,7 +82,7 @@ export function shortfall(
     untimely(request, required) ??
     usedUp(request, uses, required) ??
     beyond(request, required.verdict) ??
-    keyed(request, required.keys)
+    keyed(request, uses, required)
   );
 }
 
@@ -85,17 +90,25 @@ export function shortfall(
  * Why an approval does not fit the idempotency keys. If an order were sent with another key, the service would create a
  * second order, even when a machine does not know the first one.
  */
-function keyed({ subject, key }: ApprovalRequest, keys: ReadonlySet<string>): string | undefined {
-  if (subject !== 'order' || keys.has(openKey) || (key !== null && keys.has(key))) return undefined;
+function keyed(
+  { subject, key }: ApprovalRequest,
+  uses: readonly ApprovalUse[],
+  { keys, failed, isReferenced }: RequiredCoverage,
+): string | undefined {
+  if (subject !== 'order' || keys.has(openKey) || key === null) return undefined;
+  // The service is looked at before each attempt at a reference, and its key says which attempt it is.
+  if (isReferenced) return undefined;
+  const before = uses.filter((use) => failed?.has(use.key) && !keys.has(use.key)).length;
+  if (keys.has(approvedAttemptKey(key, 1 + before))) return undefined;
   return `is for the idempotency key ${key}: give that one, or none`;
 }
 
 function usedUp(
   { subject, total_cents: total }: ApprovalRequest,
   uses: readonly ApprovalUse[],
-  { keys, verdict }: RequiredCoverage,
+  { keys, failed, verdict }: RequiredCoverage,
 ): string | undefined {
-  const others = uses.filter(({ key }) => !keys.has(key));
+  const others = uses.filter(({ key }) => !keys.has(key) && !failed?.has(key));
   const [first] = others;
   if (!first) return undefined;
   if (subject !== 'plan') return `was already used for ${first.orderId ?? first.key}, and works only once`;
@@ -128,6 +141,7 @@ const partNames: Readonly<Record<string, string>> = {
   ceilings: 'other ceilings',
   keys: 'other idempotency keys (another --run?)',
   plan: 'another plan',
+  attempts: 'other needs, or other attempts at them',
 };
 
 /** Differences between a request and the given subject. Pure. */

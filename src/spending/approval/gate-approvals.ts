@@ -11,6 +11,7 @@ import type { Policy, Verdict } from '../policy/policy.ts';
 import { PolicyDenial } from '../policy/refusal.ts';
 import { openApprovals } from './carried.ts';
 import { isRelated, lifetimeOf, openKey, type RequiredCoverage, shortfall, usableUntil } from './covers.ts';
+import { failedKeys } from './further-attempts.ts';
 import { distrust } from './ssh.ts';
 import type { ApprovablePlan, Subject } from './subject.ts';
 
@@ -29,6 +30,8 @@ interface Asking {
   readonly keys: ReadonlySet<string>;
   /** Id of the approval passed by the user. */
   readonly carried: string | undefined;
+  /** Whether the order has a reference. */
+  readonly isReferenced: boolean;
   /** Whether errand generated the key, rather than the user choosing it. */
   readonly isKeyMade: boolean;
   /** Why the user wants to override the policy. */
@@ -44,6 +47,8 @@ export class GateApprovals {
   readonly #asking: Asking;
   /** Approvals whose signatures were verified during this run. */
   readonly #trusted: Approval[] = [];
+  /** Keys of uses whose orders have failed, as far as the approvals were read. */
+  readonly #failed = new Set<string>();
   #subjectMade: Subject | undefined;
   #approvals: Approvals | undefined;
 
@@ -74,12 +79,15 @@ export class GateApprovals {
   /** Looks for approvals that cover the order. @returns whether it found any new approvals. @throws ErrandError. */
   async find(verdict: Verdict): Promise<boolean> {
     const approvals = await openApprovals(this.#context, this.#subject().terms);
+    const journal = await this.#context.journal();
     this.#approvals = approvals;
     const required = this.#required(verdict);
     const found: Approval[] = [];
     for (const approval of approvals.withTerms(this.#subject().terms)) {
+      const uses = approvals.usesOf(approval.request.id);
+      for (const key of await failedKeys(journal, approval.request, uses)) this.#failed.add(key);
       if (this.#trusted.some(({ request }) => request.id === approval.request.id)) continue;
-      if (shortfall(approval, approvals.usesOf(approval.request.id), required) !== undefined) continue;
+      if (shortfall(approval, uses, required) !== undefined) continue;
       if ((await distrust(this.#context, this.#policy, approval)) === undefined) found.push(approval);
     }
     this.#trusted.push(...found);
@@ -142,9 +150,9 @@ export class GateApprovals {
   }
 
   #required(verdict: Verdict): RequiredCoverage {
-    const { keys } = this.#asking;
+    const { keys, isReferenced } = this.#asking;
     return {
-      ...{ subject: this.#subject(), keys, verdict },
+      ...{ subject: this.#subject(), keys, failed: this.#failed, isReferenced, verdict },
       ...{ now: this.#context.clock.now(), lifetimeMs: this.#policy.approvalMs },
     };
   }

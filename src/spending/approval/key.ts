@@ -8,6 +8,7 @@ import { feeOf } from '../policy/facts.ts';
 import type { Policy } from '../policy/policy.ts';
 import { carriedApproval, openApprovals } from './carried.ts';
 import { untimely } from './covers.ts';
+import { approvedAttemptKey, failedKeys } from './further-attempts.ts';
 import { distrust } from './ssh.ts';
 import { subjectOf } from './subject.ts';
 
@@ -19,8 +20,8 @@ export interface ApprovedKey {
 }
 
 /**
- * The idempotency key for an order that has an approval. All machines use the approval's key, so the service creates
- * only one order. A pending request already has a key. Undefined if the order has neither an approval nor a request.
+ * The idempotency key for an order that has an approval. All machines derive it from the approval's key, so the service
+ * creates only one order. An attempt after one that failed has a key of its own. A pending request already has a key. Undefined if the order has neither an approval nor a request.
  */
 export async function keyOfApproval(
   context: OrderContext,
@@ -43,11 +44,12 @@ export async function keyOfApproval(
     .sort((one, other) => rank(other) - rank(one));
   for (const approval of candidates) {
     const { state, request } = approval;
-    const key = request.key ?? '';
     const uses = approvals.usesOf(request.id);
-    if (request.id === carried && uses.some((use) => use.key === key)) return { key, isSent: true };
-    if (uses.length > 0 || untimely(request, { now: context.clock.now(), lifetimeMs: policy.approvalMs }))
-      continue;
+    const failed = await failedKeys(journal, request, uses);
+    const live = uses.find((use) => !failed.has(use.key));
+    if (request.id === carried && live) return { key: live.key, isSent: true };
+    const key = approvedAttemptKey(request.key ?? '', 1 + failed.size);
+    if (live || untimely(request, { now: context.clock.now(), lifetimeMs: policy.approvalMs })) continue;
     // Skip a key that may already have been sent. The order may have been sent with it when it no longer needed
     // approval.
     if ((journal.find(key, intent.baseUrl)?.state ?? 'refused') !== 'refused') continue;

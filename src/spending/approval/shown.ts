@@ -2,12 +2,13 @@ import { isObject, numberIn, objectsIn, textIn } from '../../api/json.ts';
 import type { Output } from '../../api/outputs/index.ts';
 import { formatMoney } from '../../format/money.ts';
 import type { Approval, ApprovalRequest } from '../../journal/approval-row.ts';
-import type { Approvals, ApprovalUse } from '../../journal/approvals.ts';
+import type { Approvals } from '../../journal/approvals.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { loadPolicy } from '../policy/load.ts';
 import type { Policy } from '../policy/policy.ts';
 import { usableUntil } from './covers.ts';
+import { failedKeys } from './further-attempts.ts';
 import { isByApprover } from './ssh.ts';
 
 /**
@@ -33,19 +34,19 @@ export async function policyToShow(context: OrderContext): Promise<Policy | unde
   }
 }
 
-/** @param now ms since the epoch. */
-export function shownApproval(
+/** @throws StorageError. */
+export async function shownApproval(
+  context: OrderContext,
   approvals: Approvals,
   approval: Approval,
-  now: number,
   policy: Policy | undefined,
-): ShownApproval {
+): Promise<ShownApproval> {
   const { request, decidedAt, decidedBy, signature } = approval;
   const { account: _, errand_approval: _form, ...shown } = request;
   const uses = approvals.usesOf(request.id);
   return {
     ...shown,
-    state: stateAt(approval, uses, now, policy),
+    state: await stateAt(context, approvals, approval, policy),
     decided_at: decidedAt ?? null,
     decided_by: decidedBy ?? null,
     is_signed: signature !== undefined,
@@ -56,19 +57,25 @@ export function shownApproval(
   };
 }
 
-/** The state of an approval. A plan counts as used once all its orders are placed. @param now ms since the epoch. */
-export function stateAt(
+/**
+ * The current state of an approval. A plan counts as used once all its orders are placed, and an order unless it failed.
+ * @throws StorageError.
+ */
+export async function stateAt(
+  context: OrderContext,
+  approvals: Approvals,
   approval: Approval,
-  uses: readonly ApprovalUse[],
-  now: number,
   policy: Policy | undefined,
-): ShownState {
+): Promise<ShownState> {
   const { request, state } = approval;
+  const uses = approvals.usesOf(request.id);
+  const failed = await failedKeys(await context.journal(), request, uses);
   const maxUses =
     request.subject === 'plan' ? (numberIn(request.summary, 'orders') ?? Number.POSITIVE_INFINITY) : 1;
-  if (uses.length >= maxUses) return 'used';
+  if (uses.length - failed.size >= maxUses) return 'used';
   if (state === 'denied') return state;
-  if (usableUntil(request, policy?.approvalMs ?? Number.POSITIVE_INFINITY) <= now) return 'expired';
+  const until = usableUntil(request, policy?.approvalMs ?? Number.POSITIVE_INFINITY);
+  if (until <= context.clock.now()) return 'expired';
   return state === 'approved' && policy && !isByApprover(policy, approval) ? 'untrusted' : state;
 }
 

@@ -12,6 +12,8 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface ApprovablePlan {
   /** SHA-256 over all orders. It includes the idempotency key of each row, so that no row can be ordered twice. */
   readonly hash: string;
+  /** The need of each order, and the number of the attempt at it; undefined for a plan that does not say. */
+  readonly attempts?: readonly (readonly [need: string, number: number])[] | undefined;
   /** Total of ceilings and fees, cents. */
   readonly cents: number;
   /** Human-readable summary; contains nothing private. */
@@ -132,8 +134,15 @@ const topEntries = (counts: ReadonlyMap<string, number>, limit = maxNamed): Reco
 const maxNamed = 20;
 const maxProducts = 5;
 
-const planned = ({ hash: whole, summary }: ApprovablePlan): What => ({
+const planned = ({ hash: whole, attempts, summary }: ApprovablePlan): What => ({
   subject: 'plan',
-  parts: { plan: whole },
-  summary,
+  parts: { plan: whole, ...(attempts && { attempts: hash(attempts.map(canonicalJson).sort()) }) },
+  summary: {
+    ...summary,
+    ...(attempts && { needs: attempts.slice(0, maxNamed).map(attemptText) }),
+    ...(attempts && attempts.length > maxNamed && { more_needs: attempts.length - maxNamed }),
+  },
 });
+
+const attemptText = ([need, number]: readonly [string, number]): string =>
+  number === 1 ? need : `${need} (attempt ${number})`;

@@ -1,5 +1,7 @@
+import { own, textIn } from '../../api/json.ts';
 import { embeddedUrl } from '../../config/stored.ts';
 import { formatMoney } from '../../format/money.ts';
+import { referenceKey } from '../../journal/attempts.ts';
 import type { Intent } from '../../journal/journal-record.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import type { Admission, OrderToReserve, Reservation } from '../../journal/reservation-row.ts';
@@ -231,6 +233,7 @@ export async function openGate(
     plan,
     keys: new Set((upload ?? orders).map(({ key }) => key)),
     carried,
+    isReferenced: textIn(own(first.intent.body, 'metadata'), referenceKey) !== undefined,
     isKeyMade: first.intent.keyOrigin === 'made',
     reason,
     waitMs,

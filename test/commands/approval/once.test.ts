@@ -66,6 +66,27 @@ describe('one approval is one order', () => {
     expect(uses).toHaveLength(1);
   });
 
+  test('until an attempt at its need is live: a failure gives it back', async () => {
+    const { at, ada } = await start();
+    at.order(5000, {}, 'test-out-of-stock');
+    const create = ['order', 'create', '--file', 'order.json', '--reference', 'R-1', '-o', 'json'];
+    const id = askedIn(await at.run(create));
+    expect((await at.run(['approval', 'approve', id, '--key', ada])).code).toBe(0);
+    const first = await at.run(create);
+    expect(first.code, first.stderr).toBe(0);
+    const stateOf = async () =>
+      JSON.parse((await at.run(['approval', 'show', id, '-o', 'json'])).stdout).state;
+    expect(await stateOf()).toBe('used');
+    at.service.pass(60_000);
+    const second = await at.run(create);
+    expect(second.code, second.stderr).toBe(0);
+    expect(second.stderr).toContain('attempt 2');
+    expect(JSON.parse(second.stdout).id).not.toBe(JSON.parse(first.stdout).id);
+    expect(await stateOf()).toBe('used');
+    expect(JSON.parse((await at.run(create)).stdout).id).toBe(JSON.parse(second.stdout).id);
+    expect(await at.ordersMade()).toBe(2);
+  });
+
   test('whatever key is given: it is signed with one', async () => {
     const { at, ada } = await start();
     const id = await at.approved(ada, 5000);

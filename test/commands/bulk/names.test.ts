@@ -147,7 +147,7 @@ describe('a retry joins its upload', () => {
     expect(await orders()).toHaveLength(5);
   });
 
-  test('what somebody cancelled is left out, unless it is asked for', async () => {
+  test('what somebody cancelled is left out without --again', async () => {
     write('december.csv', ['test-slow', 'test-out-of-stock']);
     await bulk('upload', 'december.csv');
     service.pass(3_000);
@@ -159,11 +159,9 @@ describe('a retry joins its upload', () => {
       /^2 failed: 1 cancelled, 1 out_of_stock$|^2 failed: 1 out_of_stock, 1 cancelled$/m,
     );
     const { stderr } = await meanwhile(bulk('retry', 'december', '--watch'));
-    expect(stderr).toContain(
-      '1 row left out, since the order was cancelled; --reason cancelled tries it again',
-    );
+    expect(stderr).toContain('1 row left out, since the order was cancelled; --again orders it again');
     expect(await orders()).toHaveLength(3);
-    const asked = await bulk('retry', 'december', '--reason', 'cancelled', '--dry-run');
+    const asked = await bulk('retry', 'december', '--reason', 'cancelled', '--again', '--dry-run');
     expect(JSON.parse(asked.stdout).body.rows).toMatchObject([{ ref: 'R-1' }]);
   });
 

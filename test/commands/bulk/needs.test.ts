@@ -239,6 +239,27 @@ describe('an upload that was cut short', () => {
     ]);
   });
 
+  test('tries no row again that failed meanwhile; once all of it is sent, the same file does', async () => {
+    const shop = await shopping();
+    const lines = numbers(4).map((line) => (line.at === 1 ? { ...line, slug: 'test-out-of-stock' } : line));
+    const file = write(shop, lines);
+    const size = ['--batch-size', '2', '--retries', '0'];
+    expect((await cutOff(shop, () => upload(shop, file, ...size))).code).toBe(10);
+    shop.service.pass(60_000);
+    expect((await shop.run('order', 'journal', 'resume', '--all')).code).toBe(0);
+    const rest = await shop.run('bulk', 'resume', 'orders');
+    expect([rest.code, rest.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^2 new; 1 placed already; 1 sent before, not tried again now$/m),
+    ]);
+    shop.service.pass(60_000);
+    expect(await count(shop)).toBe(4);
+    const again = await upload(shop, file, ...size);
+    expect(again.stderr).toMatch(/^1 new, of them 1 failed before; 3 placed already$/m);
+    shop.service.pass(60_000);
+    expect(await count(shop)).toBe(5);
+  });
+
   test('of which nothing came to the service is sent once', async () => {
     const shop = await shopping();
     const file = write(shop, numbers(2));

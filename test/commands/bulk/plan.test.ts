@@ -235,13 +235,31 @@ describe('bulk plan', () => {
     const shop = await shopping();
     csv(shop, [{ street: '1 Elm St' }, { street: '2 Elm St' }]);
     expect((await shop.run('bulk', 'upload', 'orders.csv')).code).toBe(0);
-    csv(shop, [{ street: '2 Elm St' }, { street: '1 Elm St', cents: 5001 }]);
-    expect((await planned(shop)).code).toBe(0);
-    const [placed, twin] = readPlan(shop).rows;
-    expect(placed?.placed).toMatch(/^batch [0-9a-f-]{36}$/);
-    expect(twin?.placed).toBeNull();
-    expect(twin?.twins).toEqual([expect.stringMatching(/^row 2 of batch [0-9a-f-]{36} of /)]);
-    expect(readPlan(shop).most_cents).toBe(5101);
+    expect(await streets(shop)).toHaveLength(2);
+    csv(shop, [{ street: '2 Elm St' }, { street: '1 Elm St', cents: 5001 }, { street: '3 Elm St' }]);
+    const stopped = await planned(shop, '-o', 'json');
+    expect([stopped.code, existsSync(planFile(shop))], stopped.stderr).toEqual([5, false]);
+    expect(errorOf(stopped)).toMatchObject({ code: 'rows_alike', details: { new: 1, placed: 1, alike: 1 } });
+    expect(errorOf(stopped).next[0].command).toContain(
+      'bulk plan orders.csv --out a.plan -o json --skip-duplicates',
+    );
+    const left = await planned(shop, '--skip-duplicates');
+    expect([left.code, left.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^1 new, at most \$51\.00; 1 placed already; 1 left out$/m),
+    ]);
+    const [placed, alike, fresh] = readPlan(shop).rows;
+    expect(placed).toMatchObject({ attempt: null, placed: expect.stringMatching(/^batch [0-9a-f-]{36}$/) });
+    expect(alike).toMatchObject({
+      attempt: null,
+      placed: null,
+      left_out: expect.stringMatching(/^like order /),
+    });
+    expect(fresh).toMatchObject({ attempt: { number: 1 }, placed: null, left_out: null });
+    expect(readPlan(shop)).toMatchObject({ orders: 1, most_cents: 5100, ceilings_cents: 5000 });
+    expect((await planned(shop, '--run', 'again', '--force')).code).toBe(0);
+    for (const { twins } of readPlan(shop).rows.slice(0, 2))
+      expect(twins).toEqual([expect.stringMatching(/^order [0-9a-f-]{36} of \d{4}-/)]);
   });
 });
 
@@ -460,7 +478,7 @@ describe('bulk apply', () => {
       [first(() => ({ row: 3 })), 11, 'row 3: stands out of its order'],
       [first(({ cells }) => ({ cells: cells.with(8, 'Nowhere') })), 11, 'row 2: country'],
       [() => ({ orders: 1 }), 11, 'says of orders what its rows do not'],
-      [({ rows }: Plan) => ({ rows: rows.slice(1) }), 11, 'says of orders, ceilings_cents, totals'],
+      [({ rows }: Plan) => ({ rows: rows.slice(1) }), 11, 'says of orders, ceilings_cents, totals, counts'],
       [() => ({ ceilings_cents: 2610, fee_cents: 1, most_cents: 2670 }), 11, 'ceilings_cents, most_cents'],
       [({ most_cents: most }: Plan) => ({ most_cents: most - 1 }), 11, 'most_cents, wallet'],
       [({ totals }: Plan) => ({ totals: totals.slice(1) }), 11, 'says of totals'],
@@ -476,7 +494,13 @@ describe('bulk apply', () => {
       ],
       [() => ({ more: 1 }), 2, 'a.plan is not a plan as errand writes it: Unrecognized key'],
       [() => ({ orders: 'many' }), 2, 'orders'],
-      [() => ({ plan: 2 }), 2, 'version 2'],
+      [() => ({ plan: 3 }), 2, 'version 3'],
+      [first(() => ({ attempt: null })), 11, 'says of orders, ceilings_cents, totals, counts'],
+      [
+        first(({ attempt }) => ({ attempt: { ...attempt, need: 'x' } })),
+        11,
+        'row 2: its need does not follow',
+      ],
       [() => ({ expires_at: '2999-01-01T00:00:00Z', created_at: '2020-01-01T00:00:00Z' }), 11, 'has expired'],
       [
         () => ({ expires_at: '2999-01-02T00:00:00Z', created_at: '2999-01-01T00:00:00Z' }),
@@ -631,7 +655,10 @@ describe('bulk apply', () => {
 
   test('wallet and policy that have moved against a plan refuse it, naming rows', async () => {
     const shop = await shopping();
-    csv(shop, rowsOf(4, { cents: 20_000 }));
+    csv(
+      shop,
+      [1, 2, 3, 4].map((at) => ({ cents: 20_000, street: `${at} Elm St` })),
+    );
     expect((await planned(shop)).code).toBe(0);
     policy(shop, 'limits:\n  per_day: $410');
     const refused = await applied(shop);

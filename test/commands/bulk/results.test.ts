@@ -70,7 +70,7 @@ describe('bulk results', () => {
     expect(first.split(',').slice(own.length)).toEqual([
       ...['row', 'errand_status', 'errand_order_id', 'order_status', 'error', 'order_state', 'error_type'],
       ...['ceiling_cents', 'quoted_cents', 'charged_cents', 'fee_cents', 'refunded_cents', 'credited_cents'],
-      ...['from_wallet_cents', 'held_cents', 'currency', 'paid_by', 'tracking_numbers'],
+      ...['from_wallet_cents', 'held_cents', 'currency', 'paid_by', 'tracking_numbers', 'met_by'],
     ]);
     expect(rows[0]).toMatchObject({
       ...{ status: "'=mine0", my_reference: 'A-0', max_price_cents: '5005', 'Order ID': 'X-0' },

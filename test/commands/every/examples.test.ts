@@ -70,7 +70,7 @@ describe('every example of the help', () => {
       'errand bulk template > orders.csv',
       "sed 's/max_price_cents/Limit/; s/,name,/,Ship To,/' orders.csv > theirs.csv",
       "sed 's/errand_reference/Requisition/; s/metadata.team/Line/' orders.csv > requisitions.csv",
-      `sed 's#https://www.example.com/products/1#http://127.0.0.1:4848/shop/test-out-of-stock#' orders.csv > mixed.csv`,
+      `sed 's#https://www.example.com/products/1#http://127.0.0.1:4848/shop/test-out-of-stock#; s/A-/B-/' orders.csv > mixed.csv`,
     ];
     for (const line of [...setUp, ...csv]) expect(await shell(workspace, line)).toMatchObject({ code: 0 });
     workspace.environment.URL = JSON.parse(

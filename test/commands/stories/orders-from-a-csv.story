@@ -153,11 +153,15 @@ $ errand bulk retry $MIXED --to failed.csv
 ? 2
 ! error: failed.csv already exists; use --force to overwrite it
 $ RETRY=$(errand bulk retry $MIXED -o id)
+$ errand bulk watch $RETRY -o json --query '[0].status'
+? 7
+"completed"
+# It failed once more, so that nothing stands in the way of another attempt.
 $ errand bulk retry $MIXED -o csv --fields rows,existed
 rows,existed
-1,true
+1,false
 $ errand bulk list -o id | wc -l
-4
+5
 
 # More than the wallet has is refused before anything is sent.
 $ sed 's/,5000,/,500000,/; s/A-/D-/' orders.csv > dear.csv

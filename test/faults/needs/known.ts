@@ -9,7 +9,7 @@ const known: readonly (Pick<Finding, 'rule'> & { readonly what: RegExp; readonly
   },
   {
     rule: 'unmet',
-    what: /"code":"(?:not_found|already_exists)","message":"in doubt: the order may have been made by an earlier attempt/,
+    what: /in doubt: the order may have been made by an earlier attempt, and is refused now/,
     why: 'two accounts with one reference meet where keys are unique among everyone',
   },
   {

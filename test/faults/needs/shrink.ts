@@ -65,9 +65,18 @@ function* shorterThan(history: History): Generator<History> {
       yield { ...history, habits: { ...habits, [name]: plainHabits[name] } };
   for (const [at, machine] of machines.entries())
     if (machine.skewMs !== 0) yield { ...history, machines: machines.with(at, { ...machine, skewMs: 0 }) };
-  for (const [at, step] of steps.entries())
+  for (const [at, step] of steps.entries()) {
+    if (step.do === 'run' && step.runs.some((run) => mayMove(history, run))) {
+      const [first, ...more] = step.runs.map((run) => (mayMove(history, run) ? { ...run, machine: 0 } : run));
+      if (first) yield { ...history, steps: steps.with(at, { do: 'run', runs: [first, ...more] }) };
+    }
     for (const simpler of simplerSteps(step)) yield { ...history, steps: steps.with(at, simpler) };
+  }
 }
+
+/** Whether a command may run on the first machine as well, which is of our organisation. */
+const mayMove = ({ needs: all }: History, { machine, needs }: Run): boolean =>
+  machine !== 0 && needs.every((at) => all[at]?.organisation === 'ours');
 
 /** The history without one of its needs. */
 function without({ needs, steps, ...rest }: History, gone: number): History {
@@ -110,5 +119,4 @@ function* simplerRuns(run: Run): Generator<Run> {
   if (run.spelling !== 0) yield { ...run, spelling: 0 };
   if (run.needs.length > 1)
     for (const need of run.needs) yield { ...run, needs: run.needs.filter((one) => one !== need) };
-  if (run.machine !== 0) yield { ...run, machine: 0 };
 }

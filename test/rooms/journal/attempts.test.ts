@@ -54,6 +54,24 @@ describe('the table of attempts', () => {
     return related.map(({ key, likeness }) => [key, likeness]);
   };
 
+  test('finds what is akin to an attempt by its content, its reference or a name', async () => {
+    const own = await write(need('a', 'R-1'), { key: 'own' });
+    await write(need('a'), { key: 'alike' });
+    await write(need('b', 'R-1'), { key: 'same reference' });
+    await write(need('c', 'R-2'), { key: 'named' });
+    await write(need(['a', 'c']), { key: 'overlapping' });
+    await write(need('a'), { key: 'of another account' }, { ...scope, accounts: ['user 2'] });
+    const attempts = await journal.attempts();
+    const akin = await attempts.akin(scope, [own], [[own, referenceOf('R-2')]]);
+    const shown = akin.get(own)?.map(({ key, likeness }) => [key, likeness]) ?? [];
+    expect(shown.sort()).toEqual([
+      ['alike', 'alike'],
+      ['named', 'unlike'],
+      ['same reference', 'unlike'],
+    ]);
+    expect(await attempts.akin(scope, [], [])).toEqual(new Map());
+  });
+
   test('gives back what was written', async () => {
     const made = attempt({
       run: 'may',

@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Approval } from '../../../src/journal/approval-row.ts';
 import type { Intent } from '../../../src/journal/journal-record.ts';
 import { type RequiredCoverage, shortfall } from '../../../src/spending/approval/covers.ts';
+import { approvedAttemptKey } from '../../../src/spending/approval/further-attempts.ts';
 import { type ApprovablePlan, subjectOf } from '../../../src/spending/approval/subject.ts';
 import { intent } from '../../support/intents.ts';
 
@@ -60,4 +61,63 @@ test('a plan that was altered, or shows something else, is another one', () => {
   expect(shortfall(approval({ ...plan, summary: { orders: 1 } }), [], wanted(100, 'a'))).toBe(
     'is for something else than it shows',
   );
+});
+
+describe('the approval of a single order', () => {
+  const order: Intent = { ...intent('first'), operation: 'order.create' };
+  const subject = subjectOf([order], { isRehearsal: false });
+  const approved: Approval = { ...approval(plan), request: { ...approval(plan).request, ...subject } };
+  const required = (key: string, more: Partial<RequiredCoverage> = {}): RequiredCoverage => ({
+    ...wanted(6000, key),
+    ...{ subject, ...more },
+  });
+  const { key: first } = order;
+  const second = approvedAttemptKey(first, 2);
+
+  test('covers its key once', () => {
+    expect(shortfall(approved, [], required(first))).toBeUndefined();
+    expect(shortfall(approved, [], required('another'))).toMatch(/^is for the idempotency key/);
+    expect(shortfall(approved, [use(first, 6000)], required(second))).toMatch(/^was already used for/);
+  });
+
+  test('comes back for the next attempt once an order has failed, and until one is live', () => {
+    const failed = new Set([first]);
+    expect(shortfall(approved, [use(first, 6000)], required(second, { failed }))).toBeUndefined();
+    expect(shortfall(approved, [use(first, 6000)], required('another', { failed }))).toMatch(/^is for the/);
+    const uses = [use(first, 6000), use(second, 6000)];
+    const third = approvedAttemptKey(first, 3);
+    expect(shortfall(approved, uses, required(third, { failed }))).toMatch(/^was already used for/);
+    expect(shortfall(approved, uses, required(third, { failed: new Set([first, second]) }))).toBeUndefined();
+  });
+
+  test('of a reference is bound to no key, since the service is looked at before each attempt', () => {
+    const failed = new Set([first]);
+    const attempt = required('of attempt 2', { failed, isReferenced: true });
+    expect(shortfall(approved, [use(first, 6000)], attempt)).toBeUndefined();
+    expect(shortfall(approved, [use(first, 6000)], { ...attempt, failed: new Set() })).toMatch(
+      /^was already used/,
+    );
+  });
+});
+
+test('a plan is signed with what is new, and one that says nothing of that as before', () => {
+  const [earlier, now] = [
+    plan,
+    {
+      ...plan,
+      attempts: [
+        ['REQ-1', 1],
+        ['REQ-2', 2],
+      ] as const,
+    },
+  ].map((given) => subjectOf([batch], { isRehearsal: false, plan: given }));
+  expect(earlier).toMatchObject({ parts: { plan: 'a hash' }, summary: { orders: 3 } });
+  expect(Object.keys(earlier?.parts ?? {})).toEqual(['plan']);
+  expect(now?.summary).toEqual({ orders: 3, needs: ['REQ-1', 'REQ-2 (attempt 2)'] });
+  expect(
+    shortfall(approval({ ...plan, attempts: [['REQ-1', 1]] }), [], {
+      ...wanted(100, 'a'),
+      subject: subjectOf([batch], { isRehearsal: false, plan: { ...plan, attempts: [['REQ-1', 2]] } }),
+    }),
+  ).toBe('is for other needs, or other attempts at them');
 });

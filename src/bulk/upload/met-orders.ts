@@ -1,0 +1,34 @@
+import type { Context } from '../../run/context.ts';
+import { readOrders } from '../report/read-orders.ts';
+import { type Batch, earlierOrder, rowsOf } from './batch.ts';
+
+/** Orders by id, as far as known. */
+type KnownOrders = ReadonlyMap<string, { readonly status: string }>;
+
+/** Ids of already existing orders that rows matched and whose status the batches do not give. */
+export const metOrders = (batches: readonly Batch[]): string[] =>
+  batches.flatMap((batch) =>
+    rowsOf(batch).flatMap((row) => (row.orderStatus === undefined ? (earlierOrder(row, batch) ?? []) : [])),
+  );
+
+/**
+ * Adds order ids and statuses to batch rows, including already existing orders, since a row's state depends on them.
+ * Pure.
+ */
+export const withOrders = (batches: readonly Batch[], orders: KnownOrders): Batch[] =>
+  batches.map((batch) => {
+    const rows = rowsOf(batch).map((row) => {
+      const id = row.orderId ?? earlierOrder(row, batch);
+      const order = id === undefined ? undefined : orders.get(id);
+      return order ? { ...row.record, order_id: id, order_status: order.status } : row.record;
+    });
+    // The rows are as the service sent them, plus order ids and statuses.
+    return { ...batch, rows } as Batch;
+  });
+
+/** Fetches the current status of already existing orders and adds it. @throws ErrandError if they cannot be read. */
+export async function withMetOrders(context: Context, batches: readonly Batch[]): Promise<Batch[]> {
+  const others = metOrders(batches);
+  if (others.length === 0) return [...batches];
+  return withOrders(batches, await readOrders(context, { batches: [], others, feeCents: undefined }));
+}

@@ -1,0 +1,36 @@
+import { limits } from '../../api/limits.ts';
+import { sha256 } from '../../format/canonical.ts';
+import type { ApprovalRequest } from '../../journal/approval-row.ts';
+import type { ApprovalUse } from '../../journal/approvals.ts';
+import type { Journal } from '../../journal/journal.ts';
+
+const noKeys: ReadonlySet<string> = new Set();
+
+/**
+ * Keys of the uses whose orders are known to have failed. The approval of a single order covers its need until one
+ * attempt is live, so these do not use it up. An order that somebody cancelled or sent back does. @throws StorageError.
+ */
+export async function failedKeys(
+  journal: Pick<Journal, 'attempts'>,
+  { subject, service, account, is_rehearsal: isTest }: ApprovalRequest,
+  uses: readonly ApprovalUse[],
+): Promise<ReadonlySet<string>> {
+  if (subject !== 'order' || uses.length === 0) return noKeys;
+  const attempts = await journal.attempts();
+  const failed = new Set<string>();
+  for (const { key, orderId } of uses) {
+    if (orderId === undefined) continue;
+    const made = await attempts.ofKey({ service, accounts: [account], isTest }, key);
+    if (made.length > 0 && made.every(({ state }) => state === 'failed')) failed.add(key);
+  }
+  return failed;
+}
+
+/**
+ * Key of an attempt by an approval whose first attempt has the key `first`. Every machine derives the same key, so the
+ * service creates only one order of an attempt. Pure.
+ */
+export const approvedAttemptKey = (first: string, number: number): string =>
+  number === 1
+    ? first
+    : sha256(JSON.stringify(['errand-approval-1', first, number])).slice(0, limits.idempotencyKeyLength.max);
