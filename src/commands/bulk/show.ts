@@ -81,7 +81,8 @@ function totalsBy(
     Number.POSITIVE_INFINITY,
   );
   const group = found.filter((total) => total.by === by);
-  if (group.length > 0) return group;
+  // A plan whose rows were all ordered before has nothing to group.
+  if (group.length > 0 || rows.length === 0) return group;
   const names = [...new Set(found.map((total) => total.by))];
   throw new UsageError(`--by: no row of ${path} has "${by}"; its rows have ${names.slice(0, 20).join(', ')}`);
 }
