@@ -156,7 +156,8 @@ export function createArgs(
 
 /** Builds the command that orders a product for one cent. @param intent distinguishes the orders. */
 export function orderArgs(url: string, intent: string): string[] {
-  const to = ['--first-name', 'A', '--last-name', 'B', '--address-line1', '1 Main St', '--city', 'Austin'];
+  // Each intent is a need of its own: orders for one recipient are taken for duplicates.
+  const to = ['--first-name', 'A', '--last-name', intent, '--address-line1', '1 Main St', '--city', 'Austin'];
   return [
     ...['order', 'create', '--product', url, '--max-price-cents', '1'],
     ...[...to, '--state', 'TX', '--postal-code', '78701', '--country', 'US', '--phone-number', '5125550100'],
@@ -167,7 +168,7 @@ export function orderArgs(url: string, intent: string): string[] {
 /** Builds the upload of a CSV with one row per intent; it is safe to repeat after any failure. */
 export function uploadArgs({ shopUrl }: World, intents: readonly string[], file: string): string[] {
   const rows = intents.map(
-    (intent) => `${shopUrl}/test-never,1,A B,1 Main St,Austin,TX,78701,5125550100,${intent}`,
+    (intent) => `${shopUrl}/test-never,1,A ${intent},1 Main St,Austin,TX,78701,5125550100,${intent}`,
   );
   const headings = 'url,max_price_cents,name,address,city,state,zip,phone,metadata.intent';
   writeFileSync(file, [headings, ...rows, ''].join('\n'));
