@@ -8,7 +8,7 @@ import { whereFlags } from '../run/context-flags.ts';
 import type { OrderContext } from '../run/order-context.ts';
 import type { MadeBy } from './order-record.ts';
 import type { IntentOf, Made } from './submit/intent.ts';
-import { twinRule } from './submit/preview.ts';
+import { duplicateRule } from './submit/preview.ts';
 import { withEarlier } from './submit/record.ts';
 import { resumeKnown } from './submit/resume.ts';
 
@@ -30,7 +30,7 @@ export async function recordReturn(
   { isNew, isByHand }: { readonly isNew: boolean; readonly isByHand: boolean },
 ): Promise<Requested | undefined> {
   const deadline = new Deadline(context.clock, maxWaitMs);
-  let rule = isNew ? undefined : twinRule(context);
+  let rule = isNew ? undefined : duplicateRule(context);
   for (;;) {
     const { duplicate } = await withEarlier(context, intent, !isNew, async () =>
       (await context.journal()).record(intent, rule),

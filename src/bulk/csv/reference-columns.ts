@@ -89,7 +89,7 @@ export function findReference(
     if (parts) return found(parts, []);
     const what = preset
       ? `the map ${preset.name} takes references from ${namesText(preset.reference.map(([first = '']) => first))}, which are not all there`
-      : `the namespace ${namespace} is for references, and no column has any`;
+      : `the namespace ${namespace} is for references, and no column holds one`;
     return found([], [`${what}; name the columns by --reference-column`]);
   }
   const unused = parts

@@ -7,7 +7,7 @@ import { attemptStore, seeBatches } from '../needs/batch-outcome.ts';
 import type { RowRefusal } from '../needs/decide-rows.ts';
 import { hasUploads, uploadOwner } from '../upload/named.ts';
 import type { DecidedPlan, RowOutcome } from './decided.ts';
-import { keptKeyPrefix } from './shown-rows.ts';
+import { reusedKeyPrefix } from './shown-rows.ts';
 
 /** How far back an order is shown as a possible duplicate, ms. */
 const withinMs = 7 * 24 * 3600 * 1000;
@@ -101,7 +101,7 @@ export class EarlierOrders {
 const reasons: Readonly<Record<RowRefusal, string>> = {
   alike: 'like',
   overlaps: 'shares products with',
-  differs: `${keptKeyPrefix} or reference of an order that differs:`,
+  differs: `${reusedKeyPrefix} or reference of an order that differs:`,
   exists: 'its reference has',
   old: 'its reference has',
   two_live: 'its reference has several live orders:',

@@ -23,7 +23,7 @@ export const reviewKinds = {
 } as const;
 
 /** Prefix of the reason of a row that is left out because the order of its key or reference differs. */
-export const keptKeyPrefix = 'keeps the key';
+export const reusedKeyPrefix = 'keeps the key';
 
 export type ReviewKind = keyof typeof reviewKinds;
 
@@ -58,7 +58,7 @@ function typicalRangeOf(rows: readonly PlanRow[]): TypicalRange | undefined {
 const ceilingOf = (order: object): number => numberIn(order, 'max_price') ?? 0;
 
 function kindOfNote(note: string): ReviewKind {
-  if (note.startsWith(keptKeyPrefix)) return 'kept_key';
+  if (note.startsWith(reusedKeyPrefix)) return 'kept_key';
   return note.startsWith('unknown retailer') ? 'unknown_retailer' : 'unorderable';
 }
 
@@ -71,7 +71,7 @@ function shownRow(
   const fromNotes = notes.map((why): ReviewItem => ({ kind: kindOfNote(why), why }));
   const reused = fromNotes.filter(({ kind }) => kind === 'kept_key');
   const leftOut: ReviewItem[] =
-    left == null ? [] : [{ kind: left.startsWith(keptKeyPrefix) ? 'kept_key' : 'left_out', why: left }];
+    left == null ? [] : [{ kind: left.startsWith(reusedKeyPrefix) ? 'kept_key' : 'left_out', why: left }];
   const reviewItems: ReviewItem[] = [
     ...findings,
     ...fromNotes.filter(({ kind }) => kind === 'unorderable'),

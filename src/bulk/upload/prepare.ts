@@ -28,15 +28,19 @@ import { serializeSource } from './source.ts';
 import { proposedByUpload, type Upload } from './upload.ts';
 import { UploadWarnings } from './upload-warnings.ts';
 
-/** User-supplied options of an upload, including consent. */
-export interface UploadGiven extends TableFlags, Omit<Consent, 'plan'> {
-  readonly name?: string | undefined;
+/** User-supplied options for reading a file and choosing its rows, by an upload, a plan or several workers. */
+export interface FileGiven extends TableFlags {
   readonly batchSize?: number | undefined;
   readonly run?: string | undefined;
   readonly skipInvalid?: boolean | undefined;
   readonly skipDuplicates?: boolean | undefined;
   readonly again?: boolean | undefined;
   readonly notifyOnComplete?: boolean | undefined;
+}
+
+/** User-supplied options of an upload, including consent. */
+export interface UploadGiven extends FileGiven, Omit<Consent, 'plan'> {
+  readonly name?: string | undefined;
   readonly errors?: string | undefined;
   readonly yes?: boolean | undefined;
   readonly watch?: boolean | undefined;

@@ -95,7 +95,7 @@ export async function reusedKeyWarnings(context: Context, batches: Iterable<Batc
   try {
     const met = await metOrders(context, batches);
     const reused = met.size === 0 ? [] : await compared(context, met);
-    return keptLines(reused.sort((one, other) => one.row - other.row));
+    return reusedKeyLines(reused.sort((one, other) => one.row - other.row));
   } catch (error) {
     // Ignore the error, because the orders are valid without this report.
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
@@ -125,9 +125,9 @@ async function metOrders(context: Context, batches: Iterable<Batch>): Promise<Ma
   return met;
 }
 
-async function compared(context: Context, met: Map<string, Met[]>): Promise<KeptKey[]> {
+async function compared(context: Context, met: Map<string, Met[]>): Promise<ReusedKey[]> {
   const client = await context.client();
-  const reused: KeptKey[] = [];
+  const reused: ReusedKey[] = [];
   let looked = 0;
   for await (const { rows } of pages(client, 'order.list', { query: { limit: 500 } }, { all: true })) {
     for (const order of rows) {
@@ -150,7 +150,7 @@ async function compared(context: Context, met: Map<string, Met[]>): Promise<Kept
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A row whose key belongs to an order with different content. */
-interface KeptKey {
+interface ReusedKey {
   readonly row: number;
   /** The differences, each such as `max_price $40.00, now $45.00`. */
   readonly changes: readonly string[];
@@ -176,22 +176,22 @@ function shown([field]: readonly string[], value: unknown): string {
 }
 
 /** Warnings printed after the service has responded. */
-function keptLines(kept: readonly KeptKey[]): string[] {
-  const [first] = kept;
+function reusedKeyLines(reused: readonly ReusedKey[]): string[] {
+  const [first] = reused;
   if (!first) return [];
-  if (kept.length === 1)
+  if (reused.length === 1)
     return [
       `row ${first.row} keeps the key of an order placed before with other content (${changesText(first)}): it was not ordered; give it a new key or leave its key empty`,
     ];
-  const named = kept.slice(0, maxNamed).map((one) => `row ${one.row} (${changesText(one)})`);
-  const more = kept.length > named.length ? ' …' : '';
+  const named = reused.slice(0, maxNamed).map((one) => `row ${one.row} (${changesText(one)})`);
+  const more = reused.length > named.length ? ' …' : '';
   return [
-    `${rowsText(kept.length)} keep the keys of orders placed before with other content: ${named.join(', ')}${more}: they were not ordered; give them new keys or leave their keys empty`,
+    `${rowsText(reused.length)} keep the keys of orders placed before with other content: ${named.join(', ')}${more}: they were not ordered; give them new keys or leave their keys empty`,
   ];
 }
 
 /** Formats `max_price $40.00, now $45.00; city Austin, now Dallas and 2 more`. */
-function changesText({ changes }: Pick<KeptKey, 'changes'>): string {
+function changesText({ changes }: Pick<ReusedKey, 'changes'>): string {
   const more = changes.length - maxChanges;
   return changes.slice(0, maxChanges).join('; ') + (more > 0 ? ` and ${more} more` : '');
 }

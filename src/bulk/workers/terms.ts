@@ -4,6 +4,7 @@ import type { Job } from '../../journal/postgres/queue.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import type { TableFlags } from '../csv/table-options.ts';
 import { defaultBatchRows } from '../upload/batches.ts';
+import type { FileGiven } from '../upload/prepare.ts';
 
 /** Terms that determine the rows, keys, batches and limits of a shared upload; identical for all workers. */
 interface Terms {
@@ -24,13 +25,7 @@ interface Terms {
 }
 
 /** Options given to a worker, if any. */
-export interface WorkerFlags extends TableFlags {
-  readonly batchSize?: number | undefined;
-  readonly run?: string | undefined;
-  readonly skipInvalid?: boolean | undefined;
-  readonly skipDuplicates?: boolean | undefined;
-  readonly again?: boolean | undefined;
-  readonly notifyOnComplete?: boolean | undefined;
+export interface WorkerFlags extends FileGiven {
   readonly maxTotal?: number | undefined;
   readonly rate?: number | undefined;
 }

@@ -4,14 +4,14 @@ import { checkedFile } from '../../bulk/check/file-check.ts';
 import { errorsOption, savesErrors } from '../../bulk/check/issues.ts';
 import { readReading } from '../../bulk/csv/reading.ts';
 import type { ReferenceSource } from '../../bulk/csv/reference-columns.ts';
-import { notifyOnComplete, type TableFlags, tableFlags, tableOptions } from '../../bulk/csv/table-options.ts';
+import { notifyOnComplete, tableFlags, tableOptions } from '../../bulk/csv/table-options.ts';
 import { uploadFlags } from '../../bulk/plan/again.ts';
 import { checkTarget, defaultTarget, serializePlan, writePlan } from '../../bulk/plan/file.ts';
 import type { MadePlan } from '../../bulk/plan/make.ts';
 import { rowColumns, shownRows } from '../../bulk/plan/shown-rows.ts';
 import { applyLines, askApproval, summaryLines } from '../../bulk/plan/summary.ts';
 import { defaultBatchRows } from '../../bulk/upload/batches.ts';
-import { earlierOptions, uploadOptions } from '../../bulk/upload/prepare.ts';
+import { earlierOptions, type FileGiven, uploadOptions } from '../../bulk/upload/prepare.ts';
 import { openCopy, type Source } from '../../bulk/upload/source.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { exitCodes, UsageError } from '../../platform/errors.ts';
@@ -96,14 +96,8 @@ export const plan = defineCommand({
 });
 
 /** Options that determine what is planned. */
-interface Given extends TableFlags {
+interface Given extends FileGiven {
   readonly prices?: boolean | undefined;
-  readonly batchSize?: number | undefined;
-  readonly run?: string | undefined;
-  readonly skipInvalid?: boolean | undefined;
-  readonly skipDuplicates?: boolean | undefined;
-  readonly again?: boolean | undefined;
-  readonly notifyOnComplete?: boolean | undefined;
   readonly errors?: string | undefined;
 }
 

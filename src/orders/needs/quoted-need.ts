@@ -152,7 +152,7 @@ export interface ExistingOrder {
 }
 
 /** Why a quote's order is not sent, and the orders that stand in its way. */
-export interface Standing {
+export interface QuoteBlock {
   readonly why: Refusal;
   readonly existing: readonly ExistingOrder[];
   /** A sentence without a full stop. */
@@ -171,12 +171,12 @@ export interface NotSent extends Pick<DecidedOrder, 'seen'> {
 }
 
 /** Describes the orders that a decision names, as the service has them now. */
-export async function standingOf(
+export async function blockOf(
   context: OrderContext,
   { body, reference }: QuotedOrder,
   { decision, seen }: NotSent,
   settlingQuote: SettlingQuote,
-): Promise<Standing> {
+): Promise<QuoteBlock> {
   const why = 'why' in decision ? decision.why : 'exists';
   const existing: ExistingOrder[] = [];
   for (const attempt of decision.attempts)
@@ -297,7 +297,7 @@ async function commandsFor(
 }
 
 /** The error for a quote that is not placed. @returns ErrandError conflict. */
-export function refusedQuote({ why, text, hint, next, existing }: Standing): ErrandError {
+export function refusedQuote({ why, text, hint, next, existing }: QuoteBlock): ErrandError {
   const outcome: Outcome = why === 'in_doubt' || why === 'unknown' ? 'unknown' : 'applied';
   const [first] = existing;
   return new ErrandError('conflict', `${text}; nothing was ordered now`, {

@@ -15,7 +15,7 @@ import { isKeyOld } from './key-life.ts';
 const repeatMs = 600_000;
 
 /** Which records of an identical request block it. @param ended holds the keys of orders that have ended. */
-export function twinRule({ clock, settings }: OrderContext, ended?: ReadonlySet<string>): TwinRule {
+export function duplicateRule({ clock, settings }: OrderContext, ended?: ReadonlySet<string>): TwinRule {
   const { value: windowMs = repeatMs } = settings.duplicateWindowMs;
   return { repeatedSince: windowMs > 0 ? clock.now() - windowMs : undefined, ended };
 }
@@ -98,7 +98,7 @@ interface SeenTwin {
 async function seeTwin(context: OrderContext, intent: Intent): Promise<SeenTwin | undefined> {
   const ended = new Set<string>();
   for (;;) {
-    const twin = (await context.journal()).peekDuplicate(intent, twinRule(context, ended));
+    const twin = (await context.journal()).peekDuplicate(intent, duplicateRule(context, ended));
     if (!twin) return undefined;
     const { situation, record } = twin;
     if (situation === 'damaged' || situation === 'other_key' || context.previewsReads) return { twin };

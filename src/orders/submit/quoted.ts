@@ -10,12 +10,12 @@ import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { claimOf } from '../needs/decide-with-service.ts';
 import {
+  blockOf,
   decideQuote,
   type NotSent,
+  type QuoteBlock,
   type QuotedOrder,
   refusedQuote,
-  type Standing,
-  standingOf,
   unshownOrder,
 } from '../needs/quoted-need.ts';
 import { attemptKey } from '../needs/reference.ts';
@@ -169,7 +169,7 @@ async function place(
   const decided = await decideQuote(context, order, { isNew, ...(!isNew && { settled }) });
   if (settled.made) return { ...settled.made, existed: true };
   const { decision, seen, sources } = decided;
-  if (decision.do !== 'send') throw refusedQuote(await quoteStanding(context, quote, { decision, seen }));
+  if (decision.do !== 'send') throw refusedQuote(await quoteBlock(context, quote, { decision, seen }));
   if (!agreed.toSend) return undefined;
   if (order.reference && attemptKey(order.reference, decision.number) !== quote.key) throw outdated();
   const claim = claimOf(sources, decided, (number): NewAttempt => {
@@ -187,12 +187,11 @@ async function place(
 }
 
 /** The orders that stand in a quote's way, as the service has them now. */
-export const quoteStanding = (
+export const quoteBlock = (
   context: OrderContext,
   quote: Pick<Quote, 'body' | 'reference' | 'again' | 'client'>,
   decided: NotSent,
-): Promise<Standing> =>
-  standingOf(context, quotedOrder(quote), decided, settlingQuote(context, quote.client));
+): Promise<QuoteBlock> => blockOf(context, quotedOrder(quote), decided, settlingQuote(context, quote.client));
 
 /** What was ordered for the reference has ended, or begun, since the quote was made. */
 const outdated = (): ErrandError =>

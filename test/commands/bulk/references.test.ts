@@ -131,7 +131,7 @@ test.each([
   [['--map', 'Requisition=errand_reference'], 'give it by --reference-column Requisition'],
   [['--reference-column', 'Requisition,'], '--reference-column takes headings, separated by commas'],
   [['--reference-column', 'Requisition', '--namespace', 'a b'], '--namespace takes letters, digits'],
-  [['--namespace', 'shop'], 'the namespace shop is for references, and no column has any'],
+  [['--namespace', 'shop'], 'the namespace shop is for references, and no column holds one'],
 ])('%j is refused', async (given, words) => {
   write('Requisition', 'R-1');
   const { code, stderr } = await bulk('validate', '--local', ...given);

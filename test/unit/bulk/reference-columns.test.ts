@@ -101,7 +101,7 @@ describe('what is said of references', () => {
       { reference: { columns: ['A,B'], namespace: '', savedAs: 'theirs' } },
       'the map theirs names headings that are not there: A, B',
     ],
-    ['Note', named([], 'shop'), 'the namespace shop is for references, and no column has any'],
+    ['Note', named([], 'shop'), 'the namespace shop is for references, and no column holds one'],
     ['Note', named(['Note,Note']), '--reference-column names a column twice'],
     [
       'Requisition,errand_reference',

@@ -3,8 +3,8 @@ import { checkUsable, type Quote } from '../../../journal/quotes.ts';
 import {
   decideQuote,
   isSettledByPlacing,
+  type QuoteBlock,
   refusedQuote,
-  type Standing,
   unshownOrder,
 } from '../../../orders/needs/quoted-need.ts';
 import { metadataOf } from '../../../orders/needs/reference.ts';
@@ -14,10 +14,10 @@ import {
   checkOwn,
   isPlacing,
   placeQuoted,
+  quoteBlock,
   quotedBody,
   quotedIntent,
   quotedOrder,
-  quoteStanding,
 } from '../../../orders/submit/quoted.ts';
 import { ErrandError, StorageError } from '../../../platform/errors.ts';
 import { safeText } from '../../../platform/redact/safe-text.ts';
@@ -124,7 +124,7 @@ const onlySettles: Agreed = { toSend: false, toAnother: false };
  * The earlier orders besides which the quote orders another one; undefined if there are none, and `settles` if placing
  * the quote settles or shows one of them. @throws ErrandError conflict if earlier orders stand in its way.
  */
-async function earlierOrders({ context }: Call, quote: Quote): Promise<Standing | 'settles' | undefined> {
+async function earlierOrders({ context }: Call, quote: Quote): Promise<QuoteBlock | 'settles' | undefined> {
   const order = quotedOrder(quote);
   if (!quote.isNew && (await unshownOrder(context, order))) return 'settles';
   const first = await decideQuote(context, order, { isNew: false });
@@ -132,16 +132,16 @@ async function earlierOrders({ context }: Call, quote: Quote): Promise<Standing 
   if (decision.do === 'send') return undefined;
   if (!quote.isNew) {
     if (await isSettledByPlacing(context, order, first)) return 'settles';
-    throw refusedQuote(await quoteStanding(context, quote, { decision, seen }));
+    throw refusedQuote(await quoteBlock(context, quote, { decision, seen }));
   }
   const another = await decideQuote(context, order, { isNew: true, before: first });
-  if (another.decision.do === 'send') return quoteStanding(context, quote, { decision, seen });
+  if (another.decision.do === 'send') return quoteBlock(context, quote, { decision, seen });
   const still = { decision: another.decision, seen: another.seen };
-  throw refusedQuote(await quoteStanding(context, quote, still));
+  throw refusedQuote(await quoteBlock(context, quote, still));
 }
 
 /** Nobody has agreed to another order with real money. */
-const unasked = ({ text, existing, next }: Standing): ErrandError =>
+const unasked = ({ text, existing, next }: QuoteBlock): ErrandError =>
   new ErrandError('policy', `${text}; another one with real money needs a person, and nobody was asked`, {
     code: 'person_required',
     outcome: 'not_sent',
@@ -153,7 +153,11 @@ const unasked = ({ text, existing, next }: Standing): ErrandError =>
 
 const maxLines = 10;
 
-async function questionOf(context: Context, quote: Quote, earlier: Standing | undefined): Promise<Question> {
+async function questionOf(
+  context: Context,
+  quote: Quote,
+  earlier: QuoteBlock | undefined,
+): Promise<Question> {
   const body = quotedBody(quote);
   const fee = await feeOf(context, 'order.create');
   const lines = body.products.map(({ url, quantity, variant }) => {

@@ -15,7 +15,7 @@ import {
   type DecidedQuote,
   decideQuote,
   isSettledByPlacing,
-  type Standing,
+  type QuoteBlock,
   unshownOrder,
 } from '../../../orders/needs/quoted-need.ts';
 import {
@@ -28,7 +28,7 @@ import {
 } from '../../../orders/needs/reference.ts';
 import { afterText } from '../../../orders/needs/refused.ts';
 import { intentOf } from '../../../orders/submit/intent.ts';
-import { quotedOrder, quoteLifetimeMs, quoteStanding } from '../../../orders/submit/quoted.ts';
+import { quoteBlock, quotedOrder, quoteLifetimeMs } from '../../../orders/submit/quoted.ts';
 import { ErrandError, UsageError } from '../../../platform/errors.ts';
 import type { Context } from '../../../run/context.ts';
 import { feeOf } from '../../../spending/policy/facts.ts';
@@ -238,7 +238,7 @@ type Stated = Pick<Quote, 'body' | 'reference' | 'again' | 'isNew' | 'client'>;
 /** What the quote says of earlier orders. `key` is the key of the next attempt at a reference. */
 interface Earlier {
   readonly key: string;
-  readonly existing: Standing['existing'];
+  readonly existing: QuoteBlock['existing'];
   readonly blocked: string | null;
   readonly warnings: readonly string[];
 }
@@ -247,10 +247,10 @@ async function earlierOrders(context: Context, stated: Stated): Promise<Earlier>
   const { isNew } = stated;
   const order = quotedOrder(stated);
   const first = await decideQuote(context, order, { isNew: false });
-  const standing = await standingIn(context, stated, first);
-  const decided = isNew && standing ? await decideQuote(context, order, { isNew, before: first }) : first;
+  const block = await blockIn(context, stated, first);
+  const decided = isNew && block ? await decideQuote(context, order, { isNew, before: first }) : first;
   const { decision, seen, request } = decided;
-  const { existing = [], text } = standing ?? {};
+  const { existing = [], text } = block ?? {};
   const unshown = isNew ? undefined : await unshownOrder(context, order);
   if (unshown) {
     const { id } = unshown.placed.order;
@@ -272,8 +272,8 @@ async function earlierOrders(context: Context, stated: Stated): Promise<Earlier>
   const key = randomUUID();
   if (!isNew && (await isSettledByPlacing(context, order, decided)))
     return { key, existing, blocked: null, warnings: [`${text}; order_place settles that one`] };
-  const isSame = 'why' in decision && standing?.why === decision.why;
-  const refused = isSame ? standing : await quoteStanding(context, stated, { decision, seen });
+  const isSame = 'why' in decision && block?.why === decision.why;
+  const refused = isSame ? block : await quoteBlock(context, stated, { decision, seen });
   return {
     key,
     existing: isSame ? existing : [...existing, ...refused.existing],
@@ -282,12 +282,12 @@ async function earlierOrders(context: Context, stated: Stated): Promise<Earlier>
   };
 }
 
-const standingIn = async (
+const blockIn = async (
   context: Context,
   stated: Stated,
   { decision, seen }: DecidedQuote,
-): Promise<Standing | undefined> =>
-  decision.do === 'send' ? undefined : quoteStanding(context, stated, { decision, seen });
+): Promise<QuoteBlock | undefined> =>
+  decision.do === 'send' ? undefined : quoteBlock(context, stated, { decision, seen });
 
 interface Line {
   readonly product: PlanProduct;
