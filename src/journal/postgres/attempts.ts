@@ -78,6 +78,7 @@ export class SharedAttempts implements Attempts {
   ): Promise<(number | undefined)[]> {
     const serials: (number | undefined)[] = [];
     let before: number | undefined;
+    let isCommitted = false;
     for (const piece of inChunks(needs, needsAtOnce)) {
       const lookup = lookupOf(secret, piece);
       const begin = before === undefined ? ['BEGIN', ...lockSql(lookup, piece), ownSql(scope), lastSql] : [];
@@ -86,19 +87,22 @@ export class SharedAttempts implements Attempts {
       const last = before;
       const older = rows.filter((row) => !('serial' in row) || Number(row.serial) <= last);
       const made = foundIn(older, lookup).map((related, at) => decide(related, serials.length + at));
-      const written = await this.#write(scope, piece, lookup, made);
+      // Only the last piece is not full.
+      isCommitted = piece.length < needsAtOnce && made.some((one) => one !== undefined);
+      const written = await this.#write(scope, piece, lookup, made, isCommitted);
       serials.push(...made.map((one) => (one === undefined ? undefined : written.shift())));
     }
-    if (before !== undefined) await this.#ask('COMMIT', true);
+    if (before !== undefined && !isCommitted) await this.#ask('COMMIT', true);
     return serials;
   }
 
-  /** @returns the serials of the persisted attempts, in order. */
+  /** @returns the serials of the persisted attempts, in order. @param commits in the same round trip. */
   async #write(
     scope: AttemptScope,
     needs: readonly AttemptNeed[],
     { numbers }: Lookup,
     made: readonly (NewAttempt | undefined)[],
+    commits = false,
   ): Promise<number[]> {
     const rows = made.flatMap((attempt, at) => {
       const [need, own] = [needs[at], numbers[at]];
@@ -107,7 +111,7 @@ export class SharedAttempts implements Attempts {
         : [];
     });
     if (rows.length === 0) return [];
-    const inserted = await this.#ask(insertSql(scope, rows));
+    const inserted = await this.#ask(`${insertSql(scope, rows)}${commits ? '; COMMIT' : ''}`, commits);
     return inserted.map(({ serial }) => Number(serial));
   }
 

@@ -101,16 +101,13 @@ async function settleAttempt<N extends JournaledOperation>(
   const deadline = new Deadline(context.clock, maxWaitMs);
   for (;;) {
     const record = recordOf(journal, context, attempt);
-    if (!record) {
-      if (state !== 'intended') return findAttempt(context, order, attempt, record);
-      return { state: context.serviceClock.now() - attempt.madeAt > claimMs ? 'unsent' : state };
-    }
-    if (record.state === 'damaged') throw damagedRecord(record);
-    if (record.order_id !== null) return { state: 'placed', orderId: record.order_id };
-    if (record.state === 'refused') return { state: 'failed' };
-    if (record.state !== 'intended') return findAttempt(context, order, attempt, record);
-    if (!settled) return { state };
-    if (!isOthers(record)) {
+    if (record?.state === 'damaged') throw damagedRecord(record);
+    if (record && record.order_id !== null) return { state: 'placed', orderId: record.order_id };
+    if (record?.state === 'refused') return { state: 'failed' };
+    if ((record?.state ?? state) !== 'intended') return findAttempt(context, order, attempt, record);
+    const wasNeverSent = !record && context.serviceClock.now() - attempt.madeAt > claimMs;
+    if (wasNeverSent || !settled) return { state: wasNeverSent ? 'unsent' : state };
+    if (record && !isOthers(record)) {
       const listed = await settleListed(context, sources, attempt, record);
       if (listed) return listed;
       // A request with different content cannot settle the request in doubt.

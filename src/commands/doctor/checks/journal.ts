@@ -75,7 +75,7 @@ function reached({ server, latencyMs, isEncrypted }: DatabaseFacts, name: string
   const message = `${name}: PostgreSQL ${server} responds in ${latencyMs} ms, ${how}`;
   return latencyMs <= slowMs
     ? ok(message)
-    : problem(message, 'An order takes two round trips to it: use a database that is nearer.');
+    : problem(message, 'An order takes six round trips to it: use a database that is nearer.');
 }
 
 function rights({ mayUse, hasSchema, role, schema, atWork }: DatabaseFacts): Finding[] {
