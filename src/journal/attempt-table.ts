@@ -5,11 +5,14 @@ import {
   type AttemptNeed,
   type AttemptScope,
   type Attempts,
+  accountOf,
   akinOf,
   attemptColumns,
   attemptOf,
   byScope,
   type Claim,
+  type ClaimExtent,
+  decisionOf,
   type EarlierAttempt,
   type IntentEnd,
   inChunks,
@@ -23,6 +26,7 @@ import {
   newSecret,
   type Reference,
   relatedOf,
+  type StoredAccount,
   type StoredAttempt,
   scopeOf,
   sweptAtOnce,
@@ -72,9 +76,16 @@ export class AttemptTable {
   }
 
   /** Implements `Attempts.claim`. */
-  claim(scope: AttemptScope, needs: Iterable<AttemptNeed>, decide: Claim): (number | undefined)[] {
+  claim(
+    scope: AttemptScope,
+    needs: Iterable<AttemptNeed>,
+    decide: Claim,
+    extent: ClaimExtent = 'some',
+  ): (number | undefined)[] {
     const own = this.#accountOf(scope);
     const accounts = this.#accounts(scope);
+    const newest = this.accounts(scope).findLast(({ id }) => id !== own)?.id ?? 0;
+    const decision = decisionOf(scope, decide, extent, newest);
     const secret = this.#secret();
     const last = Number(this.#database.get('SELECT max(serial) AS last FROM attempts')?.last ?? 0);
     const written: (number | undefined)[] = [];
@@ -83,7 +94,7 @@ export class AttemptTable {
         if (written.length === needsAtOnce) this.#cache(claimCacheKiB);
         const lookup = lookupOf(secret, piece);
         for (const [at, related] of this.#find(accounts, lookup, last).entries()) {
-          const made = decide(related, written.length);
+          const made = decision(related, written.length);
           const numbers = lookup.numbers[at];
           written.push(made && numbers && this.#insert(own, piece[at]?.reference, numbers, made));
         }
@@ -92,6 +103,27 @@ export class AttemptTable {
       if (written.length > needsAtOnce) this.#cache(defaultCacheKiB);
     }
     return written;
+  }
+
+  /** Implements `Attempts.accounts`. */
+  accounts({ service, isTest }: Pick<AttemptScope, 'service' | 'isTest'>): StoredAccount[] {
+    const sql =
+      'SELECT id, account, user_id FROM attempt_accounts WHERE service = ? AND test = ? ORDER BY id';
+    return this.#database.all(sql, service, isTest ? 1 : 0).map(accountOf);
+  }
+
+  /** Implements `Attempts.newestOrder`. */
+  newestOrder({ id }: Pick<StoredAccount, 'id'>): string | undefined {
+    const sql =
+      'SELECT order_id FROM attempts WHERE account = ? AND order_id IS NOT NULL ORDER BY serial DESC LIMIT 1';
+    const row = this.#database.get(sql, id);
+    return row && String(row.order_id);
+  }
+
+  /** Implements `Attempts.identify`. */
+  identify(scope: AttemptScope, userId: string): void {
+    const sql = 'UPDATE attempt_accounts SET user_id = ? WHERE id = ?';
+    this.#database.run(sql, userId, this.#accountOf(scope));
   }
 
   /** Sets how much of the file is cached. Hashes lead to pages all over an index. */
@@ -319,8 +351,25 @@ export class LocalAttempts implements Attempts {
     return this.#table.related(scope, needs);
   }
 
-  claim(scope: AttemptScope, needs: Iterable<AttemptNeed>, decide: Claim): Promise<(number | undefined)[]> {
-    return this.#database.transaction(() => this.#table.claim(scope, needs, decide));
+  claim(
+    scope: AttemptScope,
+    needs: Iterable<AttemptNeed>,
+    decide: Claim,
+    extent?: ClaimExtent,
+  ): Promise<(number | undefined)[]> {
+    return this.#database.transaction(() => this.#table.claim(scope, needs, decide, extent));
+  }
+
+  async accounts(scope: Pick<AttemptScope, 'service' | 'isTest'>): Promise<readonly StoredAccount[]> {
+    return this.#table.accounts(scope);
+  }
+
+  async newestOrder(account: Pick<StoredAccount, 'id'>): Promise<string | undefined> {
+    return this.#table.newestOrder(account);
+  }
+
+  async identify(scope: AttemptScope, userId: string): Promise<void> {
+    await this.#database.transaction(() => this.#table.identify(scope, userId));
   }
 
   async isComplete(): Promise<boolean> {
@@ -409,7 +458,7 @@ export function carryAttempts(
 
 const columnsOf: Readonly<Record<AttemptTableName, readonly string[]>> = {
   attempt_settings: ['id', 'secret', 'imported'],
-  attempt_accounts: ['id', 'service', 'account', 'test'],
+  attempt_accounts: ['id', 'service', 'account', 'test', 'user_id'],
   attempts: attemptColumns,
   attempt_parts: ['part', 'attempt'],
 };

@@ -27,6 +27,20 @@ export interface AttemptScope {
   /** The service's name for the account, followed by other names its attempts may be stored under. */
   readonly accounts: readonly [string, ...string[]];
   readonly isTest: boolean;
+  /**
+   * Id of the newest account that was known when these were determined. A claim of all or none is overtaken if there is
+   * a newer one, because it may belong to the same user.
+   */
+  readonly newestAccount?: number;
+}
+
+/** An account as a table holds it. */
+export interface StoredAccount {
+  readonly id: number;
+  /** Fingerprint of its API key. */
+  readonly account: string;
+  /** The service's id of the key's user; undefined if it was not determined. */
+  readonly userId: string | undefined;
 }
 
 /** The need an attempt is for. */
@@ -102,14 +116,34 @@ export interface AttemptClaim {
  */
 export class Overtaken extends Error {}
 
-/** Makes a claim fail as a whole as soon as one of its needs is not to be attempted. */
-export const wholeClaim =
+/** Whether a claim may persist some of its attempts, or fails as soon as one of its needs is not to be attempted. */
+export type ClaimExtent = 'some' | 'all';
+
+const wholeClaim =
   (decide: Claim): Claim =>
   (related, at) => {
     const made = decide(related, at);
     if (made === undefined) throw new Overtaken('another process has decided about the same need');
     return made;
   };
+
+/** The decision of a claim. @param newest account in the table, apart from the claim's own. @throws Overtaken. */
+export function decisionOf(
+  { newestAccount }: Pick<AttemptScope, 'newestAccount'>,
+  decide: Claim,
+  extent: ClaimExtent,
+  newest: number,
+): Claim {
+  if (extent === 'some') return decide;
+  if (newestAccount !== undefined && newest > newestAccount)
+    throw new Overtaken('another account has begun to order');
+  return wholeClaim(decide);
+}
+
+/** Parses a row of the table of accounts. */
+export const accountOf = ({ id, account, user_id }: Readonly<Record<string, unknown>>): StoredAccount => ({
+  ...{ id: Number(id), account: String(account), userId: textOf(user_id) },
+});
 
 /** Outcome of an intent, to apply to its attempt. */
 export type IntentEnd = Pick<AttemptChange, 'state' | 'orderId'>;
@@ -123,7 +157,18 @@ export interface Attempts {
    * the same needs meanwhile. An attempt persisted here does not count as related to the needs that follow.
    * @returns the serial of each attempt; undefined if none was persisted. @throws StorageError.
    */
-  claim(scope: AttemptScope, needs: Iterable<AttemptNeed>, decide: Claim): Promise<(number | undefined)[]>;
+  claim(
+    scope: AttemptScope,
+    needs: Iterable<AttemptNeed>,
+    decide: Claim,
+    extent?: ClaimExtent,
+  ): Promise<(number | undefined)[]>;
+  /** The accounts that have attempts at a service, oldest first. @throws StorageError. */
+  accounts(scope: Pick<AttemptScope, 'service' | 'isTest'>): Promise<readonly StoredAccount[]>;
+  /** Id of the newest order of an account, if one is known. @throws StorageError. */
+  newestOrder(account: Pick<StoredAccount, 'id'>): Promise<string | undefined>;
+  /** Persists which user an account belongs to. @throws StorageError. */
+  identify(scope: AttemptScope, userId: string): Promise<void>;
   /**
    * Imports older records once. The first process that gets here does it. @param earlier is called only if the import
    * has not been done yet.

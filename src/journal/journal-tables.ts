@@ -77,6 +77,7 @@ export const journalMigrations: readonly Migration[] = [
   createFacts,
   createQuotes,
   createAttempts,
+  'ALTER TABLE attempt_accounts ADD COLUMN user_id TEXT',
 ];
 
 const states: Readonly<Record<string, string>> = { open: 'intended', settled: 'reported' };

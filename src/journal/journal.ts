@@ -2,7 +2,7 @@ import { copyFolder, type Sharing } from '../format/database-address.ts';
 import { DamagedError, ErrandError, StorageError, UsageError, unread } from '../platform/errors.ts';
 import type { Database, Freshness } from '../platform/sqlite/database.ts';
 import { AttemptTable, LocalAttempts } from './attempt-table.ts';
-import { type AttemptClaim, type Attempts, attemptRetentionMs, Overtaken, wholeClaim } from './attempts.ts';
+import { type AttemptClaim, type Attempts, attemptRetentionMs, Overtaken } from './attempts.ts';
 import { AuditChain, intentEntry, stepEntry } from './audit.ts';
 import { type AuditOrigin, nobody } from './audit-entry.ts';
 import { contentHash } from './content.ts';
@@ -101,7 +101,7 @@ export class Journal extends IntentOutcomes {
       return unlessOvertaken(() => this.#record(intent, rule, reserving, claim));
     const claimed = await unlessOvertaken(async () => {
       const { scope, needs, decide } = claim;
-      return { serials: await this.attemptStore.claim(scope, needs, wholeClaim(decide)) };
+      return { serials: await this.attemptStore.claim(scope, needs, decide, 'all') };
     });
     if ('isOvertaken' in claimed) return claimed;
     this.claimed.add(intent.key);
@@ -151,7 +151,7 @@ export class Journal extends IntentOutcomes {
         return { duplicate: { situation: 'made', record: earlier } };
       const duplicate = rule && this.#acquireDuplicate(intent, hash, rule);
       if (duplicate) return { duplicate };
-      if (claim) this.#local.claim(claim.scope, claim.needs, wholeClaim(claim.decide));
+      if (claim) this.#local.claim(claim.scope, claim.needs, claim.decide, 'all');
       this.reservations.policies.checkCurrent();
       this.quotes.use(intent, earlier);
       const now = this.#now();

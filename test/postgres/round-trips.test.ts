@@ -19,7 +19,7 @@ describe.skipIf(!hasPostgres)('what the database costs an order', () => {
     const written = proxy.statements.map((statement) =>
       statement.includes('INSERT INTO errand.intents') ? 'record' : 'other',
     );
-    // Others' writes, the table's secret, the attempts at the need, the claim with its commit; then the intent.
+    // Others' writes, the table's secret and accounts, the attempts at the need, the claim with its commit; then the intent.
     expect(written.slice(0, 6)).toEqual([...Array.from({ length: 5 }, () => 'other'), 'record']);
     expect(written.filter((kind) => kind === 'record')).toHaveLength(3);
     expect(proxy.connections).toBe(2);

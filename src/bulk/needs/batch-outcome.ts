@@ -4,6 +4,7 @@ import { unlessMissing } from '../../http/response.ts';
 import type { Attempt, AttemptChange, AttemptScope, AttemptState, Attempts } from '../../journal/attempts.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
+import { knownScopeOf, scopeOf } from '../../orders/needs/scope.ts';
 import { listedByReference, seeOrder } from '../../orders/needs/service-orders.ts';
 import type { OrderRecord } from '../../orders/order-record.ts';
 import { findBatch } from '../../orders/send-batch.ts';
@@ -34,10 +35,9 @@ export interface AttemptStore {
 /** @throws StorageError. */
 export async function attemptStore(context: Context): Promise<AttemptStore> {
   const journal = await context.journal();
-  const { account } = await context.sender();
-  const { value: service } = context.settings.baseUrl;
-  const scope: AttemptScope = { service, accounts: [account], isTest: context.isRehearsal() };
-  return { journal, scope, attempts: await journal.attempts() };
+  const attempts = await journal.attempts();
+  const scope = await (context.previewsRequests ? knownScopeOf : scopeOf)(context, attempts);
+  return { journal, scope, attempts };
 }
 
 /** What a look at a batch has found. */

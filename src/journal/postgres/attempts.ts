@@ -7,11 +7,14 @@ import {
   type AttemptNeed,
   type AttemptScope,
   type Attempts,
+  accountOf,
   akinOf,
   attemptColumns,
   attemptOf,
   byScope,
   type Claim,
+  type ClaimExtent,
+  decisionOf,
   type EarlierAttempt,
   type IntentEnd,
   inChunks,
@@ -22,6 +25,7 @@ import {
   needsAtOnce,
   type Reference,
   relatedOf,
+  type StoredAccount,
   sweptAtOnce,
 } from '../attempts.ts';
 import { Connection, type DatabaseRow, explained, jsonText, literal } from './connect.ts';
@@ -39,6 +43,8 @@ export class SharedAttempts implements Attempts {
   readonly #connection: Connection;
   readonly #inTurn = new InTurn();
   #secret: string | undefined;
+  /** The table of accounts as it was read together with the secret. */
+  #accounts: readonly DatabaseRow[] | undefined;
   #isComplete = false;
 
   /** @param signal is aborted when nobody is waiting for the result any more. */
@@ -58,11 +64,17 @@ export class SharedAttempts implements Attempts {
     });
   }
 
-  claim(scope: AttemptScope, needs: Iterable<AttemptNeed>, decide: Claim): Promise<(number | undefined)[]> {
+  claim(
+    scope: AttemptScope,
+    needs: Iterable<AttemptNeed>,
+    decide: Claim,
+    extent: ClaimExtent = 'some',
+  ): Promise<(number | undefined)[]> {
     return this.#inTurn.run(async () => {
       const secret = await this.#readSecret();
+      this.#accounts = undefined;
       try {
-        return await this.#claimed(scope, needs, decide, secret);
+        return await this.#claimed(scope, needs, { decide, extent }, secret);
       } catch (error) {
         await this.#undo();
         throw error;
@@ -73,20 +85,26 @@ export class SharedAttempts implements Attempts {
   async #claimed(
     scope: AttemptScope,
     needs: Iterable<AttemptNeed>,
-    decide: Claim,
+    { decide, extent }: { readonly decide: Claim; readonly extent: ClaimExtent },
     secret: string,
   ): Promise<(number | undefined)[]> {
     const serials: (number | undefined)[] = [];
     let before: number | undefined;
     let isCommitted = false;
+    let decision = decide;
     for (const piece of inChunks(needs, needsAtOnce)) {
       const lookup = lookupOf(secret, piece);
-      const begin = before === undefined ? ['BEGIN', ...lockSql(lookup, piece), ownSql(scope), lastSql] : [];
+      const begin =
+        before === undefined ? ['BEGIN', ...lockSql(lookup, piece), ownSql(scope), lastSql(scope)] : [];
       const rows = await this.#ask([...begin, findSql(scope, lookup, before)].join(';\n'));
-      before ??= Number(rows.find((row) => 'last' in row)?.last ?? 0);
+      if (before === undefined) {
+        const table = rows.find((row) => 'last' in row);
+        before = Number(table?.last ?? 0);
+        decision = decisionOf(scope, decide, extent, Number(table?.newest_account ?? 0));
+      }
       const last = before;
       const older = rows.filter((row) => !('serial' in row) || Number(row.serial) <= last);
-      const made = foundIn(older, lookup).map((related, at) => decide(related, serials.length + at));
+      const made = foundIn(older, lookup).map((related, at) => decision(related, serials.length + at));
       // Only the last piece is not full.
       isCommitted = piece.length < needsAtOnce && made.some((one) => one !== undefined);
       const written = await this.#write(scope, piece, lookup, made, isCommitted);
@@ -218,15 +236,43 @@ export class SharedAttempts implements Attempts {
     return rows.map((row) => attemptOf(row, 'unlike'));
   }
 
+  accounts(scope: Pick<AttemptScope, 'service' | 'isTest'>): Promise<readonly StoredAccount[]> {
+    return this.#inTurn.run(async () => {
+      await this.#readSecret();
+      const read = this.#accounts ?? (await this.#ask(accountsSql));
+      // A command that asks again wants to know what has changed.
+      this.#accounts = undefined;
+      return read
+        .filter(({ service, test }) => service === scope.service && Number(test) === (scope.isTest ? 1 : 0))
+        .map(accountOf);
+    });
+  }
+
+  newestOrder({ id }: Pick<StoredAccount, 'id'>): Promise<string | undefined> {
+    const sql = `SELECT order_id FROM errand.attempts WHERE account = ${id} AND order_id IS NOT NULL ORDER BY serial DESC LIMIT 1`;
+    return this.#inTurn.run(async () => {
+      const [row] = await this.#ask(sql);
+      return row && String(row.order_id);
+    });
+  }
+
+  async identify(scope: AttemptScope, userId: string): Promise<void> {
+    const sql = `${ownSql(scope)};
+      UPDATE errand.attempt_accounts SET user_id = ${literal(userId)} WHERE ${scopeSql(scope)} AND account = ${literal(scope.accounts[0])}`;
+    await this.#inTurn.run(() => this.#ask(sql, true));
+  }
+
   close(): void {
     this.#connection.drop();
   }
 
   async #readSecret(): Promise<string> {
     if (this.#secret !== undefined) return this.#secret;
-    const [row] = await this.#ask(settingsSql);
-    this.#secret = String(row?.secret);
-    this.#isComplete = Number(row?.imported) === 1;
+    const rows = await this.#ask(`${settingsSql}; ${accountsSql}`);
+    const settings = rows.find((row) => 'secret' in row);
+    this.#accounts = rows.filter((row) => 'account' in row);
+    this.#isComplete = Number(settings?.imported) === 1;
+    this.#secret = String(settings?.secret);
     return this.#secret;
   }
 
@@ -260,11 +306,17 @@ function lockSql({ numbers }: Lookup, piece: readonly AttemptNeed[]): string[] {
 const groupOf = (text: string): number =>
   Number.parseInt(hash('sha256', text, 'hex').slice(0, 8), 16) % lockCount;
 
+const accountsSql = 'SELECT id, service, account, test, user_id FROM errand.attempt_accounts ORDER BY id';
+
 const settingsSql = 'SELECT secret, imported FROM errand.attempt_settings WHERE id = 1';
 
-const lastSql = 'SELECT coalesce(max(serial), 0) AS last FROM errand.attempts';
+/** The newest attempt, and the newest account apart from the own one. */
+const lastSql = (scope: AttemptScope): string =>
+  `SELECT coalesce(max(serial), 0) AS last,
+     (SELECT max(id) FROM errand.attempt_accounts WHERE ${scopeSql(scope)} AND account <> ${literal(scope.accounts[0])})
+       AS newest_account FROM errand.attempts`;
 
-const scopeSql = ({ service, isTest }: AttemptScope): string =>
+const scopeSql = ({ service, isTest }: Pick<AttemptScope, 'service' | 'isTest'>): string =>
   `service = ${literal(service)} AND test = ${isTest ? 1 : 0}`;
 
 const isOf = (scope: AttemptScope): string =>

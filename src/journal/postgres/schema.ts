@@ -109,6 +109,7 @@ const migrations: readonly string[] = [
      part bigint NOT NULL, attempt bigint NOT NULL, PRIMARY KEY (part, attempt));
    CREATE TABLE errand.attempt_settings (id bigint PRIMARY KEY, secret text NOT NULL, imported bigint NOT NULL);
    INSERT INTO errand.attempt_settings VALUES (1, replace(gen_random_uuid()::text, '-', ''), 0);`,
+  'ALTER TABLE errand.attempt_accounts ADD COLUMN user_id text;',
 ];
 
 /** The schema version this program reads and writes. */

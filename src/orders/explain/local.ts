@@ -11,7 +11,7 @@ import { webhooksExist } from '../../journal/webhook-store.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { referenceIn } from '../needs/reference.ts';
-import { scopeOf } from '../needs/scope.ts';
+import { knownScopeOf } from '../needs/scope.ts';
 
 /** Local information about an order. */
 export interface LocalPart {
@@ -93,7 +93,8 @@ async function attemptsFor(
   if (!reference) return [];
   try {
     const need = { reference, products: [], recipient: '' };
-    const [related = []] = await (await journal.attempts()).related(await scopeOf(context), [need]);
+    const attempts = await journal.attempts();
+    const [related = []] = await attempts.related(await knownScopeOf(context, attempts), [need]);
     return related
       .filter(({ reference: of, state }) => isDeepStrictEqual(of, reference) && state !== 'unsent')
       .toSorted((one, other) => one.number - other.number || one.madeAt - other.madeAt);

@@ -1,3 +1,4 @@
+import { textIn } from '../../api/json.ts';
 import type { AttemptClaim, NewAttempt } from '../../journal/attempts.ts';
 import type { Intent } from '../../journal/journal-record.ts';
 import { ErrandError } from '../../platform/errors.ts';
@@ -11,7 +12,7 @@ import { claimOf, type DecidedOrder, decideWithService, orderSeen } from './deci
 import { needOf } from './need.ts';
 import type { Purchase } from './purchase.ts';
 import { afterText, refusedOrder } from './refused.ts';
-import { scopeOf } from './scope.ts';
+import { knownScopeOf } from './scope.ts';
 import { readAges, reportUnreported, type Settled, sourcesFor } from './settle.ts';
 import { windowsOf } from './windows.ts';
 
@@ -48,7 +49,7 @@ export async function placeOnce<N extends JournaledOperation>(
         await readAges(context, sources, purchase, request.windows);
       }
       const decided = await decideWithService(sources, request, order, reference);
-      return (reference ? undefined : settled.made) ?? { sources, decided };
+      return madeNow(settled, decided) ?? { sources, decided };
     });
     if (!('decided' in found)) return found;
     const { sources, decided } = found;
@@ -84,6 +85,20 @@ export async function placeOnce<N extends JournaledOperation>(
   }
 }
 
+/**
+ * The order that settles this command's own request. One that has ended since it was sent is no answer, and neither is
+ * one of several for a reference.
+ */
+function madeNow<N extends JournaledOperation>(
+  { made }: Settled<N>,
+  { decision, seen, request }: DecidedOrder,
+): Made<MadeBy[N]> | undefined {
+  if (!made) return undefined;
+  if (request.need.reference) return made.existed || decision.do !== 'adopt' ? undefined : made;
+  const state = orderSeen(seen, { orderId: textIn(made.order, 'id') })?.state;
+  return made.existed && state !== undefined && state !== 'placed' ? undefined : made;
+}
+
 const newAttempt = (
   { operation }: Pick<Intent, 'operation'>,
   at: Pick<NewAttempt, 'key' | 'number' | 'madeAt'>,
@@ -102,9 +117,9 @@ export async function keyedClaim(
   order: Body,
   intent: Pick<Intent, 'key' | 'operation'>,
 ): Promise<AttemptClaim> {
-  const scope = await scopeOf(context, intent.operation);
   // Older records have to be there first, since they are brought in only once.
-  await (await context.journal()).attempts();
+  const attempts = await (await context.journal()).attempts();
+  const { newestAccount: _, ...scope } = await knownScopeOf(context, attempts, intent.operation);
   const at = { key: intent.key, number: 1, madeAt: context.serviceClock.now() };
   return { scope, needs: [needOf(order)], decide: () => newAttempt(intent, at) };
 }

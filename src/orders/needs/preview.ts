@@ -7,7 +7,7 @@ import { decide } from './decide.ts';
 import { needOf } from './need.ts';
 import { doorOf } from './place-once.ts';
 import { attemptText } from './refused.ts';
-import { scopeOf } from './scope.ts';
+import { knownScopeOf } from './scope.ts';
 import { windowsOf } from './windows.ts';
 
 /**
@@ -24,7 +24,7 @@ export async function noteAlike(
   try {
     const attempts = await (await context.journal()).attempts();
     const need = needOf(order);
-    const [related = []] = await attempts.related(await scopeOf(context, operation), [need]);
+    const [related = []] = await attempts.related(await knownScopeOf(context, attempts, operation), [need]);
     const now = context.serviceClock.now();
     const { again = false } = placing;
     const decision = decide(

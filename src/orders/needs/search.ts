@@ -6,6 +6,7 @@ import { differences, hasOtherRecipient, hasSameProduct } from '../compare.ts';
 import type { OrderRecord } from '../order-record.ts';
 import type { Body } from '../submit/intent.ts';
 import { compareNeeds, needOf } from './need.ts';
+import { metadataOf, referenceIn } from './reference.ts';
 
 const hourMs = 3600 * 1000;
 
@@ -52,8 +53,10 @@ export async function findOrders(
 const rank = ({ status }: OrderRecord): number => (isFailedOrder(String(status)) ? 1 : 0);
 const madeAt = ({ created_at: at }: OrderRecord): number => Date.parse(String(at));
 
-/** Whether an order may be the result of a request, however the service spells it. */
+/** Whether an order may be the result of a request, however the service spells it. Another reference is another need. */
 function isAlike(body: Body, row: OrderRecord): boolean {
+  const [sent, listed] = [referenceIn(body.metadata), referenceIn(row.metadata)];
+  if (sent && listed && metadataOf(sent) !== metadataOf(listed)) return false;
   const content = contentIn(row, 'items');
   return (
     (content !== undefined && compareNeeds(needOf(body), needOf(content)) !== 'unlike') ||

@@ -57,9 +57,10 @@ export async function sourcesFor<N extends JournaledOperation>(
 ): Promise<NeedSources> {
   const client = await context.client();
   const now = () => context.serviceClock.now();
+  const attempts = await (await context.journal()).attempts();
   const sources = {
-    attempts: await (await context.journal()).attempts(),
-    scope: await scopeOf(context, purchase.intent.operation),
+    attempts,
+    scope: await scopeOf(context, attempts, purchase.intent.operation),
     client,
     list: listedByReference(client),
     now,
@@ -110,6 +111,8 @@ async function settleAttempt<N extends JournaledOperation>(
     if (record && !isOthers(record)) {
       const listed = await settleListed(context, sources, attempt, record);
       if (listed) return listed;
+      // Another key of the account may be one that the service separates from this one, so nothing is sent again with it.
+      if (wasSentWithOtherKey(record, intent)) return findAttempt(context, order, attempt, record);
       // A request with different content cannot settle the request in doubt.
       if (!isSameRequest(record, intent)) return { state };
       const made = await settleOwn(context, intent, record);
@@ -164,10 +167,12 @@ async function settleOwn<N extends JournaledOperation>(
 ): Promise<Made<MadeBy[N]> | undefined> {
   const { one } = labelsOf(record.operation);
   const how = record.payment === null ? '' : ' with its own payment';
-  const hint = referenceIn(record.body.metadata) ? '' : ` (${reorderHint(record)})`;
+  const hasReference = referenceIn(record.body.metadata) !== undefined;
+  const hint = hasReference ? '' : ` (${reorderHint(record)})`;
   context.note(`the same ${one} is in doubt since ${record.created_at}; settling that one${how}${hint}`);
   try {
-    return await resumeKnown(context, intent.operation, record);
+    // The service was asked for the reference and listed no such order, so that an old key is sent again, too.
+    return await resumeKnown(context, intent.operation, record, { resend: hasReference });
   } catch (error) {
     if (!isAtWork(error)) throw error;
     return undefined;
@@ -301,7 +306,9 @@ export async function bringIn(
 ): Promise<void> {
   const damaged = records.find(({ state }) => state === 'damaged');
   if (damaged) throw damagedRecord(damaged);
-  const others = records.filter((record) => wasSentWithOtherKey(record, intent));
+  const others = records.filter(
+    (record) => wasSentWithOtherKey(record, intent) && !scope.accounts.includes(record.account),
+  );
   const doubted = others.find(
     (record) => record.state === 'intended' && (record.profile === intent.profile || isUnnoted(record)),
   );

@@ -167,7 +167,7 @@ async function place(
   }
   const settled: Settled<'order.create'> = {};
   const decided = await decideQuote(context, order, { isNew, ...(!isNew && { settled }) });
-  if (settled.made) return { ...settled.made, existed: true };
+  if (settled.made) return settled.made;
   const { decision, seen, sources } = decided;
   if (decision.do !== 'send') throw refusedQuote(await quoteBlock(context, quote, { decision, seen }));
   if (!agreed.toSend) return undefined;

@@ -30,7 +30,7 @@ import {
 import { checkNotThere, isKeyOld, tooOld } from './key-life.ts';
 import { type Create, endUnsent, send } from './send.ts';
 
-interface ResumeOptions {
+export interface ResumeOptions {
   /** Whether the account's API key has changed since the record was sent. */
   readonly keyChanged?: boolean;
   /**
@@ -76,9 +76,10 @@ export const resumeKnown = async <N extends JournaledOperation>(
   context: OrderContext,
   _operation: N,
   record: JournalRecord,
+  options?: Pick<ResumeOptions, 'resend'>,
 ): Promise<Made<MadeBy[N]>> =>
   // The cast is safe because the operation determines the result type.
-  (await resumeIntent(context, record)) as Made<MadeBy[N]>;
+  (await resumeIntent(context, record, options)) as Made<MadeBy[N]>;
 
 interface Settling {
   readonly context: OrderContext;

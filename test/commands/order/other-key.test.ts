@@ -1,6 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { loadSqlite } from '../../../src/platform/sqlite/load.ts';
+import { hashKey } from '../../../src/sandbox/server/caller.ts';
 import { readFault } from '../../../src/sandbox/server/faults.ts';
 import { errand } from '../../support/run.ts';
 import { TestService } from '../../support/service.ts';
@@ -12,6 +15,7 @@ const rest = ['--state', 'TX', '--postal-code', '78701', '--country', 'US', '--p
 interface Accounts {
   readonly workspace: Workspace;
   readonly service: TestService;
+  readonly keys: readonly string[];
   /** Runs a command with the key of the first or second account. */
   as(account: 0 | 1, ...args: string[]): ReturnType<typeof errand>;
   /** Number of orders per account. */
@@ -20,10 +24,11 @@ interface Accounts {
 }
 
 /** Two accounts of one service on one machine; `loses` makes the service drop responses to orders. */
-async function twoAccounts(loses = false): Promise<Accounts> {
+async function twoAccounts(loses = false, file = ':memory:'): Promise<Accounts> {
   const fault = readFault('reset-after:60%@POST /orders');
   const service = await TestService.start({
     seed: 3,
+    file,
     now: Date.now(),
     faults: loses && fault ? [fault] : [],
   });
@@ -36,6 +41,7 @@ async function twoAccounts(loses = false): Promise<Accounts> {
   return {
     workspace,
     service,
+    keys,
     as(account, ...args) {
       const environment = { ...workspace.environment, ERRAND_API_KEY: keys[account] ?? '' };
       return errand({ ...workspace, environment }, args);
@@ -105,5 +111,43 @@ describe('another key on the same machine', () => {
     expect(other).toMatchObject({ existed: false });
     expect(other.id).not.toBe(first.id);
     expect(await upload(1)).toEqual({ ...other, existed: true });
+  });
+
+  describe('of the same user', () => {
+    /** Gives the second key to the user of the first. */
+    async function oneUser(): Promise<Accounts> {
+      const folder = mkdtempSync(join(tmpdir(), 'errand-keys-'));
+      onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+      const file = join(folder, 'sandbox.db');
+      const accounts = await twoAccounts(false, file);
+      const database = new (loadSqlite())(file);
+      const user = '(SELECT user_id FROM api_keys WHERE hash = ?)';
+      const [first, second] = accounts.keys.map(hashKey);
+      database.prepare(`UPDATE api_keys SET user_id = ${user} WHERE hash = ?`).run(first ?? '', second ?? '');
+      database.close();
+      return accounts;
+    }
+    const ordered = async ({ service }: Accounts): Promise<number> =>
+      (await service.send('GET', '/orders')).body.orders.length;
+
+    test('an order of the one key is known to the other, however it is spelled', async () => {
+      const accounts = await oneUser();
+      const { as, order } = accounts;
+      const { stdout } = await as(0, ...order);
+      const again = await as(1, ...order, '--po-number', 'PO-7');
+      expect([again.code, again.stdout], again.stderr).toEqual([5, '']);
+      expect(again.stderr).toContain(stdout.trim());
+      expect((await as(0, ...order)).code).toBe(5);
+      expect((await as(1, ...order, '--new')).code).toBe(0);
+      expect(await ordered(accounts)).toBe(2);
+    });
+
+    test('both at once order once', async () => {
+      const accounts = await oneUser();
+      const { as, order } = accounts;
+      const ended = await Promise.all([as(0, ...order), as(1, ...order)]);
+      expect(ended.map(({ code }) => code).toSorted()).toEqual([0, 5]);
+      expect(await ordered(accounts)).toBe(1);
+    });
   });
 });

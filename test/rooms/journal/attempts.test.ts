@@ -123,6 +123,26 @@ describe('the table of attempts', () => {
     ]);
   });
 
+  test('accounts have a user once it is known, and a claim of all is overtaken by an account that came since', async () => {
+    const attempts = await journal.attempts();
+    await write(need('a'), { orderId: 'order 1' });
+    await write(need('b'), { orderId: 'order 2' });
+    const [first] = await attempts.accounts(scope);
+    expect(first).toMatchObject({ account: 'user 1', userId: undefined });
+    expect(await attempts.newestOrder({ id: first?.id ?? 0 })).toBe('order 2');
+    await attempts.identify(scope, '17');
+    expect(await attempts.accounts(scope)).toStrictEqual([{ ...first, userId: '17' }]);
+    expect(await attempts.accounts({ ...scope, isTest: true })).toStrictEqual([]);
+
+    const other: AttemptScope = { ...scope, accounts: ['user 2'], newestAccount: 0 };
+    const claim = (at: AttemptScope) => attempts.claim(at, [need('c')], () => attempt(), 'all');
+    await expect(claim(other)).rejects.toThrow('another account has begun to order');
+    expect(await found(need('c'), { ...scope, accounts: ['user 1', 'user 2'] })).toStrictEqual([]);
+    const known: AttemptScope = { ...other, newestAccount: first?.id ?? 0 };
+    await claim(known);
+    await claim(known);
+  });
+
   test('what is written in a claim is not related to the needs that follow in it', async () => {
     const seen: number[] = [];
     const decide = (related: readonly unknown[], at: number) => {
