@@ -111,8 +111,10 @@ async function settleAttempt<N extends JournaledOperation>(
     if (record && !isOthers(record)) {
       const listed = await settleListed(context, sources, attempt, record);
       if (listed) return listed;
-      // Another key of the account may be one that the service separates from this one, so nothing is sent again with it.
-      if (wasSentWithOtherKey(record, intent)) return findAttempt(context, order, attempt, record);
+      if (wasSentWithOtherKey(record, intent)) {
+        const found = await findAttempt(context, order, attempt, record);
+        if (found.orderId !== undefined) return found;
+      }
       // A request with different content cannot settle the request in doubt.
       if (!isSameRequest(record, intent)) return { state };
       const made = await settleOwn(context, intent, record);

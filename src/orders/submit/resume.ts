@@ -10,6 +10,7 @@ import { ErrandError, StorageError, stopOf } from '../../platform/errors.ts';
 import { flagsTo, unnamedService, whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { isReserved } from '../../spending/policy-gate.ts';
+import { scopeOf } from '../needs/scope.ts';
 import type { JournaledOperation, MadeBy, MadeRecord } from '../order-record.ts';
 import { sendBatch } from '../send-batch.ts';
 import { sendReturn } from '../send-return.ts';
@@ -53,10 +54,11 @@ export async function resumeIntent(
   const client = await context.client();
   if (found.state === 'damaged') throw damagedRecord(found);
   await checkService(context, found);
+  let isOfOtherKey = false;
   if (found.state === 'intended') {
     await proven(context, client, found);
-    if (!keyChanged && wasSentWithOtherKey(found, await senderOf(context, found.operation)))
-      throw sentWithOtherKey(found);
+    isOfOtherKey = !keyChanged && wasSentWithOtherKey(found, await senderOf(context, found.operation));
+    if (isOfOtherKey && !(await isOfSameUser(context, found))) throw sentWithOtherKey(found);
   }
   const record = await claim(context, found);
   if (record.state === 'damaged') throw damagedRecord(record);
@@ -68,15 +70,38 @@ export async function resumeIntent(
   }
   const settle = (Object.hasOwn(settling, record.operation) && settling[record.operation]) || settleOrder;
   // The record may have changed since it was read, so verify it again.
-  return settle({ context, client, record: await proven(context, client, record), resend });
+  return settle({ context, client, record: await proven(context, client, record), resend, isOfOtherKey });
 }
+
+/** Whether a key of the same user has left an order in doubt. */
+async function isOfSameUser(context: OrderContext, { operation, account }: JournalRecord): Promise<boolean> {
+  if (operation !== 'order.create') return false;
+  const scope = await scopeOf(context, await (await context.journal()).attempts());
+  return scope.accounts.includes(account);
+}
+
+/**
+ * Whether the service would list the order of a record by now. Its own clock counts, since that of the machine that
+ * recorded it may be days off. It has to be asked before.
+ */
+async function isListedByNow(
+  context: OrderContext,
+  { key, created_at: since }: JournalRecord,
+): Promise<boolean> {
+  const attempts = await (await context.journal()).attempts();
+  const attempt = (await attempts.ofKey(await scopeOf(context, attempts), key)).at(-1);
+  return context.serviceClock.now() - (attempt?.madeAt ?? Date.parse(since)) >= listLagMs;
+}
+
+/** Maximum time for which lists of orders lag, ms. */
+const listLagMs = 300_000;
 
 /** Same as `resumeIntent`, for a record of a known operation. */
 export const resumeKnown = async <N extends JournaledOperation>(
   context: OrderContext,
   _operation: N,
   record: JournalRecord,
-  options?: Pick<ResumeOptions, 'resend'>,
+  options?: ResumeOptions,
 ): Promise<Made<MadeBy[N]>> =>
   // The cast is safe because the operation determines the result type.
   (await resumeIntent(context, record, options)) as Made<MadeBy[N]>;
@@ -86,13 +111,16 @@ interface Settling {
   readonly client: Client;
   readonly record: JournalRecord;
   readonly resend: boolean;
+  /** Whether another key of the same user has sent it. */
+  readonly isOfOtherKey: boolean;
 }
 
-async function settleOrder({ context, client, record, resend }: Settling): Promise<Made> {
-  if (isKeyOld(record, context.clock.now())) {
-    if (!resend) throw await tooOld(context, client, record);
-    await checkNotThere(context, client, record);
-  }
+async function settleOrder({ context, client, record, resend, isOfOtherKey }: Settling): Promise<Made> {
+  const isOld = isKeyOld(record, context.clock.now());
+  if (isOld && !resend) throw await tooOld(context, client, record);
+  if (isOld || isOfOtherKey) await checkNotThere(context, client, record);
+  // The service may count the keys of each API key apart, so an order that is not listed yet would be made twice.
+  if (isOfOtherKey && !(await isListedByNow(context, record))) throw sentWithOtherKey(record);
   const body = { ...(await asOrder(record)), idempotency_key: record.key };
   return send(context, client, { intent: intentIn(record), body, sending: 'again' });
 }
