@@ -19,7 +19,7 @@ import type { JournaledOperation, MadeBy, OrderRecord } from '../order-record.ts
 import { asOrder, type Body, type IntentOf, isPaid, labelsOf, type Made } from '../submit/intent.ts';
 import { resumeKnown } from '../submit/resume.ts';
 import { settleIntent } from '../submit/send.ts';
-import { type NeedSources, readOrderOf } from './decide-with-service.ts';
+import { type NeedSources, needDifferences, readOrderOf } from './decide-with-service.ts';
 import { type Need, needOf } from './need.ts';
 import type { Purchase } from './purchase.ts';
 import { metadataOf, referenceIn } from './reference.ts';
@@ -67,7 +67,7 @@ export async function sourcesFor<N extends JournaledOperation>(
   } as const;
   return {
     ...sources,
-    settle: (attempt) => settleAttempt(context, sources, purchase, attempt, settled),
+    settle: (attempt, isOnly) => settleAttempt(context, sources, purchase, attempt, { settled, isOnly }),
     isOther: (attempt, order) => isOther(context, attempt, order),
   };
 }
@@ -94,7 +94,7 @@ async function settleAttempt<N extends JournaledOperation>(
   sources: Listing,
   { order, intent }: Request<N>,
   attempt: Attempt,
-  settled: Settled<N> | undefined,
+  { settled, isOnly }: { readonly settled: Settled<N> | undefined; readonly isOnly: boolean },
 ): Promise<Outcome> {
   const { state } = attempt;
   if (attempt.upload !== undefined) return settleRow(context, order, attempt, attempt.upload);
@@ -115,8 +115,8 @@ async function settleAttempt<N extends JournaledOperation>(
         const found = await findAttempt(context, order, attempt, record);
         if (found.orderId !== undefined) return found;
       }
-      // A request with different content cannot settle the request in doubt.
-      if (!isSameRequest(record, intent)) return { state };
+      // A request with different content cannot settle the request in doubt, and neither may one that is another order.
+      if (!isOnly || !isSameRequest(record, intent)) return { state };
       const made = await settleOwn(context, intent, record);
       if (made) {
         settled.made = made;
@@ -133,7 +133,7 @@ type Listing = Pick<NeedSources, 'attempts' | 'scope' | 'client'>;
 
 /**
  * Settles a request in doubt by the order that the service lists for its reference. Keys follow from references, so that
- * an order of the same content is the one that was sent. @returns undefined if there is none.
+ * an order for the same need is the one that was sent, or keeps that from being made. @returns undefined if there is none.
  */
 async function settleListed(
   context: OrderContext,
@@ -151,7 +151,7 @@ async function settleListed(
     if (!isListed || metadataOf(one.reference ?? reference) !== metadataOf(reference)) continue;
     if (one.orderId === undefined || journal.otherKeyOf(one.orderId, key) !== undefined) continue;
     const seen = await seeOrder(client, one.orderId);
-    if (!seen || isOtherThanRequested(body, absentAsNull(seen.order))) continue;
+    if (!seen || needDifferences(body, seen.order).length > 0) continue;
     const taken = await journal.claim(record, false);
     if (taken.state !== 'intended') return undefined;
     context.note(`the order that was in doubt since ${record.created_at} is ${seen.order.id}`);
@@ -169,12 +169,11 @@ async function settleOwn<N extends JournaledOperation>(
 ): Promise<Made<MadeBy[N]> | undefined> {
   const { one } = labelsOf(record.operation);
   const how = record.payment === null ? '' : ' with its own payment';
-  const hasReference = referenceIn(record.body.metadata) !== undefined;
-  const hint = hasReference ? '' : ` (${reorderHint(record)})`;
+  const hint = referenceIn(record.body.metadata) ? '' : ` (${reorderHint(record)})`;
   context.note(`the same ${one} is in doubt since ${record.created_at}; settling that one${how}${hint}`);
   try {
-    // The service was asked for the reference and listed no such order, so that an old key is sent again, too.
-    return await resumeKnown(context, intent.operation, record, { resend: hasReference });
+    // An old key is sent again, too, if no order looks like it.
+    return await resumeKnown(context, intent.operation, record, { resend: true });
   } catch (error) {
     if (!isAtWork(error)) throw error;
     return undefined;

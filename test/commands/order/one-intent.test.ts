@@ -239,7 +239,7 @@ describe('the same order again', () => {
 });
 
 describe('an order in doubt', () => {
-  test('for two days is not sent again unasked: orders that look like it are named', async () => {
+  test('for two days is not sent again where an order looks like it: that is named', async () => {
     const shop = await shopping();
     lose(shop, 'reset-after');
     expect((await shop.order()).code).toBe(10);
@@ -254,7 +254,6 @@ describe('an order in doubt', () => {
     expect(next.map(({ command }: { command: string }) => command)).toEqual([
       `errand order get ${order?.id}`,
       `errand order journal forget ${key}`,
-      `errand order journal resume ${key} --resend`,
     ]);
     expect((await shop.run('order', 'journal', 'resume', key)).code).toBe(5);
     expect((await shop.run('order', 'journal', 'resume', '--all')).code).toBe(5);
@@ -288,10 +287,35 @@ describe('an order in doubt', () => {
     expect((await shop.order('--max-price-cents', '100', '--new')).code).toBe(0);
     shop.later(48 * hour);
     const again = await shop.order('-o', 'json');
-    expect(errorOf(again).message).toContain('No order of that time looks like it.');
+    expect(errorOf(again)).toMatchObject({ code: 'duplicate_in_doubt', outcome: 'unknown' });
     const key = errorOf(again).idempotency_key;
+    const resumed = await shop.run('order', 'journal', 'resume', key);
+    expect(resumed.stderr).toContain('No order of that time looks like it.');
     expect((await shop.order('--new')).code).toBe(0);
     expect((await shop.run('order', 'journal', 'forget', key)).code).toBe(0);
+    expect(await shop.orders()).toHaveLength(2);
+  });
+
+  test('for two days that never came to be an order is sent again by its own command', async () => {
+    const shop = await shopping();
+    lose(shop, 'reset-before');
+    expect((await shop.order()).code).toBe(10);
+    shop.later(48 * hour);
+    expect((await shop.run('order', 'journal', 'resume', '--all')).code).toBe(5);
+    const again = await shop.order('-o', 'json');
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stderr).not.toContain('existed already');
+    expect(await shop.orders()).toHaveLength(1);
+  });
+
+  test('is not sent again by a command that finds another live: one of the two may be enough', async () => {
+    const shop = await shopping();
+    expect((await shop.order()).code).toBe(0);
+    lose(shop, 'reset-before');
+    expect((await shop.order('--new')).code).toBe(10);
+    expect((await shop.order()).code).toBe(5);
+    expect(await shop.orders()).toHaveLength(1);
+    expect((await shop.run('order', 'journal', 'resume', '--all')).code).toBe(0);
     expect(await shop.orders()).toHaveLength(2);
   });
 

@@ -101,10 +101,13 @@ class Play implements Played {
 
   /** Follows what a command says of an order in doubt, as its user would. */
   async #settle(run: Run, outcome: Outcome | undefined): Promise<void> {
-    for (const line of outcome?.settling ?? []) {
+    const lines = [...(outcome?.settling ?? [])];
+    for (const line of lines) {
       const { errand } = this.#handOf(run, this.#runners[0]);
       const [, first = 'order', ...words] = line.split(' ');
       const { code, stderr } = await errand(first, ...words);
+      if (code === 5 && stderr.includes('No order of that time looks like it.'))
+        lines.push(`${line} --resend`);
       this.log.push(`  exit ${code} ${stderr.trim().slice(0, 200)}`);
       for (const at of run.needs) this.#lastWords.set(at, stderr);
       await this.#service.pass(stepMs);

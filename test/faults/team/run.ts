@@ -103,7 +103,9 @@ export async function runTeamIntent(
   } finally {
     await Promise.all([service.stop(), before.close()]);
     for (const machine of machines) machine.remove();
-    await patiently(() => server.database('postgres').run(`DROP DATABASE IF EXISTS ${database.name} WITH (FORCE)`));
+    await patiently(() =>
+      server.database('postgres').run(`DROP DATABASE IF EXISTS ${database.name} WITH (FORCE)`),
+    );
   }
 
   function createOn({ folder }: Machine): readonly string[] {
