@@ -138,13 +138,13 @@ export class AttemptTable {
       this.#database.run(sql, state, orderId ?? null, madeAt ?? null, seenAt ?? null, serial);
   }
 
-  follow(service: string, key: string, { state, orderId }: IntentEnd): void {
+  follow(service: string, key: string, { state, orderId, madeAt }: IntentEnd): void {
     this.#database.run(
       // A rejected attempt is retried with the same key, so update only the newest attempt.
-      `UPDATE attempts SET state = ?, order_id = coalesce(?, order_id) WHERE serial = (
+      `UPDATE attempts SET state = ?, order_id = coalesce(?, order_id), made_at = coalesce(?, made_at) WHERE serial = (
          SELECT max(serial) FROM attempts WHERE upload IS NULL AND key = ?
            AND account IN (SELECT id FROM attempt_accounts WHERE service = ?))`,
-      ...[state, orderId ?? null, key, service],
+      ...[state, orderId ?? null, madeAt ?? null, key, service],
     );
   }
 

@@ -146,7 +146,7 @@ export const accountOf = ({ id, account, user_id }: Readonly<Record<string, unkn
 });
 
 /** Outcome of an intent, to apply to its attempt. */
-export type IntentEnd = Pick<AttemptChange, 'state' | 'orderId'>;
+export type IntentEnd = Pick<AttemptChange, 'state' | 'orderId' | 'madeAt'>;
 
 /** Attempts of all needs, in the local journal or in a shared database. */
 export interface Attempts {

@@ -39,14 +39,23 @@ export class IntentEnds {
     this.#now = now;
   }
 
-  /** @returns the id that the journal has already, if it is another than `madeId`; the journal keeps that id. */
-  respond(key: string, baseUrl: string, madeId: string, grant: StoredGrant | undefined): string | undefined {
+  /**
+   * @param madeAt by the service's clock, ms since the epoch.
+   * @returns the id that the journal has already, if it is another than `madeId`; the journal keeps that id.
+   */
+  respond(
+    key: string,
+    baseUrl: string,
+    madeId: string,
+    grant: StoredGrant | undefined,
+    madeAt?: number,
+  ): string | undefined {
     const row = this.#table.intact(key, baseUrl);
     if (grant) this.#grants.write(madeId, baseUrl, grant);
     if (row.order_id !== madeId) this.#audit.append(stepEntry('responded', row, madeId));
     if (row.order_id !== null && row.order_id !== madeId) return String(row.order_id);
     this.#reservations.made(row, madeId);
-    this.#attempts?.follow(baseUrl, key, { state: 'placed', orderId: madeId });
+    this.#attempts?.follow(baseUrl, key, { state: 'placed', orderId: madeId, madeAt });
     if (row.state === ('reported' satisfies IntentState)) return undefined;
     this.#change(row, { state: 'responded', order_id: madeId, code: null, message: null, live: 2 });
     return undefined;

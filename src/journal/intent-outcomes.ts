@@ -52,21 +52,27 @@ export class IntentOutcomes {
 
   /**
    * Records that the service executed an intent; `grant` belongs to an order paid by challenge.
-   * @throws MadeTwiceError; StorageError if it cannot be persisted anywhere.
+   * @param madeAt by the service's clock, ms since the epoch. @throws MadeTwiceError; StorageError if it cannot be persisted anywhere.
    */
-  async respond(key: string, baseUrl: string, madeId: string, grant?: StoredGrant): Promise<RecordResult> {
+  async respond(
+    key: string,
+    baseUrl: string,
+    madeId: string,
+    grant?: StoredGrant,
+    madeAt?: number,
+  ): Promise<RecordResult> {
     this.run.respond({ key, baseUrl }, madeId);
     if (grant) this.grants.remember(madeId, baseUrl, grant);
     let other: string | undefined;
     const result = await this.#recordResult(
       { key, baseUrl, kind: 'made', madeId, grant, isReported: false },
       () => {
-        other = this.#ends.respond(key, baseUrl, madeId, grant);
+        other = this.#ends.respond(key, baseUrl, madeId, grant, madeAt);
         return 'booked';
       },
     );
     if (other !== undefined) throw new MadeTwiceError(key, other, madeId);
-    await this.#followed({ key, baseUrl }, { state: 'placed', orderId: madeId });
+    await this.#followed({ key, baseUrl }, { state: 'placed', orderId: madeId, madeAt });
     return result;
   }
 

@@ -301,12 +301,14 @@ const lineFields: Parts<Body['products'][number]> = {
   condition_not_in: sameValue,
 };
 
+const linesText = (count: number): string => `${count} ${count === 1 ? 'line' : 'lines'}`;
+
 /** Compares order lines in any sequence. */
 function lineDifferences({ products }: Body, { items: echoed }: OrderRecord): Difference[] {
   if (!Array.isArray(echoed) || echoed.length === 0) return [];
   const items: unknown[] = [...echoed];
   if (items.length !== products.length) {
-    const lines = { requested: `${products.length} lines`, existing: `${items.length} lines` };
+    const lines = { requested: linesText(products.length), existing: linesText(items.length) };
     return [{ field: 'products', ...lines, isVariant: false }];
   }
   return products.flatMap((line, index) => {

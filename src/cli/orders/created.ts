@@ -1,5 +1,6 @@
 import type { Printed } from '../../api/outputs/printed.ts';
 import type { ResultOf } from '../../format/output-forms.ts';
+import { relativeTime } from '../../format/time.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import type { Completed } from '../../orders/input/complete.ts';
 import type { OrderRecord } from '../../orders/order-record.ts';
@@ -104,7 +105,17 @@ export async function orderAssembled(
     });
   const { order, existed } = await inUsersWords(placing.file, place);
   if (existed) context.note('this order existed already; nothing was ordered twice');
+  if (existed && reference) noteAge(context, order);
   return createdResult(context, order, placing);
+}
+
+/** Time after which the order of a reference may be taken for a new one by mistake, ms. */
+const occasionMs = 12 * 3600 * 1000;
+
+function noteAge(context: Context, { created_at: at }: OrderRecord): void {
+  const now = context.serviceClock.now();
+  if (typeof at !== 'string' || !(now - Date.parse(at) > occasionMs)) return;
+  context.note(`it was placed ${relativeTime(at, now)}; another order takes another reference`);
 }
 
 /** Wraps an order command to print a one-line reminder afterwards if anything is in doubt. */

@@ -20,7 +20,7 @@ export const create = defineCommand({
   name: 'create',
   summary: 'Place an order for product URLs under a price ceiling',
   description:
-    'From flags, a JSON or YAML file, stdin, or prompts. The order is written to the journal before it is sent, so that one intent ends as one order. The same products for the same recipient within a short time (12 h; with a test key 10 min) are taken for a duplicate, whatever their ceiling, quantity or metadata: on a terminal errand asks, a script is refused. What failed or was cancelled is ordered again. An --idempotency-key or a --reference says which order it is.',
+    'From flags, a JSON or YAML file, stdin, or prompts. The order is written to the journal before it is sent, so that one intent ends as one order. The same products for the same recipient within a short time (12 h; with a test key 10 min) are taken for a duplicate, whatever their ceiling, quantity or metadata: on a terminal errand asks, a script is refused. What failed or was cancelled is ordered again, what was sent back only with --again. An --idempotency-key or a --reference says which order it is.',
   options: {
     ...orderInputOptions,
     ...watchOptions,

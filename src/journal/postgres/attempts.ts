@@ -172,8 +172,9 @@ export class SharedAttempts implements Attempts {
     await this.#inTurn.run(() => this.#ask(sql, true));
   }
 
-  async follow(service: string, key: string, { state, orderId }: IntentEnd): Promise<void> {
-    const sql = `UPDATE errand.attempts SET state = ${literal(state)}, order_id = coalesce(${orderId === undefined ? 'NULL' : literal(orderId)}, order_id)
+  async follow(service: string, key: string, { state, orderId, madeAt }: IntentEnd): Promise<void> {
+    const sql = `UPDATE errand.attempts SET state = ${literal(state)}, order_id = coalesce(${orderId === undefined ? 'NULL' : literal(orderId)}, order_id),
+        made_at = coalesce(${madeAt ?? 'NULL'}, made_at)
       WHERE serial = (SELECT max(serial) FROM errand.attempts WHERE upload IS NULL AND key = ${literal(key)}
         AND account IN (SELECT id FROM errand.attempt_accounts WHERE service = ${literal(service)}))`;
     await this.#inTurn.run(() => this.#ask(sql, true));

@@ -175,7 +175,7 @@ export async function readOrderOf(
       throw new ErrandError('in_doubt', 'the service describes another order under this id');
     return seen;
   } catch (error) {
-    if (!(error instanceof ErrandError) || stopOf(error)) throw error;
+    if (!(error instanceof ErrandError) || stopOf(error) || error.category === 'authentication') throw error;
     const age = relativeTime(new Date(madeAt).toISOString(), now());
     throw new ErrandError(
       'unavailable',

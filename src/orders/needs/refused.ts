@@ -1,5 +1,5 @@
 import { own } from '../../api/json.ts';
-import { relativeTime } from '../../format/time.ts';
+import { durationText, relativeTime } from '../../format/time.ts';
 import type { Attempt } from '../../journal/attempts.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
@@ -20,6 +20,7 @@ import type { Purchase } from './purchase.ts';
 import { metadataOf } from './reference.ts';
 import { recordOf } from './scope.ts';
 import type { SeenOrder } from './service-orders.ts';
+import { unitOf, windowsOf } from './windows.ts';
 
 /** Describes an attempt with its current state at the service and its age. */
 export function attemptText(attempt: Attempt, seen: DecidedOrder['seen'], now: number): string {
@@ -90,7 +91,7 @@ export async function refusedOrder<N extends JournaledOperation>(
     idempotencyKey: first?.key,
     outcome: why === 'in_doubt' || (why === 'unknown' && !isUnread) ? 'unknown' : 'applied',
     retryable: isUnread,
-    hint: hintOf(purchase, why),
+    hint: hintOf(context, purchase, why, attempts),
     next: nextSteps(context, purchase, why, earlier),
   });
 }
@@ -223,15 +224,20 @@ const isAlike: ReadonlySet<Refusal> = new Set(['alike', 'overlaps']);
 const isForAnother: ReadonlySet<Refusal> = new Set(['differs', 'exists', 'old']);
 
 function hintOf<N extends JournaledOperation>(
+  context: OrderContext,
   { placing: { reference } }: Purchase<N>,
   why: Refusal,
+  attempts: readonly Attempt[],
 ): string | undefined {
   if (reference) return isForAnother.has(why) ? 'Another order takes another reference.' : undefined;
   if (why === 'in_doubt') return 'Find out first what became of that one.';
   if (why === 'unknown') return 'Look whether that one is there before you order another.';
-  return why === 'alike' || why === 'overlaps'
-    ? 'The same products for the same recipient within a short time are taken for a duplicate (`errand config set duplicate-window`).'
-    : undefined;
+  if (!isAlike.has(why)) return undefined;
+  const { singleMs, rowMs } = windowsOf(context);
+  const what = 'The same products for the same recipient are taken for a duplicate';
+  if (attempts.some((one) => unitOf(one) === 'row'))
+    return `${what} for ${durationText(Math.max(singleMs, rowMs))} after they were in an upload.`;
+  return `${what} for ${durationText(singleMs)}; \`errand config set duplicate-window 1h\` sets another time.`;
 }
 
 function nextSteps<N extends JournaledOperation>(
@@ -262,7 +268,7 @@ function nextSteps<N extends JournaledOperation>(
   const another = { command: `${again} --new`, when: 'for another order' };
   const named = {
     command: `${again} --reference NAME`,
-    when: 'for another under a name of your own, which is bought once however often this runs',
+    when: 'for another, under a name that you give it: each name is ordered once',
   };
   return [
     ...see,

@@ -155,7 +155,7 @@ async function settleListed(
     const taken = await journal.claim(record, false);
     if (taken.state !== 'intended') return undefined;
     context.note(`the order that was in doubt since ${record.created_at} is ${seen.order.id}`);
-    await settleIntent(context, { key, baseUrl, operation }, seen.order.id);
+    await settleIntent(context, { key, baseUrl, operation }, seen.order.id, { madeAt: seen.madeAt });
     return { state: 'placed', orderId: seen.order.id };
   }
   return undefined;

@@ -10,7 +10,7 @@ import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { isOtherOrder } from '../compare.ts';
 import { isCertain, leftInDoubt, type Sending } from '../doubt.ts';
-import type { IdentifiedOrder } from '../order-record.ts';
+import type { IdentifiedOrder, OrderRecord } from '../order-record.ts';
 import { existingId, namesAnother, readExisting, withoutId } from './existing.ts';
 import { type KeyedBody, labelsOf, type Placed } from './intent.ts';
 
@@ -40,7 +40,7 @@ export async function send(context: OrderContext, client: Client, sendable: Send
   try {
     const { order, grant } = await create(client, body, await heldCall(context, intent));
     await checkMade(context, sendable, order);
-    await settleIntent(context, intent, order.id, grant);
+    await settleIntent(context, intent, order.id, { grant, madeAt: madeAt(order) });
     return { order, existed: false };
   } catch (error) {
     if (!(error instanceof ErrandError) || error instanceof MadeTwiceError) throw error;
@@ -88,7 +88,7 @@ async function adoptExisting(
     if (other !== undefined) throw namesAnother(errorResponse, id, `the order of ${other}`);
     const grant = await saveGrant(context, id, errorResponse);
     const placed = await readExisting(context, client, { ...sendable, refusal: errorResponse }, id);
-    await settleIntent(context, intent, id, grant);
+    await settleIntent(context, intent, id, { grant, madeAt: madeAt(placed.order) });
     return placed;
   } catch (error) {
     if (!(error instanceof ErrandError) || error instanceof MadeTwiceError) throw error;
@@ -146,22 +146,26 @@ export async function whileHeld<T>(
   }
 }
 
+/** When an order was made, ms since the epoch; undefined if the service does not say. */
+const madeAt = ({ created_at: at }: OrderRecord): number | undefined => Date.parse(String(at)) || undefined;
+
 type Settled = Pick<Intent, 'key' | 'baseUrl' | 'operation'>;
 
 /**
  * Records the result that the service made from an intent, and a paid order's grant. If recording fails, the result
  * still exists, so its id is reported. The record then stays in doubt, or is updated later if the journal is shared.
+ * @param madeAt by the service's clock, ms since the epoch.
  * @throws MadeTwiceError if the journal has a different order for the same intent.
  */
 export async function settleIntent(
   context: OrderContext,
   { key, baseUrl, operation }: Settled,
   madeId: string,
-  grant?: Grant,
+  { grant, madeAt }: { readonly grant?: Grant | undefined; readonly madeAt?: number | undefined } = {},
 ): Promise<void> {
   const { one, made } = labelsOf(operation);
   try {
-    const recorded = await (await context.journal()).respond(key, baseUrl, madeId, grant);
+    const recorded = await (await context.journal()).respond(key, baseUrl, madeId, grant, madeAt);
     if (recorded === 'follows')
       context.note(
         `the ${one} ${madeId} was ${made}; the database did not take the record of it, which follows with the next command here that reaches it`,
