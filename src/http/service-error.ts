@@ -197,12 +197,15 @@ function isProvenRejection(
   { refusals, auth }: Prepared,
   { status, bytes, headers }: ServiceResponse,
 ): boolean {
-  if (status < 400 || status >= 500) return false;
+  if (status < 400 || status >= 500 || provesNothing.has(status)) return false;
   if (status === 402 && auth === 'payment' && readPaymentChallenges(headers).length > 0) return true;
   const { code, message, issues = [] } = readErrorBody(bytes);
   if (status === 422 && issues.length > 0) return true;
   return message !== undefined && refusals.some((known) => known === code);
 }
+
+/** Request Timeout and Too Early are about the transfer, whatever their body says. */
+const provesNothing: ReadonlySet<number> = new Set([408, 425]);
 
 function validation({ issues = [] }: ErrorBody, facts: ErrorFacts): ErrandError {
   const code = 'validation_error' satisfies ErrorCode;

@@ -1,16 +1,21 @@
+import { listIn } from '../../api/json.ts';
+import { contentIn } from '../../format/canonical-need.ts';
 import type { Client } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
 import { unlessMissing } from '../../http/response.ts';
 import type { Attempt, AttemptChange, AttemptScope, AttemptState, Attempts } from '../../journal/attempts.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
+import { compareNeeds, needOf } from '../../orders/needs/need.ts';
 import { knownScopeOf, scopeOf } from '../../orders/needs/scope.ts';
 import { listedByReference, seeOrder } from '../../orders/needs/service-orders.ts';
 import type { OrderRecord } from '../../orders/order-record.ts';
 import { findBatch } from '../../orders/send-batch.ts';
+import { readOrder } from '../../orders/submit/existing.ts';
 import { asBatch } from '../../orders/submit/intent.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import type { UploadRow } from '../rows.ts';
 import {
   type Batch,
   type BatchRow,
@@ -23,7 +28,7 @@ import {
 import { inFlight } from '../upload/concurrency-limiter.ts';
 import { withMetOrders } from '../upload/met-orders.ts';
 import { hasUploads } from '../upload/named.ts';
-import { ownKeyNamespace } from './row-need.ts';
+import { ownKeyNamespace, quantitiesIn, quantitiesOfOrder, RowNeeds } from './row-need.ts';
 
 /** Where the attempts of a command's account are stored. */
 export interface AttemptStore {
@@ -156,7 +161,51 @@ async function applied(
     return own.map((one) => ({ ...one, state }));
   }
   const [batch = found.body] = await withMetOrders(context, [await withNamedOrders(client, found.body, own)]);
-  return applyBatch(context, store, own, batch);
+  return applyBatch(context, store, own, batch, await comparedOrders(client, store, own, batch));
+}
+
+/** Whether a row that has found an order under its key asks for the same; by the index of the row. */
+type ComparedRows = ReadonlyMap<number, boolean>;
+
+/** Another machine may have ordered something else under the same reference. */
+async function comparedOrders(
+  client: Client,
+  { journal, scope }: AttemptStore,
+  own: readonly Attempt[],
+  batch: Batch,
+): Promise<ComparedRows> {
+  const compared = new Map<number, boolean>();
+  const found = rowsOf(batch).filter((row) => isToCompare(row, batch, latestOf(own, batch)[row.index]));
+  if (found.length === 0) return compared;
+  const [{ upload = '' } = {}] = own;
+  const sent = listIn(journal.find(upload, scope.service)?.body ?? {}, 'rows') as readonly UploadRow[];
+  const headings = [...new Set(sent.flatMap((row) => Object.keys(row)))];
+  const needs = new RowNeeds().of({ key: '', rows: sent, numbers: sent.map((_, at) => at), headings });
+  for (const row of found) {
+    const id = orderOfAttempt(row, batch);
+    const order = id === undefined ? undefined : await unlessMissing(readOrder(client, id));
+    const [need, content] = [needs[row.index], order && contentIn(order, 'items')];
+    const isOther =
+      order &&
+      need &&
+      content &&
+      (compareNeeds(need.need, needOf(content)) !== 'alike' ||
+        quantitiesIn(need) !== quantitiesOfOrder(order));
+    compared.set(row.index, !isOther);
+  }
+  return compared;
+}
+
+const isToCompare = (row: BatchRow, batch: Batch, attempt: Attempt | undefined): boolean =>
+  isMet(row, batch) &&
+  attempt?.reference !== undefined &&
+  attempt.reference.namespace !== ownKeyNamespace &&
+  attempt.orderId === undefined;
+
+/** The batch may have been refused before, and sent again. */
+function latestOf(own: readonly Attempt[], batch: Batch): readonly Attempt[] {
+  const count = Math.max(rowsOf(batch).length, Number(batch.row_count) || 0);
+  return own.slice(-Math.max(count, 1));
 }
 
 /** Adds the orders of rows whose key has an order that the service does not name. They are found by their reference. */
@@ -186,29 +235,35 @@ async function withNamedOrders(client: Client, batch: Batch, own: readonly Attem
 /** State of attempts that the service does not have. A sandbox may have been reset since, or restored. */
 const gone = ({ scope }: Pick<AttemptStore, 'scope'>): AttemptState => (scope.isTest ? 'unsent' : 'unknown');
 
-/** Updates the attempts of a batch from the batch as it was read. @returns the attempts as they are now. */
+/**
+ * Updates the attempts of a batch from the batch as it was read. @param compared are the rows that have found an order,
+ * as far as they were compared with it; others stay as they are. @returns the attempts as they are now.
+ */
 export async function applyBatch(
   context: Context,
   { attempts }: Pick<AttemptStore, 'attempts'>,
   all: readonly Attempt[],
   batch: Batch,
+  compared: ComparedRows = new Map(),
 ): Promise<readonly Attempt[]> {
   const rows = rowsOf(batch);
-  const own = all.filter(({ state }) => state !== 'unsent');
-  const count = Math.max(rows.length, Number(batch.row_count) || 0);
-  // The batch may have been refused before, and sent again.
-  const latest = own.slice(-Math.max(count, 1));
+  const latest = latestOf(
+    all.filter(({ state }) => state !== 'unsent'),
+    batch,
+  );
   const seenAt = context.serviceClock.now();
   const createdAt = Date.parse(String(batch.created_at));
   const changes: AttemptChange[] = [];
   for (const row of rows) {
     const attempt = latest[row.index];
     if (!attempt) continue;
+    const isSame = compared.get(row.index) ?? (isToCompare(row, batch, attempt) ? undefined : true);
+    if (isSame === undefined) continue;
     const madeAt = Number.isNaN(createdAt) ? attempt.madeAt : createdAt;
-    const orderId = orderOfAttempt(row, batch) ?? attempt.orderId;
+    const orderId = isSame ? (orderOfAttempt(row, batch) ?? attempt.orderId) : undefined;
     changes.push({
       serial: attempt.serial,
-      state: attemptStateOf(row, batch, attempt),
+      state: isSame ? attemptStateOf(row, batch, attempt) : 'failed',
       orderId,
       madeAt,
       seenAt,

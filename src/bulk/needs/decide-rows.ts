@@ -1,4 +1,4 @@
-import { listIn, numberIn, objectsIn, textIn } from '../../api/json.ts';
+import { listIn } from '../../api/json.ts';
 import type { Attempt, AttemptClaim, NewAttempt, Reference } from '../../journal/attempts.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
@@ -13,10 +13,9 @@ import {
   type Statement,
 } from '../../orders/needs/decide.ts';
 import { attemptKey, metadataOf } from '../../orders/needs/reference.ts';
-import { firstKeyOf, rowKey } from '../../orders/needs/row-key.ts';
+import { attemptNumberOf, firstKeyOf, rowKey } from '../../orders/needs/row-key.ts';
 import { type EarlierUpload, SameFile } from '../../orders/needs/same-file.ts';
 import { type Windows, windowsOf } from '../../orders/needs/windows.ts';
-import type { OrderRecord } from '../../orders/order-record.ts';
 import type { Context } from '../../run/context.ts';
 import { keyOfRows, type UploadRow } from '../rows.ts';
 import type { Batch } from '../upload/batches.ts';
@@ -31,7 +30,7 @@ import {
   storedBatches,
 } from './batch-outcome.ts';
 import { maxByReference, ordersFor, recordOrders } from './reference-look.ts';
-import { ownKeyNamespace, quantitiesIn, quantitiesOf, type RowNeed, RowNeeds } from './row-need.ts';
+import { ownKeyNamespace, quantitiesIn, quantitiesOfOrder, type RowNeed, RowNeeds } from './row-need.ts';
 
 /** The rows to decide about. They are read several times. */
 export interface RowSource {
@@ -100,7 +99,7 @@ export interface RefusedRows {
   count: number;
   /** The first ones. */
   readonly first: RowFinding[];
-  /** Number of rows by the batch that blocks them; undefined for single orders. */
+  /** Number of rows by the batch that blocks them, one for each upload; undefined for single orders. */
   readonly byBatch: Map<string | undefined, number>;
 }
 
@@ -303,7 +302,8 @@ export class DecidedRows {
     const sent = new RowNeeds().of({ key, rows, numbers, headings });
     for (const [index, { serial }] of attempts.entries()) {
       const row = sent[index];
-      if (row) this.#quantities.set(serial, quantitiesIn(row));
+      // What the service says of the order counts.
+      if (row && !this.#quantities.has(serial)) this.#quantities.set(serial, quantitiesIn(row));
     }
   }
 
@@ -433,11 +433,11 @@ export class DecidedRows {
           retriedAt !== undefined &&
           one.likeness === 'alike' &&
           one.madeAt > retriedAt &&
-          !this.#source.isOfFile(one);
+          (isLaterAttempt(firstKey, one.key) || !this.#source.isOfFile(one));
         if (isOfKey || meetsRetried) heeded.push({ ...one, reference: row.need.reference });
         continue;
       }
-      const key = isNamedByKey ? one.key : firstKeyOf(one.key);
+      const key = keyFor(firstKey, one);
       if (this.#source.ignores?.(row, one, related)) continue;
       if (key !== firstKey && !isOf(row.need.reference, one) && this.#source.isOfFile(one)) continue;
       heeded.push(key === one.key ? one : { ...one, key });
@@ -553,8 +553,10 @@ export class DecidedRows {
     number: number,
   ): string {
     if (hasOwnKey) {
-      // A file's own key is used for all attempts, but a retry of an order that failed needs another one.
-      const isFurther = this.#asked.door === 'retry' && number > 1;
+      // A file's own key is used for all attempts, but a retry of an order that failed needs another one. So does a row
+      // of a file of failed rows, whose key errand has made.
+      const isOfRetry = this.#asked.door === 'retry' || firstKeyOf(firstKey) !== firstKey;
+      const isFurther = isOfRetry && number > 1;
       return isFurther ? attemptKey({ namespace: ownKeyNamespace, text: firstKey }, number) : firstKey;
     }
     if (reference) return attemptKey(reference, number);
@@ -575,8 +577,10 @@ export class DecidedRows {
     this.refused.set(why, rows);
     rows.count += 1;
     if (rows.first.length < maxFindings) rows.first.push({ row: row.number, cells: row.cells, attempts });
-    for (const upload of new Set(attempts.map((one) => one.upload)))
-      rows.byBatch.set(upload, (rows.byBatch.get(upload) ?? 0) + 1);
+    const batches = new Map(
+      attempts.map(({ upload }) => [upload === undefined ? undefined : this.uploadOf(upload), upload]),
+    );
+    for (const batch of batches.values()) rows.byBatch.set(batch, (rows.byBatch.get(batch) ?? 0) + 1);
   }
 
   #toLook(one: Attempt, look: Look): void {
@@ -654,16 +658,21 @@ const noCounts = (): RowCounts => ({
 const assumed = (one: Attempt): Attempt =>
   one.state === 'unknown' || one.state === 'intended' ? { ...one, state: 'placed' } : one;
 
-const quantitiesOfOrder = (order: OrderRecord): string =>
-  quantitiesOf(
-    objectsIn(order, 'items').map((line) => ({
-      url: textIn(line, 'url') ?? '',
-      quantity: numberIn(line, 'quantity') ?? 1,
-    })),
-  );
+/**
+ * The key of the first attempt at the row of an attempt. A file of failed rows gives the keys of the next attempts at
+ * them; any other key that a file gives stays as it is.
+ */
+function keyFor(firstKey: string, { key, reference }: Attempt): string {
+  if (reference?.namespace !== ownKeyNamespace) return firstKeyOf(key);
+  return firstKeyOf(reference.text) === firstKey ? firstKey : key;
+}
 
 const isUsed = (record: JournalRecord | undefined): boolean =>
   record !== undefined && (record.order_id !== null || record.state === 'forgotten');
+
+/** Whether a key is of a later attempt at the same row. */
+const isLaterAttempt = (key: string, other: string): boolean =>
+  firstKeyOf(other) === firstKeyOf(key) && attemptNumberOf(other) > attemptNumberOf(key);
 
 /**
  * When the attempt was made that a row retries under a key which `bulk retry --to` wrote; undefined for any other key.
@@ -672,6 +681,7 @@ const isUsed = (record: JournalRecord | undefined): boolean =>
 function retriedAttemptAt(key: string, related: readonly Attempt[]): number | undefined {
   const first = firstKeyOf(key);
   if (first === key) return undefined;
-  const times = related.filter((one) => firstKeyOf(one.key) === first).map(({ madeAt }) => madeAt);
+  const earlier = Array.from({ length: attemptNumberOf(key) - 1 }, (_, at) => rowKey(first, at + 1));
+  const times = related.filter((one) => earlier.includes(one.key)).map(({ madeAt }) => madeAt);
   return times.length === 0 ? undefined : Math.max(...times);
 }

@@ -1,9 +1,11 @@
 import { type BulkColumn, bulkListSeparator, type ColumnPlan, planColumns } from '../../api/bulk-columns.ts';
+import { numberIn, objectsIn, textIn } from '../../api/json.ts';
 import { canonicalPage } from '../../format/canonical-product.ts';
 import type { AttemptNeed, Reference } from '../../journal/attempts.ts';
 import { needOf } from '../../orders/needs/need.ts';
 import { referenceIn, referenceKey } from '../../orders/needs/reference.ts';
 import { firstKeyOf } from '../../orders/needs/row-key.ts';
+import type { OrderRecord } from '../../orders/order-record.ts';
 import { referenceHeading, type UploadRow } from '../rows.ts';
 import type { Batch } from '../upload/batches.ts';
 
@@ -44,6 +46,15 @@ export function quantitiesIn({ urls, quantity }: Pick<RowNeed, 'urls' | 'quantit
   const given = quantity.split(bulkListSeparator).map((part) => Number(part.trim() || 1));
   return quantitiesOf(urls.map((url, index) => ({ url, quantity: given[index] ?? given[0] ?? 1 })));
 }
+
+/** Quantities of an order. */
+export const quantitiesOfOrder = (order: OrderRecord): string =>
+  quantitiesOf(
+    objectsIn(order, 'items').map((line) => ({
+      url: textIn(line, 'url') ?? '',
+      quantity: numberIn(line, 'quantity') ?? 1,
+    })),
+  );
 
 /** Reads the needs of batches. Resolves the columns once for all batches with the same headings. */
 export class RowNeeds {

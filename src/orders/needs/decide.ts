@@ -211,17 +211,25 @@ function decideByLikeness(request: NeedRequest, attempts: readonly ComparedAttem
   if (statement.isNew) return stillInDoubt(request, alike) ?? send(recent);
   const overlapping = ofRun.filter((one) => one.likeness === 'overlap' && isRecent(request, one));
   return (
-    blocking(request, [...alike.filter(isInDoubt), ...recent], 'alike') ??
+    blocking(request, [...alike.filter((one) => isOpen(request, one)), ...recent], 'alike') ??
     blocking(request, overlapping, 'overlaps') ??
     refusedAgain(request, recent) ??
     send(recent)
   );
 }
 
+/** Whether an attempt has to be settled at any age. Rows are compared with each other for a longer time. */
+const isOpen = ({ door }: NeedRequest, attempt: Attempt): boolean =>
+  isInDoubt(attempt) || (doors[door].unit === 'single' && isGivenUp(attempt));
+
 const isRecent = ({ door, windows, now }: NeedRequest, attempt: Attempt): boolean =>
   isWithin(attempt, doors[door].unit, windows, now);
 
 const isInDoubt = ({ state }: Attempt): boolean => state === 'intended';
+
+/** Whether an order was given up, so that it may still be there. */
+const isGivenUp = ({ state, orderId, upload }: Attempt): boolean =>
+  state === 'unknown' && orderId === undefined && upload === undefined;
 
 const isFresh = ({ read, freshSince }: NeedRequest, { serial, seenAt }: Attempt): boolean =>
   read?.has(serial) || (freshSince !== undefined && seenAt !== undefined && seenAt >= freshSince);
@@ -236,7 +244,8 @@ function unsettled(request: NeedRequest, attempts: readonly ComparedAttempt[]): 
   if (inDoubt.length > 0) return refuse('in_doubt', inDoubt);
   const { isNew, again } = request.statement;
   const unknown = attempts.filter(({ state }) => state === 'unknown');
-  return unknown.length > 0 && !isNew && !again ? refuse('unknown', unknown) : undefined;
+  const mayPass = isNew || (again && request.need.reference !== undefined);
+  return unknown.length > 0 && !mayPass ? refuse('unknown', unknown) : undefined;
 }
 
 /** Where another order is intended, only attempts in doubt block it, and only for doors that settle these first. */

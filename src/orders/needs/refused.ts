@@ -37,7 +37,8 @@ function stateText(attempt: Attempt, seen: DecidedOrder['seen']): string {
 const maxState = 60;
 
 function ageText({ madeAt }: Attempt, now: number): string {
-  const age = relativeTime(new Date(madeAt).toISOString(), now);
+  // The clock of the machine that sent it may be ahead.
+  const age = relativeTime(new Date(Math.min(madeAt, now)).toISOString(), now);
   return age === 'now' ? 'just now' : age;
 }
 
@@ -88,7 +89,8 @@ export async function refusedOrder<N extends JournaledOperation>(
       ...((reference || orders.length > 1) && { orders }),
       ...(differences.length > 0 && { differences }),
     },
-    idempotencyKey: first?.key,
+    // An order that was made elsewhere has its id for a key.
+    idempotencyKey: first?.key === first?.orderId ? undefined : first?.key,
     outcome: why === 'in_doubt' || (why === 'unknown' && !isUnread) ? 'unknown' : 'applied',
     retryable: isUnread,
     hint: hintOf(context, purchase, why, attempts),
@@ -221,7 +223,7 @@ const referenceMessages: Readonly<Record<Refusal, Message>> = {
 const isAlike: ReadonlySet<Refusal> = new Set(['alike', 'overlaps']);
 
 /** Refusals after which the user may need another reference. */
-const isForAnother: ReadonlySet<Refusal> = new Set(['differs', 'exists', 'old']);
+const isForAnother: ReadonlySet<Refusal> = new Set(['differs', 'exists', 'old', 'other_namespace']);
 
 function hintOf<N extends JournaledOperation>(
   context: OrderContext,
@@ -234,9 +236,10 @@ function hintOf<N extends JournaledOperation>(
   if (why === 'unknown') return 'Look whether that one is there before you order another.';
   if (!isAlike.has(why)) return undefined;
   const { singleMs, rowMs } = windowsOf(context);
-  const what = 'The same products for the same recipient are taken for a duplicate';
+  const products = why === 'alike' ? 'the same products' : 'some of the same products';
+  const what = `An order of ${products} for the same recipient is taken for a duplicate`;
   if (attempts.some((one) => unitOf(one) === 'row'))
-    return `${what} for ${durationText(Math.max(singleMs, rowMs))} after they were in an upload.`;
+    return `${what} for ${durationText(Math.max(singleMs, rowMs))} after the other was in an upload.`;
   return `${what} for ${durationText(singleMs)}; \`errand config set duplicate-window 1h\` sets another time.`;
 }
 
@@ -253,19 +256,26 @@ function nextSteps<N extends JournaledOperation>(
       : [{ command: shellLine`errand order get ${orderId}` + where, when: 'to see it' }],
   );
   const settle = attempts
-    .filter(({ state, orderId }) => state === 'intended' && orderId === undefined)
+    .filter(
+      ({ state, orderId, operation: of }) =>
+        state === 'intended' && orderId === undefined && of !== 'legacy.retry',
+    )
     .map(({ key, upload }) => ({
       command: journalCommand('resume', upload ?? key, where),
       when: 'to find out, safely',
     }));
   const isListed = !isPaid(operation);
   const look =
-    why === 'unknown' && isListed ? [{ command: `errand order list${where}`, when: 'to look for it' }] : [];
+    (why === 'unknown' || (why === 'in_doubt' && settle.length === 0)) && isListed
+      ? [{ command: `errand order list${where}`, when: 'to look for it' }]
+      : [];
   const again = command ?? (context.argv && typedCommand(context.argv));
   if (again === undefined) return [...see, ...settle, ...look];
   const isCreate = (operation === 'order.create' || isPaid(operation)) && !isByHand;
   const buysAgain = isCreate && ['cancelled', 'returned', ...(reference ? ['unknown'] : [])].includes(why);
-  const another = { command: `${again} --new`, when: 'for another order' };
+  // The two flags exclude each other.
+  const fresh = again.replace(/ --again(?= |$)/, '');
+  const another = { command: `${fresh} --new`, when: 'for another order' };
   const named = {
     command: `${again} --reference NAME`,
     when: 'for another, under a name that you give it: each name is ordered once',

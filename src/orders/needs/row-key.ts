@@ -23,6 +23,9 @@ const maxFurther = 9;
 export const keysOfRow = (key: string): string[] =>
   Array.from({ length: maxFurther }, (_, at) => rowKey(firstKeyOf(key), at + 1));
 
+/** Number of the attempt with a key. */
+export const attemptNumberOf = (key: string): number =>
+  further.test(key) ? Number(key.slice(key.lastIndexOf('-') + 1)) : 1;
+
 /** Key of the attempt that follows the one with a key. */
-export const nextRowKey = (key: string): string =>
-  rowKey(firstKeyOf(key), 1 + (further.test(key) ? Number(key.slice(key.lastIndexOf('-') + 1)) : 1));
+export const nextRowKey = (key: string): string => rowKey(firstKeyOf(key), 1 + attemptNumberOf(key));

@@ -206,7 +206,9 @@ async function findAttempt(
   if (isPaid(operation)) return { state };
   const body = record?.operation === 'order.create' ? await asOrder(record) : order;
   const [first] = await findOrders(context, { body, key, since: madeAt });
-  return first ? { state: 'placed', orderId: String(first.id) } : { state };
+  if (first) return { state: 'placed', orderId: String(first.id) };
+  const isListedByNow = context.serviceClock.now() - madeAt > keyLifetimeMs;
+  return { state: state === 'unknown' && isListedByNow ? 'unsent' : state };
 }
 
 /** Maximum number of orders to read in order to learn their age. */
@@ -215,13 +217,15 @@ const maxAged = 10;
 /**
  * Reads orders of the same content that seem too old to be duplicates, so that their age is measured by the service's
  * clock. This machine's clock may be days off, and so may that of the machine that recorded them.
+ * @throws ErrandError unavailable if the service's time cannot be read; nothing may be sent then.
  */
 export async function readAges<N extends JournaledOperation>(
   context: OrderContext,
-  { attempts, scope, client, now }: NeedSources,
+  sources: NeedSources,
   { order, placing: { reference } }: Pick<Purchase<N>, 'order' | 'placing'>,
   windows: Windows,
 ): Promise<void> {
+  const { attempts, scope, now } = sources;
   const [related = []] = await attempts.related(scope, [needOf(order, reference)]);
   const old = related
     .filter(
@@ -236,14 +240,19 @@ export async function readAges<N extends JournaledOperation>(
   const [last] = old;
   // Any response tells the service's time.
   const toRead = unread.length === 0 && last && !context.serviceClock.isHeard ? [last] : unread;
-  for (const { serial, orderId } of toRead) {
+  for (const attempt of toRead) {
+    const { serial, orderId } = attempt;
     if (orderId === undefined) continue;
+    // As long as the service's time is unknown, any of them may be a duplicate.
+    const isRequired = !context.serviceClock.isHeard;
     try {
-      const seen = await seeOrder(client, orderId);
+      const seen = await (isRequired
+        ? readOrderOf(sources, attempt, orderId)
+        : seeOrder(sources.client, orderId));
       const { state, madeAt } = seen ?? {};
       if (state) await attempts.change([{ serial, state, madeAt, seenAt: now() }]);
     } catch (error) {
-      if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+      if (isRequired || !(error instanceof ErrandError) || context.signal.aborted) throw error;
     }
   }
 }

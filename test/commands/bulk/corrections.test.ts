@@ -239,3 +239,75 @@ test('equal rows of a file are needs of their own, and so are rows whose keys th
 test('of 2,000 rows 30 failed, and 4 of those were corrected', async () => {
   await corrected(2000, 30, 4, []);
 });
+
+test('a row of a file of failed rows is met by whichever retry orders it', async () => {
+  const { line, write, bulk, ended, live } = await begin();
+  write('a.csv', [line(1, 'test-out-of-stock', 5000), line(2, 'test-out-of-stock', 5000)]);
+  const first = await bulk('upload', 'a.csv');
+  expect(first.code, first.stderr).toBe(0);
+  await ended(2);
+  expect((await bulk('retry', 'a', '--to', 'bad.csv')).code).toBe(0);
+  expect((await bulk('upload', 'bad.csv')).code).toBe(0);
+  await ended(4);
+
+  // Each orders a key that was not used before.
+  expect((await bulk('retry', 'a')).code).toBe(0);
+  await ended(6);
+  expect((await bulk('upload', 'bad.csv')).code).toBe(0);
+  await ended(8);
+  expect(await live()).toBe(0);
+  const last = await bulk('retry', 'bad', '--dry-run');
+  expect(offered(last.stdout)).toBe(2);
+});
+
+test('where the retry of the first file has ordered, the file of failed rows orders nothing', async () => {
+  const workspace = makeWorkspace();
+  onTestFinished(() => workspace.remove());
+  const run = (...args: string[]) => errand(workspace, args);
+  const { stdout: products } = await run('sandbox', 'products', '-o', 'id');
+  const url = products.split('\n').find((one) => one.includes('test-slow'));
+  const lines = [1, 2].map((at) => `R-${at},${url},5000,Ada Byron,${at} Main St,Austin,TX,78701,5125550100`);
+  writeFileSync(join(workspace.folder, 'a.csv'), [headings, ...lines, ''].join('\n'));
+  const pending = async (): Promise<string[]> => {
+    const { stdout } = await run('order', 'list', '--all', '-o', 'json');
+    const orders: { id: string; status: string }[] = JSON.parse(stdout);
+    return orders.filter(({ status }) => status === 'pending').map(({ id }) => id);
+  };
+  const placed = () => expect.poll(async () => (await pending()).length).toBe(2);
+  const fail = async () => {
+    await placed();
+    await run('sandbox', 'trigger', 'failed', ...(await pending()));
+  };
+
+  await run('bulk', 'upload', 'a.csv');
+  await fail();
+  await run('bulk', 'retry', 'a', '--to', 'bad.csv');
+  await run('bulk', 'upload', 'bad.csv');
+  await fail();
+  expect((await run('bulk', 'retry', 'a')).code).toBe(0);
+  await placed();
+  for (const args of [
+    ['retry', 'bad'],
+    ['retry', 'a'],
+    ['upload', 'bad.csv'],
+    ['upload', 'a.csv'],
+  ])
+    expect((await run('bulk', ...args)).code, args.join(' ')).toBe(0);
+  await placed();
+});
+
+test('of two machines that race with other content under one reference, neither takes the other’s order for its own', async () => {
+  const { machine, line, bulk, ended, write, live } = await begin();
+  const reference = ['--reference-column', 'requisition'];
+  const second = machine();
+  write('f.csv', [line(1, 'test-success', 9000)]);
+  const other = line(1, 'test-success', 9000).replace('Ada', 'Bob');
+  write('f2.csv', [other], second);
+  const upload = (file: string) => errand(second, ['bulk', 'upload', file, ...reference]);
+  await Promise.all([bulk('upload', 'f.csv', ...reference), upload('f2.csv')]);
+  await ended(1);
+  const again = [await bulk('upload', 'f.csv', ...reference), await upload('f2.csv')];
+  expect(again.map(({ code }) => code).toSorted()).toEqual([0, 5]);
+  expect(again.find(({ code }) => code === 5)?.stderr).toContain('the order of its reference or key differs');
+  expect(await live()).toBe(1);
+});
