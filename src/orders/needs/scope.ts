@@ -38,7 +38,7 @@ export async function scopeOf(
   if (isPaid(operation)) return scope;
   const stored = await attempts.accounts(scope);
   const [account] = scope.accounts;
-  const others = stored.filter((one) => one.account !== account);
+  const others = stored.filter((one) => one.account !== account && one.account !== paidSender.account);
   if (others.length === 0 || stored.some((one) => one.account === account && one.userId !== undefined))
     return withSameUser(scope, stored);
   const client = await context.client();
@@ -88,14 +88,24 @@ function scopeWith(
   return { ...scope, accounts: [account, ...others], newestAccount: stored.at(-1)?.id ?? 0 };
 }
 
-/** The user of the key in use; undefined if the service does not tell this key. @throws ErrandError if it is unreachable. */
+/** The user of the key in use; undefined if the service does not tell this key. @throws ErrandError unavailable. */
 async function userOf(client: Client): Promise<string | undefined> {
   try {
     const { body } = await client.call('wallet.get', {});
     return textOf(own(body, 'user_id'));
   } catch (error) {
-    if (!(error instanceof ErrandError) || stopOf(error) || !isRefused(error)) throw error;
-    return undefined;
+    if (!(error instanceof ErrandError) || stopOf(error)) throw error;
+    if (isRefused(error)) return undefined;
+    throw new ErrandError(
+      'unavailable',
+      `several keys have ordered here, and whose this one is cannot be read (${error.message}); nothing was sent`,
+      {
+        ...error.facts,
+        outcome: 'not_sent',
+        hint: 'Run the same command again once the wallet can be read.',
+        cause: error,
+      },
+    );
   }
 }
 
