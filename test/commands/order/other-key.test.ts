@@ -23,14 +23,14 @@ interface Accounts {
   readonly order: readonly string[];
 }
 
-/** Two accounts of one service on one machine; `loses` makes the service drop responses to orders. */
-async function twoAccounts(loses = false, file = ':memory:'): Promise<Accounts> {
-  const fault = readFault('reset-after:60%@POST /orders');
+/** Two accounts of one service on one machine. */
+async function twoAccounts(faulty = '', file = ':memory:'): Promise<Accounts> {
+  const fault = faulty === '' ? undefined : readFault(faulty);
   const service = await TestService.start({
     seed: 3,
     file,
     now: Date.now(),
-    faults: loses && fault ? [fault] : [],
+    faults: fault ? [fault] : [],
   });
   const workspace = makeWorkspace({ ERRAND_NO_INPUT: '1', ERRAND_BASE_URL: service.baseUrl });
   onTestFinished(async () => {
@@ -67,7 +67,7 @@ async function untilInDoubt({ as, order }: Accounts): Promise<number> {
 
 describe('another key on the same machine', () => {
   test('an order in doubt is not resumed with it: its account would order a second time', async () => {
-    const accounts = await twoAccounts(true);
+    const accounts = await twoAccounts('reset-after:60%@POST /orders');
     const { as, counts, order } = accounts;
     const made = await untilInDoubt(accounts);
     const all = await as(1, 'order', 'journal', 'resume', '--all');
@@ -115,11 +115,11 @@ describe('another key on the same machine', () => {
 
   describe('of the same user', () => {
     /** Gives the second key to the user of the first. */
-    async function oneUser(): Promise<Accounts> {
+    async function oneUser(faulty = ''): Promise<Accounts> {
       const folder = mkdtempSync(join(tmpdir(), 'errand-keys-'));
       onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
       const file = join(folder, 'sandbox.db');
-      const accounts = await twoAccounts(false, file);
+      const accounts = await twoAccounts(faulty, file);
       const database = new (loadSqlite())(file);
       const user = '(SELECT user_id FROM api_keys WHERE hash = ?)';
       const [first, second] = accounts.keys.map(hashKey);
@@ -140,6 +140,17 @@ describe('another key on the same machine', () => {
       expect((await as(0, ...order)).code).toBe(5);
       expect((await as(1, ...order, '--new')).code).toBe(0);
       expect(await ordered(accounts)).toBe(2);
+    });
+
+    test('while the service does not say whose the other is, nothing is ordered with it', async () => {
+      const accounts = await oneUser('500@GET /wallet/me');
+      const { as, order } = accounts;
+      expect((await as(0, ...order)).code).toBe(0);
+      const other = await as(1, ...order);
+      expect(other.code).toBe(9);
+      expect(other.stderr).toContain('whose this one is cannot be read');
+      expect(other.stderr).toContain('; nothing was sent');
+      expect(await ordered(accounts)).toBe(1);
     });
 
     test('both at once order once', async () => {
