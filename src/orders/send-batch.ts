@@ -22,7 +22,7 @@ export interface BatchIntent {
 
 export interface PlacedBatch {
   readonly id: string;
-  /** Whether an earlier attempt had created the batch. */
+  /** Whether an earlier command had created the batch. */
   readonly existed: boolean;
   /** The service's response; set if this attempt created the batch. */
   readonly response?: Received<'bulk.create'>;
@@ -50,7 +50,7 @@ export async function sendBatch(
       const found = since === undefined ? undefined : await findBatch(context, intent, batch, since);
       if (found !== undefined) {
         await settleIntent(context, intent, found);
-        return { id: found, existed: true };
+        return { id: found, existed: sentSince !== undefined };
       }
       const response = await createBatch(client, batch, await heldCall(context, intent));
       if ((await otherKeyOf(context, intent, response.id)) !== undefined) throw otherBatch(response.id);

@@ -34,8 +34,7 @@ export interface NeedSources {
   /**
    * Determines the outcome of an attempt whose order is unknown, from the journal or by searching for an order with the
    * same content. If the attempt stays in doubt or no order is found, returns the state unchanged. @param isOnly tells
-   * whether the need has no other attempt that is live or in doubt; otherwise nothing is to be sent for it.
-   * @throws ErrandError.
+   * whether the need has no live attempt; otherwise nothing is to be sent for it. @throws ErrandError.
    */
   readonly settle: (attempt: Attempt, isOnly: boolean) => Promise<Omit<AttemptChange, 'serial' | 'seenAt'>>;
   /** Whether the service describes another order under the id of an attempt, as far as the journal can tell. */
@@ -126,13 +125,12 @@ async function seeAttempts(
   seen: Map<string, SeenOrder>,
 ): Promise<void> {
   const changes: AttemptChange[] = [];
-  const inDoubt = attempts.filter(({ state, orderId }) => state === 'intended' && orderId === undefined);
   const isPlaced = ({ orderId }: Attempt): number => (orderId === undefined ? 0 : 1);
   for (const attempt of attempts.toSorted((one, other) => isPlaced(other) - isPlaced(one))) {
     const hasLive = [...seen.values()].some(({ state }) => state === 'placed');
     const settled =
       attempt.orderId === undefined
-        ? await sources.settle(attempt, !hasLive && inDoubt.length <= 1)
+        ? await sources.settle(attempt, !hasLive)
         : { state: attempt.state, orderId: attempt.orderId };
     const { serial } = attempt;
     const found =

@@ -74,8 +74,11 @@ export async function sourcesFor<N extends JournaledOperation>(
 
 async function isOther(context: OrderContext, attempt: Attempt, order: OrderRecord): Promise<boolean> {
   const record = recordOf(await context.journal(), context, attempt);
+  // The order of a request that was given up was searched for.
   return (
-    record?.operation === 'order.create' && isOtherThanRequested(await asOrder(record), absentAsNull(order))
+    record?.operation === 'order.create' &&
+    record.state !== 'forgotten' &&
+    isOtherThanRequested(await asOrder(record), absentAsNull(order))
   );
 }
 
@@ -115,9 +118,13 @@ async function settleAttempt<N extends JournaledOperation>(
         const found = await findAttempt(context, order, attempt, record);
         if (found.orderId !== undefined) return found;
       }
-      // A request with different content cannot settle the request in doubt, and neither may one that is another order.
-      if (!isOnly || !isSameRequest(record, intent)) return { state };
-      const made = await settleOwn(context, intent, record);
+      // A request with different content cannot settle the request in doubt.
+      if (!isSameRequest(record, intent)) return { state };
+      // Where another order is live, this one is not sent again, in case that one was enough.
+      const made = isOnly
+        ? await settleOwn(context, intent, record)
+        : await settleFound(context, intent, record);
+      if (!made && !isOnly) return { state };
       if (made) {
         settled.made = made;
         return { state: 'placed', orderId: textIn(made.order, 'id') };
@@ -159,6 +166,26 @@ async function settleListed(
     return { state: 'placed', orderId: seen.order.id };
   }
   return undefined;
+}
+
+/** Settles a request in doubt by its order, which the service lists. @returns undefined if it lists none. */
+async function settleFound<N extends JournaledOperation>(
+  context: OrderContext,
+  intent: IntentOf<N>,
+  record: JournalRecord,
+): Promise<Made<MadeBy[N]> | undefined> {
+  if (record.operation !== 'order.create') return undefined;
+  const { key, base_url: baseUrl, operation } = record;
+  const body = await asOrder(record);
+  const listed = await findOrders(context, { body, key, since: Date.parse(record.created_at) });
+  const found = listed.find((one) => !isOtherThanRequested(body, absentAsNull(one)));
+  if (!found) return undefined;
+  const journal = await context.journal();
+  const taken = await journal.claim(record, false);
+  if (taken.state !== 'intended') return undefined;
+  await settleIntent(context, { key, baseUrl, operation }, String(found.id));
+  const settled = journal.find(key, baseUrl);
+  return settled && resumeKnown(context, intent.operation, settled);
 }
 
 /** Sends this command's own request in doubt again. @returns undefined if another process is doing so. */
@@ -243,16 +270,14 @@ export async function readAges<N extends JournaledOperation>(
   for (const attempt of toRead) {
     const { serial, orderId } = attempt;
     if (orderId === undefined) continue;
-    // As long as the service's time is unknown, any of them may be a duplicate.
-    const isRequired = !context.serviceClock.isHeard;
     try {
-      const seen = await (isRequired
-        ? readOrderOf(sources, attempt, orderId)
-        : seeOrder(sources.client, orderId));
+      const seen = await seeOrder(sources.client, orderId);
       const { state, madeAt } = seen ?? {};
       if (state) await attempts.change([{ serial, state, madeAt, seenAt: now() }]);
     } catch (error) {
-      if (isRequired || !(error instanceof ErrandError) || context.signal.aborted) throw error;
+      if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+      // As long as the service's time is unknown, any of them may be a duplicate.
+      if (!context.serviceClock.isHeard) await readOrderOf(sources, attempt, orderId);
     }
   }
 }
