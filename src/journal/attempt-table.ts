@@ -84,8 +84,7 @@ export class AttemptTable {
   ): (number | undefined)[] {
     const own = this.#accountOf(scope);
     const accounts = this.#accounts(scope);
-    const newest = this.accounts(scope).findLast(({ id }) => id !== own)?.id ?? 0;
-    const decision = decisionOf(scope, decide, extent, newest);
+    const decision = decisionOf(scope, decide, extent, this.#newestAccount(scope, own));
     const secret = this.#secret();
     const last = Number(this.#database.get('SELECT max(serial) AS last FROM attempts')?.last ?? 0);
     const written: (number | undefined)[] = [];
@@ -309,6 +308,11 @@ export class AttemptTable {
     const sql = `SELECT id FROM attempt_accounts WHERE service = ? AND test = ? AND account IN (SELECT value FROM json_each(?))`;
     const rows = this.#database.all(sql, service, isTest ? 1 : 0, JSON.stringify(accounts));
     return rows.map(({ id }) => Number(id));
+  }
+
+  #newestAccount({ service, isTest }: AttemptScope, own: number): number {
+    const sql = 'SELECT max(id) AS newest FROM attempt_accounts WHERE service = ? AND test = ? AND id <> ?';
+    return Number(this.#database.get(sql, service, isTest ? 1 : 0, own)?.newest ?? 0);
   }
 
   #accountOf({ service, accounts: [account], isTest }: AttemptScope): number {

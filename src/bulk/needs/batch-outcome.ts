@@ -1,9 +1,15 @@
-import { listIn } from '../../api/json.ts';
 import { contentIn } from '../../format/canonical-need.ts';
 import type { Client } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
 import { unlessMissing } from '../../http/response.ts';
-import type { Attempt, AttemptChange, AttemptScope, AttemptState, Attempts } from '../../journal/attempts.ts';
+import type {
+  Attempt,
+  AttemptChange,
+  AttemptScope,
+  AttemptState,
+  Attempts,
+  Reference,
+} from '../../journal/attempts.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import { compareNeeds, needOf } from '../../orders/needs/need.ts';
@@ -15,7 +21,6 @@ import { readOrder } from '../../orders/submit/existing.ts';
 import { asBatch } from '../../orders/submit/intent.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import type { UploadRow } from '../rows.ts';
 import {
   type Batch,
   type BatchRow,
@@ -28,7 +33,7 @@ import {
 import { inFlight } from '../upload/concurrency-limiter.ts';
 import { withMetOrders } from '../upload/met-orders.ts';
 import { hasUploads } from '../upload/named.ts';
-import { ownKeyNamespace, quantitiesIn, quantitiesOfOrder, RowNeeds } from './row-need.ts';
+import { needsOfSent, ownKeyNamespace, quantitiesIn, quantitiesOfOrder } from './row-need.ts';
 
 /** Where the attempts of a command's account are stored. */
 export interface AttemptStore {
@@ -178,9 +183,7 @@ async function comparedOrders(
   const found = rowsOf(batch).filter((row) => isToCompare(row, batch, latestOf(own, batch)[row.index]));
   if (found.length === 0) return compared;
   const [{ upload = '' } = {}] = own;
-  const sent = listIn(journal.find(upload, scope.service)?.body ?? {}, 'rows') as readonly UploadRow[];
-  const headings = [...new Set(sent.flatMap((row) => Object.keys(row)))];
-  const needs = new RowNeeds().of({ key: '', rows: sent, numbers: sent.map((_, at) => at), headings });
+  const needs = needsOfSent(journal.find(upload, scope.service));
   for (const row of found) {
     const id = orderOfAttempt(row, batch);
     const order = id === undefined ? undefined : await unlessMissing(readOrder(client, id));
@@ -197,10 +200,15 @@ async function comparedOrders(
 }
 
 const isToCompare = (row: BatchRow, batch: Batch, attempt: Attempt | undefined): boolean =>
-  isMet(row, batch) &&
-  attempt?.reference !== undefined &&
-  attempt.reference.namespace !== ownKeyNamespace &&
-  attempt.orderId === undefined;
+  attempt !== undefined && attempt.orderId === undefined && metReference(row, batch, attempt) !== undefined;
+
+/** The reference of a row whose key has an order already. */
+const metReference = (
+  row: BatchRow,
+  batch: Batch,
+  { reference }: Pick<Attempt, 'reference'>,
+): Reference | undefined =>
+  isMet(row, batch) && reference?.namespace !== ownKeyNamespace ? reference : undefined;
 
 /** The batch may have been refused before, and sent again. */
 function latestOf(own: readonly Attempt[], batch: Batch): readonly Attempt[] {
@@ -213,14 +221,9 @@ async function withNamedOrders(client: Client, batch: Batch, own: readonly Attem
   const list = listedByReference(client);
   const orders = new Map<number, string>();
   for (const row of rowsOf(batch)) {
-    const reference = own[row.index]?.reference;
-    if (
-      !reference ||
-      reference.namespace === ownKeyNamespace ||
-      !isMet(row, batch) ||
-      orderOfAttempt(row, batch) !== undefined
-    )
-      continue;
+    const attempt = own[row.index];
+    const reference = attempt && metReference(row, batch, attempt);
+    if (!reference || orderOfAttempt(row, batch) !== undefined) continue;
     const id = (await list.idsOf(reference)).at(0);
     if (id !== undefined) orders.set(row.index, id);
   }

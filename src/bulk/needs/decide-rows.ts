@@ -1,4 +1,3 @@
-import { listIn } from '../../api/json.ts';
 import type { Attempt, AttemptClaim, NewAttempt, Reference } from '../../journal/attempts.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
@@ -30,7 +29,14 @@ import {
   storedBatches,
 } from './batch-outcome.ts';
 import { maxByReference, ordersFor, recordOrders } from './reference-look.ts';
-import { ownKeyNamespace, quantitiesIn, quantitiesOfOrder, type RowNeed, RowNeeds } from './row-need.ts';
+import {
+  needsOfSent,
+  ownKeyNamespace,
+  quantitiesIn,
+  quantitiesOfOrder,
+  type RowNeed,
+  RowNeeds,
+} from './row-need.ts';
 
 /** The rows to decide about. They are read several times. */
 export interface RowSource {
@@ -295,11 +301,8 @@ export class DecidedRows {
   /** Rows with a reference are compared with the row that was sent. */
   #noteQuantities(key: string, attempts: readonly Attempt[]): void {
     if (!attempts.some(({ reference }) => reference)) return;
-    const rows = listIn(this.#record(key)?.body ?? {}, 'rows') as readonly UploadRow[];
-    if (rows.length !== attempts.length) return;
-    const headings = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-    const numbers = rows.map((_, index) => index);
-    const sent = new RowNeeds().of({ key, rows, numbers, headings });
+    const sent = needsOfSent(this.#record(key));
+    if (sent.length !== attempts.length) return;
     for (const [index, { serial }] of attempts.entries()) {
       const row = sent[index];
       // What the service says of the order counts.
@@ -679,9 +682,7 @@ const isLaterAttempt = (key: string, other: string): boolean =>
  * A later attempt that is alike may have met the row.
  */
 function retriedAttemptAt(key: string, related: readonly Attempt[]): number | undefined {
-  const first = firstKeyOf(key);
-  if (first === key) return undefined;
-  const earlier = Array.from({ length: attemptNumberOf(key) - 1 }, (_, at) => rowKey(first, at + 1));
-  const times = related.filter((one) => earlier.includes(one.key)).map(({ madeAt }) => madeAt);
+  if (firstKeyOf(key) === key) return undefined;
+  const times = related.filter((one) => isLaterAttempt(one.key, key)).map(({ madeAt }) => madeAt);
   return times.length === 0 ? undefined : Math.max(...times);
 }

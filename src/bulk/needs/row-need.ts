@@ -1,7 +1,8 @@
 import { type BulkColumn, bulkListSeparator, type ColumnPlan, planColumns } from '../../api/bulk-columns.ts';
-import { numberIn, objectsIn, textIn } from '../../api/json.ts';
+import { listIn, numberIn, objectsIn, textIn } from '../../api/json.ts';
 import { canonicalPage } from '../../format/canonical-product.ts';
 import type { AttemptNeed, Reference } from '../../journal/attempts.ts';
+import type { JournalRecord } from '../../journal/journal-record.ts';
 import { needOf } from '../../orders/needs/need.ts';
 import { referenceIn, referenceKey } from '../../orders/needs/reference.ts';
 import { firstKeyOf } from '../../orders/needs/row-key.ts';
@@ -102,6 +103,13 @@ export class RowNeeds {
       cents: cell('retailer_credentials_id') === '' ? ceiling : 0,
     };
   }
+}
+
+/** The needs of rows that were sent, by their places. */
+export function needsOfSent(record: JournalRecord | undefined): RowNeed[] {
+  const rows = listIn(record?.body ?? {}, 'rows') as readonly UploadRow[];
+  const headings = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return new RowNeeds().of({ key: '', rows, numbers: rows.map((_, at) => at), headings });
 }
 
 /** The reference that a row is sent with. */

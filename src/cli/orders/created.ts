@@ -14,6 +14,7 @@ import { ErrandError, UsageError } from '../../platform/errors.ts';
 import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
+import { defaultWindowMs } from '../../run/duplicate-window.ts';
 import { type Consent, consentOf } from '../../spending/options.ts';
 import type { AnyCommand } from '../define.ts';
 import { watchResult } from './watch-result.ts';
@@ -109,12 +110,10 @@ export async function orderAssembled(
   return createdResult(context, order, placing);
 }
 
-/** Time after which the order of a reference may be taken for a new one by mistake, ms. */
-const occasionMs = 12 * 3600 * 1000;
-
+/** Says how old the order of a reference is, once it may be taken for a new one by mistake. */
 function noteAge(context: Context, { created_at: at }: OrderRecord): void {
   const now = context.serviceClock.now();
-  if (typeof at !== 'string' || !(now - Date.parse(at) > occasionMs)) return;
+  if (typeof at !== 'string' || !(now - Date.parse(at) > defaultWindowMs.live)) return;
   context.note(`it was placed ${relativeTime(at, now)}; another order takes another reference`);
 }
 

@@ -149,7 +149,7 @@ async function settleListed(
   record: JournalRecord,
 ): Promise<Outcome | undefined> {
   if (!reference || record.operation !== 'order.create') return undefined;
-  const { key, base_url: baseUrl, operation } = record;
+  const { key } = record;
   const body = await asOrder(record);
   const journal = await context.journal();
   const [related = []] = await attempts.related(scope, [needOf(body, reference)]);
@@ -159,10 +159,8 @@ async function settleListed(
     if (one.orderId === undefined || journal.otherKeyOf(one.orderId, key) !== undefined) continue;
     const seen = await seeOrder(client, one.orderId);
     if (!seen || needDifferences(body, seen.order).length > 0) continue;
-    const taken = await journal.claim(record, false);
-    if (taken.state !== 'intended') return undefined;
+    if (!(await isSettledBy(context, record, seen.order.id, seen.madeAt))) return undefined;
     context.note(`the order that was in doubt since ${record.created_at} is ${seen.order.id}`);
-    await settleIntent(context, { key, baseUrl, operation }, seen.order.id, { madeAt: seen.madeAt });
     return { state: 'placed', orderId: seen.order.id };
   }
   return undefined;
@@ -175,17 +173,27 @@ async function settleFound<N extends JournaledOperation>(
   record: JournalRecord,
 ): Promise<Made<MadeBy[N]> | undefined> {
   if (record.operation !== 'order.create') return undefined;
-  const { key, base_url: baseUrl, operation } = record;
+  const { key, base_url: baseUrl } = record;
   const body = await asOrder(record);
   const listed = await findOrders(context, { body, key, since: Date.parse(record.created_at) });
   const found = listed.find((one) => !isOtherThanRequested(body, absentAsNull(one)));
   if (!found) return undefined;
-  const journal = await context.journal();
-  const taken = await journal.claim(record, false);
-  if (taken.state !== 'intended') return undefined;
-  await settleIntent(context, { key, baseUrl, operation }, String(found.id));
-  const settled = journal.find(key, baseUrl);
+  if (!(await isSettledBy(context, record, String(found.id)))) return undefined;
+  const settled = (await context.journal()).find(key, baseUrl);
   return settled && resumeKnown(context, intent.operation, settled);
+}
+
+/** Settles a request in doubt by an order. @returns false if another process has settled it. */
+async function isSettledBy(
+  context: OrderContext,
+  record: JournalRecord,
+  orderId: string,
+  madeAt?: number,
+): Promise<boolean> {
+  const { key, base_url: baseUrl, operation } = record;
+  if ((await (await context.journal()).claim(record, false)).state !== 'intended') return false;
+  await settleIntent(context, { key, baseUrl, operation }, orderId, { madeAt });
+  return true;
 }
 
 /** Sends this command's own request in doubt again. @returns undefined if another process is doing so. */
@@ -234,8 +242,8 @@ async function findAttempt(
   const body = record?.operation === 'order.create' ? await asOrder(record) : order;
   const [first] = await findOrders(context, { body, key, since: madeAt });
   if (first) return { state: 'placed', orderId: String(first.id) };
-  const isListedByNow = context.serviceClock.now() - madeAt > keyLifetimeMs;
-  return { state: state === 'unknown' && isListedByNow ? 'unsent' : state };
+  const isLongAgo = context.serviceClock.now() - madeAt > keyLifetimeMs;
+  return { state: state === 'unknown' && isLongAgo ? 'unsent' : state };
 }
 
 /** Maximum number of orders to read in order to learn their age. */

@@ -2,6 +2,7 @@ import { canonicalJson } from '../../format/canonical.ts';
 import type { Client } from '../../http/client.ts';
 import { InDoubtError } from '../../http/errors.ts';
 import { readGrant } from '../../http/payment-credential.ts';
+import type { AttemptScope } from '../../journal/attempts.ts';
 import { proofOf, type Unproven } from '../../journal/intent-proof.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
@@ -31,7 +32,7 @@ import {
 import { checkNotThere, isKeyOld, tooOld } from './key-life.ts';
 import { type Create, endUnsent, send } from './send.ts';
 
-export interface ResumeOptions {
+interface ResumeOptions {
   /** Whether the account's API key has changed since the record was sent. */
   readonly keyChanged?: boolean;
   /**
@@ -54,11 +55,13 @@ export async function resumeIntent(
   const client = await context.client();
   if (found.state === 'damaged') throw damagedRecord(found);
   await checkService(context, found);
-  let isOfOtherKey = false;
+  let otherKey: AttemptScope | undefined;
   if (found.state === 'intended') {
     await proven(context, client, found);
-    isOfOtherKey = !keyChanged && wasSentWithOtherKey(found, await senderOf(context, found.operation));
-    if (isOfOtherKey && !(await isOfSameUser(context, found))) throw sentWithOtherKey(found);
+    if (!keyChanged && wasSentWithOtherKey(found, await senderOf(context, found.operation))) {
+      otherKey = await sameUserScope(context, found);
+      if (!otherKey) throw sentWithOtherKey(found);
+    }
   }
   const record = await claim(context, found);
   if (record.state === 'damaged') throw damagedRecord(record);
@@ -70,14 +73,17 @@ export async function resumeIntent(
   }
   const settle = (Object.hasOwn(settling, record.operation) && settling[record.operation]) || settleOrder;
   // The record may have changed since it was read, so verify it again.
-  return settle({ context, client, record: await proven(context, client, record), resend, isOfOtherKey });
+  return settle({ context, client, record: await proven(context, client, record), resend, otherKey });
 }
 
-/** Whether a key of the same user has left an order in doubt. */
-async function isOfSameUser(context: OrderContext, { operation, account }: JournalRecord): Promise<boolean> {
-  if (operation !== 'order.create') return false;
+/** The accounts of the user in use, if another key of theirs has left an order in doubt. */
+async function sameUserScope(
+  context: OrderContext,
+  { operation, account }: JournalRecord,
+): Promise<AttemptScope | undefined> {
+  if (operation !== 'order.create') return undefined;
   const scope = await scopeOf(context, await (await context.journal()).attempts());
-  return scope.accounts.includes(account);
+  return scope.accounts.includes(account) ? scope : undefined;
 }
 
 /**
@@ -86,10 +92,11 @@ async function isOfSameUser(context: OrderContext, { operation, account }: Journ
  */
 async function isListedByNow(
   context: OrderContext,
+  scope: AttemptScope,
   { key, created_at: since }: JournalRecord,
 ): Promise<boolean> {
   const attempts = await (await context.journal()).attempts();
-  const attempt = (await attempts.ofKey(await scopeOf(context, attempts), key)).at(-1);
+  const attempt = (await attempts.ofKey(scope, key)).at(-1);
   return context.serviceClock.now() - (attempt?.madeAt ?? Date.parse(since)) >= listLagMs;
 }
 
@@ -111,16 +118,16 @@ interface Settling {
   readonly client: Client;
   readonly record: JournalRecord;
   readonly resend: boolean;
-  /** Whether another key of the same user has sent it. */
-  readonly isOfOtherKey: boolean;
+  /** The accounts of the user; set if another key of theirs has sent it. */
+  readonly otherKey: AttemptScope | undefined;
 }
 
-async function settleOrder({ context, client, record, resend, isOfOtherKey }: Settling): Promise<Made> {
+async function settleOrder({ context, client, record, resend, otherKey }: Settling): Promise<Made> {
   const isOld = isKeyOld(record, context.clock.now());
   if (isOld && !resend) throw await tooOld(context, client, record);
-  if (isOld || isOfOtherKey) await checkNotThere(context, client, record);
+  if (isOld || otherKey) await checkNotThere(context, client, record);
   // The service may count the keys of each API key apart, so an order that is not listed yet would be made twice.
-  if (isOfOtherKey && !(await isListedByNow(context, record))) throw sentWithOtherKey(record);
+  if (otherKey && !(await isListedByNow(context, otherKey, record))) throw sentWithOtherKey(record);
   const body = { ...(await asOrder(record)), idempotency_key: record.key };
   return send(context, client, { intent: intentIn(record), body, sending: 'again' });
 }
