@@ -56,7 +56,7 @@ function miscountedSummary(stdout: string): string | undefined {
     const sum = (...names: string[]): number => names.reduce((all, name) => all + (read[name] ?? 0), 0);
     return (
       read.rows !== sum('ordered', 'refused', 'waiting') ||
-      read.ordered !== sum('placed', 'failed', 'under_way', 'before', 'since', 'unknown')
+      read.ordered !== sum('placed', 'failed', 'under_way', 'withdrawn', 'before', 'since', 'unknown')
     );
   });
 }

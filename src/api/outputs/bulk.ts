@@ -108,7 +108,7 @@ export const BulkReportRow = own({
   batch_id: id,
   index: count,
   own: z.record(text, text).describe('the cells of the file by their headings'),
-  order_state: text,
+  order_state: text.describe('such as delivered, failed: out of stock or withdrawn: returned'),
   order_id: id.nullable(),
   order_status: text.nullable(),
   attempts: count,
@@ -121,7 +121,7 @@ export const BulkReportRow = own({
     index: count.nullable(),
   })
     .nullable()
-    .describe('the attempt of another batch, or the single order, that the state is of; else null'),
+    .describe('what ordered a row since that had failed or was withdrawn; else null'),
   product: text,
   product_urls: z.array(url),
   ceiling_cents: cents.nullable(),

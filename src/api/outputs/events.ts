@@ -65,9 +65,12 @@ export const BatchWatchEvent = z.discriminatedUnion('type', [
     waiting: count,
     placed: count,
     failed: count,
+    withdrawn: count.describe('rows whose order was cancelled on request, or returned whole'),
     under_way: count,
     before: count,
-    since: count.describe('rows that failed, and were ordered since by another batch or order'),
+    since: count.describe(
+      'rows that failed or were withdrawn, and were ordered since by another batch or order',
+    ),
     unknown: count,
     open: count.describe('batches that go on'),
     unsent: count.describe('rows that were not sent yet'),

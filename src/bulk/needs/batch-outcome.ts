@@ -1,6 +1,5 @@
 import { contentIn } from '../../format/canonical-need.ts';
 import type { Client } from '../../http/client.ts';
-import { pages } from '../../http/paging.ts';
 import { unlessMissing } from '../../http/response.ts';
 import type {
   Attempt,
@@ -24,15 +23,16 @@ import type { Context } from '../../run/context.ts';
 import {
   type Batch,
   type BatchRow,
-  isCalledOff,
   isMet,
   orderOfAttempt,
   rowsOf,
   stateOf,
+  withdrawalOf,
 } from '../upload/batch.ts';
 import { inFlight } from '../upload/concurrency-limiter.ts';
 import { withMetOrders } from '../upload/met-orders.ts';
 import { hasUploads } from '../upload/named.ts';
+import { returnsOf } from './returned-orders.ts';
 import { needsOfSent, ownKeyNamespace, quantitiesIn, quantitiesOfOrder } from './row-need.ts';
 
 /** Where the attempts of a command's account are stored. */
@@ -286,7 +286,9 @@ function attemptStateOf(row: BatchRow, batch: Batch, { state }: Attempt): Attemp
     case 'refused':
       return 'failed';
     case 'failed':
-      return isCalledOff(row) ? 'cancelled' : 'failed';
+      return 'failed';
+    case 'withdrawn':
+      return withdrawalOf(row) ?? 'cancelled';
     default:
       return state === 'returned' ? 'returned' : 'placed';
   }
@@ -320,27 +322,13 @@ export async function seeReturns(
   const byId = new Map(
     placed.flatMap((one) => (one.orderId ? [[one.orderId.toLowerCase(), one] as const] : [])),
   );
-  const returned = byId.size <= maxById ? byId.keys() : await returnedOrders(context, byId);
+  const returned = byId.size <= maxById ? byId.keys() : (await returnsOf(context, byId)).keys();
   for (const id of returned) {
     const one = byId.get(id);
     const seen = one && (await seeOrder(client, id));
     if (seen && seen.state !== 'placed')
       await attempts.change([{ serial: one.serial, state: seen.state, seenAt: context.serviceClock.now() }]);
   }
-}
-
-/** The orders among `known` that have a return. */
-async function returnedOrders(
-  context: Context,
-  known: ReadonlyMap<string, unknown>,
-): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
-  for await (const { rows } of pages(await context.client(), 'return.list', {}, { all: true }))
-    for (const one of rows) {
-      const id = String(one.order_id).toLowerCase();
-      if (known.has(id)) found.add(id);
-    }
-  return found;
 }
 
 /**

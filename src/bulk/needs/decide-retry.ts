@@ -5,7 +5,7 @@ import { attemptKey } from '../../orders/needs/reference.ts';
 import { firstKeyOf, nextRowKey } from '../../orders/needs/row-key.ts';
 import type { Context } from '../../run/context.ts';
 import type { UploadRow } from '../rows.ts';
-import { type Batch, type BatchRow, isCalledOff, type LaterAttempt } from '../upload/batch.ts';
+import { type Batch, type BatchRow, type LaterAttempt, withdrawalOf } from '../upload/batch.ts';
 import { batchesAgain, type Batch as NewBatch } from '../upload/batches.ts';
 import type { NamedBatches } from '../upload/named.ts';
 import type { RetriedRows } from '../upload/retried.ts';
@@ -14,7 +14,7 @@ import { type DecidedRows, decideRows, type RowSource } from './decide-rows.ts';
 import { keyOfBatch, togetherIn, uploadWith } from './later-attempts.ts';
 import { ownKeyNamespace, referenceOfRow } from './row-need.ts';
 
-/** The failed rows of batches, as they are to be ordered again. */
+/** The rows of batches that are to be ordered again: failed ones, and withdrawn ones if the user says so. */
 export interface RowsToRetry extends RetriedRows {
   readonly failed: readonly { readonly batch: Batch; readonly row: BatchRow }[];
   readonly named: Pick<NamedBatches, 'uploads'>;
@@ -38,7 +38,7 @@ export async function decideRetry(context: Context, retried: RowsToRetry): Promi
   async function* whole() {
     yield batch;
   }
-  const taken = new Set(retried.later.map(({ serial }) => serial));
+  const taken = new Set<number | undefined>(retried.later.map(({ serial }) => serial));
   const source: RowSource = {
     batches: () => batchesAgain(whole(), retried.size),
     isOfFile: ({ key, serial }) => taken.has(serial) || known.rowKeys.has(firstKeyOf(key)),
@@ -142,7 +142,7 @@ function unrecordedOf(
         likeness: 'alike',
         reference: referenceOfRow(cells),
       },
-      ...{ orderId, state: isCalledOff(one.row) ? 'cancelled' : 'failed', seenAt: now },
+      ...{ orderId, state: withdrawalOf(one.row) ?? 'failed', seenAt: now },
       madeAt: Date.parse(String(one.batch.created_at)) || now,
     },
   ];

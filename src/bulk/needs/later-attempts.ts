@@ -6,10 +6,30 @@ import { windowsOf } from '../../orders/needs/windows.ts';
 import { StorageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { stableKey } from '../rows.ts';
-import { type Batch, isFailed, LaterAttempt, type LaterAttempts, rowName, rowsOf } from '../upload/batch.ts';
+import {
+  type Batch,
+  isFailed,
+  LaterAttempt,
+  type LaterAttempts,
+  outcomeOf,
+  rowName,
+  rowsOf,
+  stateOf,
+  withLater,
+  withReturned,
+} from '../upload/batch.ts';
 import { hasUploads, type KnownUpload, knownUpload, type NamedBatches } from '../upload/named.ts';
-import { type AttemptStore, applyBatch, attemptStore, seeBatches, seeSingles } from './batch-outcome.ts';
+import {
+  type AttemptStore,
+  applyBatch,
+  attemptStore,
+  seeBatches,
+  seeReturns,
+  seeSingles,
+} from './batch-outcome.ts';
+import { attemptsElsewhere } from './elsewhere.ts';
 import { ordersFor, recordOrders } from './reference-look.ts';
+import { returnedOrders } from './returned-orders.ts';
 import { ownKeyNamespace } from './row-need.ts';
 
 /** The batches that were uploaded together. Their attempts at different rows are different needs. */
@@ -20,10 +40,10 @@ interface Together {
   readonly rowKeys: ReadonlySet<string>;
 }
 
-/** The attempt of a failed row, which others may have followed. */
-interface FailedAttempt {
-  /** Name of the row. */
-  readonly name: string;
+/** The attempt of a row that failed or was withdrawn, which others may have followed. */
+interface EndedAttempt {
+  readonly row: { readonly batchId: string; readonly index: number };
+  readonly after: LaterAttempt['after'];
   readonly own: Attempt;
   readonly orderId: string | undefined;
   /** Key by which an earlier version retried the row. */
@@ -31,42 +51,96 @@ interface FailedAttempt {
   readonly together: Together;
 }
 
+/** The attempt that a row's state is of. */
+interface FollowingAttempt {
+  readonly attempt: Attempt;
+  /** The row that has tried again first, if it is one of the same batches and has ended, too. */
+  readonly follower: EndedAttempt | undefined;
+}
+
 /** Maximum number of looks at the service. Other processes may place orders meanwhile. */
 const maxLooks = 4;
 
+/** What the batches do not tell of their rows. */
+export interface Outcomes {
+  /** Orders of which every unit was returned; ids in lowercase. */
+  readonly returned: ReadonlySet<string>;
+  readonly later: LaterAttempts;
+}
+
 /**
- * Finds for failed rows what became of the later attempts at the same needs, whichever batch or order they were: by
- * their reference, which the service is asked for, too, or because they are like the failed attempt. A later attempt
- * counts for one row.
+ * Reads which orders of batches were returned, and what came of later attempts at their rows, wherever they were made.
  * @param batches include the statuses of existing orders. @throws ErrandError if a later attempt cannot be read.
  */
-export async function laterAttempts(
+export async function readOutcomes(
+  context: Context,
+  named: Pick<NamedBatches, 'uploads' | 'counted'>,
+  batches: readonly Batch[],
+): Promise<Outcomes> {
+  const returned = await returnedOrders(context, batches);
+  return { returned, later: await laterAttempts(context, named, withReturned(batches, returned)) };
+}
+
+/** Lets the rows of batches show what became of their needs. `stateOf` then tells the state of a row. Pure. */
+export const withOutcomes = (batches: readonly Batch[], { returned, later }: Outcomes): Batch[] =>
+  withLater(withReturned(batches, returned), later);
+
+/** Rows of a batch whose orders have ended. */
+interface EndedRows {
+  readonly batch: Batch;
+  readonly rows: ReturnType<typeof rowsOf>;
+}
+
+/**
+ * Finds for rows that failed or were withdrawn what became of the later attempts at the same needs, whichever batch or
+ * order they were: by their reference, which the service is asked for, too, or because they are like the row's own
+ * attempt. A later attempt counts for one row.
+ */
+async function laterAttempts(
   context: Context,
   { uploads, counted }: Pick<NamedBatches, 'uploads' | 'counted'>,
   batches: readonly Batch[],
 ): Promise<LaterAttempts> {
-  const failed = counted(batches).flatMap((batch) => {
-    const rows = rowsOf(batch).filter((row) => isFailed(row, batch));
+  const ended = counted(batches).flatMap((batch): EndedRows | [] => {
+    const rows = rowsOf(batch).filter((row) => isFailed(row, batch) || stateOf(row, batch) === 'withdrawn');
     return rows.length > 0 ? { batch, rows } : [];
   });
-  if (failed.length === 0 || !journalExists(context.settings)) return new Map();
+  if (ended.length === 0) return new Map();
   try {
-    const looking = new LaterLook(context, await attemptStore(context), uploads);
-    const whole = new Map(batches.map((batch) => [batch.id, batch]));
-    for (const { batch, rows } of failed) await looking.add(whole.get(batch.id) ?? batch, rows);
-    return await looking.found();
+    const { later, unknown } = journalExists(context.settings)
+      ? await recordedAttempts(context, uploads, batches, ended)
+      : { later: [], unknown: ended };
+    return new Map([...later, ...(await attemptsElsewhere(context, batches, unknown))]);
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
-    context.note(`${error.message}; whether failed rows were ordered since is not known`);
+    context.note(`${error.message}; whether rows were ordered since is not known`);
     return new Map();
   }
+}
+
+/** @returns also the rows whose own attempts are not recorded here. */
+async function recordedAttempts(
+  context: Context,
+  uploads: NamedBatches['uploads'],
+  batches: readonly Batch[],
+  ended: readonly EndedRows[],
+): Promise<{ readonly later: LaterAttempts; readonly unknown: readonly EndedRows[] }> {
+  const looking = new LaterLook(context, await attemptStore(context), uploads);
+  const whole = new Map(batches.map((batch) => [batch.id, batch]));
+  const unknown: EndedRows[] = [];
+  for (const { batch, rows } of ended) {
+    const added = await looking.add(whole.get(batch.id) ?? batch, rows);
+    const others = rows.filter(({ index }) => !added.has(index));
+    if (others.length > 0) unknown.push({ batch, rows: others });
+  }
+  return { later: await looking.found(), unknown };
 }
 
 class LaterLook {
   readonly #context: Context;
   readonly #store: AttemptStore;
   readonly #uploads: NamedBatches['uploads'];
-  readonly #rows: FailedAttempt[] = [];
+  readonly #rows: EndedAttempt[] = [];
   readonly #together = new Map<string, Promise<Together>>();
   /** Serials of the attempts that were read from the service. */
   readonly #read = new Set<number>();
@@ -79,21 +153,26 @@ class LaterLook {
     this.#uploads = uploads;
   }
 
-  /** Adds failed rows of a batch. Rows whose attempts are not recorded here are left out. */
-  async add(batch: Batch, failed: ReturnType<typeof rowsOf>): Promise<void> {
+  /** Adds rows of a batch. @returns the indexes of those whose attempts are recorded here. */
+  async add(batch: Batch, ended: EndedRows['rows']): Promise<ReadonlySet<number>> {
+    const added = new Set<number>();
     const { attempts, scope } = this.#store;
     const key = this.#keyOf(batch.id);
-    if (key === undefined) return;
+    if (key === undefined) return added;
     const own = await applyBatch(this.#context, this.#store, await attempts.ofUpload(scope, key), batch);
     const together = await this.#togetherWith(batch.id, key);
-    for (const { index } of failed) {
+    for (const row of ended) {
+      const { index } = row;
       const attempt = own[index];
       if (!attempt) continue;
+      added.add(index);
       this.#rows.push({
-        ...{ name: rowName(batch.id, index), own: attempt, orderId: attempt.orderId, together },
+        ...{ row: { batchId: batch.id, index }, own: attempt, orderId: attempt.orderId, together },
+        after: isFailed(row, batch) ? 'failed' : 'withdrawn',
         oldRetryKey: stableKey(['retry', batch.id, index]),
       });
     }
+    return added;
   }
 
   #keyOf = (id: string): string | undefined => keyOfBatch(this.#store, this.#uploads, id);
@@ -137,26 +216,46 @@ class LaterLook {
           : keysOfRow(own.key).map((text) => [own.serial, { namespace: ownKeyNamespace, text }] as const),
       ),
     );
-    const windows = windowsOf(this.#context);
-    const taken = new Set<number>();
-    const later = new Map<FailedAttempt, Attempt>();
+    const { rowMs } = windowsOf(this.#context);
+    const related = new Map(
+      this.#rows.map((row) => [
+        row,
+        (akin.get(row.own.serial) ?? []).flatMap((one) => {
+          const kind = kindOf(row, one, rowMs);
+          return kind ? { one, kind } : [];
+        }),
+      ]),
+    );
     const unread = new Map<number, Attempt>();
-    // A row's own key says more than likeness, by which equal rows cannot be told apart.
-    for (const kind of ['own', 'alike'] as const)
-      for (const row of this.#rows) {
+    for (const { one } of [...related.values()].flat())
+      if (isOpen(one) && !this.#read.has(one.serial)) unread.set(one.serial, one);
+    const taken = new Set<number>();
+    const later = new Map<EndedAttempt, FollowingAttempt>();
+    // The last rows come first, so that a row that another one follows shares what became of that.
+    const rows = this.#rows.toSorted((one, other) => other.own.madeAt - one.own.madeAt);
+    const bySerial = new Map(rows.map((row) => [row.own.serial, row]));
+    const choose = (isOfStep: (of: { readonly one: Attempt; readonly kind: Kinship }) => boolean): void => {
+      for (const row of rows) {
         if (later.has(row)) continue;
-        const mine = (akin.get(row.own.serial) ?? []).filter(
-          (one) => !taken.has(one.serial) && kindOf(row, one, windows.rowMs) === kind,
-        );
-        for (const one of mine) if (isOpen(one) && !this.#read.has(one.serial)) unread.set(one.serial, one);
-        const found = mine.find(isLive) ?? mine.find(isUnclear) ?? lastEnded(row, mine);
+        const mine = (related.get(row) ?? [])
+          .filter(isOfStep)
+          .flatMap(({ one }) => (taken.has(one.serial) ? [] : one));
+        const next = mine.find((one) => bySerial.has(one.serial) && one.madeAt > row.own.madeAt);
+        const found = mine.find(isLive) ?? mine.find(isUnclear) ?? next ?? lastEnded(row, mine);
         if (!found) continue;
         taken.add(found.serial);
-        later.set(row, found);
+        const follower = bySerial.get(found.serial);
+        later.set(row, { attempt: (follower && later.get(follower)?.attempt) ?? found, follower });
       }
+    };
+    // A row's own key says more than likeness, by which equal rows cannot be told apart.
+    const isGoingOn = (one: Attempt): boolean => !isEnded(one) || bySerial.has(one.serial);
+    choose(({ one, kind }) => isGoingOn(one) && kind === 'own');
+    choose(({ one }) => isGoingOn(one));
+    choose(() => true);
     const unmet = this.#rows.filter((row) => {
       const one = later.get(row);
-      return !one || !isLive(one);
+      return !one || !isLive(one.attempt);
     });
     return { later, unread: [...unread.values()], unmet };
   }
@@ -164,8 +263,15 @@ class LaterLook {
   /** Reads the current state of attempts. */
   async #see(unread: readonly Attempt[]): Promise<void> {
     const batches = new Set(unread.flatMap(({ upload }) => upload ?? []));
+    const asked = new Set(unread.map(({ serial }) => serial));
+    const placed: Attempt[] = [];
     for await (const { attempts } of seeBatches(this.#context, this.#store, batches))
-      for (const { serial } of attempts) this.#read.add(serial);
+      for (const one of attempts) {
+        this.#read.add(one.serial);
+        if (one.state === 'placed' && asked.has(one.serial)) placed.push(one);
+      }
+    // A batch does not tell whether its orders were returned.
+    await seeReturns(this.#context, this.#store, placed);
     await seeSingles(
       this.#context,
       this.#store,
@@ -175,7 +281,7 @@ class LaterLook {
   }
 
   /** Asks the service for the references of rows, once. @returns whether it was asked for any. */
-  async #look(rows: readonly FailedAttempt[]): Promise<boolean> {
+  async #look(rows: readonly EndedAttempt[]): Promise<boolean> {
     const references = new Set(
       rows.flatMap(({ own: { reference } }) => {
         const isNamed = reference !== undefined && reference.namespace !== ownKeyNamespace;
@@ -189,11 +295,12 @@ class LaterLook {
     return true;
   }
 
-  async #shown(later: ReadonlyMap<FailedAttempt, Attempt>): Promise<LaterAttempts> {
+  async #shown(later: ReadonlyMap<EndedAttempt, FollowingAttempt>): Promise<LaterAttempts> {
     const { attempts, scope } = this.#store;
     const shown = new Map<string, LaterAttempt>();
     const rowsOfBatch = new Map<string, readonly Attempt[]>();
-    for (const [{ name }, { serial, state, orderId, upload }] of later) {
+    for (const [{ row, after }, { attempt, follower }] of later) {
+      const { serial, key, state, orderId, upload } = attempt;
       const id = upload === undefined ? undefined : await this.#idOf(upload);
       const made =
         upload === undefined
@@ -203,11 +310,13 @@ class LaterLook {
       if (upload !== undefined) rowsOfBatch.set(upload, made);
       const index = made.findIndex((one) => one.serial === serial);
       shown.set(
-        name,
+        rowName(row.batchId, row.index),
         new LaterAttempt({
-          ...{ orderId, isCalledOff: state === 'cancelled', serial, upload: await this.#uploadOf(upload) },
-          state: isEnded({ state }) ? 'failed' : isUnclear({ state }) ? 'unknown' : 'since',
-          row: id == null || index < 0 ? undefined : { batchId: id, index },
+          ...{ after, orderId, serial, upload: await this.#uploadOf(upload) },
+          ...outcomeOf(state),
+          // What the service lists is recorded under its own id, since the service does not tell the key.
+          isFromElsewhere: upload === undefined && key === orderId,
+          row: follower?.row ?? (id == null || index < 0 ? undefined : { batchId: id, index }),
         }),
       );
     }
@@ -256,24 +365,26 @@ export async function togetherIn(
 
 type Stated = Pick<Attempt, 'state'>;
 
-const isLive = ({ state }: Stated): boolean => state === 'placed' || state === 'returned';
+const isLive = ({ state }: Stated): boolean => state === 'placed';
 const isUnclear = ({ state }: Stated): boolean => state === 'intended' || state === 'unknown';
-const isEnded = ({ state }: Stated): boolean => state === 'failed' || state === 'cancelled';
+const isEnded = ({ state }: Stated): boolean => ['failed', 'cancelled', 'returned'].includes(state);
 const isOpen = ({ state }: Stated): boolean => state === 'placed' || isUnclear({ state });
 
 /** The last attempt that made an order, if that was after the row's own. */
-const lastEnded = ({ own }: FailedAttempt, attempts: readonly Attempt[]): Attempt | undefined =>
+const lastEnded = ({ own }: EndedAttempt, attempts: readonly Attempt[]): Attempt | undefined =>
   attempts
     .filter((one) => isEnded(one) && one.orderId !== undefined && one.madeAt > own.madeAt)
     .toSorted((one, other) => one.madeAt - other.madeAt)
     .at(-1);
 
+type Kinship = 'own' | 'alike';
+
 /** How an attempt belongs to the need of a row: by the row's own name or key, or by its content; undefined if not. */
 function kindOf(
-  { own, orderId, oldRetryKey, together }: FailedAttempt,
+  { own, orderId, oldRetryKey, together }: EndedAttempt,
   other: Attempt,
   rowMs: number,
-): 'own' | 'alike' | undefined {
+): Kinship | undefined {
   if (other.orderId !== undefined && other.orderId.toLowerCase() === orderId?.toLowerCase()) return undefined;
   // A batch of the same upload that is in doubt is settled by the retry that made it.
   const isSibling = other.upload !== undefined && together.keys.has(other.upload);

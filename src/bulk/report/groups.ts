@@ -240,14 +240,7 @@ export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
     order_id: row.orderId ?? null,
     order_status: order?.status ?? row.row.orderStatus ?? null,
     attempts: row.attempts,
-    met_by: row.metBy
-      ? {
-          order_id: row.metBy.orderId ?? null,
-          upload: row.metBy.upload ?? null,
-          batch_id: row.metBy.row?.batchId ?? null,
-          index: row.metBy.row?.index ?? null,
-        }
-      : null,
+    met_by: metByOf(row),
     product: row.product(),
     product_urls: row.urls,
     ceiling_cents: row.ceiling ?? null,
@@ -266,6 +259,18 @@ export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
     orders: row.orders,
     amounts: sums,
     by_rule: byRuleOf(row),
+  };
+}
+
+/** An attempt that has failed too, or is in doubt, has met nothing. */
+function metByOf({ later }: ReportRow): Output<'BulkReportRow'>['met_by'] {
+  if (later?.state !== 'since') return null;
+  const { orderId, upload, row } = later;
+  return {
+    order_id: orderId ?? null,
+    upload: upload ?? null,
+    batch_id: row?.batchId ?? null,
+    index: row?.index ?? null,
   };
 }
 

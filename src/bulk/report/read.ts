@@ -2,8 +2,8 @@ import { textIn } from '../../api/json.ts';
 import { plainText } from '../../format/path.ts';
 import type { Context } from '../../run/context.ts';
 import { readWallet } from '../../spending/report/read.ts';
-import { laterAttempts } from '../needs/later-attempts.ts';
-import { type Batch, type BatchRow, rowsOf, withLater } from '../upload/batch.ts';
+import { readOutcomes } from '../needs/later-attempts.ts';
+import { type Batch, type BatchRow, rowsOf, withLater, withReturned } from '../upload/batch.ts';
 import { metOrders, withOrders } from '../upload/met-orders.ts';
 import { type NamedBatches, readBatches, uploadNames } from '../upload/named.ts';
 import { readOrders } from './read-orders.ts';
@@ -42,8 +42,9 @@ export async function readReport(
   const hasOrders = others.length > 0 || sent.some((batch) => rowsOf(batch).some(isOrdered));
   const { feeCents } = hasOrders ? await readWallet(context) : { feeCents: undefined };
   const orders = await readOrders(context, { batches: sent, others, feeCents });
-  const whole = withOrders(sent, orders);
-  const later = await laterAttempts(context, { uploads, counted }, whole);
+  const known = withOrders(sent, orders);
+  const { returned, later } = await readOutcomes(context, { uploads, counted }, known);
+  const whole = withReturned(known, returned);
   const laterIds = [...later.values()].flatMap(({ orderId }) => orderId ?? []);
   const unread = laterIds.filter((id) => !orders.has(id));
   for (const [id, order] of await readOrders(context, { batches: [], others: unread, feeCents }))

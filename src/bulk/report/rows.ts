@@ -57,7 +57,7 @@ export interface ReportRow {
   /** Number of attempts. The latest attempt decides the outcome. */
   readonly attempts: number;
   /** The attempt that decides, if it is not one of the reported batches. */
-  readonly metBy: LaterAttempt | undefined;
+  readonly later: LaterAttempt | undefined;
   /** Batch of the first attempt. */
   readonly firstBatch: Batch;
   readonly batch: Batch;
@@ -147,12 +147,12 @@ export function reportRows(
       own: first.own,
       isFromHere: requested !== undefined,
       attempts: tried.length,
-      metBy: latest.row.later,
+      later: latest.row.later,
       firstBatch: first.batch,
       batch: latest.batch,
       row: latest.row,
       rowStatus: latest.rowStatus,
-      state: order?.state ?? rowState(latest.row, latest.batch),
+      state: shownState(latest, order),
       orderId: latest.orderId,
       order,
       orders: ids,
@@ -165,16 +165,22 @@ export function reportRows(
   });
 }
 
+/** An order does not tell whether all of it was returned. */
+const shownState = ({ row, batch, rowStatus }: Attempt, order: OrderFacts | undefined): ShownState =>
+  rowStatus === 'withdrawn' || !order ? rowState(row, batch) : order.state;
+
 function whyOf(
   { row, batch, rowStatus }: Attempt,
   order: OrderFacts | undefined,
 ): Pick<ReportRow, 'errorType' | 'reason'> {
   const reported = plainText(row.error);
-  if (order && (reported === '' || isMet(row, batch)))
-    return { errorType: order.errorType, reason: order.reason };
+  if (order && (reported === '' || isMet(row, batch))) {
+    const isCancelled = rowStatus === 'failed' && order.status.startsWith('cancelled');
+    return { errorType: isCancelled ? order.status : order.errorType, reason: order.reason };
+  }
   const code = codeOfReason(reported) ?? '';
   // A row that was already ordered has not failed.
-  const errorType = rowStatus === 'before' ? '' : code;
+  const errorType = rowStatus === 'before' || rowStatus === 'withdrawn' ? '' : code;
   return { errorType, reason: reported.slice(code.length).replace(/^:\s*/, '') };
 }
 

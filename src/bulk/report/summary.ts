@@ -7,8 +7,9 @@ import type { Column, Row } from '../../format/result.ts';
 import { payerNames } from '../../spending/report/rows.ts';
 import { rowsText } from '../check/row-sample.ts';
 import { columnOf } from '../csv/headings.ts';
+import { withdrawalOf } from '../upload/batch.ts';
 import { countedReasons } from '../upload/columns.ts';
-import { laterLines } from '../upload/follow.ts';
+import { laterLines, withdrawnLines } from '../upload/follow.ts';
 import { hasMore, totalsOf } from './groups.ts';
 import type { Report } from './read.ts';
 import { cellUnder, headingsOf, type ReportRow } from './rows.ts';
@@ -24,7 +25,8 @@ export function summaryLines({ rows }: Pick<Report, 'rows'>): string[] {
   const [refused, waiting] = [withStatus('refused'), withStatus('waiting')];
   const ordered = rows.filter((row) => !refused.includes(row) && !waiting.includes(row));
   const retried = rows.filter(({ attempts }) => attempts > 1).length;
-  const failed = ordered.filter(({ errorType }) => errorType !== '');
+  const failed = ordered.filter(({ rowStatus, errorType }) => rowStatus === 'failed' || errorType !== '');
+  const withdrawn = withStatus('withdrawn');
   return [
     `${rowsText(rows.length)}: ${counted([
       [ordered.length, 'ordered'],
@@ -34,7 +36,8 @@ export function summaryLines({ rows }: Pick<Report, 'rows'>): string[] {
     ...(ordered.length === 0 ? [] : [`${ordersText(ordered.length)}: ${statesText(ordered)}`]),
     ...why('failed', failed),
     ...why('refused', refused),
-    ...laterLines(rows.flatMap(({ metBy }) => metBy ?? [])),
+    ...withdrawnLines(withdrawn.flatMap(({ row }) => withdrawalOf(row) ?? [])),
+    ...laterLines(rows.flatMap(({ later }) => later ?? [])),
     ...moneyLines(rows),
   ];
 }
@@ -48,8 +51,10 @@ const counted = (parts: readonly (readonly [count: number, what: string])[]): st
 /** Formats `7 delivered, 2 failed`: number of orders per state. */
 function statesText(rows: readonly ReportRow[]): string {
   const states = new Map<string, number>();
-  for (const { state } of rows) {
-    const text = state.text.replace(/^failed: .*/s, 'failed').replace(/^\d+ of \d+ (.*)$/s, '$1 in part');
+  for (const { state, rowStatus } of rows) {
+    const isOver = rowStatus === 'failed' || rowStatus === 'withdrawn';
+    const shown = state.text.replace(/^failed: .*/s, 'failed').replace(/^\d+ of \d+ (.*)$/s, '$1 in part');
+    const text = isOver ? rowStatus : shown;
     states.set(text, (states.get(text) ?? 0) + 1);
   }
   return counted([...states].sort(([, one], [, other]) => other - one).map(([text, count]) => [count, text]));

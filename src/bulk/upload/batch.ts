@@ -5,6 +5,7 @@ import { type JsonObject, numberIn, objectsIn, textIn } from '../../api/json.ts'
 import { uuidPattern } from '../../api/limits.ts';
 import type { Received } from '../../api/received.ts';
 import type { Shape } from '../../api/schemas/index.ts';
+import type { AttemptState } from '../../journal/attempts.ts';
 import { referenceKey } from '../../orders/needs/reference.ts';
 import type { BatchIntent } from '../../orders/send-batch.ts';
 import type { Placing } from '../../orders/submit/intent.ts';
@@ -14,38 +15,48 @@ import type { Batch as NewBatch } from './batches.ts';
 
 export type Batch = Received<'bulk.get'>;
 
+/** How an order was taken back: it was cancelled on request, or every unit of it was returned. */
+export type Withdrawal = 'cancelled' | 'returned';
+
 /** A later attempt at the need of a row, made in another batch or as a single order. */
 export class LaterAttempt {
   /** State of the row that follows from it. */
-  readonly state: Extract<RowState, 'since' | 'failed' | 'unknown'>;
+  readonly state: Extract<RowState, 'since' | 'failed' | 'withdrawn' | 'unknown'>;
+  /** How its order was taken back; undefined if it was not. */
+  readonly withdrawal: Withdrawal | undefined;
+  /** Whether the row's own order was taken back, or had failed. */
+  readonly after: Extract<RowState, 'failed' | 'withdrawn'>;
   readonly orderId: string | undefined;
-  readonly isCalledOff: boolean;
-  /** Serial of the attempt. */
-  readonly serial: number;
+  /** Serial of the attempt; undefined if it is not recorded here. */
+  readonly serial: number | undefined;
   /** Name of its upload; undefined for a single order, or if the upload is not known here. */
   readonly upload: string | undefined;
+  /** Whether only the service has it, so that it is not known what made it. */
+  readonly isFromElsewhere: boolean;
   /** Batch and number of its row; undefined for a single order. */
   readonly row: { readonly batchId: string; readonly index: number } | undefined;
 
-  constructor({
-    state,
-    orderId,
-    isCalledOff,
-    serial,
-    upload,
-    row,
-  }: Pick<LaterAttempt, 'state' | 'orderId' | 'isCalledOff' | 'serial' | 'upload' | 'row'>) {
-    this.serial = serial;
-    this.state = state;
-    this.orderId = orderId;
-    this.isCalledOff = isCalledOff;
-    this.upload = upload;
-    this.row = row;
+  constructor(of: LaterAttempt) {
+    this.state = of.state;
+    this.withdrawal = of.withdrawal;
+    this.after = of.after;
+    this.orderId = of.orderId;
+    this.serial = of.serial;
+    this.upload = of.upload;
+    this.isFromElsewhere = of.isFromElsewhere;
+    this.row = of.row;
   }
 }
 
-/** Where a row's record has its later attempt. No record from the service has it. */
-const laterKey = Symbol('later attempt');
+/** What follows for a row from the state of its later attempt. Pure. */
+export function outcomeOf(state: AttemptState): Pick<LaterAttempt, 'state' | 'withdrawal'> {
+  if (state === 'cancelled' || state === 'returned') return { state: 'withdrawn', withdrawal: state };
+  const isUnclear = state === 'intended' || state === 'unknown';
+  return { state: isUnclear ? 'unknown' : state === 'placed' ? 'since' : 'failed', withdrawal: undefined };
+}
+
+/** Where a row's record has what is known besides. No record from the service has it, and copies keep it. */
+const [laterKey, returnedKey] = [Symbol('later attempt'), Symbol('returned')];
 
 const laterIn = (record: JsonObject): LaterAttempt | undefined => {
   const later: unknown = Object.getOwnPropertyDescriptor(record, laterKey)?.value;
@@ -60,23 +71,38 @@ export type LaterAttempts = ReadonlyMap<string, LaterAttempt>;
 
 /** Lets the rows of batches show what became of their later attempts. Pure. */
 export const withLater = (batches: readonly Batch[], later: LaterAttempts): Batch[] =>
-  batches.map((batch) => {
-    const all = rowsOf(batch);
-    if (!all.some(({ index }) => later.has(rowName(batch.id, index)))) return batch;
-    const rows = all.map(({ index, record }) => {
+  batches.map((batch) =>
+    withRows(batch, ({ index, record }) => {
       const one = later.get(rowName(batch.id, index));
-      return one ? recordWith(record, index, one) : record;
-    });
-    // The rows are as the service sent them, but for those of the later attempts.
-    return { ...batch, rows } as Batch;
-  });
+      return one && recordAfter(record, index, one);
+    }),
+  );
 
-const recordWith = (record: JsonObject, index: number, later: LaterAttempt): JsonObject => ({
-  ...{ ...record, index, error: null },
-  order_id: later.orderId ?? null,
-  order_status: later.state === 'failed' ? (later.isCalledOff ? 'cancelled' : 'order_failed') : null,
-  [laterKey]: later,
-});
+/** Lets the rows of batches show which of their orders were returned. @param returned ids in lowercase. Pure. */
+export const withReturned = (batches: readonly Batch[], returned: ReadonlySet<string>): Batch[] =>
+  batches.map((batch) =>
+    withRows(batch, (row) => {
+      const id = orderOfAttempt(row, batch)?.toLowerCase();
+      return id !== undefined && returned.has(id) ? { ...row.record, [returnedKey]: true } : undefined;
+    }),
+  );
+
+function withRows(batch: Batch, replaced: (row: BatchRow) => JsonObject | undefined): Batch {
+  const rows = rowsOf(batch).map((row) => ({ own: row.record, other: replaced(row) }));
+  // The other rows are as the service sent them.
+  return rows.some(({ other }) => other)
+    ? ({ ...batch, rows: rows.map(({ own, other }) => other ?? own) } as Batch)
+    : batch;
+}
+
+function recordAfter(record: JsonObject, index: number, later: LaterAttempt): JsonObject {
+  const ended = later.state === 'failed' ? 'order_failed' : null;
+  return {
+    ...{ ...record, index, error: null, order_id: later.orderId ?? null },
+    order_status: later.withdrawal === 'cancelled' ? 'cancelled' : ended,
+    [laterKey]: later,
+  };
+}
 
 /** A row of a batch, as far as it can be parsed. */
 export interface BatchRow {
@@ -88,6 +114,8 @@ export interface BatchRow {
   readonly error: string | undefined;
   /** The row as received. */
   readonly record: JsonObject;
+  /** Whether every unit of its order went back, as far as that was looked for. */
+  readonly isReturned: boolean;
   /** Undefined if there is none, or it was not looked for. */
   readonly later: LaterAttempt | undefined;
 }
@@ -103,14 +131,16 @@ export const rowsOf = (batch: { readonly rows?: unknown }): BatchRow[] =>
       orderStatus: textIn(record, 'order_status'),
       error: textIn(record, 'error'),
       record,
+      isReturned: Object.hasOwn(record, returnedKey),
       later: laterIn(record),
     };
   });
 
 /**
  * State of a row. A row is `waiting` to be ordered, or `refused`, or was ordered `before`, because its key already has
- * an order that is not known to have failed, or has failed and was ordered `since`, by a later attempt at its need.
- * Otherwise its order is `under_way`, `placed`, `failed` (or cancelled), or of `unknown` status.
+ * an order that is not known to have ended, or has ended and was ordered `since`, by a later attempt at its need.
+ * Otherwise its order is `under_way`, `placed`, `failed`, `withdrawn` (cancelled on request, or returned whole), or of
+ * `unknown` status.
  */
 export type RowState =
   | 'waiting'
@@ -120,6 +150,7 @@ export type RowState =
   | 'under_way'
   | 'placed'
   | 'failed'
+  | 'withdrawn'
   | 'unknown';
 
 const openOrder: ReadonlySet<string | undefined> = new Set(['pending', 'in_progress']);
@@ -128,12 +159,13 @@ const badOrder: ReadonlySet<string | undefined> = new Set(failedOrderStatuses);
 type Status = { readonly status?: unknown };
 
 /**
- * Single source of truth for a row's state. An already existing order's status is only known after `withOrders` adds
- * it, and a later attempt after `withLater` does.
+ * Single source of truth for a row's state: that of its live attempt, else of its last. An already existing order's
+ * status is only known after `withOrders` adds it, a return after `withReturned`, and a later attempt after `withLater`.
  */
 export function stateOf(row: BatchRow, batch: Status): RowState {
   const { status, orderStatus: order, later } = row;
   if (later) return later.state;
+  if (withdrawalOf(row) !== undefined) return 'withdrawn';
   if (isMet(row, batch)) return badOrder.has(order) ? 'failed' : 'before';
   if (isUnplaced(row, batch)) return 'refused';
   if (status === undefined || status === 'pending') return 'waiting';
@@ -151,18 +183,19 @@ const isUnplaced = ({ status }: BatchRow, batch: Status): boolean =>
 export const isMet = (row: BatchRow, batch: Status): boolean =>
   isUnplaced(row, batch) && row.error?.startsWith('already_exists') === true;
 
-/** Whether a row failed: it was refused and its key has no order, or its order failed or was cancelled. */
-export function isFailed(row: BatchRow, batch: Batch): boolean {
+/** Whether a row failed: it was refused and its key has no order, or its order failed. */
+export function isFailed(row: BatchRow, batch: Status): boolean {
   const state = stateOf(row, batch);
   return state === 'refused' || state === 'failed';
 }
 
-/** Whether a row's order was cancelled on request; it is only retried if explicitly selected. */
-export const isCalledOff = ({ orderStatus }: BatchRow): boolean => orderStatus === 'cancelled';
+/** How the order that a row's state is of was taken back; undefined if it was not. */
+export const withdrawalOf = ({ later, isReturned, orderStatus }: BatchRow): Withdrawal | undefined =>
+  later ? later.withdrawal : orderStatus === 'cancelled' ? 'cancelled' : isReturned ? 'returned' : undefined;
 
 /**
- * Number of rows per state: rows = ordered + refused + waiting, and ordered = placed + failed + under_way + before +
- * since + unknown.
+ * Number of rows per state: rows = ordered + refused + waiting, and ordered = placed + failed + withdrawn + under_way +
+ * before + since + unknown.
  */
 export interface RowTally {
   readonly rows: number;
@@ -171,6 +204,7 @@ export interface RowTally {
   readonly waiting: number;
   readonly placed: number;
   readonly failed: number;
+  readonly withdrawn: number;
   readonly under_way: number;
   readonly before: number;
   readonly since: number;
@@ -192,7 +226,8 @@ export const onceEach = (batches: readonly Batch[]): Batch[] => {
 
 export function tallyOf(batches: Iterable<{ readonly status?: unknown; readonly rows?: unknown }>): RowTally {
   const count: Record<RowState, number> = {
-    ...{ refused: 0, waiting: 0, placed: 0, failed: 0, under_way: 0, before: 0, since: 0, unknown: 0 },
+    ...{ refused: 0, waiting: 0, placed: 0, failed: 0, withdrawn: 0, under_way: 0, before: 0 },
+    ...{ since: 0, unknown: 0 },
   };
   let rows = 0;
   for (const batch of batches) {

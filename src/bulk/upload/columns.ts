@@ -9,7 +9,16 @@ import { pages } from '../../http/paging.ts';
 import type { Order } from '../../orders/order-record.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { type Batch, type BatchRow, isMet, type RowState, rowsOf, stateOf, tallyOf } from './batch.ts';
+import {
+  type Batch,
+  type BatchRow,
+  isMet,
+  type RowState,
+  rowsOf,
+  stateOf,
+  tallyOf,
+  withdrawalOf,
+} from './batch.ts';
 
 export const issueColumns: readonly Column[] = [
   { name: 'row', path: 'row', weight: 10 },
@@ -74,10 +83,11 @@ function batchState(batch: Unchecked<Shape<'BulkBatchResponse'>>): ShownState {
   const known = rowsOf(batch);
   if (hasRows(batch) && rows === 0) return { text: 'tried again', mood: 'past' };
   if (known.length > 0 && isOver) {
-    const { refused, failed, before } = tallyOf([batch]);
+    const { refused, failed, withdrawn, before } = tallyOf([batch]);
     if (refused > 0)
       return { text: refused === rows ? 'refused' : `${countText(refused)} refused`, mood: 'bad' };
     if (failed > 0) return { text: `${countText(failed)} failed`, mood: 'bad' };
+    if (withdrawn > 0) return { text: `${countText(withdrawn)} withdrawn`, mood: 'past' };
     return { text: before === known.length ? 'ordered before' : 'completed', mood: 'past' };
   }
   if (status === 'failed') return { text, mood: 'bad' };
@@ -105,7 +115,7 @@ export const batchList = {
 export const wholeBatchList = { columns: batchColumns, screen: batchScreen } as const;
 
 /** Display state of each row state. */
-const rowStates: Readonly<Record<RowState, ShownState>> = {
+const rowStates: Readonly<Record<Exclude<RowState, 'withdrawn'>, ShownState>> = {
   waiting: { text: 'waiting', mood: 'waiting' },
   refused: { text: 'refused', mood: 'bad' },
   before: { text: 'ordered before', mood: 'past' },
@@ -120,9 +130,18 @@ const rowStates: Readonly<Record<RowState, ShownState>> = {
 /** Display state of a row, as far as its batch tells. */
 export function rowState(row: BatchRow, batch: { readonly status?: unknown }): ShownState {
   const state = stateOf(row, batch);
+  if (state === 'withdrawn') return { text: `withdrawn: ${withdrawalOf(row)}`, mood: 'past' };
   const isCancelled = state === 'failed' && row.orderStatus?.startsWith('cancelled') === true;
   return isCancelled ? { text: spoken(row.orderStatus ?? ''), mood: 'bad' } : rowStates[state];
 }
+
+/** The rows of a batch, each with its display state. */
+const rowsWithStates = {
+  name: 'rows in it',
+  path: 'rows',
+  value: (batch: Unchecked<Shape<'BulkBatchResponse'>>) =>
+    rowsOf(batch).map((row) => ({ ...row.record, index: row.index, shown: rowState(row, batch) })),
+} as const;
 
 /** Batch columns for a TTY, with one state per row. @param numberOf as in `batchDetailColumns`. */
 export const batchDetailScreen = (
@@ -132,14 +151,7 @@ export const batchDetailScreen = (
   ...batchScreen,
   { name: 'notified', path: 'notified_at', kind: 'time', weight: 1 },
   {
-    name: 'rows in it',
-    path: 'rows',
-    value: (batch) =>
-      rowsOf(batch).map((row) => ({
-        ...row.record,
-        index: row.index,
-        shown: rowState(row, batch),
-      })),
+    ...rowsWithStates,
     columns: [
       numberOf
         ? { name: 'row', path: 'index', weight: 10, value: (row) => numberOf(numberIn(row, 'index') ?? -1) }
@@ -171,16 +183,14 @@ const rowNumberIn = (row: Unchecked<Shape<'BulkRowResult'>>): number | undefined
   return index === undefined ? undefined : index + 1;
 };
 
-/** Columns of a batch with its rows. @param numberOf returns a row's number in its file, if known on this machine. */
+/** Columns of a batch whose rows are in a table. @param numberOf returns a row's number in its file, if known here. */
 export const batchDetailColumns = (
   numberOf: ((index: number) => number | undefined) | undefined,
   reasons: Reasons,
 ): readonly Column<Shape<'BulkBatchResponse'>>[] => [
-  ...batchColumns,
-  { name: 'notified', path: 'notified_at', kind: 'time', weight: 1 },
+  ...rawBatchColumns.slice(0, -1),
   {
-    name: 'rows in it',
-    path: 'rows',
+    ...rowsWithStates,
     columns: [
       numberOf
         ? { name: 'row', path: 'index', weight: 10, value: (row) => numberOf(numberIn(row, 'index') ?? -1) }
@@ -188,10 +198,18 @@ export const batchDetailColumns = (
       { name: 'status', path: 'status', kind: 'status', weight: 9 },
       { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 8 },
       { name: 'order status', path: 'order_status', kind: 'status', weight: 7 },
+      { name: 'state', path: 'shown.text', kind: 'status', weight: 9 },
       { name: 'recipient', path: 'recipient', weight: 4 },
       { name: 'why', path: 'error', weight: 6, isProse: true, value: (row) => reasonOf(row, reasons) },
     ],
   },
+];
+
+/** Columns of a batch as the service sent it. */
+export const rawBatchColumns: readonly Column<Shape<'BulkBatchResponse'>>[] = [
+  ...batchColumns,
+  { name: 'notified', path: 'notified_at', kind: 'time', weight: 1 },
+  { name: 'rows in it', path: 'rows' },
 ];
 
 export const uploadedColumns: readonly Column[] = [

@@ -3,19 +3,17 @@ import { countText } from '../../format/counts.ts';
 import type { TableLayout } from '../../journal/uploads.ts';
 import { Deadline, stopwatch } from '../../platform/clock.ts';
 import { exitCodes, type NextStep } from '../../platform/errors.ts';
-import { type Interruption, untilStopped, watchWithSummary } from '../../platform/poll.ts';
+import { type Interruption, isTransient, untilStopped, watchWithSummary } from '../../platform/poll.ts';
 import { shellWord } from '../../platform/shell.ts';
 import { progressText, type WatchLabels, type WatchProgress } from '../../platform/watch-progress.ts';
 import type { Context } from '../../run/context.ts';
 import { typedIds, waitFlags, whereFlags } from '../../run/context-flags.ts';
 import { rowsText } from '../check/row-sample.ts';
 import { isMadeHere, layoutOf } from '../csv/headings.ts';
-import { laterAttempts } from '../needs/later-attempts.ts';
+import { type Outcomes, readOutcomes, withOutcomes } from '../needs/later-attempts.ts';
 import {
   type Batch,
   type BatchRow,
-  isCalledOff,
-  isFailed,
   isMet,
   type LaterAttempt,
   onceEach,
@@ -24,11 +22,12 @@ import {
   rowsOf,
   stateOf,
   tallyOf,
-  withLater,
+  type Withdrawal,
+  withdrawalOf,
 } from './batch.ts';
 import { countedReasons, type Reasons, reasonOf } from './columns.ts';
 import { withMetOrders } from './met-orders.ts';
-import { isInDoubt, type NamedBatches, unsentIn, uploadNames } from './named.ts';
+import { type NamedBatches, unsentIn, uploadNames } from './named.ts';
 
 /** Events emitted while following batches. */
 type FollowEvent =
@@ -77,6 +76,7 @@ export async function* followBatches(
   const states = new Map<string, string>();
   const layouts = new Map<string, Promise<TableLayout | undefined>>();
   const open = new Set(ids);
+  let outcomes: Outcomes | undefined;
   yield* watchWithSummary<FollowEvent>(
     { type: 'ready', batches: ids.length },
     {
@@ -111,10 +111,19 @@ export async function* followBatches(
       latest.set(id, whole);
       open.delete(id);
     }
-    if (open.size > 0) return;
-    // The batches do not tell what was ordered since.
-    const later = await laterAttempts(context, { uploads, counted }, [...latest.values()]);
-    for (const batch of withLater([...latest.values()], later)) latest.set(batch.id, batch);
+    // What ends while it is followed is not returned or ordered again at once, so the first look and the last suffice.
+    if (open.size === 0 || !outcomes) outcomes = (await look()) ?? outcomes;
+  }
+
+  async function look(): Promise<Outcomes | undefined> {
+    try {
+      return await readOutcomes(context, { uploads, counted }, [...latest.values()]);
+    } catch (error) {
+      if (!isTransient(error, true)) throw error;
+      if (open.size === 0)
+        context.note(`${error.message}; whether rows were returned or ordered since is not known`);
+      return undefined;
+    }
   }
 
   function layout(id: string): Promise<TableLayout | undefined> {
@@ -124,6 +133,8 @@ export async function* followBatches(
   }
 
   function summary(): FollowEvent {
+    if (outcomes)
+      for (const batch of withOutcomes([...latest.values()], outcomes)) latest.set(batch.id, batch);
     const unsent = uploads.reduce((sum, upload) => sum + unsentIn(upload), 0);
     const tally = tallyOf(onceEach(counted(latest.values())));
     return { type: 'summary', ...tally, open: open.size, unsent, elapsed_ms: elapsedMs() };
@@ -131,9 +142,9 @@ export async function* followBatches(
 }
 
 /** Exit code; rows that were already ordered are not failures. */
-export function exitCodeOf({ open, failed, refused, unsent }: FollowSummary): number {
+export function exitCodeOf({ open, failed, refused, withdrawn, unsent }: FollowSummary): number {
   if (open > 0) return exitCodes.deadline;
-  return failed + refused + unsent > 0 ? exitCodes.ended_badly : 0;
+  return failed + refused + withdrawn + unsent > 0 ? exitCodes.ended_badly : 0;
 }
 
 /** A batch without its rows, as listed. */
@@ -200,6 +211,8 @@ interface Concluded {
   /** Batches, limited to the rows that count. */
   readonly batches: readonly Batch[];
   readonly reasons: Reasons;
+  /** Lines that propose to retry failed rows. */
+  readonly retry: readonly string[];
   readonly goOn: NextStep;
 }
 
@@ -210,7 +223,7 @@ interface Concluded {
 export function uploadSummary(
   context: Context,
   { rows, ordered, open, elapsed_ms: ms, ...count }: FollowSummary,
-  { batches, named, reasons, goOn }: Concluded,
+  { batches, named, reasons, retry, goOn }: Concluded,
 ): string[] {
   const seconds = Math.max(1, Math.round(ms / 1000));
   const counts = (parts: readonly (readonly [count: number, word: string])[]): string =>
@@ -226,6 +239,7 @@ export function uploadSummary(
   const ofOrders = counts([
     [count.placed, 'placed'],
     [count.failed, 'failed'],
+    [count.withdrawn, 'withdrawn'],
     [count.under_way, 'under way'],
     [count.before, 'already ordered, not ordered again'],
     [count.since, 'ordered since'],
@@ -238,24 +252,40 @@ export function uploadSummary(
       : [`${ordered === 1 ? '1 order' : `${countText(ordered)} orders`}: ${ofOrders}`]),
     ...why('refused', batches, reasons),
     ...why('failed', batches, reasons),
+    ...withdrawnLines(batches.flatMap((batch) => rowsOf(batch).flatMap((row) => withdrawalOf(row) ?? []))),
     ...laterLines(batches.flatMap((batch) => rowsOf(batch).flatMap((row) => row.later ?? []))),
     ...(open > 0 ? [`--timeout passed; ${batchesGoOn(open)}`, `${goOn.when}: ${goOn.command}`] : []),
     ...commandsFor(context, 'the order of each row', 'get', { batches, named }, (row, batch) =>
       ['before', 'unknown'].includes(stateOf(row, batch)),
     ),
-    ...retryLines(context, { batches, named }),
+    ...retry,
   ];
 }
 
-/** Formats `4 failed rows were ordered since: 3 by corrected, 1 by a single order`. Pure. */
+/** Formats `17 withdrawn: 12 returned, 5 cancelled`. Pure. */
+export const withdrawnLines = (withdrawn: readonly Withdrawal[]): string[] =>
+  withdrawn.length === 0 ? [] : [`${countText(withdrawn.length)} withdrawn: ${withdrawnCounts(withdrawn)}`];
+
+/** Formats `12 returned, 5 cancelled`. Pure. */
+export const withdrawnCounts = (withdrawn: readonly Withdrawal[]): string =>
+  (['returned', 'cancelled'] as const)
+    .map((how) => ({ how, count: withdrawn.filter((one) => one === how).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ how, count }) => `${countText(count)} ${how}`)
+    .join(', ');
+
+/** Formats `4 failed rows were ordered since: 3 by corrected, 1 by the single order ID`. Pure. */
 export function laterLines(later: readonly LaterAttempt[]): string[] {
-  return [
-    ...laterLine(later, 'since', ['failed row was ordered since', 'failed rows were ordered since']),
-    ...laterLine(later, 'unknown', [
-      'failed row may be ordered since, which is in doubt',
-      'failed rows may be ordered since, which is in doubt',
-    ]),
-  ];
+  return (['failed', 'withdrawn'] as const).flatMap((after) => {
+    const those = later.filter((attempt) => attempt.after === after);
+    return [
+      ...laterLine(those, 'since', [`${after} row was ordered since`, `${after} rows were ordered since`]),
+      ...laterLine(those, 'unknown', [
+        `${after} row may be ordered since, which is in doubt`,
+        `${after} rows may be ordered since, which is in doubt`,
+      ]),
+    ];
+  });
 }
 
 function laterLine(
@@ -265,27 +295,24 @@ function laterLine(
 ): string[] {
   const later = all.filter((attempt) => attempt.state === state);
   if (later.length === 0) return [];
-  const by = new Map<string, number>();
-  for (const { upload, row } of later) {
-    const name = upload ?? (row ? 'another batch' : 'single orders');
-    by.set(name, (by.get(name) ?? 0) + 1);
+  const by = new Map<string, LaterAttempt[]>();
+  for (const attempt of later) {
+    const name = attempt.upload ?? makerOf(attempt);
+    by.set(name, [...(by.get(name) ?? []), attempt]);
   }
-  const names = [...by].map(([name, count]) => `${countText(count)} by ${name}`).join(', ');
-  return [`${countText(later.length)} ${later.length === 1 ? one : several}: ${names}`];
+  const names = [...by].map(([name, made]) => `${countText(made.length)} by ${nameOf(name, made)}`);
+  return [`${countText(later.length)} ${later.length === 1 ? one : several}: ${names.join(', ')}`];
 }
 
-/** Commands that retry failed rows, one for each upload or batch that has failed rows. */
-export const retryLines = (context: Context, of: Pick<Concluded, 'batches' | 'named'>): string[] =>
-  // Settle uploads in doubt first, because any of them may be a retry of these rows.
-  of.named.uploads.some(isInDoubt)
-    ? []
-    : commandsFor(
-        context,
-        'try again',
-        'retry',
-        of,
-        (row, batch) => isFailed(row, batch) && !isCalledOff(row),
-      );
+const makerOf = ({ row, isFromElsewhere }: LaterAttempt): string =>
+  row ? 'another batch' : isFromElsewhere ? 'other orders' : 'single orders';
+
+/** One order alone is named by its id. */
+function nameOf(name: string, [first, ...others]: readonly LaterAttempt[]): string {
+  if (!first || first.upload !== undefined || first.row || first.orderId === undefined || others.length > 0)
+    return name;
+  return `${first.isFromElsewhere ? 'order' : 'the single order'} ${first.orderId}`;
+}
 
 /** Formats `44 failed: 40 max_price_exceeded, 4 out_of_stock`. */
 function why(state: RowState, batches: readonly Batch[], reasons: Reasons): string[] {
@@ -303,7 +330,7 @@ function why(state: RowState, batches: readonly Batch[], reasons: Reasons): stri
 }
 
 /** Commands for matching rows, one for each upload or batch that has such rows. */
-function commandsFor(
+export function commandsFor(
   context: Context,
   what: string,
   verb: string,

@@ -1,34 +1,45 @@
 import { readAmount } from '../../api/amount.ts';
+import { countText } from '../../format/counts.ts';
 import { formatMoney } from '../../format/money.ts';
 import type { NoResult, StreamResult } from '../../format/result.ts';
 import { saveFile } from '../../format/save-file.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
 import type { TableLayout } from '../../journal/uploads.ts';
 import { referenceKey } from '../../orders/needs/reference.ts';
 import { byteOrderMark } from '../../platform/csv-cell.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
+import { typedCommand } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { rowsText } from '../check/row-sample.ts';
 import { centsHeading } from '../csv/amounts.ts';
 import { isPriceHeading } from '../csv/headings.ts';
-import { laterAttempts } from '../needs/later-attempts.ts';
+import { readOutcomes, withOutcomes } from '../needs/later-attempts.ts';
 import type { UploadRow } from '../rows.ts';
 import {
   type Batch,
   type BatchRow,
   earlierOrder,
-  isCalledOff,
   isFailed,
   isMet,
   type LaterAttempt,
   rowsOf,
-  withLater,
+  stateOf,
+  withdrawalOf,
 } from './batch.ts';
 import { codeOfReason, countedReasons, readReasons, reasonOf } from './columns.ts';
+import { commandsFor, withdrawnCounts } from './follow.ts';
 import { withMetOrders } from './met-orders.ts';
-import { type KnownUpload, knownUploads, type NamedBatches, readBatches, resumeStep } from './named.ts';
-import type { UploadedRows } from './uploaded-rows.ts';
+import {
+  isInDoubt,
+  type KnownUpload,
+  knownUploads,
+  type NamedBatches,
+  readBatches,
+  resumeStep,
+} from './named.ts';
+import { findJournaledRows, type UploadedRows } from './uploaded-rows.ts';
 
 /** Options that select failed rows to retry. */
 export const retriedOptions = {
@@ -60,10 +71,10 @@ export const retriedOptions = {
     maxLength: 100,
     description: 'with --file: the --run under which it was uploaded',
   },
-  again: { kind: 'flag', description: 'order again what was cancelled, too' },
+  again: { kind: 'flag', description: 'order again what was cancelled or returned, too' },
 } as const;
 
-/** A failed row to retry. */
+/** A row to retry: one that failed, or was withdrawn. */
 interface FailedRow {
   readonly batch: Batch;
   readonly row: BatchRow;
@@ -75,80 +86,170 @@ interface RetryFilter {
   /** Reason codes to retry. If empty, any failure counts. */
   readonly requested: readonly string[];
   readonly withReasons: boolean;
-  /** Whether rows whose order was cancelled count. */
+  /** Whether withdrawn rows count. */
   readonly again: boolean;
 }
 
-/** The rows that failed, and the rows that did not although their batch says so. */
+/** The rows to retry, and those that stay as they are. */
 interface Failures {
   readonly failed: readonly FailedRow[];
+  /** Withdrawn rows that are left out. */
+  readonly withdrawn: readonly FailedRow[];
   readonly later: readonly LaterAttempt[];
 }
 
 /**
  * The rows of batches whose needs have no live order.
- * @throws UsageError if rows failed, but none for these reasons; ErrandError if none can be retried from here.
+ * @throws UsageError if there are such rows, but none for these reasons; ErrandError if none can be retried from here.
  */
 export async function failedRows(
   context: Context,
   named: Pick<NamedBatches, 'ids' | 'uploads' | 'counted'>,
-  requested: RetryFilter,
+  { requested, withReasons, again }: RetryFilter,
 ): Promise<Failures> {
-  const whole = await withMetOrders(context, await readBatches(context, named.ids));
-  const batches = named.counted(withLater(whole, await laterAttempts(context, named, whole)));
+  const read = await withMetOrders(context, await readBatches(context, named.ids));
+  const batches = named.counted(withOutcomes(read, await readOutcomes(context, named, read)));
+  const ended = await endedRows(context, batches, { requested, withReasons });
+  const isLeft = ({ row }: FailedRow): boolean => !again && withdrawalOf(row) !== undefined;
   return {
-    failed: await knownHere(context, await failedIn(context, batches, requested)),
+    failed: await knownHere(
+      context,
+      ended.filter((one) => !isLeft(one)),
+    ),
+    withdrawn: ended.filter(isLeft),
     later: batches.flatMap((batch) => rowsOf(batch).flatMap(({ later }) => later ?? [])),
   };
 }
 
-async function failedIn(
+async function endedRows(
   context: Context,
   batches: readonly Batch[],
-  { requested, withReasons, again }: RetryFilter,
+  { requested, withReasons }: Pick<RetryFilter, 'requested' | 'withReasons'>,
 ): Promise<FailedRow[]> {
-  const all = batches.flatMap((batch) =>
+  const rows = batches.flatMap((batch) =>
     rowsOf(batch)
-      .filter((row) => isFailed(row, batch))
+      .filter((row) => isFailed(row, batch) || stateOf(row, batch) === 'withdrawn')
       .map((row) => ({ batch, row, reason: '' })),
   );
-  const rows = again ? all : all.filter(({ row }) => !isCalledOff(row));
-  if (rows.length < all.length)
-    context.note(
-      `${rowsText(all.length - rows.length)} left out, since the order was cancelled; --again orders ${all.length - rows.length === 1 ? 'it' : 'them'} again`,
-    );
   if (rows.length === 0 || (requested.length === 0 && !withReasons)) return rows;
   const reasons = await readReasons(context, batches);
-  const failed = rows.map((failure) => ({ ...failure, reason: reasonOf(failure.row.record, reasons) }));
-  if (requested.length === 0) return failed;
-  const found = failed.filter(({ reason }) => requested.includes(codeOfReason(reason) ?? ''));
+  const ended = rows.map(({ batch, row }) => ({
+    ...{ batch, row },
+    reason: withdrawalOf(row) ?? reasonOf(row.record, reasons),
+  }));
+  if (requested.length === 0) return ended;
+  const found = ended.filter(({ reason }) => requested.includes(codeOfReason(reason) ?? ''));
   if (found.length > 0) return found;
   throw new UsageError(
-    `no row failed for ${requested.join(' or ')}; ${rowsText(failed.length)} failed: ${countedReasons(failed.map(({ reason }) => reason))}`,
+    `no row failed for ${requested.join(' or ')}; ${rowsText(ended.length)} failed: ${countedReasons(ended.map(({ reason }) => reason))}`,
   );
+}
+
+/** Formats `2 withdrawn rows not sent (1 returned, 1 cancelled); --again orders them, too`. */
+export function leftOutText(withdrawn: readonly FailedRow[]): string {
+  const [rows, them] = withdrawn.length === 1 ? ['row', 'it'] : ['rows', 'them'];
+  return `${countText(withdrawn.length)} withdrawn ${rows} not sent (${countsOf(withdrawn)}); --again orders ${them}, too`;
+}
+
+const countsOf = (withdrawn: readonly FailedRow[]): string =>
+  withdrawnCounts(withdrawn.flatMap(({ row }) => withdrawalOf(row) ?? []));
+
+/** Maximum number of withdrawn rows in the details of an error. */
+const maxDetails = 10;
+
+/** The error if all rows without a live order were withdrawn. @returns ErrandError conflict. */
+export function withdrawnRows(context: Context, withdrawn: readonly FailedRow[], what: string): ErrandError {
+  const message = `no row of ${what} has failed, and ${rowsText(withdrawn.length)} ${withdrawn.length === 1 ? 'was' : 'were'} withdrawn (${countsOf(withdrawn)}); nothing was sent`;
+  return new ErrandError('conflict', message, {
+    code: 'rows_withdrawn',
+    outcome: 'not_sent',
+    retryable: false,
+    details: {
+      withdrawn: withdrawn.length,
+      rows: withdrawn.slice(0, maxDetails).map(({ batch, row }) => ({
+        ...{ batch_id: batch.id, index: row.index },
+        ...{ order_id: row.orderId ?? earlierOrder(row, batch) ?? null, state: withdrawalOf(row) },
+      })),
+    },
+    next: [
+      {
+        command: `${typedCommand(context.argv)} --again`,
+        when: 'to order again what was cancelled or returned',
+      },
+    ],
+  });
 }
 
 /** Maximum number of this machine's batches to search for existing orders, newest first. */
 const maxBatches = 100;
 
-/**
- * Leaves out rows whose failed order was made where this machine does not know it, with a note. @throws ErrandError if no row is left.
- */
+/** Leaves out rows that cannot be retried from here, with a note. @throws ErrandError if no row is left. */
 async function knownHere(context: Context, failed: readonly FailedRow[]): Promise<readonly FailedRow[]> {
-  const met = new Set(failed.flatMap(({ row, batch }) => earlierOrder(row, batch) ?? []));
-  if (met.size === 0) return failed;
-  const made = await madeHere(context, met);
-  const known = failed.filter(({ row, batch }) => {
-    const id = earlierOrder(row, batch);
-    return id === undefined || made.has(id);
-  });
-  const unknown = failed.length - known.length;
-  if (unknown === 0) return known;
-  const what = `${rowsText(unknown)} failed as ${unknown === 1 ? 'an order' : 'orders'} of an upload that this machine does not know`;
+  const { here, elsewhere } = await byOrigin(context, failed);
+  if (elsewhere.length === 0) return failed;
+  const what = elsewhereText(elsewhere.length);
   const hint = 'Retry that upload where it was made: a retry from here might order twice.';
-  if (known.length === 0) throw new ErrandError('not_found', what, { outcome: 'not_sent', hint });
+  if (here.length === 0) throw new ErrandError('not_found', what, { outcome: 'not_sent', hint });
   context.note(`${what}, and left out here. ${hint}`);
-  return known;
+  return here;
+}
+
+const elsewhereText = (count: number): string =>
+  `${rowsText(count)} failed as ${count === 1 ? 'an order' : 'orders'} of an upload that this machine does not know`;
+
+type Ended = Pick<FailedRow, 'batch' | 'row'>;
+
+/**
+ * Separates rows whose order was made where this machine does not know it. It does not know either whether they were
+ * retried there, unless they have a reference, by which that is looked up.
+ */
+async function byOrigin<T extends Ended>(
+  context: Context,
+  ended: readonly T[],
+): Promise<{ readonly here: readonly T[]; readonly elsewhere: readonly T[] }> {
+  const met = new Set(ended.flatMap(({ row, batch }) => earlierOrder(row, batch) ?? []));
+  if (met.size === 0) return { here: ended, elsewhere: [] };
+  const made = await madeHere(context, met);
+  const [here, elsewhere]: [T[], T[]] = [[], []];
+  const sent = new Map<Batch, readonly UploadRow[]>();
+  for (const one of ended) {
+    const { row, batch } = one;
+    const id = earlierOrder(row, batch);
+    const rows = sent.get(batch) ?? (await findJournaledRows(context, batch))?.rows ?? [];
+    sent.set(batch, rows);
+    const isReferenced = rows[row.index]?.[`metadata.${referenceKey}`] !== undefined;
+    (id === undefined || made.has(id) || isReferenced ? here : elsewhere).push(one);
+  }
+  return { here, elsewhere };
+}
+
+/** Proposes to retry failed rows where that is possible: a command for each upload or batch that has some. */
+export async function retryLines(
+  context: Context,
+  of: { readonly batches: readonly Batch[]; readonly named: NamedBatches },
+): Promise<string[]> {
+  // Settle uploads in doubt first, because any of them may be a retry of these rows.
+  if (of.named.uploads.some(isInDoubt)) return [];
+  const failed: Ended[] = [];
+  const unknown: string[] = [];
+  for (const batch of of.batches) {
+    const rows = rowsOf(batch).filter((row) => isFailed(row, batch));
+    if (rows.length === 0) continue;
+    const isKnown =
+      journalExists(context.settings) && (await findJournaledRows(context, batch)) !== undefined;
+    if (isKnown) failed.push(...rows.map((row) => ({ batch, row })));
+    else unknown.push(batch.id);
+  }
+  const { here, elsewhere } = await byOrigin(context, failed);
+  const batches = new Set(here.map(({ batch }) => batch.id));
+  return [
+    ...commandsFor(context, 'try again', 'retry', of, (_, { id }) => batches.has(id)),
+    ...(elsewhere.length === 0 ? [] : [`${elsewhereText(elsewhere.length)}: try again where it was made`]),
+    ...unknown.map(
+      (id) =>
+        `try again where it was uploaded, or with the CSV of the batch: errand bulk retry ${id} --file FILE${whereFlags(context)}`,
+    ),
+  ];
 }
 
 /** The orders that batches of this machine made. */

@@ -1,15 +1,17 @@
 import { textIn } from '../../api/json.ts';
 import { limits } from '../../api/limits.ts';
 import { layoutOf } from '../../bulk/csv/headings.ts';
+import { readOutcomes, withOutcomes } from '../../bulk/needs/later-attempts.ts';
 import { type Batch, rowsOf, stateOf } from '../../bulk/upload/batch.ts';
 import {
   batchDetailColumns,
   batchDetailScreen,
+  rawBatchColumns,
   readReasons,
   wholeBatchList,
 } from '../../bulk/upload/columns.ts';
 import { withMetOrders } from '../../bulk/upload/met-orders.ts';
-import { batchesArgument, namedBatches } from '../../bulk/upload/named.ts';
+import { batchesArgument, type KnownUpload, namedBatches } from '../../bulk/upload/named.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Result } from '../../format/result.ts';
 import { shellWord } from '../../platform/shell.ts';
@@ -36,31 +38,43 @@ export const get = defineCommand({
   operations: ['bulk.get'],
   related: ['bulk list', 'bulk watch', 'bulk results'],
   async run(context, { ids }) {
-    const { ids: requested } = await namedBatches(context, ids);
+    const { ids: requested, uploads } = await namedBatches(context, ids);
     const client = await context.client();
-    const read = async (id: string) => (await client.call('bulk.get', { path: { batch_id: id } })).body;
+    const read = async (id: string): Promise<Batch> => {
+      const { body } = await client.call('bulk.get', { path: { batch_id: id } });
+      return context.output.format === 'table' ? withStates(context, uploads, body) : body;
+    };
     const [only] = requested;
     if (only !== undefined && requested.length === 1) return record(context, await read(only));
     return { kind: 'list', ...wholeBatchList, empty: 'no ids given', ...eachId(context, requested, read) };
   },
 });
 
+/** Adds what a batch does not tell of its rows. */
+async function withStates(context: Context, uploads: readonly KnownUpload[], batch: Batch): Promise<Batch> {
+  const read = await withMetOrders(context, [batch]);
+  const outcomes = await readOutcomes(context, { uploads, counted: (batches) => [...batches] }, read);
+  const [whole = batch] = withOutcomes(read, outcomes);
+  return whole;
+}
+
 /**
- * The service's own record. A table adds what the record lacks: row numbers in the file, the existing orders that rows
- * matched, and failure reasons.
+ * The service's own record. A table adds what the record lacks: row numbers in the file, the state of each row, the
+ * orders that rows matched or that met them since, and failure reasons.
  */
 async function record(context: Context, batch: Batch): Promise<Result> {
-  const isTable = context.output.format === 'table';
-  const [whole = batch] = isTable ? await withMetOrders(context, [batch]) : [batch];
-  const layout = isTable ? await layoutOf(context, batch.id) : undefined;
-  const reasons = isTable ? await readReasons(context, [whole]) : new Map();
+  const hints = orderHints(context, batch);
+  if (context.output.format !== 'table')
+    return { kind: 'record', record: batch, columns: rawBatchColumns, hints };
+  const layout = await layoutOf(context, batch.id);
+  const reasons = await readReasons(context, [batch]);
   const numberOf = layout && ((index: number) => layout.numbers[index]);
   return {
     kind: 'record',
-    record: whole,
+    record: batch,
     columns: batchDetailColumns(numberOf, reasons),
     screen: batchDetailScreen(numberOf, reasons),
-    hints: orderHints(context, whole),
+    hints,
   };
 }
 

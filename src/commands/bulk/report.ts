@@ -13,7 +13,6 @@ import { type Report, readReport } from '../../bulk/report/read.ts';
 import type { ReportRow } from '../../bulk/report/rows.ts';
 import { headingsOf } from '../../bulk/report/rows.ts';
 import { missingLines, reportColumns, reportScreen, summaryLines } from '../../bulk/report/summary.ts';
-import { retryLines } from '../../bulk/upload/follow.ts';
 import {
   batchesArgument,
   leftOutLines,
@@ -21,6 +20,7 @@ import {
   namedBatches,
   unsentLines,
 } from '../../bulk/upload/named.ts';
+import { retryLines } from '../../bulk/upload/retried.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { checkPage, pageOptions, savePage } from '../../cli/page-options.ts';
 import type { ListResult, Row } from '../../format/result.ts';
@@ -86,7 +86,7 @@ export const report = defineCommand({
         mode: 0o600,
       });
     }
-    const next = retryLines(context, { batches: batches.counted(read.batches), named: batches });
+    const next = await retryLines(context, { batches: batches.counted(read.batches), named: batches });
     if (by === undefined || named === undefined) return rowList(rows, headings, [...lines, ...next]);
     const hidden = hiddenColumn(by, headings);
     const notes = [

@@ -9,11 +9,13 @@ import { checkTotal, maxTotalOption } from '../../bulk/upload/prepare.ts';
 import {
   checkSettled,
   failedRows,
+  leftOutText,
   parseRaise,
   raised,
   raisedLine,
   retriedOptions,
   rowsToRetry,
+  withdrawnRows,
   withReason,
   writtenRows,
 } from '../../bulk/upload/retried.ts';
@@ -32,7 +34,7 @@ export const retry = defineCommand({
   name: 'retry',
   summary: 'Retry the failed rows of an upload or a batch, or write them to a file',
   description:
-    'Retries rows that became no order and orders that failed; of an upload, all rows whose latest attempt failed. A row that was ordered since, by a corrected file, a single order or another machine, is not retried, and one whose order was cancelled only with --again. This machine keeps the rows for 30 days after the upload; later, or on another machine, pass the uploaded CSV with --file. Running the same retry again places nothing twice.',
+    'Retries rows that became no order and orders that failed; of an upload, all rows whose latest attempt failed. A row that was ordered since, by a corrected file, a single order or another machine, is not retried, and one whose order was cancelled or returned only with --again. This machine keeps the rows for 30 days after the upload; later, or on another machine, pass the uploaded CSV with --file. Running the same retry again places nothing twice.',
   arguments: [
     {
       name: 'id',
@@ -108,15 +110,17 @@ export const retry = defineCommand({
       throw new UsageError(
         `--file names the CSV of one batch, and ${upload.name} is an upload: leave it out`,
       );
-    const { failed, later } = await failedRows(context, named, {
+    const { failed, withdrawn, later } = await failedRows(context, named, {
       requested,
       withReasons: to !== undefined,
       again,
     });
     const what = upload ? upload.name : 'this batch';
+    if (failed.length === 0 && withdrawn.length > 0) throw withdrawnRows(context, withdrawn, what);
     if (failed.length === 0)
       return { kind: 'none', hints: [`no row of ${what} has failed`, ...laterLines(later)] };
     for (const line of laterLines(later)) context.note(line);
+    if (withdrawn.length > 0) context.note(leftOutText(withdrawn));
     const uploaded = await rowsToRetry(failed, (batch) =>
       file === undefined
         ? journaledRows(context, batch)
@@ -140,7 +144,7 @@ export const retry = defineCommand({
     if (decided.isBlocked) throw blockedRows(context, decided, filename);
     for (const line of await differsLines(context, decided)) context.note(line);
     const { counts } = decided;
-    const exitCode = counts.refused > 0 ? exitCodes.conflict : undefined;
+    const exitCode = counts.refused + withdrawn.length > 0 ? exitCodes.conflict : undefined;
     const batches: BatchToSend[] = [...settling];
     for await (const batch of decided.batches(size)) {
       const numbers = isNumbered(retried) ? batch.numbers : [];

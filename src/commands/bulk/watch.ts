@@ -19,6 +19,7 @@ import {
   nextSteps,
   unsentLines,
 } from '../../bulk/upload/named.ts';
+import { retryLines } from '../../bulk/upload/retried.ts';
 import { reusedKeyWarnings } from '../../bulk/upload/uploaded-rows.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { createProgress } from '../../cli/output/progress.ts';
@@ -44,7 +45,10 @@ export const watch = defineCommand({
   ],
   output: followedOutput,
   operations: ['bulk.get'],
-  exitCodes: { 7: 'a row failed, or was not sent yet', 8: '--timeout passed; the batches go on' },
+  exitCodes: {
+    7: 'a row failed, was withdrawn, or was not sent yet',
+    8: '--timeout passed; the batches go on',
+  },
   related: ['bulk get', 'bulk results', 'bulk retry'],
   async run(context, { ids }) {
     const { database } = context.settings;
@@ -75,6 +79,7 @@ export async function followResult(context: Context, named: NamedBatches): Promi
   await recordOutcomes(context, latest.values());
   const counted = named.counted(latest.values());
   const reasons = await readReasons(context, counted);
+  const retry = await retryLines(context, { batches: counted, named });
   const keyHints = await reusedKeyWarnings(context, latest.values());
   const byId = new Map(counted.map((batch) => [batch.id, batch]));
   return {
@@ -84,7 +89,7 @@ export async function followResult(context: Context, named: NamedBatches): Promi
     screen: withTheirRows(batchScreen, byId),
     empty: 'no batch could be read',
     hints: () => [
-      ...uploadSummary(context, summary, { batches: counted, named, reasons, goOn: goOn() }),
+      ...uploadSummary(context, summary, { batches: counted, named, reasons, retry, goOn: goOn() }),
       ...keyHints,
       ...unsentHints(context, named),
     ],

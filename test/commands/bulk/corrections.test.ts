@@ -3,50 +3,14 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, onTestFinished, test } from 'vitest';
 import { errand } from '../../support/run.ts';
-import { TestService } from '../../support/service.ts';
-import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
-
-const headings = 'requisition,product_url,max_price_cents,name,address,city,state,zip,phone';
-
-/** A service with a machine that orders from it. */
-async function begin() {
-  const service = await TestService.start({ now: Date.now(), config: { startBalanceCents: 100_000_000 } });
-  const machine = (): Workspace => {
-    const made = makeWorkspace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
-    onTestFinished(() => made.remove());
-    return made;
-  };
-  onTestFinished(() => service.stop());
-  const workspace = machine();
-  const line = (at: number, slug: string, cents: number): string =>
-    `R-${at},${service.product(slug)},${cents},Ada Byron,${at} Main St,Austin,TX,78701,5125550100`;
-  const write = (file: string, lines: readonly string[], on = workspace): void =>
-    writeFileSync(join(on.folder, file), [headings, ...lines, ''].join('\n'));
-  const bulk = (...args: string[]) => errand(workspace, ['bulk', ...args]);
-  async function statuses(): Promise<string[]> {
-    const { stdout } = await errand(workspace, ['order', 'list', '--all', '-o', 'json']);
-    return JSON.parse(stdout).map(({ status }: { status: string }) => status);
-  }
-  /** Waits until there are `count` orders, and all of them have ended. */
-  const ended = (count: number) =>
-    expect
-      .poll(async () => {
-        service.pass(60_000);
-        const all = await statuses();
-        return [all.length, all.filter((status) => ['pending', 'in_progress'].includes(status)).length];
-      })
-      .toEqual([count, 0]);
-  const jsonOf = async (...args: string[]) => JSON.parse((await bulk(...args, '-o', 'json')).stdout);
-  const live = async (): Promise<number> =>
-    (await statuses()).filter((status) => !['order_failed', 'cancelled'].includes(status)).length;
-  return { service, machine, workspace, line, write, bulk, ended, jsonOf, live };
-}
+import { beginUploads, headings } from '../../support/uploads.ts';
+import { makeWorkspace } from '../../support/workspace.ts';
 
 /** Rows that `bulk retry` would send. */
 const offered = (stdout: string): number => (stdout === '' ? 0 : JSON.parse(stdout).body.rows.length);
 
 async function corrected(rows: number, failing: number, mended: number, references: readonly string[]) {
-  const { workspace, line, write, bulk, ended, jsonOf, live } = await begin();
+  const { workspace, line, write, bulk, ended, jsonOf, live } = await beginUploads();
   // It costs more than the ceiling of the first rows.
   const lines = Array.from({ length: rows }, (_, at) => line(at, 'test-success', at < failing ? 1000 : 5000));
   write('december.csv', lines);
@@ -117,7 +81,7 @@ for (const [how, references] of [
   });
 
 /** What each command says of an upload: failed rows, and rows that were ordered since. */
-async function said(bulk: Awaited<ReturnType<typeof begin>>['bulk'], name: string) {
+async function said(bulk: Awaited<ReturnType<typeof beginUploads>>['bulk'], name: string) {
   const report: { order_state: string; met_by: object | null }[] = JSON.parse(
     (await bulk('report', name, '-o', 'json')).stdout,
   );
@@ -132,7 +96,7 @@ async function said(bulk: Awaited<ReturnType<typeof begin>>['bulk'], name: strin
 }
 
 test('a row that somebody ordered by hand is met', async () => {
-  const { workspace, service, line, write, bulk, ended, jsonOf, live } = await begin();
+  const { workspace, service, line, write, bulk, ended, jsonOf, live } = await beginUploads();
   write('december.csv', [line(0, 'test-success', 1000), line(1, 'test-success', 1000)]);
   expect((await bulk('upload', 'december.csv')).code).toBe(0);
   await ended(2);
@@ -150,7 +114,7 @@ test('a row that somebody ordered by hand is met', async () => {
   const [first] = await jsonOf('report', 'december');
   expect(first.met_by).toEqual({ order_id: made.stdout.trim(), upload: null, batch_id: null, index: null });
   expect((await bulk('watch', 'december')).stderr).toContain(
-    '1 failed row was ordered since: 1 by single orders',
+    `1 failed row was ordered since: 1 by the single order ${made.stdout.trim()}`,
   );
   const retried = await bulk('retry', 'december', '--raise-ceiling', '$50');
   expect(retried.code, retried.stderr).toBe(0);
@@ -161,7 +125,7 @@ test('a row that somebody ordered by hand is met', async () => {
 });
 
 test('a row of a retry file that somebody ordered by hand meanwhile is not ordered again', async () => {
-  const { workspace, service, line, write, bulk, ended, live } = await begin();
+  const { workspace, service, line, write, bulk, ended, live } = await beginUploads();
   write('december.csv', [line(0, 'test-success', 1000), line(1, 'test-success', 1000)]);
   expect((await bulk('upload', 'december.csv')).code).toBe(0);
   await ended(2);
@@ -188,7 +152,7 @@ test('a row of a retry file that somebody ordered by hand meanwhile is not order
 });
 
 test('a row that another machine ordered by its reference is met', async () => {
-  const { machine, line, write, bulk, ended, live } = await begin();
+  const { machine, line, write, bulk, ended, live } = await beginUploads();
   const references = ['--reference-column', 'requisition'];
   write('december.csv', [line(0, 'test-success', 1000), line(1, 'test-success', 1000)]);
   expect((await bulk('upload', 'december.csv', ...references)).code).toBe(0);
@@ -199,6 +163,9 @@ test('a row that another machine ordered by its reference is met', async () => {
   expect(sent.code, sent.stderr).toBe(0);
   await ended(3);
   expect(await said(bulk, 'december')).toEqual({ report: [1, 1], watch: [1, 1], retry: 1 });
+  expect((await bulk('watch', 'december')).stderr).toMatch(
+    /^1 failed row was ordered since: 1 by order [\da-f-]{36}$/m,
+  );
   expect((await bulk('retry', 'december', '--raise-ceiling', '$50')).code).toBe(0);
   write('december.csv', [line(1, 'test-success', 5000)], there);
   expect((await errand(there, ['bulk', 'upload', 'december.csv', ...references])).code).toBe(0);
@@ -207,7 +174,7 @@ test('a row that another machine ordered by its reference is met', async () => {
 });
 
 test('equal rows of a file are needs of their own, and so are rows whose keys the file gives', async () => {
-  const { workspace, line, write, bulk, ended, live } = await begin();
+  const { workspace, line, write, bulk, ended, live } = await beginUploads();
   write(
     'twins.csv',
     [1000, 5000, 1000].map((cents) => line(0, 'test-success', cents)),
@@ -241,7 +208,7 @@ test('of 2,000 rows 30 failed, and 4 of those were corrected', async () => {
 });
 
 test('a row of a file of failed rows is met by whichever retry orders it', async () => {
-  const { line, write, bulk, ended, live } = await begin();
+  const { line, write, bulk, ended, live } = await beginUploads();
   write('a.csv', [line(1, 'test-out-of-stock', 5000), line(2, 'test-out-of-stock', 5000)]);
   const first = await bulk('upload', 'a.csv');
   expect(first.code, first.stderr).toBe(0);
@@ -297,7 +264,7 @@ test('where the retry of the first file has ordered, the file of failed rows ord
 });
 
 test('of two machines that race with other content under one reference, neither takes the other’s order for its own', async () => {
-  const { machine, line, bulk, ended, write, live } = await begin();
+  const { machine, line, bulk, ended, write, live } = await beginUploads();
   const reference = ['--reference-column', 'requisition'];
   const second = machine();
   write('f.csv', [line(1, 'test-success', 9000)]);

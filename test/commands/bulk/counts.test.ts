@@ -93,7 +93,7 @@ describe('a row', () => {
     expect(failed).toMatchObject({ row: 6, index: 0 });
     const got = (await errand(workspace, ['bulk', 'get', failed.batch_id])).stdout;
     expect(got).toMatch(/ROW +STATUS/);
-    expect(got).toMatch(/^ +6 +placed +\S+ +order_failed +Ada Byron +out_of_stock: /m);
+    expect(got).toMatch(/^ +6 +placed +\S+ +order_failed +failed +Ada Byron +out_of_stock: /m);
     const results = (await errand(workspace, ['bulk', 'results', failed.batch_id])).stdout;
     expect(results).toMatch(/^my_reference,.*,idempotency_key,row,status,/);
     expect(results).toMatch(/,6,placed,[^,]+,order_failed,"?out_of_stock: /m);

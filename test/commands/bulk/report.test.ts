@@ -168,7 +168,8 @@ describe('bulk report', () => {
     expect(stderr).toContain('8 rows: 8 ordered; 3 tried more than once\n');
     const states = /^8 orders: (.*)$/m.exec(stderr)?.[1] ?? '';
     expect([...states.matchAll(/(\d+) /g)].reduce((total, [, count]) => total + Number(count), 0)).toBe(8);
-    expect(stderr).toContain('2 failed: 1 max_price_exceeded, 1 out_of_stock');
+    expect(stderr).toContain('3 failed: 1 max_price_exceeded, 1 out_of_stock, 1 cancelled_by_retailer\n');
+    expect(stderr).toContain('1 withdrawn: 1 returned\n');
     const line =
       /^charged \$([\d.]+) \+ fees \$([\d.]+)\* - refunded \$([\d.]+)\* - credited \$([\d.]+) = \$([\d.]+) from the wallet$/m;
     const cents = (line.exec(stderr) ?? []).slice(1).map((text) => Math.round(Number(text) * 100));

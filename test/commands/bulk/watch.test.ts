@@ -81,7 +81,7 @@ test('of several batches only those with failed rows are named for a retry, a co
   });
   const { code, stderr } = await watch(url, [one, other], '10m');
   expect(code).toBe(7);
-  expect(stderr).toContain(`errand bulk retry ${other}`);
+  expect(stderr).toContain(`errand bulk retry ${other} --file FILE`);
   expect(stderr).not.toContain(`errand bulk retry ${one}`);
 });
 
@@ -176,7 +176,7 @@ test('bulk watch ends where nothing readable ever came', async () => {
 test('a command to run next names the service that the flags named', async () => {
   const { url } = await peer(json(batch(one, 'completed', [row('failed', null)])));
   const { stderr } = await watch(url, [one], '10m');
-  expect(stderr).toContain(`errand bulk retry ${one} --base-url ${url}\n`);
+  expect(stderr).toContain(`errand bulk retry ${one} --file FILE --base-url ${url}\n`);
 });
 
 test('embedded, the last of ten batches comes to its end while it is watched', async () => {
