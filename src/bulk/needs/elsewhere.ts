@@ -120,7 +120,10 @@ async function ordersListed(
       if (!reference || typeof id !== 'string' || typeof status !== 'string') continue;
       const text = metadataOf(reference);
       if (!references.has(text)) continue;
-      found.set(text, [...(found.get(text) ?? []), await seeListed(client, { ...order, id, status })]);
+      const seen = await seeListed(client, { ...order, id, status });
+      const known = found.get(text);
+      if (known) known.push(seen);
+      else found.set(text, [seen]);
     }
   return found;
 }

@@ -76,7 +76,9 @@ export async function returnsOf(
   for await (const { rows } of pages(await context.client(), 'return.list', {}, { all: true })) {
     for (const one of rows) {
       const id = String(one.order_id).toLowerCase();
-      if (ids.has(id)) found.set(id, [...(found.get(id) ?? []), one]);
+      const known = found.get(id);
+      if (known) known.push(one);
+      else if (ids.has(id)) found.set(id, [one]);
     }
     // The newest come first.
     const oldest = Date.parse(String(rows.at(-1)?.created_at));

@@ -298,7 +298,9 @@ function laterLine(
   const by = new Map<string, LaterAttempt[]>();
   for (const attempt of later) {
     const name = attempt.upload ?? makerOf(attempt);
-    by.set(name, [...(by.get(name) ?? []), attempt]);
+    const made = by.get(name);
+    if (made) made.push(attempt);
+    else by.set(name, [attempt]);
   }
   const names = [...by].map(([name, made]) => `${countText(made.length)} by ${nameOf(name, made)}`);
   return [`${countText(later.length)} ${later.length === 1 ? one : several}: ${names.join(', ')}`];

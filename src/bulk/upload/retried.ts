@@ -9,7 +9,7 @@ import type { TableLayout } from '../../journal/uploads.ts';
 import { referenceKey } from '../../orders/needs/reference.ts';
 import { byteOrderMark } from '../../platform/csv-cell.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
-import { typedCommand } from '../../platform/shell.ts';
+import { shellWord, typedCommand } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { rowsText } from '../check/row-sample.ts';
@@ -145,33 +145,30 @@ async function endedRows(
   );
 }
 
-/** Formats `2 withdrawn rows not sent (1 returned, 1 cancelled); --again orders them, too`. */
+/** Formats `2 withdrawn rows left out (1 returned, 1 cancelled); --again takes them, too`. */
 export function leftOutText(withdrawn: readonly FailedRow[]): string {
   const [rows, them] = withdrawn.length === 1 ? ['row', 'it'] : ['rows', 'them'];
-  return `${countText(withdrawn.length)} withdrawn ${rows} not sent (${countsOf(withdrawn)}); --again orders ${them}, too`;
+  return `${countText(withdrawn.length)} withdrawn ${rows} left out (${countsOf(withdrawn)}); --again takes ${them}, too`;
 }
 
 const countsOf = (withdrawn: readonly FailedRow[]): string =>
   withdrawnCounts(withdrawn.flatMap(({ row }) => withdrawalOf(row) ?? []));
 
-/** Maximum number of withdrawn rows in the details of an error. */
-const maxDetails = 10;
-
-/** The error if all rows without a live order were withdrawn. @returns ErrandError conflict. */
-export function withdrawnRows(context: Context, withdrawn: readonly FailedRow[], what: string): ErrandError {
-  const message = `no row of ${what} has failed, and ${rowsText(withdrawn.length)} ${withdrawn.length === 1 ? 'was' : 'were'} withdrawn (${countsOf(withdrawn)}); nothing was sent`;
-  return new ErrandError('conflict', message, {
+/** The error if all rows to retry were withdrawn. @returns ErrandError conflict. */
+export function withdrawnRows(
+  context: Context,
+  withdrawn: readonly FailedRow[],
+  { name, word }: { readonly name: string; readonly word: string },
+): ErrandError {
+  const [were, are] = withdrawn.length === 1 ? ['was', 'is'] : ['were', 'are'];
+  const what = `${rowsText(withdrawn.length)} of ${name} ${were} withdrawn (${countsOf(withdrawn)}) and ${are} not ordered again without --again`;
+  return new ErrandError('conflict', `${what}; nothing was sent`, {
     code: 'rows_withdrawn',
     outcome: 'not_sent',
     retryable: false,
-    details: {
-      withdrawn: withdrawn.length,
-      rows: withdrawn.slice(0, maxDetails).map(({ batch, row }) => ({
-        ...{ batch_id: batch.id, index: row.index },
-        ...{ order_id: row.orderId ?? earlierOrder(row, batch) ?? null, state: withdrawalOf(row) },
-      })),
-    },
+    details: { withdrawn: withdrawn.length },
     next: [
+      { command: `errand bulk report ${shellWord(word)}${whereFlags(context)}`, when: 'to see which' },
       {
         command: `${typedCommand(context.argv)} --again`,
         when: 'to order again what was cancelled or returned',

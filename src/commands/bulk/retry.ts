@@ -116,7 +116,8 @@ export const retry = defineCommand({
       again,
     });
     const what = upload ? upload.name : 'this batch';
-    if (failed.length === 0 && withdrawn.length > 0) throw withdrawnRows(context, withdrawn, what);
+    if (failed.length === 0 && withdrawn.length > 0)
+      throw withdrawnRows(context, withdrawn, { name: what, word: id });
     if (failed.length === 0)
       return { kind: 'none', hints: [`no row of ${what} has failed`, ...laterLines(later)] };
     for (const line of laterLines(later)) context.note(line);

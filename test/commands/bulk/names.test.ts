@@ -158,7 +158,7 @@ describe('a retry joins its upload', () => {
     expect(watched.stderr).toMatch(/^1 failed: 1 out_of_stock$/m);
     expect(watched.stderr).toMatch(/^1 withdrawn: 1 cancelled$/m);
     const { stderr } = await meanwhile(bulk('retry', 'december', '--watch'));
-    expect(stderr).toContain('1 withdrawn row not sent (1 cancelled); --again orders it, too');
+    expect(stderr).toContain('1 withdrawn row left out (1 cancelled); --again takes it, too');
     expect(await orders()).toHaveLength(3);
     const asked = await bulk('retry', 'december', '--reason', 'cancelled', '--again', '--dry-run');
     expect(JSON.parse(asked.stdout).body.rows).toMatchObject([{ ref: 'R-1' }]);

@@ -126,7 +126,7 @@ for (const [how, references] of [
     const retried = await bulk('retry', 'december', '--raise-ceiling', '$50');
     expect(retried.code).toBe(5);
     expect(retried.stderr).toContain(
-      '3 withdrawn rows not sent (2 returned, 1 cancelled); --again orders them, too',
+      '3 withdrawn rows left out (2 returned, 1 cancelled); --again takes them, too',
     );
     await ended(6);
     expect(await counts(bulk, 'december')).toEqual(same(0, 3, 0));
@@ -135,9 +135,12 @@ for (const [how, references] of [
     const { error } = summaryOf(none.stderr);
     expect(error).toMatchObject({ code: 'rows_withdrawn', outcome: 'not_sent', details: { withdrawn: 3 } });
     expect(error.message).toBe(
-      'no row of december has failed, and 3 rows were withdrawn (2 returned, 1 cancelled); nothing was sent',
+      '3 rows of december were withdrawn (2 returned, 1 cancelled) and are not ordered again without --again; nothing was sent',
     );
-    expect(error.next).toMatchObject([{ command: 'errand bulk retry december -o json --again' }]);
+    expect(error.next).toMatchObject([
+      { command: 'errand bulk report december' },
+      { command: 'errand bulk retry december -o json --again' },
+    ]);
     expect((await bulk('upload', 'december.csv', ...references)).code).toBe(5);
     await ended(6);
 
@@ -174,7 +177,7 @@ test('after 12 orders of a file were returned and 5 cancelled, the same file buy
   expect(await counts(bulk, 'december')).toEqual(same(0, 17, 0));
   expect((await bulk('report', 'december')).stderr).toContain('17 withdrawn: 12 returned, 5 cancelled\n');
   expect((await bulk('retry', 'december')).stderr).toContain(
-    '17 rows were withdrawn (12 returned, 5 cancelled)',
+    '17 rows of december were withdrawn (12 returned, 5 cancelled)',
   );
   await ended(24);
 });
