@@ -99,7 +99,9 @@ for (const [how, references] of [
     const { bulk, write, line, ended, live } = begun;
     write(
       'december.csv',
-      [enough, enough, enough, enough, failing].map((cents, at) => line(at, 'test-success', cents)),
+      [enough, enough, enough, enough, failing].map((cents, at) =>
+        line(at, at === 0 ? 'test-slow' : 'test-success', cents),
+      ),
     );
     const sent = await bulk('upload', 'december.csv', ...references);
     expect(sent.code, sent.stderr).toBe(0);
@@ -160,7 +162,7 @@ test('after 12 orders of a file were returned and 5 cancelled, the same file buy
   const { bulk, write, line, ended } = begun;
   write(
     'december.csv',
-    Array.from({ length: 24 }, (_, at) => line(at, 'test-success', enough)),
+    Array.from({ length: 24 }, (_, at) => line(at, at < 5 ? 'test-slow' : 'test-success', enough)),
   );
   expect((await bulk('upload', 'december.csv')).code).toBe(0);
   const orders = await ordersOf(begun, 'december');
@@ -231,43 +233,50 @@ test('watch says at the end of its time what it says at the end', async () => {
   expect(watched.stderr).not.toContain('try again');
 });
 
-test('a machine that knows none of the uploads finds by the reference what was ordered since', async () => {
-  const begun = await beginUploads();
-  const { machine, write, line, ended, bulk, live } = begun;
-  const references = ['--reference-column', 'requisition'];
-  write('december.csv', [line(0, 'test-success', enough), line(1, 'test-success', failing)]);
-  const sent = await bulk('upload', 'december.csv', ...references, '-o', 'id');
-  const batch = sent.stdout.trim();
-  const [cancelled = ''] = await ordersOf(begun, 'december');
-  await cancelAll(begun, [cancelled]);
-  await ended(2);
-  const second = machine();
-  write('december.csv', [line(0, 'test-success', enough), line(1, 'test-success', enough)], second);
-  const again = await errand(second, [
-    'bulk',
-    'upload',
-    'december.csv',
-    ...references,
-    '--again',
-    '-o',
-    'json',
-  ]);
-  expect(again.code, again.stderr).toBe(0);
-  await ended(4);
-  expect(await live()).toBe(2);
+// Up to 20 references are asked for one by one.
+test.each([1, 21])(
+  'a machine that knows none of the uploads finds by the reference what was ordered since: %i failed rows',
+  async (failed) => {
+    const begun = await beginUploads();
+    const { machine, write, line, ended, bulk, live } = begun;
+    const references = ['--reference-column', 'requisition'];
+    const rows = (cents: number): string[] => [
+      line(0, 'test-slow', enough),
+      ...Array.from({ length: failed }, (_, at) => line(1 + at, 'test-success', cents)),
+    ];
+    write('december.csv', rows(failing));
+    const sent = await bulk('upload', 'december.csv', ...references, '-o', 'id');
+    const batch = sent.stdout.trim();
+    const [cancelled = ''] = await ordersOf(begun, 'december');
+    await cancelAll(begun, [cancelled]);
+    await ended(1 + failed);
+    const second = machine();
+    write('december.csv', rows(enough), second);
+    const again = await errand(second, ['bulk', 'upload', 'december.csv', ...references, '--again']);
+    expect(again.code, again.stderr).toBe(0);
+    await ended(2 * (1 + failed));
+    expect(await live()).toBe(1 + failed);
 
-  const third = machine();
-  const onThird = (...args: string[]) => errand(third, ['bulk', ...args]);
-  const retried = await onThird('retry', batch);
-  expect([retried.code, retried.stdout]).toEqual([0, '']);
-  expect(retried.stderr).toMatch(
-    /^no row of this batch has failed\n1 failed row was ordered since: 1 by order \S{36}\n1 withdrawn row was ordered since: 1 by order \S{36}\n$/,
-  );
-  const watched = await onThird('watch', batch);
-  expect(watched.code, watched.stderr).toBe(0);
-  expect(watched.stderr).toContain('2 orders: 2 ordered since\n');
-  expect((await onThird('report', batch)).stderr).toContain('2 orders: 2 delivered\n');
-});
+    const third = machine();
+    const onThird = (...args: string[]) => errand(third, ['bulk', ...args]);
+    const retried = await onThird('retry', batch);
+    expect([retried.code, retried.stdout]).toEqual([0, '']);
+    const lines = retried.stderr.split('\n');
+    expect(lines[0]).toBe('no row of this batch has failed');
+    expect(lines[1]).toMatch(
+      failed === 1
+        ? /^1 failed row was ordered since: 1 by order \S{36}$/
+        : /^21 failed rows were ordered since: 21 by other orders$/,
+    );
+    expect(lines[2]).toMatch(/^1 withdrawn row was ordered since: 1 by order \S{36}$/);
+    const watched = await onThird('watch', batch);
+    expect(watched.code, watched.stderr).toBe(0);
+    expect(watched.stderr).toContain(`${1 + failed} orders: ${1 + failed} ordered since\n`);
+    expect((await onThird('report', batch)).stderr).toContain(
+      `${1 + failed} orders: ${1 + failed} delivered\n`,
+    );
+  },
+);
 
 test('only what works from here is proposed', async () => {
   const { machine, write, line, ended, bulk } = await beginUploads();
