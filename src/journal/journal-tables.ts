@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import { copyFolder, type DatabaseAddress } from '../format/database-address.ts';
 import { mayBeThere } from '../platform/private-files.ts';
 import type { Migration } from '../platform/sqlite/database.ts';
+import { openDatabase } from '../platform/sqlite/open.ts';
 import { createApprovals } from './approval-row.ts';
-import { createAttempts } from './attempt-table.ts';
+import { createAttempts, LocalAttempts } from './attempt-table.ts';
+import type { Attempts } from './attempts.ts';
 import { createAudit } from './audit-record.ts';
 import { contentHash } from './content.ts';
 import { type IntentRow, intentColumns, withChecksum } from './intent-row.ts';
@@ -79,6 +81,10 @@ export const journalMigrations: readonly Migration[] = [
   createAttempts,
   'ALTER TABLE attempt_accounts ADD COLUMN user_id TEXT',
 ];
+
+/** Attempts that last as long as the process, for a command that may create no journal. */
+export const attemptsInMemory = async (): Promise<Attempts> =>
+  new LocalAttempts(await openDatabase(':memory:', { migrations: journalMigrations }));
 
 const states: Readonly<Record<string, string>> = { open: 'intended', settled: 'reported' };
 

@@ -209,8 +209,7 @@ export function describeResumed(
       ] as const) {
         const applied = await run('bulk', 'apply', plan, '-o', 'json');
         expect([plan, applied.code], applied.stderr).toEqual([plan, code]);
-        if (code === 5)
-          expect(applied.stderr).toMatch(/1 row is like what was ordered before: .*row 2 as order/);
+        if (code === 5) expect(applied.stderr).toMatch(/1 row is like an earlier order: .*row 2 as order/);
         const again = await run('bulk', 'apply', plan, '-o', 'json');
         expect([plan, again.code], again.stderr).toEqual([plan, code]);
         if (code === 0) expect(existing(again)).not.toContain(false);

@@ -55,11 +55,11 @@ test('a file that is mapped otherwise orders nothing again, in a terminal and in
   const again = open('tiny.csv', ...maps, ...costCentre);
   expect(await again.ended(), again.text).toBe(5);
   expect(unfolded(again.text)).toContain(
-    'tiny.csv: 58 rows are like what was ordered before: 58 of tiny; row 2 as',
+    'tiny.csv: 58 rows are like earlier orders: 58 of the upload tiny; row 2 as',
   );
   const piped = await errand(workspace, ['bulk', 'upload', 'tiny.csv', ...maps, ...costCentre]);
   expect(piped.code).toBe(5);
-  expect(piped.stderr).toContain('58 rows are like what was ordered before');
+  expect(piped.stderr).toContain('58 rows are like earlier orders');
   await orders(58);
 });
 
@@ -68,7 +68,7 @@ test('the other rows are ordered if that is the answer, and nothing is if it is 
   expect((await errand(workspace, ['bulk', 'upload', 'some.csv', ...maps])).code).toBe(0);
   const refused = open('tiny.csv', ...maps, ...costCentre);
   await refused.shows('Leave these rows out, and order the other 53?');
-  expect(unfolded(refused.text)).toContain('5 rows are like what was ordered before: 5 of some; row 2 as');
+  expect(unfolded(refused.text)).toContain('5 rows are like earlier orders: 5 of the upload some; row 2 as');
   refused.type('n\r');
   expect(await refused.ended()).toBe(130);
   expect(refused.text).toContain('nothing was ordered');

@@ -10,7 +10,7 @@ import type {
   Reference,
 } from '../../journal/attempts.ts';
 import type { Journal } from '../../journal/journal.ts';
-import { journalExists } from '../../journal/journal-tables.ts';
+import { attemptsInMemory, journalExists } from '../../journal/journal-tables.ts';
 import { compareNeeds, needOf } from '../../orders/needs/need.ts';
 import { knownScopeOf, scopeOf } from '../../orders/needs/scope.ts';
 import { listedByReference, seeOrder } from '../../orders/needs/service-orders.ts';
@@ -39,16 +39,22 @@ import { needsOfSent, ownKeyNamespace, quantitiesIn, quantitiesOfOrder } from '.
 export interface AttemptStore {
   readonly attempts: Attempts;
   readonly scope: AttemptScope;
-  readonly journal: Journal;
+  readonly journal: Pick<Journal, 'find' | 'madeBy'>;
 }
 
-/** @throws StorageError. */
+/**
+ * A preview creates no journal; without one, what it reads is stored in memory.
+ * @throws StorageError; ErrandError unavailable if the service cannot be asked whose the API key is.
+ */
 export async function attemptStore(context: Context): Promise<AttemptStore> {
-  const journal = await context.journal();
-  const attempts = await journal.attempts();
-  const scope = await (context.previewsRequests ? knownScopeOf : scopeOf)(context, attempts);
-  return { journal, scope, attempts };
+  const isFirst = context.previewsRequests && !journalExists(context.settings);
+  const journal = isFirst ? undefined : await context.journal();
+  const attempts = await (journal ? journal.attempts() : attemptsInMemory());
+  const scope = await (context.previewsReads ? knownScopeOf : scopeOf)(context, attempts);
+  return { journal: journal ?? noJournal, scope, attempts };
 }
+
+const noJournal = { find: () => undefined, madeBy: () => undefined } as const;
 
 /** What a look at a batch has found. */
 export interface SeenBatch {

@@ -1,6 +1,5 @@
 import type { Attempt, AttemptClaim, NewAttempt, Reference } from '../../journal/attempts.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
-import { journalExists } from '../../journal/journal-tables.ts';
 import type { Uploads } from '../../journal/uploads.ts';
 import {
   type ComparedAttempt,
@@ -15,6 +14,7 @@ import { attemptKey, metadataOf } from '../../orders/needs/reference.ts';
 import { attemptNumberOf, firstKeyOf, rowKey } from '../../orders/needs/row-key.ts';
 import { type EarlierUpload, SameFile } from '../../orders/needs/same-file.ts';
 import { type Windows, windowsOf } from '../../orders/needs/windows.ts';
+import { ErrandError, stopOf } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { keyOfRows, type UploadRow } from '../rows.ts';
 import type { Batch } from '../upload/batches.ts';
@@ -124,8 +124,7 @@ export async function decideRows(
   source: RowSource,
   asked: RowsAsked,
 ): Promise<DecidedRows> {
-  const isFirst = context.previewsRequests && !journalExists(context.settings);
-  const store = isFirst ? undefined : await attemptStore(context);
+  const store = await attemptStore(context);
   const uploads = hasUploads(context) ? await context.uploads() : undefined;
   const deciding = new DecidedRows(context, { store, uploads }, source, asked);
   for (let looks = 0; looks < maxLooks; looks += 1) {
@@ -157,8 +156,7 @@ export type RowDecision =
 /** The decisions about the rows of a file. */
 export class DecidedRows {
   readonly #context: Context;
-  /** Undefined if there is no journal yet, and none is to be created. */
-  readonly #store: AttemptStore | undefined;
+  readonly #store: AttemptStore;
   readonly #source: RowSource;
   readonly #asked: RowsAsked;
   readonly #windows: Windows;
@@ -184,6 +182,8 @@ export class DecidedRows {
   cents = { all: 0, new: 0 };
   /** When this began to read from the service, ms since the epoch. */
   readonly since: number;
+  /** Set for a preview that cannot look at the service. */
+  isAssumed = false;
   /** Number of rows that have neither a reference nor a key of their own. */
   unnamed = 0;
   /** Rows that are not sent. */
@@ -201,7 +201,7 @@ export class DecidedRows {
       store,
       uploads,
     }: {
-      readonly store: AttemptStore | undefined;
+      readonly store: AttemptStore;
       readonly uploads: Pick<Uploads, 'ofBatch'> | undefined;
     },
     source: RowSource,
@@ -213,8 +213,7 @@ export class DecidedRows {
     this.#source = source;
     this.#asked = asked;
     this.since = asked.since ?? this.#now();
-    // A preview asks the service for nothing.
-    this.#allListedAt = context.previewsRequests ? this.since : asked.since;
+    this.#allListedAt = asked.since;
     const windows = windowsOf(context);
     // The rows of an occasion are ordered once, however long it takes.
     this.#windows = asked.run === '' ? windows : { ...windows, rowMs: Number.POSITIVE_INFINITY };
@@ -253,7 +252,6 @@ export class DecidedRows {
   }
 
   async #related(rows: readonly RowNeed[]): Promise<(readonly Attempt[])[]> {
-    if (!this.#store) return [];
     const { attempts, scope } = this.#store;
     return attempts.related(
       scope,
@@ -261,14 +259,33 @@ export class DecidedRows {
     );
   }
 
-  /** Reads the states of attempts, and persists them. A preview reads nothing, and takes them for what is stored. */
-  async see({ batches, singles, references }: Look): Promise<void> {
+  /** Reads the states of attempts, and persists them. A preview that cannot read them says so, and goes by what is stored. */
+  async see(look: Look): Promise<void> {
+    const { previewsRequests, previewsReads } = this.#context;
+    if (previewsReads) this.#assume('--curl sends no request');
+    try {
+      await this.#see(look);
+    } catch (error) {
+      if (!previewsRequests || !(error instanceof ErrandError) || stopOf(error)) throw error;
+      this.#assume(error.message);
+      await this.#see(look);
+    }
+  }
+
+  #assume(why: string): void {
+    if (this.isAssumed) return;
+    this.isAssumed = true;
+    this.#allListedAt = this.since;
+    this.#context.note(
+      `what became of earlier orders was not looked up (${why}); here, rows that were sent before count as placed`,
+    );
+  }
+
+  async #see({ batches, singles, references }: Look): Promise<void> {
     const store = this.#store;
-    if (!store) return;
-    if (references.size > 0) await this.#seeReferences(store, references);
+    if (references.size > 0 && !this.isAssumed) await this.#seeReferences(store, references);
     const placed: Attempt[] = [];
-    const isPreview = this.#context.previewsRequests;
-    const seen = isPreview ? storedBatches(store, batches) : seeBatches(this.#context, store, batches);
+    const seen = this.isAssumed ? storedBatches(store, batches) : seeBatches(this.#context, store, batches);
     for await (const { key, attempts, isInDoubt } of seen) {
       this.#seenBatches.add(key);
       for (const { serial } of attempts) this.#read.add(serial);
@@ -277,7 +294,7 @@ export class DecidedRows {
       if (isInDoubt && isOwn && attempts.length > 0) this.#settling.set(key, new Map());
       placed.push(...attempts.filter(({ state, orderId }) => state === 'placed' && orderId !== undefined));
     }
-    if (!isPreview) {
+    if (!this.isAssumed) {
       await seeReturns(this.#context, store, placed);
       for (const { serial, order } of await seeSingles(this.#context, store, singles.values()))
         this.#quantities.set(serial, quantitiesOfOrder(order));
@@ -287,13 +304,12 @@ export class DecidedRows {
 
   async #seeReferences(store: AttemptStore, references: ReadonlySet<string>): Promise<void> {
     const at = this.#now();
-    if (!this.#context.previewsRequests)
-      for await (const orders of ordersFor(this.#context, store, references)) {
-        for (const { serial, order } of await recordOrders(this.#context, store, orders)) {
-          this.#read.add(serial);
-          this.#quantities.set(serial, quantitiesOfOrder(order));
-        }
+    for await (const orders of ordersFor(this.#context, store, references)) {
+      for (const { serial, order } of await recordOrders(this.#context, store, orders)) {
+        this.#read.add(serial);
+        this.#quantities.set(serial, quantitiesOfOrder(order));
       }
+    }
     if (references.size > maxByReference) this.#allListedAt = at;
     else for (const reference of references) this.#listedAt.set(reference, at);
   }
@@ -367,7 +383,7 @@ export class DecidedRows {
   }
 
   #record = (key: string): JournalRecord | undefined =>
-    this.#store?.journal.find(key, this.#store.scope.service);
+    this.#store.journal.find(key, this.#store.scope.service);
 
   /** Batches in doubt that are sent again unchanged. */
   settling(): (Batch & { readonly record: JournalRecord })[] {
@@ -386,8 +402,7 @@ export class DecidedRows {
    * The claim for a batch of rows to send. It repeats the decisions inside the journal's transaction, since other
    * processes may have decided meanwhile.
    */
-  claimOf(batch: Batch): AttemptClaim | undefined {
-    if (!this.#store) return undefined;
+  claimOf(batch: Batch): AttemptClaim {
     const rows = new RowNeeds().of(this.#asGiven(batch));
     const { run } = this.#asked;
     return {
@@ -465,7 +480,7 @@ export class DecidedRows {
       statement: { skipDuplicates, again, run: run === '' ? undefined : run },
       listedAt: need.reference && !hasOwnKey ? this.#listed(need.reference) : undefined,
     };
-    const current = this.#context.previewsRequests ? known.map(assumed) : known;
+    const current = this.isAssumed ? known.map(assumed) : known;
     const decision = decide(
       request,
       need.reference ? current.map((one) => this.#compared(row, one)) : current,
@@ -657,7 +672,7 @@ const noCounts = (): RowCounts => ({
   ...{ rows: 0, new: 0, inDoubt: 0, placed: 0, tried: 0, skipped: 0, refused: 0, failedBefore: 0, again: 0 },
 });
 
-/** A preview does not find out what became of an attempt. */
+/** Without a look, what may have been ordered counts as placed. */
 const assumed = (one: Attempt): Attempt =>
   one.state === 'unknown' || one.state === 'intended' ? { ...one, state: 'placed' } : one;
 

@@ -1,11 +1,15 @@
 import { countText } from '../../format/counts.ts';
 import { relativeTime } from '../../format/time.ts';
+import type { Attempt } from '../../journal/attempts.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import { differencesText } from '../../orders/compare.ts';
 import { needDifferences } from '../../orders/needs/decide-with-service.ts';
+import { ageText } from '../../orders/needs/refused.ts';
 import { seeOrder } from '../../orders/needs/service-orders.ts';
+import { type OrderRecord, stateOfOrder } from '../../orders/order-record.ts';
 import type { Body } from '../../orders/submit/intent.ts';
-import { ErrandError, type NextStep } from '../../platform/errors.ts';
+import { ErrandError, type NextStep, stopOf } from '../../platform/errors.ts';
+import { safeText } from '../../platform/redact/safe-text.ts';
 import { shellLine, typedCommand } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
@@ -48,12 +52,17 @@ const [maxRows, maxUploads, maxDetails] = [3, 3, 10];
  * Builds the error that explains which rows are held against earlier orders, with the ways on. @param file name of the
  * file. @returns ErrandError conflict.
  */
-export function blockedRows(context: Context, decided: DecidedRows, file: string): ErrandError {
+export async function blockedRows(
+  context: Context,
+  decided: DecidedRows,
+  file: string,
+): Promise<ErrandError> {
   const { counts } = decided;
-  const now = context.serviceClock.now();
   const reasons = [...decided.refused].filter(([why]) => !listedOnly.has(why));
   const isUnclear = reasons.some(([why]) => why === 'in_doubt' || why === 'unknown');
-  const texts = reasons.map(([why, rows]) => reasonText(decided, why, rows, now));
+  const named = reasons.flatMap(([, { first }]) => first.slice(0, maxDetails));
+  const shown = { orders: await ordersNow(context, decided, named), now: context.serviceClock.now() };
+  const texts = reasons.map(([why, rows]) => reasonText(decided, why, rows, shown));
   return new ErrandError('conflict', `${file}: ${texts.join('; ')}; nothing was sent`, {
     code: `rows_${reasons[0]?.[0] ?? 'alike'}`,
     outcome: isUnclear ? 'unknown' : 'not_sent',
@@ -63,12 +72,16 @@ export function blockedRows(context: Context, decided: DecidedRows, file: string
       placed: counts.placed,
       ...Object.fromEntries(reasons.map(([why, { count }]) => [why, count])),
       rows: reasons.flatMap(([why, { first }]) =>
-        first.slice(0, maxDetails).map((one) => shownFinding(decided, why, one)),
+        first.slice(0, maxDetails).map((one) => shownFinding(decided, why, one, shown)),
       ),
     },
+    hint: reasons.some(([why]) => why === 'alike') ? alikeHint : undefined,
     next: waysOn(context, decided),
   });
 }
+
+const alikeHint =
+  'Rows are alike if their products and recipient are: a new column, note, quantity or ceiling makes no new order.';
 
 /** The error for a request whose rows were ordered before. @returns ErrandError conflict. */
 export async function placedRows(
@@ -89,14 +102,45 @@ export async function placedRows(
   });
 }
 
-function reasonText(decided: DecidedRows, why: RowRefusal, rows: RefusedRows, now: number): string {
+/** Orders by id in lower case, as the service has them now, and the time. */
+interface Shown {
+  readonly orders: ReadonlyMap<string, OrderRecord>;
+  readonly now: number;
+}
+
+/** Reads the orders that stand in the way of rows. One that cannot be read is left out, because nothing depends on it. */
+async function ordersNow(
+  context: Context,
+  { isAssumed }: DecidedRows,
+  findings: readonly RowFinding[],
+): Promise<Shown['orders']> {
+  const ids = findings.flatMap(({ attempts }) => attempts[0]?.orderId?.toLowerCase() ?? []);
+  if (isAssumed || ids.length === 0) return new Map();
+  const client = await context.client();
+  const orders = await Promise.all(
+    [...new Set(ids)].map(async (id) => {
+      try {
+        return [id, (await seeOrder(client, id))?.order] as const;
+      } catch (error) {
+        if (!(error instanceof ErrandError) || stopOf(error)) throw error;
+        return [id, undefined] as const;
+      }
+    }),
+  );
+  return new Map(orders.flatMap(([id, order]) => (order ? [[id, order] as const] : [])));
+}
+
+const orderIn = ({ orders }: Shown, { orderId }: Pick<Attempt, 'orderId'>): OrderRecord | undefined =>
+  orderId === undefined ? undefined : orders.get(orderId.toLowerCase());
+
+function reasonText(decided: DecidedRows, why: RowRefusal, rows: RefusedRows, shown: Shown): string {
   const count = rowsText(rows.count);
   const are = rows.count === 1 ? 'is' : 'are';
   const [first] = rows.first;
-  const which = earlierText(decided, rows, now);
+  const which = earlierText(decided, rows, shown);
   switch (why) {
     case 'repeats':
-      return `it repeats ${decided.repeats?.upload} of ${ageText(decided.repeats?.madeAt ?? 0, now)}: ${countText(decided.repeats?.rows ?? 0)} of ${rowsText(decided.counts.rows)} ${are} placed already`;
+      return `it repeats ${decided.repeats?.upload} of ${relativeTime(new Date(decided.repeats?.madeAt ?? 0).toISOString(), shown.now)}: ${countText(decided.repeats?.rows ?? 0)} of ${rowsText(decided.counts.rows)} ${are} placed already`;
     case 'overlaps':
       return `${count} ${rows.count === 1 ? 'shares' : 'share'} products with what was ordered for the same recipient: ${which}`;
     case 'other_namespace':
@@ -106,24 +150,24 @@ function reasonText(decided: DecidedRows, why: RowRefusal, rows: RefusedRows, no
     case 'returned':
       return `the orders of ${count} were sent back: ${which}`;
     case 'in_doubt':
-      return `${count} may be ordered already, which is in doubt${first ? `: ${earlierRow(decided, first, now)}` : ''}`;
+      return `${count} may be ordered already, which is in doubt${first ? `: ${earlierRow(decided, first, shown)}` : ''}`;
     case 'unknown':
       return `nobody knows what became of earlier orders of ${count}: ${which}`;
     default:
-      return `${count} ${are} like what was ordered before: ${which}`;
+      return `${count} ${are} like ${rows.count === 1 ? 'an earlier order' : 'earlier orders'}: ${which}`;
   }
 }
 
-/** Formats `60 of tiny; row 2 as order ID (placed, 3m ago), …`. */
-function earlierText(decided: DecidedRows, { count, first, byBatch }: RefusedRows, now: number): string {
+/** Formats `60 of the upload tiny; row 2 as order ID (waiting, 3m ago), …`. */
+function earlierText(decided: DecidedRows, { count, first, byBatch }: RefusedRows, shown: Shown): string {
   const byUpload = new Map<string, number>();
   for (const [batch, number] of byBatch) {
-    const name = batch === undefined ? 'single orders' : nameOf(decided, batch);
+    const name = batch === undefined ? 'single orders' : uploadText(decided, batch);
     byUpload.set(name, (byUpload.get(name) ?? 0) + number);
   }
   const uploads = [...byUpload].sort(([, one], [, other]) => other - one);
   const listed = uploads.slice(0, maxUploads).map(([name, number]) => `${countText(number)} of ${name}`);
-  const rows = first.slice(0, maxRows).map((one) => earlierRow(decided, one, now));
+  const rows = first.slice(0, maxRows).map((one) => earlierRow(decided, one, shown));
   const more = count > rows.length ? ', …' : '';
   const of =
     uploads.length === 1 && count === 1
@@ -132,33 +176,50 @@ function earlierText(decided: DecidedRows, { count, first, byBatch }: RefusedRow
   return `${of}${rows.join(', ')}${more}`;
 }
 
-const nameOf = (decided: DecidedRows, batch: string): string => {
+const uploadText = (decided: DecidedRows, batch: string): string => {
   const name = decided.uploadOf(batch);
-  return name === batch ? 'an earlier upload' : name;
+  return name === batch ? 'an earlier upload' : `the upload ${name}`;
 };
 
-/** Formats `row 2 as order ID (placed, 3m ago)`. */
-function earlierRow(decided: DecidedRows, { row, attempts }: RowFinding, now: number): string {
+/** Formats `row 2 as order ID (waiting, 3m ago)`. */
+function earlierRow(decided: DecidedRows, { row, attempts }: RowFinding, shown: Shown): string {
   const [one] = attempts;
   if (!one) return `row ${row}`;
   const what =
     one.orderId === undefined
       ? one.upload === undefined
         ? one.key
-        : `a row of ${nameOf(decided, one.upload)}`
+        : `a row of ${uploadText(decided, one.upload)}`
       : `order ${one.orderId}`;
-  return `row ${row} as ${what} (${one.state}, ${ageText(one.madeAt, now)})`;
+  return `row ${row} as ${what} (${stateText(one, orderIn(shown, one))}, ${ageText(one, shown.now)})`;
 }
 
-const ageText = (at: number, now: number): string => relativeTime(new Date(at).toISOString(), now);
+/** The state of the order now. An attempt that the service took is no order yet, or one that was not read. */
+function stateText({ state, orderId }: Attempt, order: OrderRecord | undefined): string {
+  if (state === 'placed')
+    return order
+      ? safeText(stateOfOrder(order).text, maxState)
+      : orderId === undefined
+        ? 'accepted'
+        : 'ordered';
+  return state === 'intended' ? 'in doubt' : state;
+}
 
-const shownFinding = (decided: DecidedRows, why: RowRefusal, { row, attempts }: RowFinding) => ({
+const maxState = 60;
+
+const shownFinding = (
+  decided: DecidedRows,
+  why: RowRefusal,
+  { row, attempts }: RowFinding,
+  shown: Shown,
+) => ({
   row,
   why,
   earlier: attempts.map(({ orderId, state, madeAt, upload }) => ({
     order_id: orderId ?? null,
     upload: upload === undefined ? null : decided.uploadOf(upload),
     state,
+    status: orderIn(shown, { orderId })?.status ?? null,
     made_at: new Date(madeAt).toISOString(),
   })),
 });
@@ -197,8 +258,8 @@ function waysOn(context: Context, decided: DecidedRows): readonly NextStep[] {
     ...(isAlike
       ? [
           {
-            command: `${typedCommand(withoutRun(context.argv))} --run NAME`,
-            when: 'to order all of it once more, as another occasion',
+            command: inAnotherRun(context),
+            when: 'to order all of it once more, for another occasion: each NAME is ordered once',
           },
         ]
       : []),
@@ -207,6 +268,14 @@ function waysOn(context: Context, decided: DecidedRows): readonly NextStep[] {
       : [{ command: shellLine`errand order get ${doubt.orderId}` + where, when: 'to see it' }]),
   ];
 }
+
+const inAnotherRun = ({ argv }: Context): string => `${typedCommand(withoutRun(argv))} --run NAME`;
+
+/** Says how to order a file once more, if all of it was ordered before. */
+export const anotherOccasion = (context: Context, { counts }: DecidedRows): string[] =>
+  counts.placed > 0 && counts.placed === counts.rows
+    ? [`for another occasion, name it; each NAME is ordered once: ${inAnotherRun(context)}`]
+    : [];
 
 const withoutRun = (argv: readonly string[]): readonly string[] =>
   argv.filter((word, at) => !word.startsWith('--run=') && word !== '--run' && argv[at - 1] !== '--run');
@@ -217,28 +286,28 @@ const withoutRun = (argv: readonly string[]): readonly string[] =>
  */
 export async function differsLines(context: Context, decided: DecidedRows): Promise<string[]> {
   const lines: string[] = [];
-  const now = context.serviceClock.now();
   for (const [why, { count, first }] of decided.refused) {
     if (why !== 'differs' && why !== 'two_live') continue;
+    const listed = first.slice(0, maxListed);
+    const shown = { orders: await ordersNow(context, decided, listed), now: context.serviceClock.now() };
     const reason =
       why === 'differs' ? 'the order of its reference or key differs' : 'its reference has two live orders';
     lines.push(`${rowsText(count)} not sent: ${reason}`);
-    for (const one of first.slice(0, maxListed)) {
-      const found = why === 'differs' ? await differencesOf(context, one) : '';
-      lines.push(`  ${earlierRow(decided, one, now)}${found === '' ? '' : `: ${found}`}`);
+    for (const one of listed) {
+      const found = why === 'differs' ? differencesOf(one, shown) : '';
+      lines.push(`  ${earlierRow(decided, one, shown)}${found === '' ? '' : `: ${found}`}`);
     }
     if (count > maxListed) lines.push(`  and ${countText(count - maxListed)} more`);
   }
   return lines;
 }
 
-async function differencesOf(context: Context, { cells, attempts }: RowFinding): Promise<string> {
-  const [{ orderId } = { orderId: undefined }] = attempts;
-  if (orderId === undefined || context.previewsReads) return '';
-  const found = await seeOrder(await context.client(), orderId);
+function differencesOf({ cells, attempts }: RowFinding, shown: Shown): string {
+  const [attempt] = attempts;
+  const order = attempt && orderIn(shown, attempt);
   // The row was parsed from validated cells, so it is a complete order.
   const body = orderOfCells(cells) as unknown as Body;
-  return found ? differencesText(needDifferences(body, found.order)) : '';
+  return order ? differencesText(needDifferences(body, order)) : '';
 }
 
 const maxListed = 10;

@@ -102,7 +102,7 @@ export async function leaveOutChanged(context: Context, work: Applying): Promise
   const { decided, read, outcomes, selected, rest, inDoubt } = work;
   const lines = await differsLines(context, decided);
   if (decided.isBlocked) {
-    const refusal = blockedRows(context, decided, read.path);
+    const refusal = await blockedRows(context, decided, read.path);
     if (rest.length + inDoubt.length === 0) throw refusal;
     lines.push(refusal.message.replace('; nothing was sent', '; these are not sent'));
     decided.leaveOut();

@@ -38,7 +38,10 @@ export async function uploadName(
   if (name === requested) return { name, facts: [] };
   if (isKnown) return { name, facts: [`these rows were uploaded before, as ${name}`] };
   if (given === undefined)
-    return { name, facts: [`this upload is called ${name}, since ${requested} is another one`] };
+    return {
+      name,
+      facts: [`this upload is called ${name}, since an earlier upload has the name ${requested}`],
+    };
   throw new UsageError(`--name ${requested}: that upload has other rows; ${name} is free`);
 }
 

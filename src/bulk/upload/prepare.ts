@@ -171,7 +171,7 @@ export async function leaveOutOrStop(
   file: string,
   verb: 'order' | 'plan' = 'order',
 ): Promise<void> {
-  const refusal = blockedRows(context, decided, file);
+  const refusal = await blockedRows(context, decided, file);
   const others = decided.counts.new + decided.counts.inDoubt;
   if (!context.interactive.yes || refusal.facts.outcome !== 'not_sent' || others === 0) throw refusal;
   context.note(refusal.message.replace('; nothing was sent', ''));

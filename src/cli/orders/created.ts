@@ -1,6 +1,7 @@
 import type { Printed } from '../../api/outputs/printed.ts';
 import type { ResultOf } from '../../format/output-forms.ts';
 import { relativeTime } from '../../format/time.ts';
+import type { Reference } from '../../journal/attempts.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import type { Completed } from '../../orders/input/complete.ts';
 import type { OrderRecord } from '../../orders/order-record.ts';
@@ -11,6 +12,7 @@ import { placeOrder } from '../../orders/submit/submit.ts';
 import { unfinishedLine } from '../../orders/unfinished.ts';
 import { type Until, untilValues } from '../../orders/watch-policy.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
+import { safeText } from '../../platform/redact/safe-text.ts';
 import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
@@ -106,16 +108,21 @@ export async function orderAssembled(
     });
   const { order, existed } = await inUsersWords(placing.file, place);
   if (existed) context.note('this order existed already; nothing was ordered twice');
-  if (existed && reference) noteAge(context, order);
+  if (existed && reference) noteAge(context, order, reference);
   return createdResult(context, order, placing);
 }
 
 /** Says how old the order of a reference is, once it may be taken for a new one by mistake. */
-function noteAge(context: Context, { created_at: at }: OrderRecord): void {
+function noteAge(context: Context, { created_at: at }: OrderRecord, { text }: Reference): void {
   const now = context.serviceClock.now();
   if (typeof at !== 'string' || !(now - Date.parse(at) > defaultWindowMs.live)) return;
-  context.note(`it was placed ${relativeTime(at, now)}; another order takes another reference`);
+  const example = `${text}-${new Date(now).toISOString().slice(0, 10)}`;
+  context.note(
+    `it was ordered ${relativeTime(at, now)}; another occasion takes another reference, such as ${safeText(example, maxReference)}`,
+  );
 }
+
+const maxReference = 60;
 
 /** Wraps an order command to print a one-line reminder afterwards if anything is in doubt. */
 export const reminding = (command: AnyCommand): AnyCommand => ({

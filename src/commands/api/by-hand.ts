@@ -103,7 +103,7 @@ async function claimByHand(
   };
   const decided = await decideRows(context, source, { door: 'upload', run });
   const { counts } = decided;
-  if (decided.isBlocked) throw blockedRows(context, decided, filename);
+  if (decided.isBlocked) throw await blockedRows(context, decided, filename);
   if (counts.inDoubt === counts.rows) return undefined;
   if (counts.new === counts.rows) return decided.claimOf(batch);
   const known = (await context.journal()).find(batch.key, context.settings.baseUrl.value);

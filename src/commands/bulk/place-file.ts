@@ -1,5 +1,6 @@
 import type { Printed } from '../../api/outputs/printed.ts';
 import { shardOf } from '../../bulk/check/check.ts';
+import { anotherOccasion } from '../../bulk/needs/refused-rows.ts';
 import { uploadedColumns } from '../../bulk/upload/columns.ts';
 import { namedBatches } from '../../bulk/upload/named.ts';
 import { prepareUpload, type UploadGiven } from '../../bulk/upload/prepare.ts';
@@ -26,7 +27,11 @@ export async function placeFile(
     const prepared = await prepareUpload(context, source, given, { shard });
     if (!prepared) return nothingIn(String(part), source.name);
     const sent = await uploadFile(context, prepared.upload);
-    const facts = [...prepared.facts, ...existedBefore(sent.batches)];
+    const facts = [
+      ...prepared.facts,
+      ...existedBefore(sent.batches),
+      ...anotherOccasion(context, prepared.upload.decided),
+    ];
     return await sentResult(context, sent, { facts, watch, exitCode: prepared.exitCode });
   } finally {
     await source.close();

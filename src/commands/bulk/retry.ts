@@ -142,7 +142,7 @@ export const retry = defineCommand({
       settled: settledBy(settling, rows),
     });
     const filename = `retry of ${named.words[0]}`;
-    if (decided.isBlocked) throw blockedRows(context, decided, filename);
+    if (decided.isBlocked) throw await blockedRows(context, decided, filename);
     for (const line of await differsLines(context, decided)) context.note(line);
     const { counts } = decided;
     const exitCode = counts.refused + withdrawn.length > 0 ? exitCodes.conflict : undefined;

@@ -330,7 +330,7 @@ async function placedWithOtherKey(
 ): Promise<Placed | undefined> {
   if (!isMade(record) || record.order_id === null || !wasSentWithOtherKey(record, await context.sender()))
     return undefined;
-  if (record.body_hash !== contentHash('order.create', body)) throw keyOfAnother(record, body);
+  if (record.body_hash !== contentHash('order.create', body)) throw keyOfAnother(context, record, body);
   try {
     return await adoptOrder(context, await context.client(), body, record.order_id);
   } catch (error) {

@@ -109,7 +109,7 @@ export const claimOf = (
 });
 
 /** States read by this command take precedence, whichever process persisted them first. */
-const withOrdersSeen = (
+export const withOrdersSeen = (
   related: readonly Attempt[],
   seen: ReadonlyMap<string, SeenOrder>,
 ): readonly Attempt[] =>

@@ -16,6 +16,7 @@ import type { Refusal } from './decide.ts';
 import { type DecidedOrder, decideWithService, type NeedSources, orderSeen } from './decide-with-service.ts';
 import { needOf } from './need.ts';
 import { metadataOf } from './reference.ts';
+import { batchesOf } from './refused.ts';
 import { recordOf } from './scope.ts';
 import { seeOrder } from './service-orders.ts';
 import { bringIn, isSameRequest, readAges, type Settled, sourcesFor } from './settle.ts';
@@ -285,7 +286,9 @@ async function commandsFor(
   const steps: NextStep[] = [];
   for (const attempt of attempts) {
     const { orderId, state, key, upload } = attempt;
-    if (orderId !== undefined)
+    const batches = await batchesOf(context, [attempt]);
+    if (batches.length > 0) steps.push(...batches);
+    else if (orderId !== undefined)
       steps.push({ command: shellLine`errand order get ${orderId}` + where, when: 'to see it' });
     else if (state === 'intended')
       steps.push({

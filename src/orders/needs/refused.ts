@@ -36,7 +36,8 @@ function stateText(attempt: Attempt, seen: DecidedOrder['seen']): string {
 
 const maxState = 60;
 
-function ageText({ madeAt }: Attempt, now: number): string {
+/** Age of an attempt, such as `3m ago`. */
+export function ageText({ madeAt }: Attempt, now: number): string {
   // The clock of the machine that sent it may be ahead.
   const age = relativeTime(new Date(Math.min(madeAt, now)).toISOString(), now);
   return age === 'now' ? 'just now' : age;
@@ -94,7 +95,7 @@ export async function refusedOrder<N extends JournaledOperation>(
     outcome: why === 'in_doubt' || (why === 'unknown' && !isUnread) ? 'unknown' : 'applied',
     retryable: isUnread,
     hint: hintOf(context, purchase, why, attempts),
-    next: nextSteps(context, purchase, why, earlier),
+    next: nextSteps(context, purchase, why, earlier, await batchesOf(context, earlier)),
   });
 }
 
@@ -181,10 +182,39 @@ async function earlierText(
   if (only.orderId !== undefined && only.state === 'unknown')
     return `${age}: ${only.orderId}; what became of it cannot be read (the service does not show it)`;
   if (only.orderId !== undefined) return `${age}: ${only.orderId} (${stateText(only, seen)})`;
+  const batch = await batchOf(context, only);
+  if (batch !== undefined)
+    return `${age}, as a row of the upload ${batch}; whether it was ordered is not known yet`;
   const record = recordOf(await context.journal(), context, only);
   const worker = record && isBeingSent(record) ? `; ${workerOf(record).who} is sending it` : '';
   const placed = only.state === 'unknown' ? '; whether it was placed is not known' : '';
   return `${age}, as ${only.key}${worker}${placed}`;
+}
+
+/** The batch that has an attempt as a row, if the service has taken it. */
+async function batchOf(
+  context: OrderContext,
+  { upload }: Pick<Attempt, 'upload'>,
+): Promise<string | undefined> {
+  if (upload === undefined) return undefined;
+  return (await context.journal()).find(upload, context.settings.baseUrl.value)?.order_id ?? undefined;
+}
+
+/** The batches that show what becomes of attempts without an order. */
+export async function batchesOf(
+  context: OrderContext,
+  attempts: readonly Pick<Attempt, 'upload' | 'orderId'>[],
+): Promise<readonly NextStep[]> {
+  const ids = new Set<string>();
+  for (const attempt of attempts) {
+    const id = attempt.orderId === undefined ? await batchOf(context, attempt) : undefined;
+    if (id !== undefined) ids.add(id);
+  }
+  const where = whereFlags(context);
+  return [...ids].map((id) => ({
+    command: shellLine`errand bulk watch ${id}` + where,
+    when: 'to see what becomes of it',
+  }));
 }
 
 const alikeMessages: Readonly<Record<Refusal, (order: string, earlier: string) => string>> = {
@@ -248,6 +278,7 @@ function nextSteps<N extends JournaledOperation>(
   { placing: { reference, isByHand = false }, intent: { operation }, command }: Purchase<N>,
   why: Refusal,
   attempts: readonly Attempt[],
+  batches: readonly NextStep[],
 ): readonly NextStep[] {
   const where = whereFlags(context);
   const see = attempts.flatMap(({ orderId }) =>
@@ -266,9 +297,11 @@ function nextSteps<N extends JournaledOperation>(
     }));
   const isListed = !isPaid(operation);
   const look =
-    (why === 'unknown' || (why === 'in_doubt' && settle.length === 0)) && isListed
-      ? [{ command: `errand order list${where}`, when: 'to look for it' }]
-      : [];
+    batches.length > 0
+      ? batches
+      : (why === 'unknown' || (why === 'in_doubt' && settle.length === 0)) && isListed
+        ? [{ command: `errand order list${where}`, when: 'to look for it' }]
+        : [];
   const again = command ?? (context.argv && typedCommand(context.argv));
   if (again === undefined) return [...see, ...settle, ...look];
   const isCreate = (operation === 'order.create' || isPaid(operation)) && !isByHand;

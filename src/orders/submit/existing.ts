@@ -76,7 +76,7 @@ export async function readExisting(
   const real = differing.filter(({ isVariant }) => !isVariant);
   const isOther = isOtherThanRequested(body, compared);
   if (intent.keyOrigin === 'chosen' && (sending === 'again' ? isOther : real.length > 0))
-    throw otherOrder(refusal.facts, intent.key, id, real);
+    throw otherOrder(context, refusal.facts, { key: intent.key, id, differing: real });
   // A random key is unique, so a service that names another order for it is mistaken.
   if (isOther || hasOtherRecipient(body, order)) throw namesAnother(refusal, id, differencesText(real), real);
   noteDifferences(context, id, differing);
@@ -118,10 +118,14 @@ export const recordDifferences = (
   }));
 
 /** The conflict error for a key that already produced an order with different content. */
-export const keyOfAnother = (
+export function keyOfAnother(
+  context: OrderContext,
   record: JournalRecord,
   requested: Readonly<Record<string, unknown>>,
-): ErrandError => otherOrder({}, record.key, record.order_id ?? '', recordDifferences(record, requested));
+): ErrandError {
+  const differing = recordDifferences(record, requested);
+  return otherOrder(context, {}, { key: record.key, id: record.order_id ?? '', differing });
+}
 
 /** Fetches an order. @throws ErrandError in_doubt if the response is about a different one. */
 export async function readOrder(client: Client, id: string): Promise<Received<'order.get'>> {
@@ -141,10 +145,13 @@ function noteDifferences(context: OrderContext, id: string, differing: readonly 
 }
 
 function otherOrder(
+  context: OrderContext,
   facts: ErrorFacts,
-  key: string,
-  id: string,
-  differing: readonly Difference[],
+  {
+    key,
+    id,
+    differing,
+  }: { readonly key: string; readonly id: string; readonly differing: readonly Difference[] },
 ): ErrandError {
   const message = `the key ${key} belongs to another order, ${id}: ${differencesText(differing)}`;
   return new ErrandError('conflict', message, {
@@ -154,7 +161,12 @@ function otherOrder(
     idempotencyKey: key,
     outcome: 'rejected',
     hint: 'Use a key of its own for each intent; leave --idempotency-key out to get a fresh one.',
-    next: [{ command: shellLine`errand order get ${id}`, when: 'to see the order that has this key' }],
+    next: [
+      {
+        command: shellLine`errand order get ${id}` + whereFlags(context),
+        when: 'to see the order that has this key',
+      },
+    ],
   });
 }
 

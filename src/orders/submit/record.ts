@@ -106,7 +106,7 @@ export async function madeByKey<N extends JournaledOperation>(
   record: JournalRecord,
 ): Promise<Made<MadeBy[N]>> {
   const isSame = record.operation === operation && record.body_hash === contentHash(operation, body);
-  if (!isSame) throw keyOfAnother(record, body);
+  if (!isSame) throw keyOfAnother(context, record, body);
   return resumeKnown(context, operation, record);
 }
 

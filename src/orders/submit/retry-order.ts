@@ -115,11 +115,11 @@ async function sendRetry(
   const recorded = await recordIntent(context, intent, { claim: claim(intent.key) });
   if (recorded.placed) return recorded.placed;
   if (recorded.isOvertaken) return undefined;
-  noteEarlier();
   try {
     const made = await call(client, orderId, await heldCall(context, intent));
     if ((await otherKeyOf(context, intent, made.request_id)) !== undefined)
       context.note(`the service made no new request: ${made.request_id} is the one of an earlier retry`);
+    else noteEarlier();
     await settleIntent(context, intent, made.request_id);
     return { order: { order_id: orderId, ...made }, existed: false };
   } catch (error) {

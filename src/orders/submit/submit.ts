@@ -131,7 +131,7 @@ export async function earlierOrder(
       ? resumeKnown(context, intent.operation, record)
       : undefined;
   if (record.order_id === null || !isMade(record)) return undefined;
-  if (!isSame) throw keyOfAnother(record, body);
+  if (!isSame) throw keyOfAnother(context, record, body);
   return adoptOrder(context, client, body, record.order_id);
 }
 

@@ -144,7 +144,7 @@ describe('an edited row that keeps its key', () => {
     expect(again.code, again.stderr).toBe(5);
     expect(again.stderr).toMatch(/^1 new; 1 placed already; 1 not sent$/m);
     expect(again.stderr).toMatch(
-      /^1 row not sent: the order of its reference or key differs\n {2}row 2 as order \S+ \(placed, .*\): .*5 Main St.*1 Main St/m,
+      /^1 row not sent: the order of its reference or key differs\n {2}row 2 as order \S+ \(delivered, .*\): .*5 Main St.*1 Main St/m,
     );
     expect(again.stderr).toMatch(/^1 order: 1 placed$/m);
     const orders = await errand(workspace, ['order', 'list', '-o', 'json']);

@@ -77,7 +77,9 @@ describe('an upload has a name', () => {
     mkdirSync(join(workspace.folder, 'next'));
     write('next/orders.csv', ['test-success'], 2);
     const other = await bulk('upload', 'next/orders.csv');
-    expect(other.stderr).toContain('this upload is called orders-2, since orders is another one');
+    expect(other.stderr).toContain(
+      'this upload is called orders-2, since an earlier upload has the name orders',
+    );
     renameSync(join(workspace.folder, 'orders.csv'), join(workspace.folder, 'renamed.csv'));
     expect((await bulk('upload', 'renamed.csv')).stderr).toMatch(/^follow: errand bulk watch orders$/m);
     const named = await bulk('upload', 'renamed.csv', '--name', 'january');

@@ -61,7 +61,7 @@ describe('a file that is saved again', () => {
       },
     });
     expect(error.message).toMatch(
-      /^orders\.csv: 3 rows are like what was ordered before: 3 of orders; row 2 as order \S+ \(placed, .* ago\), /,
+      /^orders\.csv: 3 rows are like earlier orders: 3 of the upload orders; row 2 as order \S+ \(delivered, .* ago\), /,
     );
     expect(error.next.at(-1).command).toBe('errand bulk upload orders.csv -o json --run NAME');
     expect(await count(shop)).toBe(3);
@@ -130,7 +130,9 @@ describe('a file that is saved again', () => {
     writeFileSync(join(shop.workspace.folder, 'one.csv'), `${headings}\n${[...cells, ...more].join(',')}\n`);
     const refused = await upload(shop, 'one.csv');
     expect(refused.code, refused.stderr).toBe(5);
-    expect(refused.stderr).toMatch(/1 row is like what was ordered before: row 2 as order \S+ \(placed, /);
+    expect(refused.stderr).toMatch(
+      /1 row is like an earlier order: row 2 as order \S+ \(waiting, just now\)/,
+    );
   });
 });
 
@@ -317,7 +319,7 @@ describe('rows with a reference', () => {
     const other = await upload(shop, 'named.csv');
     expect(other.code, other.stderr).toBe(5);
     expect(other.stderr).toMatch(/^1 new; 1 placed already; 1 not sent$/m);
-    expect(other.stderr).toMatch(/row 2 as order \S+ \(placed, .*\): .*quantity: requested 3, exists 1/);
+    expect(other.stderr).toMatch(/row 2 as order \S+ \(delivered, .*\): .*quantity: requested 3, exists 1/);
     shop.service.pass(60_000);
     expect(await count(shop)).toBe(3);
   });
@@ -352,7 +354,7 @@ describe('rows with a reference', () => {
     shop.service.pass(60_000);
     const asked = await upload(shop, named(shop, numbers(2)));
     expect(asked.code, asked.stderr).toBe(5);
-    expect(asked.stderr).toContain('2 rows are like what was ordered before: 2 of orders;');
+    expect(asked.stderr).toContain('2 rows are like earlier orders: 2 of the upload orders;');
   });
 
   test('are not sent without a look', async () => {

@@ -185,7 +185,7 @@ describe('what has happened since a plan was made', () => {
     expect(apply.code, apply.stderr).toBe(5);
     expect(apply.stderr).toMatch(/^row 2: placed since this was planned; not sent again$/m);
     expect(apply.stderr).toMatch(
-      /^a\.plan: 1 row is like what was ordered before: row 3 as .*; these are not sent$/m,
+      /^a\.plan: 1 row is like an earlier order: row 3 as .*; these are not sent$/m,
     );
     expect(await count(shop)).toBe(4);
     const all = await applied(shop, '-o', 'json');

@@ -139,7 +139,7 @@ describe('the same order again, of which the first has ended', () => {
     shop.service.pass(minute);
     const again = await shop.run('legacy', 'retry', failed, '-o', 'json');
     expect(again.code, again.stderr).toBe(0);
-    expect(again.stderr).toMatch(new RegExp(`attempt 2; the first \\(${id}, .+\\) failed: out of stock`));
+    expect(again.stderr).not.toContain('attempt 2');
     expect(again.stderr).toContain(`the service made no new request: ${id} is the one of an earlier retry`);
   });
 
