@@ -13,7 +13,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   unavailable: 'the service cannot be reached, is unavailable or rate-limits; nothing is in doubt',
   in_doubt: 'in doubt: money may have moved and no response came; the message says how to find out',
   policy: 'your own policy refused it, or an approval is missing; nothing was sent (`errand help policy`)',
-  interrupted: 'interrupted (Ctrl-C); what is in doubt is in the journal',
+  interrupted: 'interrupted (Ctrl-C), or a question was answered with no; what is in doubt is in the journal',
   terminated: 'terminated; what is in doubt is in the journal',
 };
 
