@@ -310,7 +310,7 @@ const inAnotherRun = ({ argv }: Context): string => `${typedCommand(withoutRun(a
 /** Says how to order a file once more, if all of it was ordered before. */
 export const anotherOccasion = (context: Context, { counts }: DecidedRows): string[] =>
   counts.placed > 0 && counts.placed === counts.rows
-    ? [`for another occasion, name it; each NAME is ordered once: ${inAnotherRun(context)}`]
+    ? [`for another occasion: ${inAnotherRun(context)}`]
     : [];
 
 const withoutRun = (argv: readonly string[]): readonly string[] =>
