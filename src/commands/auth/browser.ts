@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { platform } from 'node:os';
 import type { Environment } from '../../config/paths.ts';
 import { parseUrl } from '../../platform/net/urls.ts';
+import { findProgram } from '../../platform/programs.ts';
 
 const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
   darwin: ['open'],
@@ -17,12 +18,14 @@ export function openBrowser(address: string, environment: Environment): Promise<
   const url = parseUrl(address);
   const opener = openers[platform()] ?? openers.linux;
   if (!opener || (url?.protocol !== 'https:' && url?.protocol !== 'http:')) return Promise.resolve(false);
-  const [program, ...words] = opener;
+  const [name, ...words] = opener;
+  const program = findProgram(name, environment);
+  if (!program) return Promise.resolve(false);
   return new Promise((resolve) => {
-    const child = spawn(program, [...words, url.href], {
+    const child = spawn(program.file, [...words, url.href], {
       stdio: 'ignore',
       detached: true,
-      env: { ...environment },
+      env: { ...program.environment },
     });
     const timer = setTimeout(() => resolve(true), failureTimeoutMs);
     const end = (opened: boolean): void => {
