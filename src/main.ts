@@ -101,6 +101,7 @@ async function runCommand(
     repairsConfig: command.repairsConfig === true,
     defaultFormat: command.defaultFormat,
     diagnoses: command.diagnoses === true,
+    needsKey: async () => (await import('./cli/needs-key.ts')).needsKey(command),
     commands: async () => (await import('./commands/program.ts')).printingCommands(),
     privateCommand: async () => (await import('./cli/private-command.ts')).privateCommand({ ...line, input }),
   });

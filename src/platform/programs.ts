@@ -16,18 +16,26 @@ export interface Program {
  * @param environment is the program's environment, without secrets. @returns undefined if there is none.
  */
 export function findProgram(name: string, environment: Environment): Program | undefined {
-  const variable = Object.keys(environment).find((one) => isPathVariable(one)) ?? 'PATH';
-  const folders = trustedFolders(environment[variable] ?? '');
-  const names = process.platform === 'win32' ? windowsNames(name, environment) : [name];
-  const file = folders.flatMap((folder) => names.map((one) => join(folder, one))).find(isProgram);
-  return file === undefined
-    ? undefined
-    : { file, environment: { ...environment, [variable]: folders.join(delimiter) } };
+  const trusted = trustedEnvironment(environment);
+  const folders = (trusted[pathVariable(environment)] ?? '')
+    .split(delimiter)
+    .filter((folder) => folder !== '');
+  // Without a shell, Windows runs nothing else.
+  const ending = process.platform === 'win32' && extname(name) === '' ? '.exe' : '';
+  const file = folders.map((folder) => join(folder, name + ending)).find(isProgram);
+  return file === undefined ? undefined : { file, environment: trusted };
+}
+
+/** The environment with a PATH that leads neither into the working folder nor into a folder named relative to it. */
+export function trustedEnvironment(environment: Environment): Environment {
+  const variable = pathVariable(environment);
+  return { ...environment, [variable]: trustedFolders(environment[variable] ?? '').join(delimiter) };
 }
 
 /** Windows spells the variable `Path`. */
-const isPathVariable = (name: string): boolean =>
-  process.platform === 'win32' ? name.toUpperCase() === 'PATH' : name === 'PATH';
+const pathVariable = (environment: Environment): string =>
+  (process.platform === 'win32' && Object.keys(environment).find((name) => name.toUpperCase() === 'PATH')) ||
+  'PATH';
 
 /** Folders of a PATH that no project decides. An empty entry means the working folder. */
 function trustedFolders(path: string): string[] {
@@ -57,14 +65,6 @@ function realPath(folder: string): string {
     return folder;
   }
 }
-
-/** Without a shell, Windows runs only these. */
-const windowsNames = (name: string, { PATHEXT = '.COM;.EXE' }: Environment): string[] =>
-  extname(name) === ''
-    ? PATHEXT.split(';')
-        .filter((extension) => /^\.(?:com|exe)$/i.test(extension))
-        .map((extension) => name + extension)
-    : [name];
 
 /** Whether a file can be run. */
 export function isProgram(file: string): boolean {
