@@ -3,7 +3,7 @@ import type { PrintingCommand } from '../api/outputs/printed.ts';
 import type { Diagnosis } from '../config/diagnose.ts';
 import { keyMode, maskKey, withoutKeys } from '../config/keys.ts';
 import type { Environment, Folders } from '../config/paths.ts';
-import { checkState, makeStateFolder, resolveFolders } from '../config/paths.ts';
+import { checkState, findLooseFolders, makeStateFolder, resolveFolders } from '../config/paths.ts';
 import { resolveSettings, type Setting, type Settings } from '../config/resolve.ts';
 import { SettingsStore } from '../config/store.ts';
 import { BrokenConfigError, embeddedUrl, emptyStored, profilesAt, type Stored } from '../config/stored.ts';
@@ -82,6 +82,7 @@ export async function createContext(making: Making): Promise<Context> {
     signal,
     settings,
     output: await outputOptions(globals, settings, serviceClock, making.defaultFormat),
+    looseFolders: diagnosis ? undefined : findLooseFolders(folders),
     diagnosis,
     interactive: interactivity(io, settings.noInput),
     previewsRequests: preview !== undefined,

@@ -1,5 +1,6 @@
 import type { PrintingCommand } from '../api/outputs/printed.ts';
 import type { Diagnosis } from '../config/diagnose.ts';
+import type { LooseFolders } from '../config/paths.ts';
 import type { Setting, Settings } from '../config/resolve.ts';
 import type { SettingsStore } from '../config/store.ts';
 import type { Column, OutputOptions, Row } from '../format/result.ts';
@@ -25,6 +26,8 @@ export interface Context extends OrderContext {
   /** Aborted by the first SIGINT, SIGTERM, SIGHUP or SIGQUIT. */
   readonly signal: AbortSignal;
   readonly settings: Settings;
+  /** Set if other users may replace errand's folders; a command that diagnoses settings has it in its diagnosis. */
+  readonly looseFolders: LooseFolders | undefined;
   /** Problems with the settings, for commands that report them. */
   readonly diagnosis: Diagnosis | undefined;
   readonly output: OutputOptions;

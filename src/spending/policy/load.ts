@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { reasonOf } from '../../config/paths.ts';
+import { findLooseFolders, reasonOf } from '../../config/paths.ts';
 import type { PublishedPolicy } from '../../journal/published-policy.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import { PrivateFileError, readGuardedFile } from '../../platform/private-files.ts';
@@ -32,11 +32,25 @@ export async function loadPolicy(context: PolicyContext): Promise<Policy | undef
   const published = settings.database ? (await context.journal()).reservations.policies.current() : undefined;
   const source = sourceOf(settings, bytes, published);
   if (source === undefined) return undefined;
+  checkFolders(settings, source);
   const before = loaded.get(settings);
   if (before && isSame(before.source, source)) return before.policy;
   const policy = await read(source);
   loaded.set(settings, { source, policy });
   return policy;
+}
+
+/** @throws ErrandError policy if others may replace the folders that say what the policy is, and what was spent. */
+function checkFolders({ folders }: OrderSettings, { file }: Source): void {
+  const loose = findLooseFolders(folders);
+  if (!loose) return;
+  throw new ErrandError('policy', `the policy cannot be relied on: ${loose.message}`, {
+    code: 'folder_replaceable',
+    outcome: 'not_sent',
+    retryable: false,
+    details: { file },
+    hint: `No order is sent under a policy until that is mended. ${loose.remedy}`,
+  });
 }
 
 export type PolicyContext = Pick<OrderContext, 'settings' | 'journal'>;
