@@ -6,6 +6,7 @@ import { Agent } from '../../integrations/mcp/agent.ts';
 import { orderBody } from '../../support/order-body.ts';
 import { begin, errand, spawned } from '../../support/run.ts';
 import { TestService } from '../../support/service.ts';
+import { Terminal } from '../../support/terminal.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
 let service: TestService;
@@ -178,6 +179,18 @@ echo ${service.key}`,
     expect(stderr).toContain('vault: unlock ␛]0;title␇ ');
     expect(stderr).not.toContain(service.key);
     expect(stderr).not.toContain('\u001b');
+  });
+
+  test('that asks on the terminal finds none, and does not wait', async () => {
+    await set(`read answer < /dev/tty && touch '${at('asked')}'; exit 4`);
+    const terminal = new Terminal(workspace, 'errand', ['wallet'], { columns: 160 });
+    try {
+      expect(await terminal.ended()).toBe(3);
+      expect(terminal.text).toContain('it ended with exit 4');
+    } finally {
+      terminal.close();
+    }
+    expect(existsSync(at('asked'))).toBe(false);
   });
 
   test('that is gone is said to be', async () => {
