@@ -101,10 +101,12 @@ async function runCommand(
     repairsConfig: command.repairsConfig === true,
     defaultFormat: command.defaultFormat,
     diagnoses: command.diagnoses === true,
+    needsKey: async () => (await import('./cli/needs-key.ts')).needsKey(command),
     commands: async () => (await import('./commands/program.ts')).printingCommands(),
     privateCommand: async () => (await import('./cli/private-command.ts')).privateCommand({ ...line, input }),
   });
   let result: Result | undefined;
+  let failure: unknown;
   try {
     const { printResult } = await import('./cli/output/render.ts');
     const { fields } = context.output;
@@ -127,6 +129,7 @@ async function runCommand(
     }
     return code;
   } catch (error) {
+    failure = error;
     const { RequestPreview } = await import('./run/request-preview.ts');
     if (error instanceof RequestPreview) {
       io.stdout.stream.write(error.text);
@@ -144,8 +147,15 @@ async function runCommand(
     }
     return failed.code;
   } finally {
+    warnOfFolders(context, failure);
     await context.close();
   }
+}
+
+/** Warns that others may replace errand's folders, unless the command was refused for that. */
+function warnOfFolders({ looseFolders: loose, note }: Context, failure: unknown): void {
+  if (!loose || (failure instanceof ErrandError && failure.facts.code === 'folder_replaceable')) return;
+  note(`warning: ${loose.message}. ${loose.remedy}`);
 }
 
 /** Expands the abbreviated ids typed at a terminal. */

@@ -3,8 +3,8 @@ import type { PrintingCommand } from '../api/outputs/printed.ts';
 import type { Diagnosis } from '../config/diagnose.ts';
 import { keyMode, maskKey, withoutKeys } from '../config/keys.ts';
 import type { Environment, Folders } from '../config/paths.ts';
-import { checkState, makeStateFolder, resolveFolders } from '../config/paths.ts';
-import { resolveSettings, type Settings } from '../config/resolve.ts';
+import { checkState, findLooseFolders, makeStateFolder, resolveFolders } from '../config/paths.ts';
+import { resolveSettings, type Setting, type Settings } from '../config/resolve.ts';
 import { SettingsStore } from '../config/store.ts';
 import { BrokenConfigError, embeddedUrl, emptyStored, profilesAt, type Stored } from '../config/stored.ts';
 import type { OutputFormat } from '../format/result.ts';
@@ -33,6 +33,10 @@ interface Making {
   readonly defaultFormat?: OutputFormat | undefined;
   /** Whether the command diagnoses the settings. */
   readonly diagnoses?: boolean;
+  /** Whether the command needs the key. It then has what a key command prints before it runs. */
+  needsKey?(): Promise<boolean>;
+  /** Keys that key commands have printed, by command; a long-lived program runs each command once. */
+  readonly printedKeys?: Map<string, string>;
   /** The command line with private parts removed, for the audit chain. */
   privateCommand(): Promise<string>;
   commands(): Promise<readonly PrintingCommand[]>;
@@ -61,7 +65,12 @@ export async function createContext(making: Making): Promise<Context> {
     note('warning: NODE_TLS_REJECT_UNAUTHORIZED=0 turns certificate checks off; anyone can read the key');
   const preview = globals.curl === true ? 'curl' : globals.dryRun === true ? 'request' : undefined;
   const serviceClock = new ServiceClock(systemClock);
-  const run: Run = { making, folders, settings, store, waiting, note, closers: [], context: () => context };
+  const printedKeys = making.printedKeys ?? new Map<string, string>();
+  const run: Run = {
+    ...{ making, folders, settings, store, waiting, note, printedKeys },
+    closers: [],
+    context: () => context,
+  };
   const context: Context = {
     argv,
     pid: making.pid,
@@ -73,6 +82,7 @@ export async function createContext(making: Making): Promise<Context> {
     signal,
     settings,
     output: await outputOptions(globals, settings, serviceClock, making.defaultFormat),
+    looseFolders: diagnosis ? undefined : findLooseFolders(folders),
     diagnosis,
     interactive: interactivity(io, settings.noInput),
     previewsRequests: preview !== undefined,
@@ -88,11 +98,12 @@ export async function createContext(making: Making): Promise<Context> {
     profilesAt: async (baseUrl) => profilesAt(store.stored, baseUrl),
     waitMs: () => (settings.timeoutMs.from === 'flag' ? settings.timeoutMs.value : undefined),
     withOverrides: ({ command, ...changes }) =>
-      createContext({ ...making, ...changes, privateCommand: async () => command }),
+      createContext({ ...making, ...changes, printedKeys, privateCommand: async () => command }),
     close: async () => {
       await closeAll(run.closers.toReversed());
     },
   };
+  if (settings.keyCommand && (await making.needsKey?.())) await context.apiKey();
   return context;
 }
 
@@ -104,6 +115,7 @@ interface Run {
   readonly store: SettingsStore;
   readonly waiting: { readonly signal: AbortSignal; readonly retryBudget: RetryBudget };
   readonly note: (line: string) => void;
+  readonly printedKeys: Map<string, string>;
   /** Closed in reverse order when the run ends. */
   readonly closers: (() => void | Promise<void>)[];
   /** Returns the whole context; call it only once the context has been created. */
@@ -212,10 +224,19 @@ function refreshed(openJournal: () => Promise<Journal>): () => Promise<Journal> 
 }
 
 /** Identifies the account that requests are sent for. */
-function accountMembers({ settings, store }: Run): Pick<Context, 'isRehearsal' | 'sender'> {
-  // The local profile may have received a key since the run began.
-  const currentKey = (): string | undefined =>
-    settings.apiKey?.value ?? store.profile(settings.profile.value)?.api_key;
+function accountMembers(run: Run): Pick<Context, 'apiKey' | 'isRehearsal' | 'sender'> {
+  const { settings, store } = run;
+  let printed: Setting<string> | undefined;
+  const apiKey = once(async () => {
+    printed = await printedKey(run);
+    return printed ?? settings.apiKey;
+  });
+  const currentKey = (): string | undefined => {
+    if (settings.keyCommand && !printed)
+      throw new Error('the key command was not run: its command lacks needsKey');
+    // The local profile may have received a key since the run began.
+    return (printed ?? settings.apiKey)?.value ?? store.profile(settings.profile.value)?.api_key;
+  };
   const keyOf = (surface: Surface): string => {
     const token = surface === 'legacy' ? settings.legacyToken?.value : undefined;
     return token ?? currentKey() ?? '';
@@ -223,14 +244,33 @@ function accountMembers({ settings, store }: Run): Pick<Context, 'isRehearsal' |
   const addressOf = (surface: Surface): string =>
     (surface === 'legacy' ? settings.legacyBaseUrl : settings.baseUrl).value;
   return {
+    apiKey,
     isRehearsal: (surface = 'current') =>
       addressOf(surface) === embeddedUrl || keyMode(keyOf(surface)) === 'test',
     sender: async (surface = 'current') => {
+      await apiKey();
       const { fingerprint } = await import('../config/keys.ts');
       const key = keyOf(surface);
       return { keyMasked: maskKey(key), account: fingerprint(key, addressOf(surface)) };
     },
   };
+}
+
+/** The key that the profile's key command prints; undefined if there is no such command. */
+async function printedKey(run: Run): Promise<Setting<string> | undefined> {
+  const { keyCommand: command, profile } = run.settings;
+  if (!command) return undefined;
+  const { readKey, shownCommand } = await import('../config/key-command.ts');
+  const name = shownCommand(command);
+  const key =
+    run.printedKeys.get(name) ??
+    (await readKey({
+      ...{ command, profile: profile.value, folder: run.folders.config, note: run.note },
+      environment: withoutKeys(run.making.environment),
+      signal: run.making.signal,
+    }));
+  run.printedKeys.set(name, key);
+  return { value: key, from: 'command', name };
 }
 
 /** Talks to whoever runs the command. */

@@ -44,6 +44,11 @@ export interface Command<
   readonly operations?: readonly OperationName[];
   /** Whether the command may call any operation; if so, it offers `--dry-run` and `--curl`. */
   readonly anyOperation?: true;
+  /**
+   * Whether the command needs the key, so that a key command runs before it. By default it does if an operation that it
+   * calls takes a key.
+   */
+  readonly needsKey?: boolean;
   /** Whether the command runs when its noun is given without a verb. */
   readonly isDefault?: true;
   /** Output format if neither `-o` nor a preference sets one; a table for most commands. */

@@ -4,7 +4,7 @@ import { ErrandError } from '../platform/errors.ts';
 import { shellWord } from '../platform/shell.ts';
 import { type CompletionPlace, completionPlaces } from './completion-places.ts';
 import type { Environment, Folders } from './paths.ts';
-import { checkState } from './paths.ts';
+import { checkState, findLooseFolders } from './paths.ts';
 import { preferences } from './preferences.ts';
 import { type Flags, resolveSettings, type Settings } from './resolve.ts';
 import type { SettingsStore } from './store.ts';
@@ -36,7 +36,7 @@ export function diagnoseSettings(
   platform: NodeJS.Platform,
 ): { readonly settings: Settings; readonly diagnosis: Diagnosis } {
   const loose = findLoose(store.file, folders);
-  const unusable = unusableState(folders.state);
+  const unusable = [...unusableState(folders.state), ...replaceable(folders)];
   const { stored, problems } = readTolerantly(store);
   const { settings, refused } = resolveTolerantly(flags, environment, stored, folders);
   return {
@@ -92,6 +92,12 @@ function unusableState(folder: string): ConfigProblem[] {
   } catch (error) {
     return [problemOf('permissions', error)];
   }
+}
+
+/** Reports that others may put another folder in the place of errand's. */
+function replaceable(folders: Folders): ConfigProblem[] {
+  const found = findLooseFolders(folders);
+  return found ? [{ check: 'permissions', ...found }] : [];
 }
 
 function namesIn(folder: string): string[] {

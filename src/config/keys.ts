@@ -101,12 +101,18 @@ export function keyMatching(name: string, profile: Profile, given: string): Prof
 
 /**
  * Makes a key active in a profile and keeps the previous key, so that none is lost. Reuses a key the profile already
- * has.
+ * has. Takes the place of a key command.
  * @param storedAt ISO 8601. Pure.
  */
 export function withKey(profile: Profile, key: string, storedAt: string): Profile {
   if (profile.api_key === key) return profile;
-  const { api_key: before, key_stored_at: beforeAt, other_keys: others = [], ...rest } = profile;
+  const {
+    api_key: before,
+    key_stored_at: beforeAt,
+    other_keys: others = [],
+    key_command: _,
+    ...rest
+  } = profile;
   const known = others.find(({ api_key }) => api_key === key);
   const at = known ? known.stored_at : storedAt;
   const spareKeys = [

@@ -5,11 +5,13 @@ import { StorageError, UsageError, unread } from '../platform/errors.ts';
 import {
   checkPrivateFile,
   checkPrivateFolder,
+  findLooseParent,
   makePrivateFolder as makeFolder,
   mayBeThere,
   PrivateFileError,
   type Warn,
 } from '../platform/private-files.ts';
+import { shellLine } from '../platform/shell.ts';
 
 /**
  * Resolves the configuration and state folders.
@@ -88,6 +90,28 @@ export function checkState(folder: string, report: Warn): void {
     if (cause instanceof PrivateFileError)
       throw unread(new StorageError(cause.message, { cause, hint: putBack }));
   }
+}
+
+/** Why others may put another folder in the place of one of errand's, and what to do. */
+export interface LooseFolders {
+  readonly message: string;
+  readonly remedy: string;
+}
+
+/** Finds out whether others may replace the folders; undefined if they may not. */
+export function findLooseFolders({ config, state }: Partial<Folders>): LooseFolders | undefined {
+  const found = [config, state].flatMap((folder) => {
+    const parent = folder === undefined ? undefined : findLooseParent(folder);
+    return folder === undefined || !parent ? [] : [{ folder, parent }];
+  });
+  const [first] = found;
+  if (!first) return undefined;
+  const { path, message } = first.parent;
+  const folders = found.filter(({ parent }) => parent.path === path).map(({ folder }) => folder);
+  return {
+    message: `${message}, who may put another folder in the place of ${[...new Set(folders)].join(' and ')}`,
+    remedy: `Let nobody else own it or write there: ${shellLine`chmod go-w ${path}`}`,
+  };
 }
 
 /** Remedy for a link, a FIFO or another user's file in place of one of errand's. */

@@ -9,11 +9,11 @@ import { checkBaseUrl, checkDatabaseUrl } from './base-url.ts';
 import { checkKey } from './keys.ts';
 import type { Environment, Folders } from './paths.ts';
 import { parseWindow } from './preferences.ts';
-import { embeddedUrl, localProfile, type Profile, type Stored } from './stored.ts';
+import { embeddedUrl, type KeyCommand, localProfile, type Profile, type Stored } from './stored.ts';
 
-export type Origin = 'flag' | 'environment' | 'profile' | 'preference' | 'default';
+export type Origin = 'flag' | 'environment' | 'profile' | 'command' | 'preference' | 'default';
 
-/** A value with its source: flag, variable or profile. */
+/** A value with its source: flag, variable, profile or key command. */
 export interface Setting<T> {
   readonly value: T;
   readonly from: Origin;
@@ -33,7 +33,10 @@ export interface Settings {
   readonly profile: Setting<string>;
   readonly baseUrl: Setting<string>;
   readonly legacyBaseUrl: Setting<string>;
+  /** The key, unless a command has to be run for it. */
   readonly apiKey: Setting<string> | undefined;
+  /** The profile's command for the key; undefined if a variable gives the key. */
+  readonly keyCommand: KeyCommand | undefined;
   readonly legacyToken: Setting<string> | undefined;
   /** Stored key that the environment's key overrides. */
   readonly shadowedKey: string | undefined;
@@ -107,6 +110,7 @@ export function resolveSettings(
     baseUrl,
     legacyBaseUrl,
     apiKey: keyed(first(shadowing, fromProfile(usable.api_key, profile.value))),
+    keyCommand: shadowing ? undefined : usable.key_command,
     legacyToken: keyed(
       first(
         variable(environment, 'ERRAND_LEGACY_TOKEN'),

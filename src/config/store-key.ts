@@ -1,6 +1,8 @@
 import { UsageError } from '../platform/errors.ts';
+import { shownCommand } from './key-command.ts';
 import { keysOf, maskKey, withKey, withoutStoredKeys } from './keys.ts';
 import type { SettingsStore } from './store.ts';
+import type { KeyCommand } from './stored.ts';
 
 interface KeyToStore {
   readonly profile: string;
@@ -16,7 +18,8 @@ interface KeyToStore {
 }
 
 /**
- * Stores a key for a profile and makes it active; the previous key is kept. Creates a missing profile.
+ * Stores a key for a profile and makes it active; the previous key is kept, a key command is forgotten. Creates a
+ * missing profile.
  * @returns lines about the previous key. @throws UsageError if the profile is for another address.
  */
 export async function storeKey(
@@ -24,18 +27,49 @@ export async function storeKey(
   { profile: name, key, service, replace = false, flags, now }: KeyToStore,
 ): Promise<string[]> {
   const storedAt = new Date(now).toISOString();
+  let command: KeyCommand | undefined;
   let earlier: { readonly id: string; readonly key: string } | undefined;
   await store.setProfile(name, (before = { base_url: service }) => {
     if (before.base_url !== service)
       throw new UsageError(
         `profile ${name} is for ${before.base_url} now; the key for ${service} was not stored`,
       );
+    command = before.key_command;
     earlier = keysOf(before).find((it) => it.isInUse && it.key !== key);
     return withKey(replace && earlier ? withoutStoredKeys(before, false) : before, key, storedAt);
   });
+  if (command) return [`in place of the key command \`${shownCommand(command)}\`, which is forgotten`];
   if (!earlier) return [];
   const back = `errand auth use ${earlier.id}${flags}`;
   return replace
     ? [`in place of ${maskKey(earlier.key)}, which is forgotten`]
     : [`${maskKey(earlier.key)} is kept beside it, with its orders and wallet: \`${back}\` goes back`];
+}
+
+/**
+ * Stores a command that prints a profile's key, in place of all keys that the profile has.
+ * @param agreed are the keys that may be forgotten. @returns lines about them. @throws UsageError if the profile has
+ * others, is for another address, or is gone.
+ */
+export async function storeKeyCommand(
+  store: SettingsStore,
+  name: string,
+  { command, service, agreed }: KeyCommandToStore,
+): Promise<string[]> {
+  let forgotten: string[] = [];
+  await store.setProfile(name, (before) => {
+    const keys = before ? keysOf(before).map(({ key }) => key) : [];
+    if (before?.base_url !== service || keys.some((key) => !agreed.includes(key)))
+      throw new UsageError(`another command changed profile ${name} meanwhile; nothing was stored`);
+    forgotten = keys.map(maskKey);
+    return { ...withoutStoredKeys(before, true), key_command: command };
+  });
+  return forgotten.length === 0 ? [] : [`in place of ${forgotten.join(' and ')}, which errand has forgotten`];
+}
+
+interface KeyCommandToStore {
+  readonly command: KeyCommand;
+  /** Base URL the key is for. */
+  readonly service: string;
+  readonly agreed: readonly string[];
 }

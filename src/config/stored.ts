@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, isAbsolute } from 'node:path';
 import { UsageError } from '../platform/errors.ts';
 import { checkPrivateFolder, readPrivateFile, type Warn } from '../platform/private-files.ts';
 import { unreadConfig } from './paths.ts';
@@ -10,6 +10,9 @@ export interface SpareKey {
   readonly stored_at?: string;
 }
 
+/** A command that prints a key, as an argument list that begins with the program's absolute path. */
+export type KeyCommand = readonly [string, ...string[]];
+
 /** A named context: a service and its keys. Field names as in the file. */
 export interface Profile {
   readonly base_url: string;
@@ -19,6 +22,8 @@ export interface Profile {
   readonly key_stored_at?: string;
   /** Inactive keys for the same service, newest first. */
   readonly other_keys?: readonly SpareKey[];
+  /** Prints the key when it is needed, in place of stored keys. */
+  readonly key_command?: KeyCommand;
   readonly legacy_token?: string;
   readonly allow_plain_http?: boolean;
   /** Absolute path of this profile's policy file. */
@@ -77,6 +82,7 @@ export const profileFields = [
   'api_key',
   'key_stored_at',
   'other_keys',
+  'key_command',
   'legacy_token',
   'allow_plain_http',
   'policy',
@@ -213,6 +219,9 @@ function checkProfile(file: string, name: string, value: unknown): Profile {
   const [legacy, key, token] = [text('legacy_base_url'), text('api_key'), text('legacy_token')];
   const [policy, storedAt, database] = [text('policy'), text('key_stored_at'), text('database')];
   const others = checkOtherKeys(file, `profiles.${name}.other_keys`, fields.other_keys);
+  const command = checkKeyCommand(file, `profiles.${name}.key_command`, fields.key_command);
+  if (command && (key !== undefined || others.length > 0))
+    throw wrong(file, `profiles.${name}`, 'a key_command or stored keys, not both');
   const plain = fields.allow_plain_http;
   if (plain !== undefined && typeof plain !== 'boolean')
     throw wrong(file, `profiles.${name}.allow_plain_http`, 'true or false');
@@ -222,11 +231,21 @@ function checkProfile(file: string, name: string, value: unknown): Profile {
     ...(key !== undefined && { api_key: key }),
     ...(key !== undefined && storedAt !== undefined && { key_stored_at: storedAt }),
     ...(others.length > 0 && { other_keys: others }),
+    ...(command && { key_command: command }),
     ...(token !== undefined && { legacy_token: token }),
     ...(plain !== undefined && { allow_plain_http: plain }),
     ...(policy !== undefined && { policy }),
     ...(database !== undefined && { database }),
   };
+}
+
+function checkKeyCommand(file: string, path: string, value: unknown): KeyCommand | undefined {
+  if (value === undefined) return undefined;
+  const words = Array.isArray(value) ? value.filter((word) => typeof word === 'string') : [];
+  const [program, ...args] = words;
+  if (!Array.isArray(value) || words.length !== value.length || program === undefined || !isAbsolute(program))
+    throw wrong(file, path, 'a list: the absolute path of a program, then its arguments');
+  return [program, ...args];
 }
 
 function checkOtherKeys(file: string, path: string, value: unknown = []): SpareKey[] {

@@ -133,8 +133,7 @@ export function readGuardedFile(file: string): Buffer | undefined {
     checkKind(file, stats);
     checkOwner(file, stats);
     checkGuarded(file, stats.mode);
-    checkFoldersOf(file);
-    checkFoldersOf(realpathSync(file));
+    checkParents(file);
     if (stats.size > tooManyWritten) throw new PrivateFileError(file, 'is too large');
     return readFileSync(opened);
   } finally {
@@ -143,21 +142,46 @@ export function readGuardedFile(file: string): Buffer | undefined {
 }
 
 /**
+ * Finds a folder above a path in which others may put something else in the path's place; undefined if there is none,
+ * or if it cannot be found out.
+ */
+export function findLooseParent(path: string): PrivateFileError | undefined {
+  try {
+    checkParents(path);
+    return undefined;
+  } catch (error) {
+    return error instanceof PrivateFileError ? error : undefined;
+  }
+}
+
+/** Checks the folders above a path, and those above what its symlinks lead to. A missing folder is ours to make. */
+function checkParents(path: string): void {
+  checkFoldersOf(path);
+  if (statsOf(path)) checkFoldersOf(realpathSync(path));
+}
+
+/**
  * Checks the parent folders, because whoever can write to a folder can replace its files, unless the folder is sticky
  * like /tmp.
  */
-function checkFoldersOf(file: string): void {
+function checkFoldersOf(path: string): void {
   if (!hasModes) return;
-  for (let folder = dirname(file); ; folder = dirname(folder)) {
-    const stats = statSync(folder);
-    checkOwner(folder, stats);
-    if ((stats.mode & 0o1000) === 0) checkGuarded(folder, stats.mode);
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const stats = statsOf(folder);
+    if (stats) {
+      checkOwner(folder, stats);
+      if ((stats.mode & 0o1000) === 0) checkGuarded(folder, stats.mode, ownGroupBits(stats));
+    }
     if (folder === dirname(folder)) return;
   }
 }
 
-function checkGuarded(path: string, mode: number): void {
-  if (hasModes && (mode & 0o022) !== 0)
+/** Many systems make a group for each user alone, with the user's number, and let it write to what the user makes. */
+const ownGroupBits = ({ gid }: Stats): number =>
+  gid === process.getegid?.() && gid === process.geteuid?.() ? 0o020 : 0;
+
+function checkGuarded(path: string, mode: number, allowed = 0): void {
+  if (hasModes && (mode & 0o022 & ~allowed) !== 0)
     throw new PrivateFileError(path, `can be changed by other users (mode ${octal(mode)})`);
 }
 

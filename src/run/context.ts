@@ -1,6 +1,7 @@
 import type { PrintingCommand } from '../api/outputs/printed.ts';
 import type { Diagnosis } from '../config/diagnose.ts';
-import type { Settings } from '../config/resolve.ts';
+import type { LooseFolders } from '../config/paths.ts';
+import type { Setting, Settings } from '../config/resolve.ts';
 import type { SettingsStore } from '../config/store.ts';
 import type { Column, OutputOptions, Row } from '../format/result.ts';
 import type { Client } from '../http/client.ts';
@@ -25,9 +26,16 @@ export interface Context extends OrderContext {
   /** Aborted by the first SIGINT, SIGTERM, SIGHUP or SIGQUIT. */
   readonly signal: AbortSignal;
   readonly settings: Settings;
+  /** Set if other users may replace errand's folders; a command that diagnoses settings has it in its diagnosis. */
+  readonly looseFolders: LooseFolders | undefined;
   /** Problems with the settings, for commands that report them. */
   readonly diagnosis: Diagnosis | undefined;
   readonly output: OutputOptions;
+  /**
+   * The key in use; undefined if there is none. Runs the profile's key command on the first call. @throws ErrandError
+   * authentication if the command gives no key.
+   */
+  apiKey(): Promise<Setting<string> | undefined>;
   /** Gives the local profile its key and example address, if they are missing. */
   ready(): Promise<void>;
   /** A client that ignores interruptions, for cleanup. */

@@ -53,7 +53,8 @@ export interface OrderContext {
 
 export interface OrderSettings
   extends Pick<Settings, 'profile' | 'baseUrl' | 'legacyBaseUrl' | 'duplicateWindowMs' | 'database'> {
-  readonly folders: Pick<Settings['folders'], 'state'>;
+  /** The library has no configuration folder. */
+  readonly folders: Pick<Settings['folders'], 'state'> & Partial<Settings['folders']>;
   /** The policy file; undefined if no policy applies. */
   readonly policy: Settings['policy'] | undefined;
 }

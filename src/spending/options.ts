@@ -43,6 +43,9 @@ export const consentOf = ({ overridePolicy, approval, waitApproval }: Consent): 
   waitApproval,
 });
 
+/** Exit code 130 of commands that ask before they order. */
+export const declinedExit = 'a question was answered with no, and nothing was ordered; or Ctrl-C';
+
 /** Meaning of exit code 11 for these commands. */
 export const policyExit = 'the policy refuses it, or wants an approval; nothing was sent';
 

@@ -1,6 +1,6 @@
 import { type IntentProof, wasHeld } from '../journal/intent-proof.ts';
 import type { Intent, JournalRecord } from '../journal/journal-record.ts';
-import { ErrandError, UsageError } from '../platform/errors.ts';
+import { ErrandError, stopOf, UsageError } from '../platform/errors.ts';
 import type { OrderContext } from '../run/order-context.ts';
 import type { ApprovedKey } from './approval/key.ts';
 import type { Consent } from './options.ts';
@@ -157,6 +157,50 @@ export async function allowedVerdict(
     return verdict;
   });
 }
+
+/** The rule that decides against orders, whatever flag a command is given. */
+export interface PolicyObstacle {
+  readonly outcome: 'needs_approval' | 'refused';
+  readonly rule: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+/** What the policy has against orders; undefined if it allows them, or cannot decide. Reserves nothing. */
+export async function policyObstacle(
+  context: OrderContext,
+  proposed: readonly ProposedOrder[],
+): Promise<PolicyObstacle | undefined> {
+  try {
+    const verdict = await (await gateFor(context, proposed))?.settledPreview();
+    return verdict && obstacleIn(verdict);
+  } catch (error) {
+    const { PolicyDenial } = await import('./policy/refusal.ts');
+    if (error instanceof PolicyDenial) return obstacleIn(error.verdict);
+    if (!(error instanceof ErrandError) || stopOf(error)) throw error;
+    return undefined;
+  }
+}
+
+async function obstacleIn(verdict: Verdict): Promise<PolicyObstacle | undefined> {
+  const { against } = await import('./policy/refusal.ts');
+  const { outcome, policy: file } = verdict;
+  const [first] = against(verdict);
+  if (!first || (outcome !== 'refused' && outcome !== 'needs_approval')) return undefined;
+  return { outcome, file, rule: first.rule, line: first.line };
+}
+
+/** Details of an error about orders that the policy has something against. */
+export const obstacleDetails = ({ outcome, rule }: PolicyObstacle) => ({
+  policy_rule: rule,
+  policy_outcome: outcome,
+});
+
+/** Says what to do about a policy that decides against another order. */
+export const obstacleHint = ({ outcome, rule, file, line }: PolicyObstacle): string =>
+  outcome === 'refused'
+    ? `The policy refuses another one whatever flag is given (${rule}: ${file}, line ${line}); its owner can change that.`
+    : `The policy wants an approval for another one (${rule}: ${file}, line ${line}); ordering it asks for that.`;
 
 /** The verdict as shown to people before they confirm, or before anything is sent. Empty if there is no policy. */
 export async function policyLines(

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { peer } from '../support/peer.ts';
 import { errand } from '../support/run.ts';
 import { TestService } from '../support/service.ts';
 import { Terminal } from '../support/terminal.ts';
@@ -47,5 +48,41 @@ test.runIf(process.platform === 'linux')(
     const page = readFileSync(opened, 'utf8');
     const code = /enter the code (\S+)/.exec(shown)?.[1];
     expect(page).toBe(`${service.baseUrl}/device?user_code=${code}`);
+    // Shown before it was opened.
+    expect(shown.slice(0, shown.indexOf('opened it in the browser'))).toContain(`opening ${page}\n`);
   },
 );
+
+test.runIf(process.platform === 'linux').each([
+  ['http://shop.example/device', 'at http', 'it is not encrypted (https)'],
+  ['https://bank.example:443@shop.example/device', 'at https', 'it has a user or a password in it'],
+  ['file:///etc/passwd', 'at file', 'it is no web page'],
+])('signing in does not open %s, and says why', async (address, notShown, why) => {
+  const opener = join(workspace.folder, '.bin', 'xdg-open');
+  writeFileSync(opener, '#!/bin/sh\ntouch opened\n', { mode: 0o755 });
+  const { url } = await peer((response) => {
+    const device = {
+      device_code: 'a-device-code-0123456789',
+      user_code: 'ABCD-EFGH',
+      interval: 5,
+      expires_in: 900,
+    };
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ ...device, verification_uri: address, verification_uri_complete: address }));
+  });
+  await errand(workspace, ['profile', 'set', 'odd', '--base-url', url]);
+  const terminal = new Terminal(workspace, 'errand', ['auth', 'login', '--profile', 'odd'], { columns: 160 });
+  try {
+    await terminal.shows(why);
+    terminal.type('\u0003');
+    expect(await terminal.ended()).toBe(130);
+    expect(terminal.text).toContain('enter the code ABCD-EFGH where you sign in to the service');
+    expect(terminal.text).not.toContain(notShown);
+    expect(terminal.text).not.toContain('opening');
+    expect(terminal.text).not.toContain('bank.example');
+  } finally {
+    terminal.close();
+  }
+  expect(existsSync(join(workspace.folder, 'opened'))).toBe(false);
+});

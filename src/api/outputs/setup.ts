@@ -22,7 +22,7 @@ export const SavedAddress = own({
 });
 
 const origin = {
-  from: z.enum(['flag', 'environment', 'profile', 'preference', 'default']),
+  from: z.enum(['flag', 'environment', 'profile', 'command', 'preference', 'default']),
   name: text,
 };
 const setting = own({ value: text, ...origin });
@@ -30,7 +30,7 @@ const setting = own({ value: text, ...origin });
 export const AuthStatus = own({
   profile: setting,
   base_url: setting,
-  api_key: setting.nullable().describe('masked'),
+  api_key: setting.nullable().describe('masked; from `command`, its name is the command that printed it'),
   legacy_token: setting.nullable().describe('masked'),
   mode: z.enum(['test', 'live', 'unknown']).nullable(),
   works: flag.nullable().describe('null where it was not tried'),
@@ -58,6 +58,7 @@ export const Profile = own({
   policy: text.optional(),
   database: text.optional().describe('host, port and name; neither user nor password'),
   api_key: text.nullable().describe('masked'),
+  key_command: z.array(text).optional().describe('prints the key when it is needed; none is stored then'),
   legacy_token: text.nullable().describe('masked'),
 });
 

@@ -177,7 +177,12 @@ export class DecidedRows {
   /** Batches that ordered rows of this file. */
   readonly placedIn = new Set<string>();
   /** The earlier upload that the file repeats, although that is longer ago than rows are compared. */
-  repeats: (EarlierUpload & { readonly madeAt: number }) | undefined;
+  repeats:
+    | (EarlierUpload & {
+        readonly madeAt: number;
+        readonly first: readonly Pick<RowFinding, 'row' | 'cells'>[];
+      })
+    | undefined;
   /** Maximum prices of all rows, and of those that will be sent, in cents. */
   cents = { all: 0, new: 0 };
   /** When this began to read from the service, ms since the epoch. */
@@ -193,7 +198,10 @@ export class DecidedRows {
   /** Keys that the file gives, by the numbers of rows that are retried with another one. */
   #givenKeys = new Map<number, string>();
   /** For rows that would be sent, the earlier uploads with the same rows. */
-  #old = new Map<number, { readonly uploads: readonly string[]; readonly cents: number }>();
+  #old = new Map<
+    number,
+    { readonly uploads: readonly string[]; readonly cents: number; readonly cells: UploadRow | undefined }
+  >();
 
   constructor(
     context: Context,
@@ -629,7 +637,10 @@ export class DecidedRows {
         this.#toLook(one, look);
     const live = ofUploads.filter(({ state }) => state === 'placed').map(({ upload }) => upload);
     if (!this.#left.has(row.number) && live.length > 0)
-      this.#old.set(row.number, { uploads: live, cents: row.cents });
+      this.#old.set(row.number, {
+        ...{ uploads: live, cents: row.cents },
+        cells: this.#old.size < maxFindings ? row.cells : undefined,
+      });
   }
 
   /** Name of the upload that a batch belongs to; the batch's own key if there is none. */
@@ -656,7 +667,8 @@ export class DecidedRows {
       return;
     }
     this.counts.refused += count;
-    this.repeats = { ...found, madeAt: madeAt.get(found.upload) ?? 0 };
+    const first = rows.flatMap(([row, { cells }]) => (cells ? [{ row, cells }] : []));
+    this.repeats = { ...found, first, madeAt: madeAt.get(found.upload) ?? 0 };
     this.refused.set('repeats', { count, first: [], byBatch: new Map() });
   }
 }

@@ -7,12 +7,20 @@ import { needDifferences } from '../../orders/needs/decide-with-service.ts';
 import { ageText } from '../../orders/needs/refused.ts';
 import { seeOrder } from '../../orders/needs/service-orders.ts';
 import { type OrderRecord, stateOfOrder } from '../../orders/order-record.ts';
+import { batchIntent } from '../../orders/place-batch.ts';
 import type { Body } from '../../orders/submit/intent.ts';
 import { ErrandError, type NextStep, stopOf } from '../../platform/errors.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import { shellLine, typedCommand } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
+import type { ProposedOrder } from '../../spending/policy/gate.ts';
+import {
+  obstacleDetails,
+  obstacleHint,
+  type PolicyObstacle,
+  policyObstacle,
+} from '../../spending/policy-gate.ts';
 import { rowsText } from '../check/row-sample.ts';
 import { orderOfCells } from '../upload/uploaded-rows.ts';
 import {
@@ -62,6 +70,8 @@ export async function blockedRows(
   const isUnclear = reasons.some(([why]) => why === 'in_doubt' || why === 'unknown');
   const named = reasons.flatMap(([, { first }]) => first.slice(0, maxDetails));
   const shown = { orders: await ordersNow(context, decided, named), now: context.serviceClock.now() };
+  const policy = await policyObstacle(context, await proposedAgain(context, decided, file));
+  const alike = reasons.some(([why]) => why === 'alike') ? alikeHint : undefined;
   const texts = reasons.map(([why, rows]) => reasonText(decided, why, rows, shown));
   return new ErrandError('conflict', `${file}: ${texts.join('; ')}; nothing was sent`, {
     code: `rows_${reasons[0]?.[0] ?? 'alike'}`,
@@ -70,14 +80,30 @@ export async function blockedRows(
     details: {
       new: counts.new,
       placed: counts.placed,
+      ...(policy && obstacleDetails(policy)),
       ...Object.fromEntries(reasons.map(([why, { count }]) => [why, count])),
       rows: reasons.flatMap(([why, { first }]) =>
         first.slice(0, maxDetails).map((one) => shownFinding(decided, why, one, shown)),
       ),
     },
-    hint: reasons.some(([why]) => why === 'alike') ? alikeHint : undefined,
-    next: waysOn(context, decided),
+    hint: policy && !isUnclear ? obstacleHint(policy) : alike,
+    next: waysOn(context, decided, policy),
   });
+}
+
+/** The rows that were ordered before, as far as they are known, as orders that the policy decides about. */
+async function proposedAgain(
+  context: Context,
+  { refused, repeats }: DecidedRows,
+  filename: string,
+): Promise<readonly ProposedOrder[]> {
+  const rows = [
+    ...[...refused].flatMap(([why, { first }]) => (listedOnly.has(why) ? [] : first)),
+    ...(repeats?.first ?? []),
+  ];
+  if (rows.length === 0) return [];
+  const batch = { key: '', filename, rows: rows.map(({ cells }) => cells) };
+  return [{ intent: await batchIntent(context, batch), numbers: rows.map(({ row }) => row) }];
 }
 
 const alikeHint =
@@ -224,7 +250,11 @@ const shownFinding = (
   })),
 });
 
-function waysOn(context: Context, decided: DecidedRows): readonly NextStep[] {
+function waysOn(
+  context: Context,
+  decided: DecidedRows,
+  policy: PolicyObstacle | undefined,
+): readonly NextStep[] {
   const { counts, refused } = decided;
   const has = (...whys: readonly RowRefusal[]): boolean => whys.some((why) => refused.has(why));
   const where = whereFlags(context);
@@ -235,13 +265,18 @@ function waysOn(context: Context, decided: DecidedRows): readonly NextStep[] {
     : [];
   const [verb, noun] = context.argv;
   const line = typedCommand(context.argv);
-  if (verb === 'api') return [...settle, { command: `${line} --new`, when: 'to order all of it once more' }];
-  const isAgain = has('cancelled', 'returned', 'unknown') && !context.argv.includes('--again');
+  const isRefused = policy?.outcome === 'refused';
+  const rules = policy ? [{ command: `errand policy show${where}`, when: 'to see every rule' }] : [];
+  if (verb === 'api')
+    return isRefused
+      ? [...settle, ...rules]
+      : [...settle, { command: `${line} --new`, when: 'to order all of it once more' }];
+  const isAgain = !isRefused && has('cancelled', 'returned', 'unknown') && !context.argv.includes('--again');
   if (verb === 'bulk' && noun === 'retry' && isAgain)
     return [...settle, { command: `${line} --again`, when: 'to order again what was cancelled or returned' }];
   if (verb !== 'bulk' || (noun !== 'upload' && noun !== 'plan')) return settle;
   const others = countText(counts.new);
-  const isAlike = has('alike', 'overlaps', 'other_namespace', 'repeats');
+  const isAlike = !isRefused && has('alike', 'overlaps', 'other_namespace', 'repeats');
   return [
     ...settle,
     ...(counts.new > 0 && !has('in_doubt')
@@ -252,7 +287,7 @@ function waysOn(context: Context, decided: DecidedRows): readonly NextStep[] {
           },
         ]
       : []),
-    ...(has('cancelled', 'returned', 'unknown')
+    ...(!isRefused && has('cancelled', 'returned', 'unknown')
       ? [{ command: `${line} --again`, when: 'to order again what was cancelled or returned' }]
       : []),
     ...(isAlike
@@ -266,6 +301,7 @@ function waysOn(context: Context, decided: DecidedRows): readonly NextStep[] {
     ...(doubt?.orderId === undefined
       ? []
       : [{ command: shellLine`errand order get ${doubt.orderId}` + where, when: 'to see it' }]),
+    ...rules,
   ];
 }
 
@@ -274,7 +310,7 @@ const inAnotherRun = ({ argv }: Context): string => `${typedCommand(withoutRun(a
 /** Says how to order a file once more, if all of it was ordered before. */
 export const anotherOccasion = (context: Context, { counts }: DecidedRows): string[] =>
   counts.placed > 0 && counts.placed === counts.rows
-    ? [`for another occasion, name it; each NAME is ordered once: ${inAnotherRun(context)}`]
+    ? [`for another occasion: ${inAnotherRun(context)}`]
     : [];
 
 const withoutRun = (argv: readonly string[]): readonly string[] =>

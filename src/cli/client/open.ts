@@ -80,19 +80,23 @@ async function debugTrace(context: Context) {
 
 /** The embedded sandbox's local profile mints its key on the first request that needs one. */
 const mintsKey = ({ settings }: Context): boolean =>
-  !settings.apiKey && settings.profile.value === localProfile && settings.baseUrl.value === embeddedUrl;
+  !settings.apiKey &&
+  !settings.keyCommand &&
+  settings.profile.value === localProfile &&
+  settings.baseUrl.value === embeddedUrl;
 
 /** In a rehearsal the key doubles as the client token if both surfaces are the same service. */
 const isOneService = ({ settings: { baseUrl, legacyBaseUrl } }: Context): boolean =>
   isSameOrigin(new URL(legacyBaseUrl.value), new URL(baseUrl.value));
 
-/** Keys from the settings. */
+/** Keys from the settings, or from a key command. */
 const storedKey =
   (context: Context): KeySource =>
-  ({ auth }) => {
-    const { apiKey, legacyToken } = context.settings;
-    if (auth === 'bearer') return apiKey?.value;
-    return legacyToken?.value ?? (apiKey && asClientToken(context, apiKey.value));
+  async ({ auth }) => {
+    const { legacyToken } = context.settings;
+    if (auth === 'basic' && legacyToken) return legacyToken.value;
+    const key = (await context.apiKey())?.value;
+    return auth === 'bearer' || key === undefined ? key : asClientToken(context, key);
   };
 
 /** The local profile's minted key. */
@@ -120,8 +124,8 @@ async function localKey(context: Context, client: Client): Promise<string> {
   const storedAt = new Date(context.clock.now()).toISOString();
   let key = body.api_key;
   await store.setProfile(localProfile, (before = { base_url: embeddedUrl }) => {
-    // Another process may have pointed the profile at a different service.
-    if (before.base_url !== embeddedUrl) return before;
+    // Another process may have pointed the profile at a different service, or given it a key command.
+    if (before.base_url !== embeddedUrl || before.key_command) return before;
     key = before.api_key ?? body.api_key;
     return before.api_key === undefined ? withKey(before, key, storedAt) : before;
   });

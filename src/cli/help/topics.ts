@@ -13,7 +13,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   unavailable: 'the service cannot be reached, is unavailable or rate-limits; nothing is in doubt',
   in_doubt: 'in doubt: money may have moved and no response came; the message says how to find out',
   policy: 'your own policy refused it, or an approval is missing; nothing was sent (`errand help policy`)',
-  interrupted: 'interrupted (Ctrl-C); what is in doubt is in the journal',
+  interrupted: 'interrupted (Ctrl-C), or a question was answered with no; what is in doubt is in the journal',
   terminated: 'terminated; what is in doubt is in the journal',
 };
 
@@ -178,7 +178,7 @@ export const topics: Readonly<Record<string, HelpTopic>> = {
         text: '`order journal resume` is never refused: what may have been sent must be settled. `legacy retry` is, since nobody knows what it buys. Data calls of `agent` (a cent each) are held to --max-pay alone.',
       },
       {
-        text: "A file that cannot be read or understood, or that others could change, stops every order; so does a retailer's name that the service does not know. The file is read again when the order is recorded, since a prompt may stay open for hours.",
+        text: "A file that cannot be read or understood, or that others could change, stops every order; so does a folder above errand's own that others could change, and a retailer's name that the service does not know. The file is read again when the order is recorded, since a prompt may stay open for hours.",
       },
       {
         text: "Above an amount (approve), or for a likely duplicate, a person must approve the order. The command requests approval, prints its id and exits 11, or waits with --wait-approval 1h; after `errand approval approve ID`, run the same command again: it goes through. An approval covers that order (address, products, quantities, account, profile) at that total or less, once, for 24 hours unless `expires` says otherwise; a definite refusal by the service restores it. It is signed with the order's idempotency key, so it orders once on whichever machine it is used; an upload is approved whole, with every row's ceiling.",

@@ -20,6 +20,8 @@ export const list = defineCommand({
     const { keysOf } = await import('../../config/keys.ts');
     const stored = (await context.store()).profile(profile.value);
     const keys = stored ? keysOf(stored) : [];
+    const command =
+      stored?.key_command && (await import('../../config/key-command.ts')).shownCommand(stored.key_command);
     return {
       kind: 'list',
       rows: keys.map(({ id, key, storedAt, isInUse }) => ({
@@ -41,7 +43,10 @@ export const list = defineCommand({
         { name: 'service', path: 'service', weight: 5 },
       ],
       id: 'id',
-      empty: `profile ${profile.value} has no key`,
+      empty:
+        command === undefined
+          ? `profile ${profile.value} has no key`
+          : `profile ${profile.value} stores no key: \`${command}\` prints it`,
       hints: () =>
         apiKey?.from === 'environment' ? [`${apiKey.name} is set and goes before the stored keys`] : [],
     };

@@ -7,6 +7,7 @@ import { embeddedUrl } from '../../config/stored.ts';
 import type { Client } from '../../http/client.ts';
 import { Deadline } from '../../platform/clock.ts';
 import { ErrandError } from '../../platform/errors.ts';
+import { redactor } from '../../platform/redact/redactor.ts';
 import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
@@ -18,7 +19,7 @@ export const login = defineCommand({
   name: 'login',
   summary: 'Sign in with a code that is approved in a browser',
   description:
-    'Opens the browser when there is one, else prints the code; then waits. The key is stored for the profile; one that it has is kept beside it (auth list, auth use).',
+    'Opens the page that it shows in the browser when there is one, else prints the code; then waits. A page that is not encrypted, or has a user in its address, is not opened. The key is stored for the profile; one that it has is kept beside it (auth list, auth use).',
   options: {
     name: { kind: 'text', description: 'name of the key, to tell it from others' },
     browser: { kind: 'yes-no', description: 'open the browser where there is one (default)' },
@@ -80,11 +81,18 @@ async function reportCode(
     );
     return;
   }
-  const where = uri === undefined ? 'where you sign in to the service' : `at ${uri}`;
+  const { openBrowser, pageAt } = await import('./browser.ts');
+  const service = new URL(context.settings.baseUrl.value);
+  const page = uri === undefined ? undefined : pageAt(uri, service);
+  const where = page && 'url' in page ? `at ${page.url.href}` : 'where you sign in to the service';
   context.note(`enter the code ${code} ${where}`);
-  if (whole === undefined || !browser || !context.interactive.yes) return;
-  const { openBrowser } = await import('./browser.ts');
-  if (await openBrowser(whole, context.environment)) context.note('opened it in the browser');
+  const target = whole === uri || whole === undefined ? page : pageAt(whole, service);
+  if (target && 'problem' in target)
+    context.note(`errand does not open the address ${redactor.text(whole ?? '')}: it ${target.problem}`);
+  if (!target || 'problem' in target || !browser || !context.interactive.yes) return;
+  // Nothing is opened that was not shown.
+  context.note(`opening ${target.url.href}`);
+  if (await openBrowser(target.url, context.environment)) context.note('opened it in the browser');
 }
 
 /** Error codes that tell the client to continue polling (specification, Device approval polling). */

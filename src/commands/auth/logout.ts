@@ -4,7 +4,7 @@ export const logout = defineCommand({
   name: 'logout',
   summary: "Forget the profile's key",
   description:
-    'The key in use and the client token of the legacy surface; --all forgets those beside it too. They stay valid at the service.',
+    'The key in use, or the command that prints it, and the client token of the legacy surface; --all forgets the keys beside it too. They stay valid at the service.',
   options: { all: { kind: 'flag', description: 'every key that the profile has' } },
   examples: [
     { command: 'errand auth logout --profile served', note: 'the key stays valid at the service' },
@@ -24,17 +24,18 @@ export const logout = defineCommand({
         : [
             `${otherKeyCount === 1 ? 'another key is' : `${otherKeyCount} other keys are`} kept: \`errand auth list\` shows ${otherKeyCount === 1 ? 'it' : 'them'}, \`errand auth logout --all\` forgets ${otherKeyCount === 1 ? 'it' : 'them'}`,
           ];
-    if (!had?.api_key && !had?.legacy_token && (!all || otherKeyCount === 0))
+    if (!had?.api_key && !had?.key_command && !had?.legacy_token && (!all || otherKeyCount === 0))
       return {
         kind: 'none',
         hints: [`profile ${profile.value} has no key${otherKeyCount > 0 ? ' in use' : ''}`, ...otherKeyHints],
       };
     const { withoutStoredKeys } = await import('../../config/keys.ts');
     await store.setProfile(profile.value, (before = { base_url: context.settings.baseUrl.value }) => {
-      const { legacy_token: _, ...rest } = withoutStoredKeys(before, all);
+      const { legacy_token: _, key_command: __, ...rest } = withoutStoredKeys(before, all);
       return rest;
     });
-    const what = otherKeyHints.length > 0 ? 'the key in use' : 'the keys';
+    const keys = otherKeyHints.length > 0 ? 'the key in use' : 'the keys';
+    const what = had?.key_command ? 'the key command' : keys;
     return { kind: 'none', hints: [`forgot ${what} of profile ${profile.value}`, ...otherKeyHints, ...left] };
   },
 });

@@ -1,4 +1,3 @@
-import { maskKey } from '../../config/keys.ts';
 import type { Profile } from '../../config/stored.ts';
 import { type NextStep, UsageError } from '../../platform/errors.ts';
 import { shellLine, typedCommand } from '../../platform/shell.ts';
@@ -34,19 +33,20 @@ export const replaceOption = {
 } as const;
 
 /**
- * Asks before replacing a stored client token. @param before is the profile's current token, if any.
+ * Asks before stored secrets are forgotten. @param before are the secrets of the profile that would be, masked.
  * @throws UsageError if nobody agrees; nothing is stored then.
  */
 export async function agreeToReplace(
   context: Context,
-  before: string | undefined,
+  before: readonly string[],
   replace: boolean,
 ): Promise<void> {
-  if (before === undefined || replace) return;
+  if (before.length === 0 || replace) return;
   const { value: profile } = context.settings.profile;
-  const question = `Replace ${maskKey(before)} of profile ${profile}?`;
+  const secrets = before.join(' and ');
+  const question = `Replace ${secrets} of profile ${profile}?`;
   if (context.interactive.yes && (await (await context.prompt()).confirm(context, question))) return;
-  throw new UsageError(`profile ${profile} has ${maskKey(before)} already; nothing was stored`, {
+  throw new UsageError(`profile ${profile} has ${secrets} already; nothing was stored`, {
     next: [{ command: typedCommand([...context.argv, '--replace']), when: 'to store another in its place' }],
   });
 }

@@ -31,7 +31,8 @@ export const status = defineCommand({
   exitCodes: { 3: 'there is no key, or the service refuses it' },
   related: ['auth token', 'profile list'],
   async run(context, { offline = false }) {
-    const { profile, baseUrl, apiKey, legacyToken, shadowedKey } = context.settings;
+    const { profile, baseUrl, legacyToken, shadowedKey } = context.settings;
+    const apiKey = await context.apiKey();
     const checked = offline || !apiKey ? undefined : await tryKey();
     const hints = shadowedKey
       ? [

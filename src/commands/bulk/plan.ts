@@ -55,6 +55,7 @@ export const plan = defineCommand({
       note: 'without the rows that are like earlier orders',
     },
   ],
+  needsKey: true,
   output: { list: 'PlanRow' },
   readsOnly: true,
   exitCodes: {

@@ -10,7 +10,7 @@ import {
 } from '../../bulk/upload/prepare.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { policyExit, policyOptions } from '../../spending/options.ts';
+import { declinedExit, policyExit, policyOptions } from '../../spending/options.ts';
 import { distributeFile, placeFile, sentOutput } from './place-file.ts';
 
 export const upload = defineCommand({
@@ -62,6 +62,7 @@ export const upload = defineCommand({
     7: 'a row is invalid and nothing was sent; with --watch: a row failed',
     10: 'in doubt: a batch was sent and no response came; the same command again finds out',
     11: `${policyExit}; or the orders may cost more than --max-total`,
+    130: declinedExit,
   },
   writesCsv: savesErrors,
   related: ['bulk validate', 'bulk uploads', 'bulk watch', 'bulk resume', 'bulk retry'],

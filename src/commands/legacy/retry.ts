@@ -2,6 +2,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { confirmSpending } from '../../orders/spending-lines.ts';
 import { retryOrder } from '../../orders/submit/retry-order.ts';
 import { eachId, readIds } from '../../run/ids.ts';
+import { declinedExit } from '../../spending/options.ts';
 
 export const retry = defineCommand({
   name: 'retry',
@@ -29,6 +30,7 @@ export const retry = defineCommand({
     5: 'the same was ordered a short while ago, or is in doubt',
     10: 'in doubt: sent, and no response came; look at the newest orders, then `order journal forget`',
     11: 'there is a policy, and what a retry buys cannot be checked; nothing was sent',
+    130: declinedExit,
   },
   related: ['order get', 'order watch'],
   async run(context, { ids, yes = false, new: isNew = false }) {

@@ -28,6 +28,7 @@ export const command = defineRootCommand({
     { command: 'errand mcp --read-only', note: 'looks, and orders nothing' },
     { command: 'errand mcp --tools search,product_get', note: 'these two tools alone' },
   ],
+  needsKey: true,
   output: { text: 'messages of the Model Context Protocol, one line of JSON each' },
   exitCodes: { 11: 'with --live: the policy limits no day, or cannot be used' },
   related: ['policy init', 'approval list', 'audit log'],

@@ -14,7 +14,7 @@ import { referenceOptions } from '../../orders/needs/options.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { checkUuid } from '../../run/ids.ts';
-import { policyExit, policyOptions } from '../../spending/options.ts';
+import { declinedExit, policyExit, policyOptions } from '../../spending/options.ts';
 
 export const create = defineCommand({
   name: 'create',
@@ -64,6 +64,7 @@ export const create = defineCommand({
     6: 'the wallet cannot cover it',
     10: 'in doubt: sent, and no response came; `order journal resume` finds out',
     11: policyExit,
+    130: declinedExit,
   },
   related: ['search', 'retailer check', 'order watch', 'order journal'],
   async run(context, input) {

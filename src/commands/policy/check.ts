@@ -48,6 +48,7 @@ export const check = defineCommand({
     { command: 'errand policy check --file order.json -o json --query outcome', note: 'for a script' },
     { command: 'errand policy check --file orders.csv', note: 'every row, and the upload as a whole' },
   ],
+  needsKey: true,
   output: { record: 'PolicyVerdict' },
   exitCodes: { 11: 'refused, or an approval is needed; or the policy cannot be used' },
   readsOnly: true,

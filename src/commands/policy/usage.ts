@@ -28,6 +28,7 @@ export const usage = defineCommand({
     { command: 'errand policy usage', note: 'as far as this machine knows' },
     { command: 'errand policy usage --refresh -o json', note: 'with what the orders came to' },
   ],
+  needsKey: true,
   output: { list: 'PolicyUsage' },
   exitCodes: { 11: 'the policy cannot be used, so no order is sent' },
   readsOnly: true,

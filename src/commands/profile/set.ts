@@ -101,6 +101,7 @@ function changed(
   const keepsToken = legacyAddress(before) === (legacy ?? checked);
   const dropped = [
     ...(hasKeys(before) && !hasKeys(saved) ? ['key'] : []),
+    ...(before?.key_command && !saved.key_command ? ['key command'] : []),
     ...(before?.legacy_token !== undefined && !(token !== undefined && keepsToken) ? ['client token'] : []),
   ];
   const profile = {

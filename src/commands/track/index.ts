@@ -17,6 +17,7 @@ export const command = defineRootCommand({
   ],
   output: { record: 'order.track' },
   operations: ['order.track', 'order.get'],
+  needsKey: false,
   related: ['order timeline', 'order watch'],
   async run(context, { order }) {
     const client = await context.client();

@@ -72,5 +72,11 @@ export function duplicateIn(
     ...{ field: textIn(one, 'field') ?? '' },
     ...{ requested: own(one, 'requested'), existing: own(one, 'existing') },
   }));
-  return new DuplicateError(message, { ...facts, hint: hintOf(by, why) }, { orders, differences });
+  // A policy decides whatever option is given.
+  const hint = textIn(facts.details, 'policy_rule') === undefined ? hintOf(by, why) : facts.hint;
+  return new DuplicateError(
+    message,
+    { ...facts, ...(hint !== undefined && { hint }) },
+    { orders, differences },
+  );
 }

@@ -63,7 +63,7 @@ export async function placeOnce<N extends JournaledOperation>(
         const existing = await purchase.existing?.();
         if (existing) return existing;
         const refusal = await refusedOrder(context, purchase, decision, shown);
-        if (decision.do === 'refuse') throw refusal;
+        if (decision.do === 'refuse' || isRefusedByPolicy(refusal)) throw refusal;
         await askForAnother(context, refusal);
         for (const { key } of decision.attempts) agreed.add(key);
         continue;
@@ -139,6 +139,10 @@ async function adopted<N extends JournaledOperation>(
   if (record) journal.recall(record);
   return { order: purchase.adopt(found), existed: true };
 }
+
+/** Whether the policy refuses another order, so that there is nothing to ask. */
+const isRefusedByPolicy = ({ facts }: ErrandError): boolean =>
+  textIn(facts.details, 'policy_outcome') === 'refused';
 
 /** @throws ErrandError interrupted if the user declines. */
 async function askForAnother(context: OrderContext, refusal: ErrandError): Promise<void> {

@@ -8,6 +8,7 @@ import { safeText } from '../../platform/redact/safe-text.ts';
 import { shellLine } from '../../platform/shell.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
+import { obstacleHint, policyObstacle } from '../../spending/policy-gate.ts';
 import { absentAsNull, differences, differencesText, shownDifferences } from '../compare.ts';
 import { stateOfOrder } from '../order-record.ts';
 import { recordDifferences } from '../submit/existing.ts';
@@ -74,7 +75,10 @@ export async function decideQuote(
   }
 }
 
-const unkeyedIntent = (context: OrderContext, { body }: QuotedOrder): Promise<IntentOf<'order.create'>> =>
+const unkeyedIntent = (
+  context: OrderContext,
+  { body }: Pick<QuotedOrder, 'body'>,
+): Promise<IntentOf<'order.create'>> =>
   intentOf(context, 'order.create', { key: '', keyOrigin: 'made', body: { ...body } });
 
 /** Nothing is sent while nobody can tell what became of an earlier order. */
@@ -186,14 +190,20 @@ export async function blockOf(
   const listed = existing.map(existingText).join(', ');
   const differing = existing.flatMap((one) => one.differences).map((one) => ({ ...one, isVariant: false }));
   const [settled] = existing.flatMap(({ settled_by: by }) => by ?? []);
+  const isUnclear = why === 'in_doubt' || why === 'unknown';
+  const policy = isUnclear
+    ? undefined
+    : await policyObstacle(context, [{ intent: await unkeyedIntent(context, { body }) }]);
   return {
     why,
     existing,
     text: texts[why](listed, named, differencesText(differing)),
     hint:
-      why === 'in_doubt' && settled
-        ? `Place the quote ${settled.quote} with order_place: it settles the order in doubt, and orders nothing else. Then quote again.`
-        : refusals[why].hint,
+      policy?.outcome === 'refused'
+        ? obstacleHint(policy)
+        : why === 'in_doubt' && settled
+          ? `Place the quote ${settled.quote} with order_place: it settles the order in doubt, and orders nothing else. Then quote again.`
+          : refusals[why].hint,
     next: await commandsFor(context, decision.attempts),
   };
 }

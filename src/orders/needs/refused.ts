@@ -9,6 +9,12 @@ import { safeText } from '../../platform/redact/safe-text.ts';
 import { shellLine, typedCommand } from '../../platform/shell.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
+import {
+  obstacleDetails,
+  obstacleHint,
+  type PolicyObstacle,
+  policyObstacle,
+} from '../../spending/policy-gate.ts';
 import { absentAsNull, changesText, type Difference, differences, shownDifferences } from '../compare.ts';
 import { eachOrderField } from '../input/fields.ts';
 import { type JournaledOperation, stateOfOrder } from '../order-record.ts';
@@ -80,6 +86,11 @@ export async function refusedOrder<N extends JournaledOperation>(
       );
   const end = !reference && isAlike.has(why) ? 'no second one was placed' : 'nothing was ordered';
   const [first] = earlier;
+  const policy =
+    purchase.placing.overridePolicy === undefined
+      ? await policyObstacle(context, [{ intent: purchase.intent }])
+      : undefined;
+  const hint = hintOf(context, purchase, why, attempts);
   // The order was there once, so that reading it again may well succeed.
   const isUnread = why === 'unknown' && attempts.some(({ orderId }) => orderId !== undefined);
   return new ErrandError(isUnread ? 'unavailable' : 'conflict', `${what}${changes}; ${end}`, {
@@ -89,13 +100,18 @@ export async function refusedOrder<N extends JournaledOperation>(
       ...(!reference && orders[0] && detailsOf(orders[0])),
       ...((reference || orders.length > 1) && { orders }),
       ...(differences.length > 0 && { differences }),
+      ...(policy && obstacleDetails(policy)),
     },
     // An order that was made elsewhere has its id for a key.
     idempotencyKey: first?.key === first?.orderId ? undefined : first?.key,
     outcome: why === 'in_doubt' || (why === 'unknown' && !isUnread) ? 'unknown' : 'applied',
     retryable: isUnread,
-    hint: hintOf(context, purchase, why, attempts),
-    next: nextSteps(context, purchase, why, earlier, await batchesOf(context, earlier)),
+    hint: policy && why !== 'in_doubt' && why !== 'unknown' ? obstacleHint(policy) : hint,
+    next: nextSteps(context, purchase, why, {
+      attempts: earlier,
+      batches: await batchesOf(context, earlier),
+      policy,
+    }),
   });
 }
 
@@ -277,8 +293,15 @@ function nextSteps<N extends JournaledOperation>(
   context: OrderContext,
   { placing: { reference, isByHand = false }, intent: { operation }, command }: Purchase<N>,
   why: Refusal,
-  attempts: readonly Attempt[],
-  batches: readonly NextStep[],
+  {
+    attempts,
+    batches,
+    policy,
+  }: {
+    readonly attempts: readonly Attempt[];
+    readonly batches: readonly NextStep[];
+    readonly policy: PolicyObstacle | undefined;
+  },
 ): readonly NextStep[] {
   const where = whereFlags(context);
   const see = attempts.flatMap(({ orderId }) =>
@@ -303,7 +326,8 @@ function nextSteps<N extends JournaledOperation>(
         ? [{ command: `errand order list${where}`, when: 'to look for it' }]
         : [];
   const again = command ?? (context.argv && typedCommand(context.argv));
-  if (again === undefined) return [...see, ...settle, ...look];
+  const rules = policy ? [{ command: `errand policy show${where}`, when: 'to see every rule' }] : [];
+  if (again === undefined || policy?.outcome === 'refused') return [...see, ...settle, ...look, ...rules];
   const isCreate = (operation === 'order.create' || isPaid(operation)) && !isByHand;
   const buysAgain = isCreate && ['cancelled', 'returned', ...(reference ? ['unknown'] : [])].includes(why);
   // The two flags exclude each other.
@@ -319,5 +343,6 @@ function nextSteps<N extends JournaledOperation>(
     ...look,
     ...(buysAgain ? [{ command: `${again} --again`, when: 'to buy it again' }] : []),
     ...(reference || buysAgain ? [] : isCreate && isAlike.has(why) ? [named, another] : [another]),
+    ...rules,
   ];
 }

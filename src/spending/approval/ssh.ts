@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Approval, type ApprovalRequest, signedText } from '../../journal/approval-row.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import { forwardLines } from '../../platform/process.ts';
+import { findProgram } from '../../platform/programs.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type PolicyOfApprovers, type PublicKey, readApprovers, signerOf } from './approvers.ts';
@@ -71,11 +72,13 @@ function run(
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
+    const program = findProgram('ssh-keygen', environment);
+    if (!program) throw missing();
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-    const child = spawn('ssh-keygen', args, {
+    const child = spawn(program.file, args, {
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
-      env: { ...environment },
+      env: { ...program.environment },
       signal: limit,
     });
     const out: Buffer[] = [];
@@ -94,7 +97,6 @@ function run(
     child.on('error', (cause) => {
       if (signal.aborted) reject(signal.reason);
       else if (limit.aborted) reject(unsigned(`ssh-keygen took more than ${timeoutMs / 1000} s`));
-      else if ('code' in cause && cause.code === 'ENOENT') reject(missing());
       else reject(unsigned(`ssh-keygen could not be run: ${cause.message}`));
     });
     child.on('close', (code) => resolve({ code, out: Buffer.concat(out).toString(), last }));

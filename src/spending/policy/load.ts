@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { reasonOf } from '../../config/paths.ts';
+import { findLooseFolders, reasonOf } from '../../config/paths.ts';
 import type { PublishedPolicy } from '../../journal/published-policy.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import { PrivateFileError, readGuardedFile } from '../../platform/private-files.ts';
@@ -32,11 +32,25 @@ export async function loadPolicy(context: PolicyContext): Promise<Policy | undef
   const published = settings.database ? (await context.journal()).reservations.policies.current() : undefined;
   const source = sourceOf(settings, bytes, published);
   if (source === undefined) return undefined;
+  checkFolders(settings, source);
   const before = loaded.get(settings);
   if (before && isSame(before.source, source)) return before.policy;
   const policy = await read(source);
   loaded.set(settings, { source, policy });
   return policy;
+}
+
+/** @throws ErrandError policy if others may replace the folders that say what the policy is, and what was spent. */
+function checkFolders({ folders }: OrderSettings, { file }: Source): void {
+  const loose = findLooseFolders(folders);
+  if (!loose) return;
+  throw new ErrandError('policy', `the policy cannot be relied on: ${loose.message}`, {
+    code: 'folder_replaceable',
+    outcome: 'not_sent',
+    retryable: false,
+    details: { file },
+    hint: `No order is sent under a policy until that is mended. ${loose.remedy}`,
+  });
 }
 
 export type PolicyContext = Pick<OrderContext, 'settings' | 'journal'>;
@@ -66,7 +80,10 @@ export async function readFile(file: string): Promise<{
   readonly keys: Readonly<Record<string, string>>;
 }> {
   const bytes = guardedBytes(file);
-  if (bytes === undefined) throw unusable(file, `${file} does not exist`);
+  if (bytes === undefined)
+    throw unusable(file, `${file} does not exist`, {
+      hint: 'Write it, for example with `errand policy init`.',
+    });
   const policy = await read({ file, bytes });
   const { keysText } = await import('../approval/approvers.ts');
   const keys = Object.fromEntries(
@@ -143,6 +160,9 @@ export function checkUnchanged({ settings }: Pick<OrderContext, 'settings'>): vo
   });
 }
 
+const yamlHint =
+  'The mistake may also be above it: lines of one block begin in one column, with spaces, and each quote, brace or bracket is closed.';
+
 async function read({ file, bytes, published }: Source): Promise<Policy> {
   try {
     const { readPolicy } = await import('./read.ts');
@@ -151,8 +171,13 @@ async function read({ file, bytes, published }: Source): Promise<Policy> {
     if (policy.approvers.length > 0) (await import('../approval/approvers.ts')).readApprovers(policy);
     return policy;
   } catch (cause) {
-    if (cause instanceof UsageError) throw unusable(file, cause.message, cause);
-    if (cause instanceof TypeError) throw unusable(file, `${file} is not UTF-8 text`, cause);
+    if (cause instanceof UsageError)
+      throw unusable(file, cause.message, {
+        hint: `Correct that line${published ? ' in the file it came from, and publish that again' : ''}.${cause.cause === undefined ? '' : ` ${yamlHint}`}`,
+        cause,
+      });
+    if (cause instanceof TypeError)
+      throw unusable(file, `${file} is not UTF-8 text`, { hint: 'Save it as UTF-8 text.', cause });
     throw cause;
   }
 }
@@ -166,18 +191,29 @@ function bytesOf({ policy }: OrderSettings): Buffer | undefined {
   if (from === 'default') {
     const other = misnamed(file);
     if (!existsSync(other)) return undefined;
-    throw unusable(file, `it is read from ${file}, and there is ${other}; rename that`);
+    throw unusable(file, `it is read from ${file}, and there is ${other}`, {
+      hint: `Rename it: ${shellLine`mv ${other} ${file}`}`,
+    });
   }
   const named = from === 'profile' ? `the profile ${name}` : name;
-  throw unusable(file, `${file}, which ${named} names as the policy, does not exist`);
+  throw unusable(file, `${file}, which ${named} names as the policy, does not exist`, {
+    hint: `Put the policy there, or let ${named} name another file or none.`,
+  });
 }
 
 function guardedBytes(file: string): Buffer | undefined {
   try {
     return readGuardedFile(file);
   } catch (cause) {
-    if (cause instanceof PrivateFileError) throw unusable(file, cause.message, cause);
-    throw unusable(file, `${file} cannot be read (${reasonOf(cause)})`, cause);
+    if (cause instanceof PrivateFileError)
+      throw unusable(file, cause.message, {
+        hint: 'A policy is a file that only its owner may change, in folders that only their owner may change.',
+        cause,
+      });
+    throw unusable(file, `${file} cannot be read (${reasonOf(cause)})`, {
+      hint: 'Make it readable for the user who runs errand.',
+      cause,
+    });
   }
 }
 
@@ -199,13 +235,20 @@ const apart = (file: string, code: string, message: string, publish: string): Er
   });
 
 /** The error for an unusable policy. Nothing is ordered, because it is unknown what may be spent. */
-const unusable = (file: string, what: string, cause?: unknown): ErrandError =>
+const unusable = (
+  file: string,
+  what: string,
+  { hint, cause }: { readonly hint: string; readonly cause?: unknown },
+): ErrandError =>
   new ErrandError('policy', `the policy cannot be used: ${what}`, {
     code: 'policy_unusable',
     outcome: 'not_sent',
     retryable: false,
     details: { file },
-    hint: 'No order is sent until the policy is readable and writable only by its owner.',
-    next: [{ command: 'errand policy show', when: 'to see whether it can be used' }],
+    hint: `${hint} Until then, no order is sent.`,
+    next: [
+      { command: 'errand help policy', when: 'to see how a policy is written' },
+      { command: 'errand policy show', when: 'to see whether it can be used' },
+    ],
     cause,
   });

@@ -62,6 +62,8 @@ describe('every example of the help', () => {
       "(umask 077; printf 'version: 1\nlimits: { per_day: $500 }\n' > policy.yaml)",
       'echo postgres://errand:secret@127.0.0.1/team > database-url.txt',
       'errand profile set served --base-url http://127.0.0.1:4848',
+      'errand profile set work --base-url http://127.0.0.1:4848',
+      `printf '#!/bin/sh\ncat "%s/key.txt"\n' "$PWD" > .bin/op && chmod +x .bin/op`,
       'errand order create --file order.json',
       "mkdir scenarios && echo '{version: 1, expect: [{request: GET /orders, body: {total: 0}}]}' | tee shop.yaml > scenarios/one.yaml",
       hearOneEvent,

@@ -358,7 +358,7 @@ describe('a policy that cannot be used stops every order', () => {
     [
       'a name that is nearly right',
       () => renameSync(policy('limits: { per_order: $1 }'), policyFile().replace('.yaml', '.yml')),
-      'policy.yml; rename that',
+      'and there is ',
     ],
     [
       'a file that the environment names, and that is not there',
@@ -382,6 +382,22 @@ describe('a policy that cannot be used stops every order', () => {
     const doctor = JSON.parse((await errand(workspace, ['doctor', '-o', 'json'])).stdout);
     expect(doctor).toContainEqual(expect.objectContaining({ check: 'policy', status: 'trouble' }));
     expect(await errand(workspace, ['order', 'list'])).toMatchObject({ code: 0 });
+  });
+
+  test.each([
+    ['a word that is not known', 'limit:\n  per_order: $1', /^Correct that line\. Until then/],
+    [
+      'a brace that stays open',
+      'limits: { per_order: $1',
+      /^Correct that line\. The mistake may also be above it: .*brace/,
+    ],
+  ])('%s: the hint says what to do', async (_, text, hint) => {
+    policy(text);
+    const error = errorOf(await create(100));
+    expect(error.hint).toMatch(hint);
+    expect(error.next[0].command).toBe('errand help policy');
+    chmodSync(policy('limits: { per_order: $1 }'), 0o622);
+    expect(errorOf(await create(100)).hint).toMatch(/only its owner may change/);
   });
 
   test('the working folder is never looked at, and a relative path is refused', async () => {

@@ -242,6 +242,10 @@ describe('placeOrder', () => {
     ]);
     expect(told[0]?.message).toMatch(/max_price: .*max_prise: Extra inputs are not permitted/);
     expect(told[3]?.message).toMatch(/the key order-17 belongs to another order.*max_price/);
+    // The way on leads to the service of the client.
+    expect(told[3]?.facts?.next?.[0]?.command).toMatch(
+      new RegExp(`ERRAND_STATE_DIR=\\S+ errand order get [0-9a-f-]{36} --base-url ${service}$`),
+    );
     expect(await ordersAtService()).toBe(1);
   });
 

@@ -10,7 +10,7 @@ import { assembleOrder, orderInputOptions } from '../../../orders/input/assemble
 import { withFileReference } from '../../../orders/input/file-reference.ts';
 import { referenceOptions } from '../../../orders/needs/options.ts';
 import { placePaidOrder } from '../../../orders/submit/paid.ts';
-import { consentOf, policyExit, policyOptions } from '../../../spending/options.ts';
+import { consentOf, declinedExit, policyExit, policyOptions } from '../../../spending/options.ts';
 import { paymentExit, paymentFrom, payOptions } from '../pay-options.ts';
 
 export const create = defineCommand({
@@ -60,6 +60,7 @@ export const create = defineCommand({
     6: paymentExit,
     10: 'in doubt: paid, and no response came; `order journal resume` finds out',
     11: policyExit,
+    130: declinedExit,
   },
   related: ['order watch', 'order get', 'order journal'],
   async run(context, input) {

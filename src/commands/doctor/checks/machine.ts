@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { completionScript, isCurrentScript } from '../../../cli/completion/scripts.ts';
 import type { CompletionPlace } from '../../../config/completion-places.ts';
-import { withoutKeys } from '../../../config/keys.ts';
+import { findProgram } from '../../../platform/programs.ts';
 import { shellWord } from '../../../platform/shell.ts';
 import type { Context } from '../../../run/context.ts';
 import { loadPolicy } from '../../../spending/policy/load.ts';
@@ -123,9 +123,11 @@ function complete(
   shell: TriedShell,
   script: string,
 ): Promise<'completed' | 'failed' | 'no shell'> {
+  const program = findProgram(shell, environment);
+  if (!program) return Promise.resolve('no shell');
   return new Promise((resolve) => {
-    const child = spawn(shell, trials[shell], {
-      env: { ...withoutKeys(environment) },
+    const child = spawn(program.file, trials[shell], {
+      env: { ...program.environment },
       stdio: ['pipe', 'pipe', 'ignore'],
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     });
@@ -135,7 +137,7 @@ function complete(
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       out += text;
     });
-    child.on('error', (error) => resolve('code' in error && error.code === 'ENOENT' ? 'no shell' : 'failed'));
+    child.on('error', () => resolve('failed'));
     child.on('close', () => resolve(/^list\b/m.test(out) ? 'completed' : 'failed'));
   });
 }

@@ -2,6 +2,7 @@ import { controlPath } from '../../../api/control.ts';
 import { listIn, own } from '../../../api/json.ts';
 import { contractVersion } from '../../../api/version.ts';
 import { keyMode, maskKey } from '../../../config/keys.ts';
+import type { Setting } from '../../../config/resolve.ts';
 import { embeddedUrl, localProfile } from '../../../config/stored.ts';
 import { ErrandError } from '../../../platform/errors.ts';
 import { isLoopback } from '../../../platform/net/lookup.ts';
@@ -137,17 +138,23 @@ export const contract: Check = {
 const howToGet =
   'errand auth login, or store one: errand auth token < key.txt; for rehearsals: errand sandbox mint';
 
+function sourceOf({ from, name }: Setting<string>): string {
+  if (from === 'command') return `the command \`${name}\``;
+  return from === 'profile' ? `profile ${name}` : name;
+}
+
 export const key: Check = {
   name: 'key',
   async run({ context, probe }) {
-    const { apiKey, baseUrl, profile, shadowedKey } = context.settings;
+    const { baseUrl, profile, shadowedKey } = context.settings;
+    const apiKey = await context.apiKey();
     if (!apiKey) {
       const isLocal = profile.value === localProfile && baseUrl.value === embeddedUrl;
       return isLocal
         ? ok('none yet; the sandbox mints one when it is first needed')
         : problem(`there is no key for ${baseUrl.value}`, howToGet);
     }
-    const name = `${maskKey(apiKey.value)} from ${apiKey.from === 'profile' ? `profile ${apiKey.name}` : apiKey.name}`;
+    const name = `${maskKey(apiKey.value)} from ${sourceOf(apiKey)}`;
     const hidden: Finding[] = shadowedKey
       ? [
           problem(

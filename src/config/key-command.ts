@@ -1,0 +1,195 @@
+import { spawn } from 'node:child_process';
+import { basename, isAbsolute, resolve } from 'node:path';
+import { apiKeyPattern } from '../api/limits.ts';
+import { ErrandError, UsageError } from '../platform/errors.ts';
+import { forwardLines, hasGroups, signalChild } from '../platform/process.ts';
+import { findProgram, isProgram, trustedEnvironment } from '../platform/programs.ts';
+import { redactor } from '../platform/redact/redactor.ts';
+import { shellWord } from '../platform/shell.ts';
+import type { Environment } from './paths.ts';
+import type { KeyCommand } from './stored.ts';
+
+/** A key command as a user would type it. */
+export const shownCommand = (command: KeyCommand): string => command.map(shellWord).join(' ');
+
+/**
+ * Reads a typed command into an argument list with the absolute path of its program.
+ * @throws UsageError if it is meant for a shell, contains a key, or names no program.
+ */
+export function readKeyCommand(text: string, environment: Environment): KeyCommand {
+  const [name, ...args] = wordsOf(text);
+  if (name === undefined || name === '') throw new UsageError('--command is empty; it takes a command');
+  if ([name, ...args].some((word) => redactor.text(word) !== word))
+    throw new UsageError('--command holds a secret itself, and errand would keep it in a file', {
+      hint: 'It takes a command that reads the key from where it is kept, such as a password manager.',
+    });
+  const isPath = /[\\/]/.test(name);
+  const file = isPath ? resolve(name) : findProgram(name, environment)?.file;
+  if (file === undefined || !isProgram(file))
+    throw new UsageError(
+      isPath
+        ? `--command: ${file} is not a program that can be run`
+        : `--command: there is no program ${shellWord(name)} in an absolute folder of the PATH`,
+      { hint: 'Name it by its path.' },
+    );
+  return [file, ...args];
+}
+
+/** What means something to a shell outside of quotes, and within double quotes. */
+const ofShell = /[$`|&;<>()\n\r]/;
+const ofShellQuoted = /[$`]/;
+
+const pieces = /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|(\s+)|./gs;
+
+/**
+ * Splits a command line into words. Quotes and backslashes work as in a POSIX shell.
+ * @throws UsageError for what only a shell could do, since none runs the command.
+ */
+function wordsOf(text: string): string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  for (const [piece, single, double, escaped, space] of text.matchAll(pieces)) {
+    if (space !== undefined && !ofShell.test(space)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+      continue;
+    }
+    checkPiece(piece, {
+      isQuoted: single !== undefined || escaped !== undefined,
+      double,
+      isFirst: word === undefined,
+    });
+    word = (word ?? '') + (single ?? double?.replace(/\\(["\\$`])/g, '$1') ?? escaped ?? piece);
+  }
+  return word === undefined ? words : [...words, word];
+}
+
+interface Quoting {
+  readonly isQuoted: boolean;
+  /** What stands in double quotes, if the piece has them. */
+  readonly double: string | undefined;
+  /** Whether a word begins with the piece. */
+  readonly isFirst: boolean;
+}
+
+/** @throws UsageError for a quote without its end, and for what only a shell could do. */
+function checkPiece(piece: string, { isQuoted, double, isFirst }: Quoting): void {
+  if (isQuoted) return;
+  const isForShell =
+    double === undefined
+      ? ofShell.test(piece) || (piece === '~' && isFirst)
+      : ofShellQuoted.test(double.replace(/\\./gs, ''));
+  if (!isForShell && !['"', "'", '\\'].includes(piece)) return;
+  const what = isForShell
+    ? `${JSON.stringify(piece)} is for a shell, and none runs it`
+    : `${piece} has no end`;
+  throw new UsageError(`--command: ${what}`, {
+    hint: `Put it in single quotes, or name a shell: --command "sh -c '…'".`,
+  });
+}
+
+interface KeyReading {
+  readonly command: KeyCommand;
+  readonly profile: string;
+  /** The environment without errand's secrets. */
+  readonly environment: Environment;
+  /** Folder that the command runs in: errand's own, so that no project decides what it reads. */
+  readonly folder: string;
+  readonly signal: AbortSignal;
+  readonly note: (line: string) => void;
+}
+
+/** Time limit of a key command, ms. */
+const keyTimeoutMs = 10_000;
+/** How long a command may take to end itself after SIGTERM, ms. */
+const graceMs = 500;
+/** How long to wait for output after a command exits, ms. What it leaves running may hold the pipe open. */
+const outputMs = 500;
+const maxKeyBytes = 4096;
+
+/**
+ * Runs a key command and returns the key that it prints. It has no shell, no terminal and no stdin.
+ * @throws ErrandError authentication if it gives no key; the signal's reason on Ctrl-C.
+ */
+export async function readKey(reading: KeyReading): Promise<string> {
+  const { command, profile, signal } = reading;
+  const ended = await run(reading);
+  signal.throwIfAborted();
+  const problem = 'problem' in ended ? ended.problem : problemIn(ended.printed);
+  if (problem !== undefined || 'problem' in ended)
+    throw new ErrandError('authentication', `the key command of profile ${profile} gave no key: ${problem}`, {
+      code: 'key_command_failed',
+      outcome: 'not_sent',
+      retryable: false,
+      hint: `It is \`${shownCommand(command)}\`, run without a shell and without a terminal: try it by hand, and unlock what it asks. \`errand auth token --command …\` names another.`,
+    });
+  const key = ended.printed.trim();
+  redactor.remember([key]);
+  return key;
+}
+
+/** What is wrong with the output of a key command, which is never shown; undefined if it is a key. */
+function problemIn(printed: string): string | undefined {
+  const line = printed.replace(/\r?\n$/, '');
+  if (line.trim() === '') return 'it printed nothing';
+  if (/[\n\r]/.test(line)) return 'it printed several lines';
+  if (/[\x00-\x1f\x7f-\x9f]/.test(line)) return 'it printed control characters';
+  return apiKeyPattern.test(line) ? undefined : 'what it printed is no key (PREFIX_live_… or PREFIX_test_…)';
+}
+
+type Ended = { readonly printed: string } | { readonly problem: string };
+
+function run({ command, environment, folder, signal, note }: KeyReading): Promise<Ended> {
+  const [file, ...args] = command;
+  signal.throwIfAborted();
+  if (!isAbsolute(file) || !isProgram(file))
+    return Promise.resolve({ problem: `${file} is not a program that can be run` });
+  return new Promise((resolve) => {
+    const child = spawn(file, args, {
+      cwd: folder,
+      // A session of its own: it has no terminal to ask on, and what it starts ends with it.
+      detached: hasGroups,
+      windowsHide: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...trustedEnvironment(environment) },
+    });
+    const kill = (): void => signalChild(child, 'SIGKILL');
+    let problem: string | undefined;
+    let killTimer: NodeJS.Timeout | undefined;
+    let outputTimer: NodeJS.Timeout | undefined;
+    const stop = (why: string): void => {
+      problem ??= why;
+      signalChild(child, 'SIGTERM');
+      killTimer ??= setTimeout(kill, graceMs);
+    };
+    const interrupt = (): void => stop('it was interrupted');
+    const timer = setTimeout(() => stop(`it took more than ${keyTimeoutMs / 1000} s`), keyTimeoutMs);
+    signal.addEventListener('abort', interrupt, { once: true });
+    // A second signal exits this process at once.
+    process.once('exit', kill);
+    const chunks: Buffer[] = [];
+    let size = 0;
+    child.stdout.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxKeyBytes) stop(`it printed more than ${maxKeyBytes} bytes`);
+      else chunks.push(chunk);
+    });
+    forwardLines(child.stderr, (line) => note(`${basename(file)}: ${redactor.text(line)}`));
+    const done = (found?: string): void => {
+      for (const one of [timer, killTimer, outputTimer]) clearTimeout(one);
+      signal.removeEventListener('abort', interrupt);
+      process.removeListener('exit', kill);
+      problem ??= found;
+      if (problem !== undefined) kill();
+      for (const stream of [child.stdout, child.stderr]) stream.destroy();
+      resolve(problem === undefined ? { printed: Buffer.concat(chunks).toString() } : { problem });
+    };
+    const ended = (code: number | null, name: NodeJS.Signals | null): void =>
+      done(code === 0 ? undefined : code === null ? `it was ended by ${name}` : `it ended with exit ${code}`);
+    child.on('error', ({ message }) => done(`it could not be run: ${message}`));
+    child.on('close', ended);
+    child.on('exit', (code, name) => {
+      outputTimer = setTimeout(ended, outputMs, code, name);
+    });
+  });
+}
