@@ -52,7 +52,10 @@ export interface OrderContext {
 }
 
 export interface OrderSettings
-  extends Pick<Settings, 'profile' | 'baseUrl' | 'legacyBaseUrl' | 'duplicateWindowMs' | 'database'> {
+  extends Pick<
+    Settings,
+    'profile' | 'baseUrl' | 'legacyBaseUrl' | 'duplicateWindowMs' | 'database' | 'policySigner'
+  > {
   readonly folders: Pick<Settings['folders'], 'state'>;
   /** The policy file; undefined if no policy applies. */
   readonly policy: Settings['policy'] | undefined;

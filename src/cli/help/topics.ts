@@ -26,6 +26,7 @@ const environment: Readonly<Record<string, string>> = {
   ERRAND_CONFIG_DIR: 'folder of the configuration, an absolute path',
   ERRAND_STATE_DIR: 'folder of the journal and the sandbox data, an absolute path',
   ERRAND_POLICY: 'policy file, an absolute path (`errand help policy`)',
+  ERRAND_POLICY_SIGNER: 'fingerprint of the one key whose published policies are followed',
   ERRAND_DATABASE_URL: 'PostgreSQL database that keeps the journal for several machines',
   ERRAND_OUTPUT: 'output format',
   ERRAND_TIMEOUT: 'give up after this long: 30s',
