@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { sha256 } from '../../src/format/canonical.ts';
+import { Agent } from '../integrations/mcp/agent.ts';
 import { fingerprintOf, makeKey } from '../support/approval-workspace.ts';
 import { forge, like } from '../support/forge.ts';
 import { orderBody } from '../support/order-body.ts';
@@ -292,7 +295,7 @@ describe.skipIf(!hasPostgres)('a published policy is signed', () => {
         code: 'policy_signer_unknown',
         message: expect.stringContaining(signer),
         hint: expect.stringContaining(`ERRAND_POLICY_SIGNER=${signer}`),
-        next: [{ command: 'errand policy show' }, { command: `errand policy trust ${signer}` }],
+        next: [{ command: `errand policy trust ${signer}` }],
       },
     ]);
     expect(pinsOf(fresh)).toEqual([]);
@@ -327,6 +330,36 @@ describe.skipIf(!hasPostgres)('a published policy is signed', () => {
     expect(asked.text).toContain(signer);
     expect(asked.text).toContain(fingerprintOf(eve));
     expect(errorOf(await order(fresh))).toMatchObject({ code: 'policy_signer_differs' });
+  });
+
+  test('and a program and an agent are held to it as a machine without a terminal is', async () => {
+    const { database, buyer, signer } = await team();
+    const fresh = await machine(database);
+    const opened = async ({ environment }: Workspace, more: object): Promise<string> => {
+      const source = `import { openJournal } from 'errand/safely';
+        const { ERRAND_STATE_DIR: folder, ERRAND_DATABASE_URL: database } = process.env;
+        openJournal({ folder, database, ...${JSON.stringify(more)} }).then(
+          async (journal) => { await journal.close(); console.log('open'); },
+          (error) => console.log(error.category, error.facts.code));`;
+      const args = ['--input-type=module', '-e', source];
+      const { stdout } = await promisify(execFile)(process.execPath, args, { env: environment });
+      return stdout.trim();
+    };
+    expect(await opened(buyer, {})).toBe('open');
+    expect(await opened(fresh, {})).toBe('policy policy_signer_unknown');
+    expect(await opened(fresh, { policySigner: signer })).toBe('open');
+    const another = `SHA256:${'c'.repeat(43)}`;
+    expect(await opened(buyer, { policySigner: another })).toBe('policy policy_signer_differs');
+    const { products, shipping_address } = orderBody(service.product('test-success'));
+    const quote = { products, shipping_address, max_price: 15_000 };
+    for (const [workspace, code] of [
+      [buyer, 'policy_refused'],
+      [fresh, 'policy_signer_unknown'],
+    ] as const) {
+      const agent = await Agent.start(workspace);
+      expect(await agent.refused('order_quote', quote)).toMatchObject({ code });
+    }
+    expect(pinsOf(fresh)).toEqual([]);
   });
 
   test('a trust that cannot be read is no trust', async () => {

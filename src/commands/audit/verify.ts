@@ -5,7 +5,7 @@ import { ChainCheck, type Finding } from '../../journal/audit-check.ts';
 import { recordOfRow } from '../../journal/audit-record.ts';
 import { exitCodes, StorageError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { examinePublished, isTampering } from '../../spending/policy/published.ts';
+import { examinePublished, isFirstSight } from '../../spending/policy/published.ts';
 
 export const verify = defineCommand({
   name: 'verify',
@@ -93,7 +93,7 @@ async function walk(context: Context, check: ChainCheck): Promise<void> {
 /** What is wrong with the published policy. A publisher that this machine does not know yet is nothing wrong. */
 async function policyFindings(context: Context): Promise<Finding[]> {
   const { problem } = await examinePublished(context);
-  if (!problem || !isTampering(problem)) return [];
+  if (!problem || isFirstSight(problem)) return [];
   return [{ number: null, finding: 'policy', message: problem.message }];
 }
 

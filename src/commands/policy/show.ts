@@ -36,7 +36,7 @@ export const show = defineCommand({
       hints: () => [
         ...(policy ? [`policy: ${policy.file}`, ...termsOf(policy)] : []),
         ...(published ? [publishedLine(published)] : []),
-        ...(problem?.facts.next ?? []).slice(1).map(({ command, when }) => `${command} — ${when}`),
+        ...(problem?.facts.next ?? []).map(({ command, when }) => `${command} — ${when}`),
       ],
       exitCode: () => (problem ? exitCodes.policy : 0),
     };

@@ -42,7 +42,7 @@ export async function publishedPolicy(context: PolicyContext): Promise<SignedPol
   const { policies } = (await context.journal()).reservations;
   const stored = policies.stored();
   const { signed, problem } = await examine(context, policies, stored);
-  if (problem && !(signed && problem.facts.code === firstSight && interactive.yes)) throw problem;
+  if (problem && !(signed && isFirstSight(problem) && interactive.yes)) throw problem;
   if (signed && settings.policySigner === undefined && !previewsRequests) {
     const pin = readPin(settings);
     if (!pin) note(`${signed.signer} signed ${nameOf(context)}; this machine trusts that key from now on`);
@@ -101,11 +101,11 @@ async function authentic(
 ): Promise<SignedPolicy> {
   const name = nameOf(context);
   if (row.kind === 'damaged')
-    throw refused('policy_altered', `${name} is not what errand wrote: somebody changed it`);
+    throw refused(`${name} is not what errand wrote: somebody changed it`, { code: 'policy_altered' });
   if (row.kind === 'unsigned')
     throw refused(
-      'policy_unsigned',
       `${name} is not signed: an earlier errand published it (as ${row.by}, ${row.at}), or somebody changed it`,
+      { code: 'policy_unsigned' },
     );
   const { policy, signature, text } = row;
   const known = verified.get(policies);
@@ -113,10 +113,9 @@ async function authentic(
     known?.stored === row.stored ? known.signer : await signerOfText(context, name, { text, signature });
   verified.set(policies, { stored: row.stored, signer });
   if (policy.database !== policies.databaseId)
-    throw refused(
-      'policy_elsewhere',
-      `${name} was signed by ${signer} for another database: somebody copied it from there`,
-    );
+    throw refused(`${name} was signed by ${signer} for another database: somebody copied it from there`, {
+      code: 'policy_elsewhere',
+    });
   if (last?.number !== policy.number || last.policy !== sha256(policy.text) || last.signer !== signer)
     throw rolledBack(context, policy.number, `the audit chain has ${lastOf(last)} as the last`);
   return { ...policy, signer, hash: sha256(text) };
@@ -131,11 +130,11 @@ async function signerOfText(
   const { signingKeyOf } = await import('../approval/approvers.ts');
   const { verify } = await import('../approval/ssh.ts');
   const key = signingKeyOf(signed.signature);
-  if (!key) throw refused('policy_altered', `${name} has a signature that ssh-keygen did not make`);
+  if (!key) throw refused(`${name} has a signature that ssh-keygen did not make`, { code: 'policy_altered' });
   if (await verify(context, forPolicies, [key], signed)) return key.fingerprint;
   throw refused(
-    'policy_altered',
     `${name} has a signature by ${key.fingerprint} that does not hold: it was changed, or something else was signed`,
+    { code: 'policy_altered' },
   );
 }
 
@@ -146,48 +145,38 @@ function distrusted(context: PolicyContext, signed: SignedPolicy): ErrandError |
   const name = nameOf(context);
   const trusted = policySigner?.value ?? pin?.signer;
   if (trusted === undefined)
-    return refused(
-      firstSight,
-      `${name} is signed by ${signed.signer}, and this machine trusts no publisher`,
-      {
-        hint: `Compare the fingerprint with the publisher's. A machine that is new for each job sets ERRAND_POLICY_SIGNER=${signed.signer}.`,
-        next: [trustStep(signed)],
-      },
-    );
+    return refused(`${name} is signed by ${signed.signer}, and this machine trusts no publisher`, {
+      code: 'policy_signer_unknown',
+      hint: `Compare the fingerprint with the publisher's. A machine that is new for each job sets ERRAND_POLICY_SIGNER=${signed.signer}.`,
+      next: [trustStep(signed)],
+    });
   if (trusted !== signed.signer && policySigner !== undefined)
-    return refused(
-      'policy_signer_differs',
-      `${name} is signed by ${signed.signer}, and ${policySigner.name} names ${trusted}`,
-      {
-        hint: `No order is sent until that key signs it again, or ${policySigner.name} names the other one.`,
-      },
-    );
+    return refused(`${name} is signed by ${signed.signer}, and ${policySigner.name} names ${trusted}`, {
+      code: 'policy_signer_differs',
+      hint: `No order is sent until that key signs it again, or ${policySigner.name} names the other one.`,
+    });
   if (trusted !== signed.signer)
-    return refused(
-      'policy_signer_differs',
-      `${name} is signed by ${signed.signer}, and this machine trusts ${trusted}`,
-      {
-        hint: 'No order is sent until that key signs it again, or the other one is trusted here. Compare its fingerprint with the publisher first.',
-        next: [trustStep(signed)],
-      },
-    );
+    return refused(`${name} is signed by ${signed.signer}, and this machine trusts ${trusted}`, {
+      code: 'policy_signer_differs',
+      hint: 'No order is sent until that key signs it again, or the other one is trusted here. Compare its fingerprint with the publisher first.',
+      next: [trustStep(signed)],
+    });
   if (pin?.signer !== signed.signer) return undefined;
   if (pin.database !== signed.database)
-    return refused('policy_elsewhere', `${name} is of another database than this machine has seen there`, {
+    return refused(`${name} is of another database than this machine has seen there`, {
+      code: 'policy_elsewhere',
       hint: 'No order is sent until its publisher is trusted anew. Do that only if you know that the database was made anew.',
       next: [trustStep(signed)],
     });
   if (signed.number > pin.number || signed.hash === pin.policy) return undefined;
   return rolledBack(context, signed.number, `this machine has seen number ${pin.number}`, {
     hint: 'No order is sent until it is published again. If the database was brought back on purpose, trust its publisher anew.',
-    next: [trustStep(signed)],
+    next: [publishStep, trustStep(signed)],
   });
 }
 
-const firstSight = 'policy_signer_unknown';
-
-/** Whether a problem shows that somebody may have changed what is published. */
-export const isTampering = ({ facts }: ErrandError): boolean => facts.code !== firstSight;
+/** Whether the only problem is that this machine trusts no publisher yet. */
+export const isFirstSight = ({ facts }: ErrandError): boolean => facts.code === 'policy_signer_unknown';
 
 /** The error for a policy that was published, and is gone. */
 function gone(context: PolicyContext, pin: Pin | undefined, last: LastPublication | undefined): ErrandError {
@@ -198,11 +187,15 @@ function gone(context: PolicyContext, pin: Pin | undefined, last: LastPublicatio
       ? `${policySigner.name} names ${policySigner.value}`
       : `the audit chain has ${lastOf(last)}`;
   const isAnew = pin !== undefined && last === undefined;
-  return refused('policy_gone', `no policy is published in ${database?.shown}, and ${seen}`, {
+  return refused(`no policy is published in ${database?.shown}, and ${seen}`, {
+    code: 'policy_gone',
     hint: 'No order is sent until it is published again. To order without limits, publish a policy without them.',
-    ...(isAnew && {
-      next: [{ command: 'errand policy trust none', when: 'if the database was made anew on purpose' }],
-    }),
+    next: [
+      publishStep,
+      ...(isAnew
+        ? [{ command: 'errand policy trust none', when: 'if the database was made anew on purpose' }]
+        : []),
+    ],
   });
 }
 
@@ -213,30 +206,28 @@ const rolledBack = (
   context: PolicyContext,
   number: number,
   seen: string,
-  facts: Parameters<typeof refused>[2] = {},
+  facts: Pick<ErrorFacts, 'hint' | 'next'> = {},
 ): ErrandError =>
-  refused(
-    'policy_rolled_back',
-    `${nameOf(context)} is number ${number}, and ${seen}: somebody put it there in place of that`,
-    facts,
-  );
+  refused(`${nameOf(context)} is number ${number}, and ${seen}: somebody put it there in place of that`, {
+    code: 'policy_rolled_back',
+    ...facts,
+  });
+
+const publishStep: NextStep = {
+  command: 'errand policy publish policy.yaml --key ~/.ssh/id_ed25519',
+  when: 'on a machine that has its file, with the key of its publisher',
+};
 
 /** The error for a published policy that is not followed. */
-const refused = (
-  code: string,
-  message: string,
-  {
-    hint = 'No order is sent until it is published again.',
-    next = [],
-  }: Pick<ErrorFacts, 'hint' | 'next'> = {},
-): ErrandError =>
-  new ErrandError('policy', message, {
-    code,
+function refused(message: string, facts: Pick<ErrorFacts, 'code' | 'hint' | 'next'>): ErrandError {
+  return new ErrandError('policy', message, {
+    hint: 'No order is sent until it is published again.',
+    next: facts.hint === undefined ? [publishStep] : [],
+    ...facts,
     outcome: 'not_sent',
     retryable: false,
-    hint,
-    next: [{ command: 'errand policy show', when: 'to see what is published' }, ...next],
   });
+}
 
 const trustStep = ({ signer }: SignedPolicy): NextStep => ({
   command: `errand policy trust ${signer}`,
