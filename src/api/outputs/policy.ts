@@ -52,7 +52,7 @@ export const PolicyRule = own({
   applies_to: text.nullable(),
   value: text,
   line: whole,
-  signer: fingerprint.nullable().describe('who signed the published policy; null of a file'),
+  signer: fingerprint.optional().describe('who signed it; not there where it is a file'),
 });
 
 export const PolicyUsage = own({
