@@ -45,10 +45,18 @@ export class LimitRaces {
           mode: 0o600,
         });
       const [first] = made;
-      const key = makeKey({ folder: first?.folder ?? '' }, 'publisher');
-      for (const { environment } of made) environment.ERRAND_POLICY_SIGNER = fingerprintOf(key);
+      const signingKey = makeKey({ folder: first?.folder ?? '' }, 'publisher');
+      for (const { environment } of made) environment.ERRAND_POLICY_SIGNER = fingerprintOf(signingKey);
       const published = await this.#runners[0]?.run({
-        argv: ['policy', 'publish', join(first?.config ?? '', 'policy.yaml'), '--key', key, '-o', 'json'],
+        argv: [
+          'policy',
+          'publish',
+          join(first?.config ?? '', 'policy.yaml'),
+          '--key',
+          signingKey,
+          '-o',
+          'json',
+        ],
         env: first?.environment ?? {},
       });
       if (published?.code !== 0) throw new Error(`the policy was not published: ${published?.stderr}`);
