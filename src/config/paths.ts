@@ -74,7 +74,7 @@ function makeOwnFolder(folder: string, explain: (error: StorageError) => Storage
 }
 
 /** Files that errand keeps in the state folder. */
-const stateFiles = /\.(?:db|db-wal|db-shm|db-journal|db-seal|db\.key|csv)$/;
+const stateFiles = /\.(?:db|db-wal|db-shm|db-journal|db-seal|db\.key|csv|policy\.json)$/;
 
 /**
  * Checks the state folder and errand's files before any of them is opened. Tightens permissions, so that nobody else

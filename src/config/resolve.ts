@@ -63,6 +63,8 @@ export interface Settings {
   /** Policy file; the default one may be absent. */
   readonly policy: Setting<string>;
   /** Database that keeps the journal for several machines; without it, the journal is local. */
+  /** Fingerprint of the only key whose published policies are followed; undefined for the key that the machine trusts. */
+  readonly policySigner: Setting<string> | undefined;
   readonly database: NamedDatabase | undefined;
   readonly sandbox: { readonly speed: number; readonly seed: number | undefined };
   readonly folders: Folders;
@@ -132,6 +134,7 @@ export function resolveSettings(
     dumbTerminal: environment.TERM === 'dumb',
     tlsChecksOff: environment.NODE_TLS_REJECT_UNAUTHORIZED === '0',
     policy: pickPolicy(environment, savedProfile, profile.value, folders),
+    policySigner: pickPolicySigner(environment),
     database: pickDatabase(environment, savedProfile, profile.value),
     sandbox: {
       speed: Number(stored.preferences['sandbox-speed'] ?? 1),
@@ -156,6 +159,24 @@ function pickPolicy(
   if (isAbsolute(given.value)) return given;
   const name = given.from === 'profile' ? `the policy of profile ${profile}` : given.name;
   throw new UsageError(`${name} must be an absolute path, not "${given.value}"`);
+}
+
+/** @throws UsageError for anything but a fingerprint, since a wrong one would go unnoticed until a policy is read. */
+function pickPolicySigner(environment: Environment): Setting<string> | undefined {
+  const name = 'ERRAND_POLICY_SIGNER';
+  // An empty variable shows that the user meant to name a key.
+  if (environment[name] === '')
+    throw new UsageError(`${name} is empty; name the fingerprint of a key, or unset it`);
+  const given = variable(environment, name);
+  return given && { ...given, value: checkFingerprint(given.value, name) };
+}
+
+/** @throws UsageError naming `where`, unless the text is a fingerprint as `ssh-keygen -l` prints it. */
+export function checkFingerprint(text: string, where: string): string {
+  if (/^SHA256:[A-Za-z0-9+/]{43}$/.test(text)) return text;
+  throw new UsageError(
+    `${where} takes the fingerprint of an SSH key, as \`ssh-keygen -lf KEY.pub\` prints it: SHA256:…`,
+  );
 }
 
 /** Picks the shared database. Rehearsals use it too, so that they behave like the real run. */

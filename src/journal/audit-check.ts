@@ -6,8 +6,11 @@ type Fields = Readonly<Record<string, unknown>>;
 /** A problem in a chain, and the record where it occurs. */
 export interface Finding {
   readonly number: number | null;
-  /** `lost`: a known head is not in the chain, or the journal counts more intents than the chain. */
-  readonly finding: 'changed' | 'replaced' | 'missing' | 'misplaced' | 'unreadable' | 'lost';
+  /**
+   * `lost`: a known head is not in the chain, or the journal counts more intents than the chain. `policy`: the published
+   * policy is not what its publisher signed last.
+   */
+  readonly finding: 'changed' | 'replaced' | 'missing' | 'misplaced' | 'unreadable' | 'lost' | 'policy';
   readonly message: string;
 }
 

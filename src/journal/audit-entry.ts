@@ -62,8 +62,19 @@ export interface AuditDetails {
    * The policy in force changed. Both values are the SHA-256 of a policy file; `before` is null for the first policy.
    */
   policy: { readonly policy: string; readonly before: string | null };
-  /** A policy now applies to all machines that share the journal. Both values are the SHA-256 of a policy file. */
-  policy_published: { readonly policy: string; readonly before: string | null; readonly time_zone: string };
+  /**
+   * A signed policy now applies to all machines that share the journal. `policy` and `before` are the SHA-256 of a
+   * policy file.
+   */
+  policy_published: {
+    readonly policy: string;
+    readonly before: string | null;
+    readonly time_zone: string;
+    /** Number of the publication; entries of earlier versions have none. */
+    readonly number: number;
+    /** Fingerprint of the publisher's key. */
+    readonly signer: string;
+  };
   /** The policy refused orders, and nothing was sent. `cents` is what the orders would have cost. */
   policy_refused: {
     /** SHA-256 of the policy file. */

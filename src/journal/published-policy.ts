@@ -1,11 +1,12 @@
-import { sha256 } from '../format/canonical.ts';
+import { isObject, own, textIn } from '../api/json.ts';
+import { canonicalJson, sha256 } from '../format/canonical.ts';
 import { ErrandError } from '../platform/errors.ts';
 import type { Database } from '../platform/sqlite/database.ts';
 import type { AuditChain } from './audit.ts';
-import type { Tally } from './integrity.ts';
+import { recordOfRow } from './audit-record.ts';
 import { readFact, writeFact } from './journal-facts.ts';
 
-/** A policy that applies to all machines sharing a journal. */
+/** A policy that applies to all machines sharing a journal. Its signature covers all of it. */
 export interface PublishedPolicy {
   /** Text of the policy file. */
   readonly text: string;
@@ -16,56 +17,105 @@ export interface PublishedPolicy {
   readonly by: string;
   /** ISO 8601. */
   readonly at: string;
+  /** Identity of the database that it was published in. */
+  readonly database: string;
+  /** Grows with each publication in that database. */
+  readonly number: number;
+}
+
+/** What is stored as the published policy. Anyone with the role of the database may have written it. */
+export type StoredPolicy = { readonly stored: string } & (
+  | {
+      readonly kind: 'signed';
+      readonly policy: PublishedPolicy;
+      readonly signature: string;
+      /** The text that is signed, with fields that only another version knows. */
+      readonly text: string;
+    }
+  | { readonly kind: 'unsigned'; readonly by: string; readonly at: string }
+  | { readonly kind: 'damaged' }
+);
+
+/** The last publication that the audit chain knows of. Fields that errand did not write are undefined. */
+export interface LastPublication {
+  /** SHA-256 of the policy text. */
+  readonly policy: string | undefined;
+  readonly number: number | undefined;
+  /** Fingerprint of the publisher's key. */
+  readonly signer: string | undefined;
 }
 
 /**
- * The policies stored in a journal. The policy that a process has read must still be current when it records an intent.
+ * The policies stored in a journal. The policy that a process has verified must still be current when it records an
+ * intent.
  */
 export class PublishedPolicies {
   readonly #database: Database;
-  readonly #tally: Tally;
   readonly #audit: AuditChain;
-  readonly #now: () => number;
-  #lastRead: { readonly fact: string | undefined } | undefined;
+  #followed: { readonly stored: string | undefined } | undefined;
 
-  constructor(database: Database, tally: Tally, audit: AuditChain, now: () => number) {
+  constructor(database: Database, audit: AuditChain) {
     this.#database = database;
-    this.#tally = tally;
     this.#audit = audit;
-    this.#now = now;
   }
 
-  /** The current policy; undefined if none was published. @throws DamagedError. */
-  current(): PublishedPolicy | undefined {
-    const fact = readFact(this.#database, 'policy');
-    this.#lastRead = { fact };
-    return fact === undefined ? undefined : this.#read(fact);
+  /** Identity of the shared database; empty for the journal of one machine. */
+  get databaseId(): string {
+    return this.#database.id ?? '';
   }
 
-  /** Makes a policy current. @returns the previous one. @throws StorageError. */
-  publish(policy: Omit<PublishedPolicy, 'at'>): Promise<PublishedPolicy | undefined> {
-    return this.#database.transaction(() => {
-      const fact = readFact(this.#database, 'policy');
-      const before = fact === undefined ? undefined : this.#read(fact);
-      const published = { ...policy, at: new Date(this.#now()).toISOString() };
-      writeFact(this.#database, 'policy', withChecksum(JSON.stringify(published)));
-      const hashes = { policy: sha256(policy.text), before: before ? sha256(before.text) : null };
-      this.#audit.append({ kind: 'policy_published', detail: { ...hashes, time_zone: policy.timeZone } });
-      return before;
-    });
+  /** The current policy, not verified; undefined if there is none. */
+  stored(): StoredPolicy | undefined {
+    const stored = readFact(this.#database, 'policy');
+    return stored === undefined ? undefined : storedPolicy(stored);
   }
 
-  #read(fact: string): PublishedPolicy {
-    const text = fact.slice(fact.indexOf(' ') + 1);
-    if (fact === withChecksum(text)) return JSON.parse(text);
-    throw this.#tally.damaged('the published policy is not what was written');
+  lastPublication(): LastPublication | undefined {
+    const row = this.#audit.last('policy_published');
+    if (!row) return undefined;
+    const { detail } = recordOfRow(row);
+    const number = own(detail, 'number');
+    return {
+      policy: textIn(detail, 'policy'),
+      number: typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined,
+      signer: textIn(detail, 'signer'),
+    };
+  }
+
+  /** Notes what this process has verified and follows. @param stored as it was read. */
+  follow(stored: string | undefined): void {
+    this.#followed = { stored };
   }
 
   /**
-   * Checks that the policy this process read is still current. Call within a transaction. @throws ErrandError policy.
+   * Makes a signed policy current.
+   * @param replaces what was stored when the policy was numbered. @throws ErrandError conflict if that is no longer
+   * current; StorageError.
+   */
+  publish(
+    policy: PublishedPolicy,
+    { signature, signer }: { readonly signature: string; readonly signer: string },
+    replaces: string | undefined,
+  ): Promise<void> {
+    return this.#database.transaction(() => {
+      if (readFact(this.#database, 'policy') !== replaces) throw overtaken();
+      const before = replaces === undefined ? undefined : storedPolicy(replaces);
+      writeFact(this.#database, 'policy', withChecksum(JSON.stringify({ ...versioned(policy), signature })));
+      const hashes = {
+        policy: sha256(policy.text),
+        before: before?.kind === 'signed' ? sha256(before.policy.text) : null,
+      };
+      const { timeZone: time_zone, number } = policy;
+      this.#audit.append({ kind: 'policy_published', detail: { ...hashes, time_zone, number, signer } });
+    });
+  }
+
+  /**
+   * Checks that the policy this process follows is still current. Call within a transaction. @throws ErrandError
+   * policy.
    */
   checkCurrent(): void {
-    if (!this.#lastRead || this.#lastRead.fact === readFact(this.#database, 'policy')) return;
+    if (!this.#followed || this.#followed.stored === readFact(this.#database, 'policy')) return;
     throw new ErrandError(
       'policy',
       'another policy was published while this command was at work; nothing more was sent',
@@ -80,5 +130,46 @@ export class PublishedPolicies {
   }
 }
 
-/** Adds a checksum, because a truncated policy could permit what the whole policy forbids. */
+/** The text that the publisher signs. */
+export const policyText = (policy: PublishedPolicy): string => textOf(versioned(policy));
+
+const versioned = (policy: PublishedPolicy) => ({ errand_policy: 1, ...policy });
+const textOf = (fields: Readonly<Record<string, unknown>>): string => `${canonicalJson(fields)}\n`;
+
+function storedPolicy(stored: string): StoredPolicy {
+  const json = stored.slice(stored.indexOf(' ') + 1);
+  const value = stored === withChecksum(json) ? parsed(json) : undefined;
+  const [by, at, signature] = ['by', 'at', 'signature'].map((name) => textIn(value, name));
+  if (!isObject(value) || by === undefined || at === undefined) return { stored, kind: 'damaged' };
+  if (signature === undefined) return { stored, kind: 'unsigned', by, at };
+  const [text, timeZone, database] = ['text', 'timeZone', 'database'].map((name) => textIn(value, name));
+  const [keys, number] = [own(value, 'keys'), own(value, 'number')];
+  if (text === undefined || timeZone === undefined || database === undefined || !areTexts(keys))
+    return { stored, kind: 'damaged' };
+  if (typeof number !== 'number' || !Number.isSafeInteger(number)) return { stored, kind: 'damaged' };
+  const policy = { text, keys, timeZone, by, at, database, number };
+  const { signature: _, ...signed } = value;
+  return { stored, kind: 'signed', policy, signature, text: textOf(signed) };
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+const areTexts = (value: unknown): value is Readonly<Record<string, string>> =>
+  isObject(value) && Object.values(value).every((text) => typeof text === 'string');
+
+/** Adds a checksum, so that errand can tell a damaged policy from a signature that does not hold. */
 const withChecksum = (text: string): string => `${sha256(text)} ${text}`;
+
+const overtaken = (): ErrandError =>
+  new ErrandError('conflict', 'another policy was published meanwhile; nothing was published', {
+    code: 'policy_changed',
+    outcome: 'not_sent',
+    retryable: false,
+    next: [{ command: 'errand policy show', when: 'to see what it says, before you publish yours again' }],
+  });

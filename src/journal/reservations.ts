@@ -69,7 +69,7 @@ export class Reservations {
     this.#rows = new ReservationTable(database, table.tally);
     this.#audit = audit;
     this.#now = now;
-    this.policies = new PublishedPolicies(database, table.tally, audit, now);
+    this.policies = new PublishedPolicies(database, audit);
   }
 
   /** The approvals store. It is imported lazily, because only some policies need it. */

@@ -52,7 +52,10 @@ export interface OrderContext {
 }
 
 export interface OrderSettings
-  extends Pick<Settings, 'profile' | 'baseUrl' | 'legacyBaseUrl' | 'duplicateWindowMs' | 'database'> {
+  extends Pick<
+    Settings,
+    'profile' | 'baseUrl' | 'legacyBaseUrl' | 'duplicateWindowMs' | 'database' | 'policySigner'
+  > {
   /** The library has no configuration folder. */
   readonly folders: Pick<Settings['folders'], 'state'> & Partial<Settings['folders']>;
   /** The policy file; undefined if no policy applies. */

@@ -5,8 +5,9 @@ import type { OrderContext } from '../run/order-context.ts';
 import type { ApprovedKey } from './approval/key.ts';
 import type { Consent } from './options.ts';
 import type { Gate, ProposedOrder } from './policy/gate.ts';
-import { loadPolicy, loadPublished, readPublished } from './policy/load.ts';
+import { loadPolicy, readPublished } from './policy/load.ts';
 import type { Verdict } from './policy/policy.ts';
+import { publishedPolicy } from './policy/published.ts';
 
 /** The operations to which a policy applies. Only these operations can lead to an order. */
 const spending: readonly string[] = ['order.create', 'agent.order.create', 'bulk.create', 'legacy.retry'];
@@ -53,7 +54,7 @@ export async function isReserved(
 
 /** Whether a published policy exempts the record as a rehearsal. */
 async function isExempt(context: OrderContext, record: JournalRecord): Promise<boolean> {
-  const published = await loadPublished(context);
+  const published = await publishedPolicy(context);
   if (!published) return false;
   const { isRehearsed } = await import('./policy/gate.ts');
   const { rehearsals } = await readPublished(context, published);

@@ -386,7 +386,10 @@ printf '{"payload":{"type":"sandbox","authorization":"approve"}}'
 
   async #policy(text: string): Promise<void> {
     this.#write('.config/policy.yaml', `version: 1\n${text}\n`);
-    if (this.#isTeam) await this.#run(0, 'policy', 'publish');
+    if (!this.#isTeam) return;
+    const { stdout } = await this.#errand('policy', 'publish', '--help');
+    const key = stdout.includes('--key') ? ['--key', this.#path('ada')] : [];
+    await this.#run(0, 'policy', 'publish', ...key);
   }
 
   /** Does something while requests fail. */

@@ -3,9 +3,12 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { PlanFile } from '../../src/api/schemas/plan-file.ts';
 import { serializePlan } from '../../src/bulk/plan/file.ts';
+import { makeKey } from '../support/approval-workspace.ts';
 import { hasPostgres, useServer } from '../support/postgres.ts';
+import { errand } from '../support/run.ts';
 import type { Workspace } from '../support/workspace.ts';
 import { earlierMachine, madeOf, restoreTeam } from './fixture.ts';
+import { shop } from './made.ts';
 import { describeResumed, machineState, teamState } from './resumed.ts';
 
 const workspaces: Workspace[] = [];
@@ -31,6 +34,7 @@ describe.runIf(hasPostgres)('what an earlier build left in the database of a tea
       const database = await server().newDatabase('database');
       const workspace = kept(await earlierMachine('team', { ERRAND_DATABASE_URL: database.url }));
       restoreTeam(database, workspace.folder);
+      await signPolicy(workspace);
       const { made, intents: written } = madeOf('team');
       return teamState(workspace, database, made, written);
     },
@@ -38,6 +42,29 @@ describe.runIf(hasPostgres)('what an earlier build left in the database of a tea
     { extra: [1100, 3700, 3800] },
   );
 });
+
+/** What the team follows is not signed, which stops its orders until it is published again. */
+async function signPolicy(workspace: Workspace): Promise<void> {
+  const order = ['order', 'create', '--product', `${shop}/test-never`, '--max-price', '$49'];
+  for (const args of [
+    [...order, '--ship-to', 'home'],
+    ['policy', 'show'],
+    ['bulk', 'resume', 'december'],
+  ]) {
+    const { code, stderr } = await errand(workspace, args);
+    expect([args, code, stderr]).toEqual([args, 11, expect.stringContaining('(policy_unsigned)')]);
+    expect(stderr).toContain('errand policy publish');
+  }
+  expect((await errand(workspace, ['audit', 'verify'])).code).toBe(7);
+  expect((await errand(workspace, ['doctor'])).stdout).toContain('is not signed');
+  const { code, stderr } = await errand(workspace, [
+    'policy',
+    'publish',
+    '--key',
+    makeKey(workspace, 'publisher'),
+  ]);
+  expect(code, stderr).toBe(0);
+}
 
 test('a plan is sealed as it was', async () => {
   const { folder } = kept(await earlierMachine('machine'));

@@ -281,7 +281,9 @@ export function describeResumed(
       expect((await read('audit', 'verify')).intact).toBe(true);
       const records = await state.chain();
       expect(records.slice(0, chain.length)).toEqual(chain);
-      const [forms, known] = [formsOf(records), formsOf(chain)];
+      // A policy that is published again is signed, which its record says.
+      const alike = records.filter(({ kind }, at) => at < chain.length || kind !== 'policy_published');
+      const [forms, known] = [formsOf(alike), formsOf(chain)];
       expect(Object.fromEntries(Object.keys(known).map((kind) => [kind, forms[kind]]))).toEqual(known);
     });
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { fingerprintOf, makeKey } from '../support/approval-workspace.ts';
 import { forge, like } from '../support/forge.ts';
 import { orderBody } from '../support/order-body.ts';
 import { json, peer } from '../support/peer.ts';
@@ -38,7 +39,9 @@ describe.skipIf(!hasPostgres)('whoever has the role of the database, and no key'
     writeFileSync(join(buyer.folder, 'policy.yaml'), 'version: 1\nlimits: { per_order: $200 }\n', {
       mode: 0o600,
     });
-    const published = await errand(buyer, ['policy', 'publish', 'policy.yaml']);
+    const key = makeKey(buyer, 'publisher');
+    buyer.environment.ERRAND_POLICY_SIGNER = fingerprintOf(key);
+    const published = await errand(buyer, ['policy', 'publish', 'policy.yaml', '--key', key]);
     expect(published.code, published.stderr).toBe(0);
     writeFileSync(
       join(buyer.folder, 'order.json'),
@@ -90,6 +93,6 @@ describe.skipIf(!hasPostgres)('whoever has the role of the database, and no key'
 
   const teamOf = ({ environment }: Workspace) =>
     Object.entries(environment).filter(([name]) =>
-      ['ERRAND_DATABASE_URL', 'ERRAND_BASE_URL', 'ERRAND_API_KEY'].includes(name),
+      ['ERRAND_DATABASE_URL', 'ERRAND_BASE_URL', 'ERRAND_API_KEY', 'ERRAND_POLICY_SIGNER'].includes(name),
     );
 });

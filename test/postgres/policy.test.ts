@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Journal } from '../../src/journal/journal.ts';
+import { fingerprintOf, makeKey } from '../support/approval-workspace.ts';
 import { intent } from '../support/intents.ts';
 import { orderBody } from '../support/order-body.ts';
 import { hasPostgres, type TeamDatabase, useServer } from '../support/postgres.ts';
@@ -36,6 +37,18 @@ describe.skipIf(!hasPostgres)('a policy that is published in the database', () =
     return file;
   }
 
+  /** Publishes with a new key, which the other machines are told of. */
+  async function publish(
+    workspace: Workspace,
+    others: readonly Workspace[] = [],
+    ...args: readonly string[]
+  ): Promise<Finished> {
+    const key = join(workspace.folder, 'publisher');
+    if (!existsSync(key)) makeKey(workspace, 'publisher');
+    for (const { environment } of others) environment.ERRAND_POLICY_SIGNER = fingerprintOf(key);
+    return errand(workspace, ['policy', 'publish', ...args, '--key', key, '-o', 'json']);
+  }
+
   function order(workspace: Workspace, cents: number): Promise<Finished> {
     const body = { ...orderBody(service.product('test-success')), max_price: cents };
     writeFileSync(join(workspace.folder, 'order.json'), JSON.stringify(body));
@@ -51,9 +64,12 @@ describe.skipIf(!hasPostgres)('a policy that is published in the database', () =
     const database = await server().newDatabase();
     const [one, other] = [machine(database), machine(database)];
     policyOf(one, 'limits:\n  per_day: $100');
-    const published = await errand(one, ['policy', 'publish', '-o', 'json']);
-    expect(published).toMatchObject({ code: 0 });
-    expect(JSON.parse(published.stdout)).toMatchObject({ rules: 1, time_zone: 'UTC', replaced: null });
+    const published = await publish(one, [other]);
+    expect(published.code, published.stderr).toBe(0);
+    const signer = fingerprintOf(join(one.folder, 'publisher'));
+    expect(JSON.parse(published.stdout)).toMatchObject({
+      ...{ rules: 1, time_zone: 'UTC', number: 1, signer, replaced: null },
+    });
     expect((await order(one, 5000)).code).toBe(0);
     const before = await ordersMade();
     const refused = await order(other, 5000);
@@ -66,7 +82,7 @@ describe.skipIf(!hasPostgres)('a policy that is published in the database', () =
     expect(JSON.parse(chain.stdout)).toContainEqual(
       expect.objectContaining({
         kind: 'policy_published',
-        detail: expect.objectContaining({ time_zone: 'UTC', before: null }),
+        detail: expect.objectContaining({ time_zone: 'UTC', before: null, number: 1, signer }),
       }),
     );
   });
@@ -81,10 +97,14 @@ describe.skipIf(!hasPostgres)('a policy that is published in the database', () =
     expect(errorOf(refused)).toMatchObject({
       code: 'policy_not_published',
       outcome: 'not_sent',
-      next: [{ command: 'errand policy show' }, { command: `errand policy publish ${file}` }],
+      next: [
+        { command: 'errand policy show' },
+        { command: `errand policy publish ${file} --key ~/.ssh/id_ed25519` },
+      ],
     });
     expect(await ordersMade()).toBe(before);
-    await errand(workspace, ['policy', 'publish', file]);
+    expect(await errand(workspace, ['policy', 'publish', file])).toMatchObject({ code: 2, stdout: '' });
+    await publish(workspace, [], file);
     expect((await order(workspace, 1000)).code).toBe(0);
   });
 
@@ -92,7 +112,7 @@ describe.skipIf(!hasPostgres)('a policy that is published in the database', () =
     const database = await server().newDatabase();
     const [one, other] = [machine(database), machine(database)];
     policyOf(one, 'limits:\n  per_day: $100');
-    await errand(one, ['policy', 'publish']);
+    await publish(one, [other]);
     // The same limit with days in another time zone is a different limit.
     const file = policyOf(other, 'limits:\n  per_day: $100\ntime_zone: Asia/Tokyo');
     const refused = await order(other, 1000);
@@ -107,26 +127,26 @@ describe.skipIf(!hasPostgres)('a policy that is published in the database', () =
     expect(JSON.parse(doctor.stdout)).toContainEqual(
       expect.objectContaining({ check: 'policy', status: 'trouble' }),
     );
-    const published = await errand(other, ['policy', 'publish', '-o', 'json']);
+    const published = await publish(other, [one, other]);
     expect(JSON.parse(published.stdout)).toMatchObject({
-      time_zone: 'Asia/Tokyo',
-      replaced: { sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      ...{ time_zone: 'Asia/Tokyo', number: 2 },
+      replaced: { sha256: expect.stringMatching(/^[0-9a-f]{64}$/), number: 1 },
     });
     expect((await order(other, 1000)).code).toBe(0);
     expect(errorOf(await order(one, 1000)).code).toBe('policy_differs');
     rmSync(join(one.folder, '.config', 'policy.yaml'));
     expect((await order(one, 1000)).code).toBe(0);
-    expect((await errand(other, ['policy', 'publish'])).stderr).toContain('it was published already');
+    const again = await publish(other);
+    expect(JSON.parse(again.stdout)).toMatchObject({ number: 2, replaced: null });
   });
 
   test('the keys of its approvers are published with it', async () => {
     const database = await server().newDatabase();
     const [one, other] = [machine(database), machine(database)];
-    const key = join(one.folder, 'id');
-    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
+    const key = makeKey(one, 'id');
     policyOf(one, `approve: { above: $10 }\napprovers: [${key}.pub]`);
     execFileSync('chmod', ['600', `${key}.pub`]);
-    expect((await errand(one, ['policy', 'publish'])).code).toBe(0);
+    expect((await publish(one, [other])).code).toBe(0);
     rmSync(`${key}.pub`);
     const asked = await order(other, 2000);
     expect(asked.code).toBe(11);
@@ -148,15 +168,21 @@ describe.skipIf(!hasPostgres)('a policy that is published in the database', () =
       folders.map((folder) => Journal.open(folder, Date.now, { shared })),
     );
     if (!one || !other) return expect.fail('there are two');
-    expect(one.reservations.policies.current()).toBeUndefined();
+    const { policies } = one.reservations;
+    expect(policies.stored()).toBeUndefined();
+    policies.follow(undefined);
     await one.record(intent('k1'));
     const made = { text: 'version: 1\n', keys: {}, timeZone: 'UTC', by: 'ada@laptop' };
-    await other.reservations.policies.publish(made);
+    const policy = { ...made, at: '2026-03-01T12:00:00.000Z', database: policies.databaseId, number: 1 };
+    const signed = { signature: 'signature', signer: 'SHA256:ada' };
+    await other.reservations.policies.publish(policy, signed, undefined);
     await expect(one.record(intent('k2'))).rejects.toMatchObject({
       category: 'policy',
       facts: { code: 'policy_changed', outcome: 'not_sent' },
     });
-    expect(one.reservations.policies.current()).toMatchObject(made);
+    const stored = policies.stored();
+    expect(stored).toMatchObject({ kind: 'signed', policy });
+    policies.follow(stored?.stored);
     await one.record(intent('k2'));
     expect(one.list().map(({ key }) => key)).toEqual(['k1', 'k2']);
     await Promise.all([one.close(), other.close()]);

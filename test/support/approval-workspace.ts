@@ -7,11 +7,15 @@ import type { TestService } from './service.ts';
 import type { Workspace } from './workspace.ts';
 
 /** Creates an SSH key pair with ssh-keygen. @returns the private key file. */
-export function makeKey(workspace: Workspace, name: string): string {
-  const file = join(workspace.folder, name);
+export function makeKey({ folder }: Pick<Workspace, 'folder'>, name: string): string {
+  const file = join(folder, name);
   execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', file]);
   return file;
 }
+
+/** Fingerprint of a key pair, as `ssh-keygen -l` prints it. */
+export const fingerprintOf = (file: string): string =>
+  execFileSync('ssh-keygen', ['-lf', `${file}.pub`], { encoding: 'utf8' }).split(' ')[1] ?? '';
 
 /** A workspace whose policy requires approvals, with test helpers. */
 export class ApprovalWorkspace {

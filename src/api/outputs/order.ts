@@ -164,7 +164,9 @@ export const AuditCheck = own({
   findings: z.array(
     own({
       number: whole.nullable(),
-      finding: z.enum(['changed', 'replaced', 'missing', 'misplaced', 'unreadable', 'lost']),
+      finding: z
+        .enum(['changed', 'replaced', 'missing', 'misplaced', 'unreadable', 'lost', 'policy'])
+        .describe('policy: the published one is not what its publisher signed last'),
       message: text,
     }),
   ),

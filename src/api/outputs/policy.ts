@@ -17,6 +17,8 @@ import {
 } from './fields.ts';
 import { MoneySum, Payer } from './money.ts';
 
+const fingerprint = text.describe('fingerprint of an SSH key: SHA256:…');
+
 export const PolicyFile = own({ file: text, next: nextSteps });
 
 export const PublishedPolicy = own({
@@ -27,11 +29,31 @@ export const PublishedPolicy = own({
   database: text.describe('host, port and name'),
   published_by: text,
   published_at: time,
-  replaced: own({ sha256, published_by: text, published_at: time }).nullable(),
+  number: count.describe('grows with each publication'),
+  signer: fingerprint.nullable().describe('null with --dry-run, which signs nothing'),
+  replaced: own({ sha256, published_by: text, published_at: time, number: count, signer: fingerprint })
+    .nullable()
+    .describe('null where none was signed'),
   next: nextSteps,
 });
 
-export const PolicyRule = own({ rule: text, applies_to: text.nullable(), value: text, line: whole });
+export const PolicyTrust = own({
+  database: text.describe('host, port and name'),
+  signer: fingerprint.nullable().describe('the publisher that this machine trusts; null after none'),
+  number: count.nullable().describe('of its newest policy that this machine has seen'),
+  published_by: text.nullable(),
+  published_at: time.nullable(),
+  replaced: own({ signer: fingerprint, number: count }).nullable(),
+  next: nextSteps,
+});
+
+export const PolicyRule = own({
+  rule: text,
+  applies_to: text.nullable(),
+  value: text,
+  line: whole,
+  signer: fingerprint.optional().describe('who signed it; not there where it is a file'),
+});
 
 export const PolicyUsage = own({
   rule: text,

@@ -26,6 +26,7 @@ const environment: Readonly<Record<string, string>> = {
   ERRAND_CONFIG_DIR: 'folder of the configuration, an absolute path',
   ERRAND_STATE_DIR: 'folder of the journal and the sandbox data, an absolute path',
   ERRAND_POLICY: 'policy file, an absolute path (`errand help policy`)',
+  ERRAND_POLICY_SIGNER: 'fingerprint of the one key whose published policies are followed',
   ERRAND_DATABASE_URL: 'PostgreSQL database that keeps the journal for several machines',
   ERRAND_OUTPUT: 'output format',
   ERRAND_TIMEOUT: 'give up after this long: 30s',
@@ -190,6 +191,9 @@ export const topics: Readonly<Record<string, HelpTopic>> = {
       {
         text: "--override-policy 'reason' places the order anyway: at a terminal after you type its amount or, if there are approvers, with a signature as for an approval. `overrides: never` rules that out.",
       },
+      {
+        text: 'Machines that share a database follow the policy that is published there, if it is signed, is the last that was published, and its signer is trusted: the first seen at a terminal, the one that `errand policy trust` names, or ERRAND_POLICY_SIGNER, which a machine without a terminal needs. Whatever else stands there stops every order with exit 11.',
+      },
       { text: 'Anyone who can write the file can change it: on your own account it is a guard, not a lock.' },
       {
         items: itemsOf({
@@ -197,6 +201,8 @@ export const topics: Readonly<Record<string, HelpTopic>> = {
           'errand policy check': 'check an order or a CSV before anything is sent',
           'errand policy usage': 'what each limit has left',
           'errand policy init': 'write a policy file to start from',
+          'errand policy publish': 'sign it for all machines that share a database',
+          'errand policy trust': "follow a publisher's policies on this machine",
           'errand approval list': 'what is waiting for approval',
         }),
       },

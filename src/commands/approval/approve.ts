@@ -6,7 +6,7 @@ import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { notApproved } from '../../spending/approval/carried.ts';
 import { requestLines, type ShownState, shownApproval, stateAt } from '../../spending/approval/shown.ts';
-import { sign, signedBy } from '../../spending/approval/ssh.ts';
+import { forApprovals, sign, signedBy } from '../../spending/approval/ssh.ts';
 import { isAmount } from '../../spending/options.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
 import { noPolicy } from '../../spending/policy/none.ts';
@@ -112,7 +112,7 @@ async function withKey(
         },
       ],
     });
-  const signature = await sign(context, key, signedText(request));
+  const signature = await sign(context, forApprovals, key, signedText(request));
   const signed = await signedBy(context, policy, request, signature);
   if ('problem' in signed)
     throw notApproved(`nothing was approved: approval ${request.id} ${signed.problem}`);

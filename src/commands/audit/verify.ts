@@ -1,16 +1,17 @@
 import { defineCommand } from '../../cli/define.ts';
 import { readFileLines } from '../../cli/read-lines.ts';
 import type { Column } from '../../format/result.ts';
-import { ChainCheck } from '../../journal/audit-check.ts';
+import { ChainCheck, type Finding } from '../../journal/audit-check.ts';
 import { recordOfRow } from '../../journal/audit-record.ts';
 import { exitCodes, StorageError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { examinePublished, isFirstSight } from '../../spending/policy/published.ts';
 
 export const verify = defineCommand({
   name: 'verify',
   summary: 'Prove that no record was changed, removed or reordered',
   description:
-    'Walks the chain: each record holds a hash over itself and the record before it. The chain is tamper-evident, not tamper-proof: whoever can write to this machine can rebuild all of it, or cut off its end, and only a hash that was kept elsewhere (`audit head`) shows that. --head proves that the record with that hash, and all before it, are unchanged. The journal counts its intents, so verify also detects a chain that has lost some; an export has no such count.',
+    'Walks the chain: each record holds a hash over itself and the record before it. The chain is tamper-evident, not tamper-proof: whoever can write to this machine can rebuild all of it, or cut off its end, and only a hash that was kept elsewhere (`audit head`) shows that. --head proves that the record with that hash, and all before it, are unchanged. The journal counts its intents, so verify also detects a chain that has lost some; an export has no such count. Where machines share a database, the published policy is verified too: its signature, its signer, and that it is the last that was published.',
   options: {
     head: {
       kind: 'text',
@@ -39,7 +40,7 @@ export const verify = defineCommand({
   readsOnly: true,
   exitCodes: {
     2: 'the file holds no record, or cannot be read: it proves nothing',
-    7: 'a record was changed, is missing or stands elsewhere, or --head is not in the chain',
+    7: 'a record was changed, is missing or stands elsewhere, --head is not in the chain, or the published policy is not what its publisher signed last',
   },
   related: ['audit head', 'audit export', 'audit log'],
   async run(context, { head, file }) {
@@ -50,7 +51,7 @@ export const verify = defineCommand({
     const check = new ChainCheck(head);
     if (file === undefined) await walk(context, check);
     else await walkFile(context, check, file);
-    const { findings } = check;
+    const findings = [...check.findings, ...(file === undefined ? await policyFindings(context) : [])];
     for (const { message } of findings.slice(0, maxReported)) context.note(message);
     if (findings.length > maxReported) context.note(`… and ${findings.length - maxReported} more`);
     return {
@@ -87,6 +88,13 @@ async function walk(context: Context, check: ChainCheck): Promise<void> {
     check.breakOff(error.message);
   }
   check.end(recorded);
+}
+
+/** What is wrong with the published policy. A publisher that this machine does not know yet is nothing wrong. */
+async function policyFindings(context: Context): Promise<Finding[]> {
+  const { problem } = await examinePublished(context);
+  if (!problem || isFirstSight(problem)) return [];
+  return [{ number: null, finding: 'policy', message: problem.message }];
 }
 
 async function walkFile(context: Context, check: ChainCheck, file: string): Promise<void> {

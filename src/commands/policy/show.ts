@@ -1,15 +1,16 @@
 import { defineCommand } from '../../cli/define.ts';
-import { ErrandError } from '../../platform/errors.ts';
+import { ErrandError, exitCodes } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { loadPolicy, loadPublished, readPublished } from '../../spending/policy/load.ts';
+import { loadPolicy, readPublished } from '../../spending/policy/load.ts';
 import { noPolicy } from '../../spending/policy/none.ts';
 import type { Policy } from '../../spending/policy/policy.ts';
+import { examinePublished, type SignedPolicy } from '../../spending/policy/published.ts';
 
 export const show = defineCommand({
   name: 'show',
   summary: 'The rules that orders are held to, and the file they stand in',
   description:
-    'Where machines share a database, the policy that is published there, with a warning where the file of this machine differs.',
+    'Where machines share a database, the policy that is published there, with its signer, and with a warning where the file of this machine differs. One whose signer this machine does not trust is shown too, with exit 11; one that is not what its signer signed is not.',
   examples: [
     { command: 'errand policy show', note: 'every rule, with its line' },
     { command: "errand policy show -o json --query '[].rule'", note: 'for a script' },
@@ -17,10 +18,9 @@ export const show = defineCommand({
   output: { list: 'PolicyRule' },
   exitCodes: { 11: 'the policy cannot be used, so no order is sent' },
   readsOnly: true,
-  related: ['policy check', 'policy usage', 'help policy'],
+  related: ['policy check', 'policy usage', 'policy trust', 'help policy'],
   async run(context) {
-    const policy = await policyToShow(context);
-    const published = await loadPublished(context);
+    const { policy, published, problem } = await policyToShow(context);
     const { rulesOf, termsOf } = await import('../../spending/policy/rules.ts');
     return {
       kind: 'list',
@@ -35,20 +35,38 @@ export const show = defineCommand({
       empty: policy ? `${policy.file} sets no rule` : noPolicy(context),
       hints: () => [
         ...(policy ? [`policy: ${policy.file}`, ...termsOf(policy)] : []),
-        ...(published ? [`published by ${published.by} on ${published.at}`] : []),
+        ...(published ? [publishedLine(published)] : []),
+        ...(problem?.facts.next ?? []).map(({ command, when }) => `${command} — ${when}`),
       ],
+      exitCode: () => (problem ? exitCodes.policy : 0),
     };
   },
 });
 
-/** Shows the published policy even if this machine's file differs. Such a difference blocks ordering. */
-async function policyToShow(context: Context): Promise<Policy | undefined> {
+const publishedLine = ({ by, at, number, signer }: SignedPolicy): string =>
+  `published by ${by} on ${at}, as number ${number}, signed by ${signer}`;
+
+interface Shown {
+  readonly policy: Policy | undefined;
+  readonly published?: SignedPolicy | undefined;
+  /** Why this machine does not follow the published policy. */
+  readonly problem?: ErrandError;
+}
+
+/**
+ * Shows the published policy even if this machine's file differs or its signer is not trusted here. Both block
+ * ordering.
+ */
+async function policyToShow(context: Context): Promise<Shown> {
   try {
-    return await loadPolicy(context);
+    const policy = await loadPolicy(context);
+    return { policy, published: (await examinePublished(context)).signed };
   } catch (error) {
-    const published = await loadPublished(context);
-    if (!(error instanceof ErrandError) || error.facts.code !== 'policy_differs' || !published) throw error;
+    const { signed, problem } = await examinePublished(context);
+    if (!(error instanceof ErrandError) || !signed) throw error;
+    if (error.facts.code !== 'policy_differs' && error.facts.code !== problem?.facts.code) throw error;
     context.note(`warning: ${error.message}`);
-    return readPublished(context, published);
+    const policy = await readPublished(context, signed);
+    return { policy, published: signed, ...(problem && { problem }) };
   }
 }

@@ -7,6 +7,7 @@ export interface JournalParts {
   readonly journal: Journal;
   readonly folder: string;
   readonly policy: string | undefined;
+  readonly policySigner: string | undefined;
   readonly program: string;
   readonly database: OrderSettings['database'];
   isClosed: boolean;

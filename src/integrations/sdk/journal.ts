@@ -1,7 +1,8 @@
 import { isAbsolute, resolve } from 'node:path';
-import { originOfProgram } from '../../config/actor.ts';
+import { originOfProgram, ownEnvironment } from '../../config/actor.ts';
 import { checkDatabaseUrl } from '../../config/base-url.ts';
 import { makeStateFolder } from '../../config/paths.ts';
+import { checkFingerprint } from '../../config/resolve.ts';
 import { Journal } from '../../journal/journal.ts';
 import { isOthers } from '../../journal/take-over.ts';
 import { once } from '../../platform/async.ts';
@@ -10,7 +11,7 @@ import type { OrderSettings } from '../../run/order-context.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
 import { aText, checkOptions, type Rule, required } from './checks.ts';
 import { journalPartsOf, setJournalParts } from './journal-parts.ts';
-import { placingSettings } from './placing-context.ts';
+import { nobodyAsks, placingSettings } from './placing-context.ts';
 
 export interface JournalOptions {
   /**
@@ -20,6 +21,11 @@ export interface JournalOptions {
   readonly folder: string;
   /** Absolute path of the YAML policy file with spending limits. Without it, spending is unlimited. */
   readonly policy?: string | undefined;
+  /**
+   * Fingerprint of the SSH key that has to sign the policy published in the database: `SHA256:…`. Without it, the key
+   * that the folder's machine trusts, as `errand policy trust` sets it.
+   */
+  readonly policySigner?: string | undefined;
   /**
    * `postgres://<user>:<password>@<host>/<database>`: keeps the journal in this database, shared with other machines,
    * with a local copy in the folder.
@@ -61,11 +67,23 @@ export interface OrderJournal extends AsyncDisposable {
 export async function openJournal(options: JournalOptions): Promise<OrderJournal> {
   checkOptions('openJournal', options, rules);
   const { policy, program } = options;
+  const policySigner =
+    options.policySigner === undefined
+      ? undefined
+      : checkFingerprint(options.policySigner, 'the policySigner of openJournal');
   const folder = resolve(options.folder);
   const database = options.database === undefined ? undefined : databaseOf(options.database);
-  const settings = placingSettings({ folder, policy, program: program ?? 'program', baseUrl: '', database });
+  const given = { folder, policy, policySigner, program: program ?? 'program', database };
   const open = once(() => openIn(folder, program, database));
-  await loadPolicy({ settings, journal: open });
+  await loadPolicy({
+    settings: placingSettings({ ...given, baseUrl: '' }),
+    journal: open,
+    signal: new AbortController().signal,
+    environment: ownEnvironment(),
+    interactive: nobodyAsks,
+    previewsRequests: false,
+    note: () => {},
+  });
   const journal = await open();
   const close = async (): Promise<void> => {
     if (!parts.isClosed) await journal.close();
@@ -86,7 +104,7 @@ export async function openJournal(options: JournalOptions): Promise<OrderJournal
     close,
     [Symbol.asyncDispose]: close,
   };
-  const parts = { journal, folder, policy, program: program ?? 'program', database, isClosed: false };
+  const parts = { ...given, journal, isClosed: false };
   setJournalParts(opened, parts);
   return opened;
 }
@@ -115,6 +133,7 @@ const aPath = (takes: string): Rule => ({
 const rules = {
   folder: required(aPath('the absolute path of a folder')),
   policy: aPath('the absolute path of a policy file'),
+  policySigner: aText('the fingerprint of an SSH key'),
   database: aText('the address of a PostgreSQL database'),
   program: {
     ...aText('a name of at most 60 letters, digits and ._-'),

@@ -19,21 +19,21 @@ interface Placing {
 /** Context for placing orders from the library: no argv, no settings file, no prompts. */
 export function placingContext({ client, journal: parts, unreported, signal, note }: Placing): OrderContext {
   const { baseUrl, apiKey, serviceClock } = client;
-  const { journal, folder, policy, program, database } = parts;
+  const { journal } = parts;
   const http = client.under(signal);
   return {
     argv: undefined,
     clock: systemClock,
     serviceClock,
     signal: signal ?? new AbortController().signal,
-    settings: placingSettings({ folder, policy, program, baseUrl, database }),
+    settings: placingSettings({ ...parts, baseUrl }),
     environment: ownEnvironment(),
-    interactive: { yes: false, why: 'a program asks' },
+    interactive: nobodyAsks,
     previewsRequests: false,
     previewsReads: false,
     client: async () => http,
     journal: async () => journal,
-    origin: async () => originOfProgram(program, 'errand/safely'),
+    origin: async () => originOfProgram(parts.program, 'errand/safely'),
     unreported,
     isRehearsal: () => keyMode(apiKey) === 'test',
     sender: async () => ({ keyMasked: maskKey(apiKey), account: fingerprint(apiKey, baseUrl) }),
@@ -45,18 +45,22 @@ export function placingContext({ client, journal: parts, unreported, signal, not
   };
 }
 
+export const nobodyAsks = { yes: false, why: 'a program asks' } as const;
+
 const nobody = (): UsageError => new UsageError('a program has nobody to ask, and no stdin to read');
 
 /** The command settings that placing an order reads. */
 export function placingSettings({
   folder,
   policy,
+  policySigner,
   program,
   baseUrl,
   database,
 }: {
   readonly folder: string;
   readonly policy: string | undefined;
+  readonly policySigner: string | undefined;
   readonly program: string;
   readonly baseUrl: string;
   readonly database: OrderSettings['database'];
@@ -68,6 +72,8 @@ export function placingSettings({
     baseUrl: service,
     legacyBaseUrl: service,
     policy: policy === undefined ? undefined : { value: policy, from: 'flag', name: 'openJournal' },
+    policySigner:
+      policySigner === undefined ? undefined : { value: policySigner, from: 'flag', name: 'policySigner' },
     // A test may place the same order many times.
     duplicateWindowMs: {
       value: isInProcess(baseUrl) ? 0 : undefined,

@@ -32,7 +32,7 @@ export class SharedDatabase extends DatabaseCopy {
   }
 
   /** Identity of the database; a recreated one gets a new id. */
-  get id(): string {
+  override get id(): string {
     return copyState(this).of;
   }
 

@@ -135,6 +135,11 @@ export class Database {
     }
   }
 
+  /** Identity of a database shared between machines; undefined on a local one. */
+  get id(): string | undefined {
+    return undefined;
+  }
+
   /** This process's lease on a database shared between machines; undefined on a local one. */
   get lease(): string | undefined {
     return undefined;

@@ -81,15 +81,20 @@ const signatureShape =
 const magic = 'SSHSIG';
 
 /**
- * The fingerprint of the key that made a signature; undefined if the text is not a signature. Does not verify the
+ * The public key that made a signature, which holds it; undefined if the text is not a signature. Does not verify the
  * signature, because `ssh-keygen` does.
  */
-export function signerOf(signature: string): string | undefined {
+export function signingKeyOf(signature: string): PublicKey | undefined {
   const bytes = Buffer.from(signatureShape.exec(signature)?.[1] ?? '', 'base64');
   if (bytes.subarray(0, magic.length).toString('latin1') !== magic) return undefined;
   const key = stringAt(bytes, magic.length + 4);
-  return key && fingerprintOf(key);
+  const type = key && stringAt(key, 0)?.toString('latin1');
+  if (!key || type === undefined || !types.test(type)) return undefined;
+  return { type, blob: key.toString('base64'), fingerprint: fingerprintOf(key) };
 }
+
+/** The fingerprint of the key that made a signature, which is not verified. */
+export const signerOf = (signature: string): string | undefined => signingKeyOf(signature)?.fingerprint;
 
 /** Reads a string in SSH wire format, which is a four-byte length followed by the content. */
 function stringAt(bytes: Buffer, at: number): Buffer | undefined {

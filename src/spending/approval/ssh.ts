@@ -10,8 +10,20 @@ import type { OrderContext } from '../../run/order-context.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type PolicyOfApprovers, type PublicKey, readApprovers, signerOf } from './approvers.ts';
 
-/** Signature namespace. It makes signatures for any other purpose invalid. */
-export const namespace = 'errand-approval';
+/** What a signature is for. */
+export interface Purpose {
+  /** Signature namespace. It makes signatures for any other purpose invalid. */
+  readonly namespace: string;
+  /** Says at the end of an error what was not done. */
+  readonly unsigned: string;
+  readonly code: string;
+}
+
+export const forApprovals: Purpose = {
+  namespace: 'errand-approval',
+  unsigned: 'nothing was approved',
+  code: 'approval_not_signed',
+};
 
 /** Time limit for signing, ms; the user may have to find a hardware key. */
 const signTimeoutMs = 10 * 60_000;
@@ -19,14 +31,22 @@ const verifyTimeoutMs = 30_000;
 /** Limit for the output of ssh-keygen, bytes. No signature is that large. */
 const maxOutputBytes = 64 * 1024;
 
+type SignContext = Pick<OrderContext, 'signal' | 'environment' | 'note'>;
+
 /**
  * Signs a text with a private key. If `key` names a public key, the agent's matching private key signs. @returns the
  * armoured signature. @throws ErrandError policy if signing fails; interrupted on Ctrl-C.
  */
-export async function sign(context: OrderContext, key: string, text: string): Promise<string> {
+export async function sign(
+  context: SignContext,
+  purpose: Purpose,
+  key: string,
+  text: string,
+): Promise<string> {
   const ended = await run(
     context,
-    ['-Y', 'sign', '-n', namespace, '-f', key],
+    purpose,
+    ['-Y', 'sign', '-n', purpose.namespace, '-f', key],
     text,
     signTimeoutMs,
     (line) => {
@@ -34,23 +54,25 @@ export async function sign(context: OrderContext, key: string, text: string): Pr
     },
   );
   if (ended.code === 0) return ended.out;
-  throw unsigned(`ssh-keygen did not sign with ${key}: ${ended.last || `exit ${ended.code}`}`);
+  throw unsigned(purpose, `ssh-keygen did not sign with ${key}: ${ended.last || `exit ${ended.code}`}`);
 }
 
 /** Verifies that one of the keys signed a text for this purpose. @throws ErrandError if ssh-keygen cannot be run. */
-async function verify(
-  context: OrderContext,
+export async function verify(
+  context: SignContext,
+  purpose: Purpose,
   keys: readonly PublicKey[],
   { text, signature }: { readonly text: string; readonly signature: string },
 ): Promise<boolean> {
-  const folder = mkdtempSync(join(tmpdir(), 'errand-approval-'));
+  const { namespace } = purpose;
+  const folder = mkdtempSync(join(tmpdir(), `${namespace}-`));
   try {
     const [signers, file] = [join(folder, 'allowed_signers'), join(folder, 'signature')];
-    const lines = keys.map(({ type, blob }) => `approver namespaces="${namespace}" ${type} ${blob}\n`);
+    const lines = keys.map(({ type, blob }) => `signer namespaces="${namespace}" ${type} ${blob}\n`);
     writeFileSync(signers, lines.join(''), { mode: 0o600, flag: 'wx' });
     writeFileSync(file, signature, { mode: 0o600, flag: 'wx' });
-    const args = ['-Y', 'verify', '-n', namespace, '-f', signers, '-I', 'approver', '-s', file];
-    return (await run(context, args, text, verifyTimeoutMs, () => {})).code === 0;
+    const args = ['-Y', 'verify', '-n', namespace, '-f', signers, '-I', 'signer', '-s', file];
+    return (await run(context, purpose, args, text, verifyTimeoutMs, () => {})).code === 0;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -64,7 +86,8 @@ interface Ended {
 }
 
 function run(
-  { signal, environment }: OrderContext,
+  { signal, environment }: SignContext,
+  purpose: Purpose,
   args: readonly string[],
   input: string,
   timeoutMs: number,
@@ -96,27 +119,31 @@ function run(
     });
     child.on('error', (cause) => {
       if (signal.aborted) reject(signal.reason);
-      else if (limit.aborted) reject(unsigned(`ssh-keygen took more than ${timeoutMs / 1000} s`));
-      else reject(unsigned(`ssh-keygen could not be run: ${cause.message}`));
+      else if (limit.aborted) reject(unsigned(purpose, `ssh-keygen took more than ${timeoutMs / 1000} s`));
+      else reject(unsigned(purpose, `ssh-keygen could not be run: ${cause.message}`));
     });
     child.on('close', (code) => resolve({ code, out: Buffer.concat(out).toString(), last }));
   });
 }
 
-const unsigned = (message: string): ErrandError =>
-  new ErrandError('policy', `${message}; nothing was approved`, {
-    code: 'approval_not_signed',
+const unsigned = (purpose: Purpose, message: string): ErrandError =>
+  new ErrandError('policy', `${message}; ${purpose.unsigned}`, {
+    code: purpose.code,
     outcome: 'not_sent',
     retryable: false,
   });
 
 const missing = (): ErrandError =>
-  new ErrandError('policy', 'there is no ssh-keygen on the PATH, which signs and verifies approvals', {
-    code: 'ssh_keygen_missing',
-    outcome: 'not_sent',
-    retryable: false,
-    hint: 'Nothing was sent. Install OpenSSH 8.2 or later (the package openssh-client), then try again.',
-  });
+  new ErrandError(
+    'policy',
+    'there is no ssh-keygen on the PATH, which signs and verifies approvals and policies',
+    {
+      code: 'ssh_keygen_missing',
+      outcome: 'not_sent',
+      retryable: false,
+      hint: 'Nothing was sent. Install OpenSSH 8.2 or later (the package openssh-client), then try again.',
+    },
+  );
 
 /** Who signed a request, or why the signature does not count. The reason is phrased to follow the request's id. */
 type Signed = { readonly by: string } | { readonly problem: string };
@@ -133,7 +160,7 @@ export async function signedBy(
   const keys = readApprovers(policy).filter(({ fingerprint }) => fingerprint === by);
   if (keys.length === 0)
     return { problem: `is signed with ${by}, and ${policy.file} does not name that key as an approver` };
-  const isGood = await verify(context, keys, { text: signedText(request), signature });
+  const isGood = await verify(context, forApprovals, keys, { text: signedText(request), signature });
   return isGood
     ? { by }
     : { problem: `has a signature by ${by} that does not hold: something else was signed` };

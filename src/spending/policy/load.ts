@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { findLooseFolders, reasonOf } from '../../config/paths.ts';
-import type { PublishedPolicy } from '../../journal/published-policy.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import { PrivateFileError, readGuardedFile } from '../../platform/private-files.ts';
 import { shellLine } from '../../platform/shell.ts';
 import type { OrderContext, OrderSettings } from '../../run/order-context.ts';
 import type { Policy } from './policy.ts';
+import { type PolicyContext, publishedPolicy, type SignedPolicy } from './published.ts';
 
 /** The text of a policy. */
 interface Source {
@@ -14,7 +14,7 @@ interface Source {
   readonly file: string;
   readonly bytes: Buffer;
   /** The published policy; undefined if the policy is a file of this machine. */
-  readonly published?: PublishedPolicy;
+  readonly published?: SignedPolicy;
 }
 
 /** The policy that each run has loaded, with its source. */
@@ -29,7 +29,7 @@ const loaded = new WeakMap<OrderSettings, { readonly source: Source; readonly po
 export async function loadPolicy(context: PolicyContext): Promise<Policy | undefined> {
   const { settings } = context;
   const bytes = bytesOf(settings);
-  const published = settings.database ? (await context.journal()).reservations.policies.current() : undefined;
+  const published = await publishedPolicy(context);
   const source = sourceOf(settings, bytes, published);
   if (source === undefined) return undefined;
   checkFolders(settings, source);
@@ -53,22 +53,11 @@ function checkFolders({ folders }: OrderSettings, { file }: Source): void {
   });
 }
 
-export type PolicyContext = Pick<OrderContext, 'settings' | 'journal'>;
-
-/**
- * Loads the published policy, even if a file of this machine differs; undefined if none is published. @throws
- * ErrandError.
- */
-export async function loadPublished({
-  settings,
-  journal,
-}: PolicyContext): Promise<PublishedPolicy | undefined> {
-  return settings.database && (await journal()).reservations.policies.current();
-}
-
 /** Parses a published policy. @throws ErrandError policy. */
-export const readPublished = ({ settings }: PolicyContext, published: PublishedPolicy): Promise<Policy> =>
-  read(publishedSource(settings, published));
+export const readPublished = (
+  { settings }: Pick<PolicyContext, 'settings'>,
+  published: SignedPolicy,
+): Promise<Policy> => read(publishedSource(settings, published));
 
 /**
  * Reads a policy file that is to be published, with the contents of its approvers' key files.
@@ -99,7 +88,7 @@ export async function readFile(file: string): Promise<{
 function sourceOf(
   settings: OrderSettings,
   bytes: Buffer | undefined,
-  published: PublishedPolicy | undefined,
+  published: SignedPolicy | undefined,
 ): Source | undefined {
   const file = settings.policy?.value ?? '';
   if (!settings.database) return bytes && { file, bytes };
@@ -110,7 +99,7 @@ function sourceOf(
       file,
       'policy_not_published',
       `${file} is a policy of this machine alone, and none is published in ${shown}: machines with different policies cannot share a limit`,
-      shellLine`errand policy publish ${file}`,
+      publishLine(file),
     );
   }
   const source = publishedSource(settings, published);
@@ -119,11 +108,14 @@ function sourceOf(
     file,
     'policy_differs',
     `${file} differs from the policy that ${published.by} published in ${shown} on ${published.at}: machines with different policies cannot share a limit`,
-    shellLine`errand policy publish ${file}`,
+    publishLine(file),
   );
 }
 
-const publishedSource = (settings: OrderSettings, published: PublishedPolicy): Source => ({
+const publishLine = (file: string): string =>
+  `${shellLine`errand policy publish ${file}`} --key ~/.ssh/id_ed25519`;
+
+const publishedSource = (settings: OrderSettings, published: SignedPolicy): Source => ({
   file: `the policy published in ${settings.database?.shown ?? 'the database'}`,
   bytes: Buffer.from(published.text),
   published,
@@ -167,7 +159,10 @@ async function read({ file, bytes, published }: Source): Promise<Policy> {
   try {
     const { readPolicy } = await import('./read.ts');
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    const policy = { ...readPolicy(file, text), ...(published && { keys: published.keys }) };
+    const policy = {
+      ...readPolicy(file, text),
+      ...(published && { keys: published.keys, signer: published.signer }),
+    };
     if (policy.approvers.length > 0) (await import('../approval/approvers.ts')).readApprovers(policy);
     return policy;
   } catch (cause) {

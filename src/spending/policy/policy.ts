@@ -79,6 +79,8 @@ export interface Policy {
   readonly approvers: readonly ApproverFile[];
   /** Contents of the key files, if they were published with the policy. */
   readonly keys?: Readonly<Record<string, string>>;
+  /** Fingerprint of the publisher's key, if the policy is published. */
+  readonly signer?: string;
 }
 
 /** Describes in words which orders a limit applies to; undefined if it applies to all. */

@@ -14,6 +14,7 @@ export function rulesOf(policy: Policy): ShownRule[] {
     applies_to: part ?? null,
     value,
     line,
+    ...(policy.signer !== undefined && { signer: policy.signer }),
   });
   const names = [retailers, countries, urls].flatMap((one) =>
     one ? [shown(one, one.names.join(', '))] : [],

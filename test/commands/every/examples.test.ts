@@ -30,7 +30,8 @@ const alsoFine: Readonly<Record<string, readonly number[]>> = {
 };
 const speed = 50;
 /** Needs a journal shared by machines. */
-const ofTeam = (path: string, line: string): boolean => path === 'policy publish' || line.includes('--share');
+const ofTeam = (path: string, line: string): boolean =>
+  /^policy (?:publish|trust)$/.test(path) || line.includes('--share');
 /** Examples that run until stopped; `test/service` runs them. */
 const endless = /^errand (sandbox serve|auth login --no-browser)/;
 
@@ -59,6 +60,7 @@ describe('every example of the help', () => {
       `sed '1s/{/{"idempotency_key": "example-1",/' order.json > keyed-order.json`,
       "errand sandbox mint -o json --query api_key | tr -d '\"' > key.txt",
       'printf secret > password.txt',
+      'mkdir .ssh && ssh-keygen -q -t ed25519 -N "" -f .ssh/id_ed25519',
       "(umask 077; printf 'version: 1\nlimits: { per_day: $500 }\n' > policy.yaml)",
       'echo postgres://errand:secret@127.0.0.1/team > database-url.txt',
       'errand profile set served --base-url http://127.0.0.1:4848',
@@ -131,7 +133,6 @@ describe('every example of the help', () => {
     workspace.environment.ERRAND_POLICY = join(workspace.folder, 'approvals.yaml');
     requests += 1;
     const lines = [
-      'mkdir -p .ssh && [ -f .ssh/id_ed25519 ] || ssh-keygen -q -t ed25519 -N "" -f .ssh/id_ed25519',
       "printf 'version: 1\napprove: { above: $1 }\napprovers: [.ssh/id_ed25519.pub]\n' > approvals.yaml",
       'chmod 600 approvals.yaml .ssh/id_ed25519.pub',
       `errand order create --file order.json --po-number ${requests} --new -o json`,
@@ -142,6 +143,11 @@ describe('every example of the help', () => {
       workspace,
       'errand approval export $APPROVAL | ssh-keygen -q -Y sign -n errand-approval -f .ssh/id_ed25519 > request.sig',
     );
+  }
+
+  async function publishPolicy(): Promise<void> {
+    const line = 'errand policy publish policy.yaml --key .ssh/id_ed25519 -o json --query signer';
+    workspace.environment.SIGNER = JSON.parse((await shell(workspace, line)).stdout);
   }
 
   /** Adds an account for the current key, which the auth examples change. */
@@ -183,6 +189,7 @@ describe('every example of the help', () => {
     else delete workspace.environment.ERRAND_POLICY;
     if (ofTeam(path, line)) workspace.environment.ERRAND_DATABASE_URL = (await server().newDatabase()).url;
     else delete workspace.environment.ERRAND_DATABASE_URL;
+    if (path === 'policy trust') await publishPolicy();
     if (line.includes('$PENDING')) workspace.environment.PENDING = await pendingOrder();
     const { code, stdout, stderr } = await shell(workspace, soonOver(path, line));
     expect(alsoFine[path] ?? [0], `${line}\n${stdout}${stderr}`).toContain(code);

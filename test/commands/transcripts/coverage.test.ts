@@ -64,6 +64,7 @@ const without: Readonly<Record<string, readonly string[]>> = {
   // These need a database shared by machines; see test/postgres.
   'order journal move': ['table', 'JSON'],
   'policy publish': ['table', 'JSON'],
+  'policy trust': ['table', 'JSON'],
   // It ends only at its deadline or on a signal.
   'webhook listen': ['table', 'JSON'],
 };

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fingerprintOf, makeKey } from '../../support/approval-workspace.ts';
 import type { PostgresServer } from '../../support/postgres.ts';
 import { Runner } from '../../support/runner.ts';
 import { orderArgs } from '../run.ts';
@@ -44,8 +45,18 @@ export class LimitRaces {
           mode: 0o600,
         });
       const [first] = made;
+      const signingKey = makeKey({ folder: first?.folder ?? '' }, 'publisher');
+      for (const { environment } of made) environment.ERRAND_POLICY_SIGNER = fingerprintOf(signingKey);
       const published = await this.#runners[0]?.run({
-        argv: ['policy', 'publish', join(first?.config ?? '', 'policy.yaml'), '-o', 'json'],
+        argv: [
+          'policy',
+          'publish',
+          join(first?.config ?? '', 'policy.yaml'),
+          '--key',
+          signingKey,
+          '-o',
+          'json',
+        ],
         env: first?.environment ?? {},
       });
       if (published?.code !== 0) throw new Error(`the policy was not published: ${published?.stderr}`);

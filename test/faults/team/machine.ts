@@ -10,7 +10,7 @@ export interface Machine {
   readonly folder: string;
   readonly state: string;
   readonly config: string;
-  readonly environment: Readonly<Record<string, string>>;
+  readonly environment: Record<string, string>;
   remove(): void;
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseProxy } from '../../postgres/proxy.ts';
+import { fingerprintOf, makeKey } from '../../support/approval-workspace.ts';
 import type { PostgresServer } from '../../support/postgres.ts';
 import { attempt, type Ended } from '../attempt.ts';
 import { liesOf } from '../lies.ts';
@@ -50,6 +51,7 @@ export async function runTeamIntent(
   const machines = Array.from({ length: scenario.machines }, () => makeMachine(machineOf));
   const attempts: Ended[] = [];
   const lies: string[] = [];
+  let signer = '';
   const report = { seed, intents, scenario, attempts, lies };
   try {
     for (const machine of machines) await withPolicy(machine);
@@ -114,12 +116,18 @@ export async function runTeamIntent(
       : createArgs(world, what, intents[0] ?? '', scenario.ownKey ? `key-${seed}` : undefined);
   }
 
-  /** Gives the machine the policy file; the first machine publishes it. */
+  /** Gives the machine the policy file, and the publisher's fingerprint; the first machine publishes it. */
   async function withPolicy(machine: Machine, publishes = machine === machines[0]): Promise<void> {
     if (!scenario.policy) return;
     const file = savePolicy(machine.config, intents.length);
-    if (!publishes) return;
-    const args = ['policy', 'publish', file, '-o', 'json'];
+    if (publishes) await publish(machine, file);
+    machine.environment.ERRAND_POLICY_SIGNER = signer;
+  }
+
+  async function publish(machine: Machine, file: string): Promise<void> {
+    const key = makeKey(machine, 'publisher');
+    signer = fingerprintOf(key);
+    const args = ['policy', 'publish', file, '--key', key, '-o', 'json'];
     await patiently(async () => {
       const { code, stderr } = await attempt({ args, environment: machine.environment, proxy: service });
       if (code !== 0) throw new Error(`the policy was not published: exit ${code}: ${stderr}`);

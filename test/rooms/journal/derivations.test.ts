@@ -18,18 +18,18 @@ import { addressHash, contentHash } from '../../../src/journal/content.ts';
 import { openStateDatabase } from '../../../src/journal/database.ts';
 import { recordCountFileOf, Tally, writeRecordCount } from '../../../src/journal/integrity.ts';
 import { newIntent } from '../../../src/journal/intent-row.ts';
-import { readFact, writeReservationSum } from '../../../src/journal/journal-facts.ts';
+import { readFact, writeFact, writeReservationSum } from '../../../src/journal/journal-facts.ts';
 import type { Intent } from '../../../src/journal/journal-record.ts';
 import { journalFile, journalMigrations } from '../../../src/journal/journal-tables.ts';
 import { Spool } from '../../../src/journal/postgres/spool.ts';
-import { PublishedPolicies } from '../../../src/journal/published-policy.ts';
+import { PublishedPolicies, policyText } from '../../../src/journal/published-policy.ts';
 import { Quotes, quoteId } from '../../../src/journal/quotes.ts';
 import { type Reservation, rowOf } from '../../../src/journal/reservation-row.ts';
 import { LastList, Titles } from '../../../src/journal/saved-files.ts';
 import { openWebhookStore } from '../../../src/journal/webhook-store.ts';
 import type { Database } from '../../../src/platform/sqlite/database.ts';
 import { openReader } from '../../../src/platform/sqlite/load.ts';
-import { namespace } from '../../../src/spending/approval/ssh.ts';
+import { forApprovals } from '../../../src/spending/approval/ssh.ts';
 import { subjectOf } from '../../../src/spending/approval/subject.ts';
 import { ordersOf } from '../../../src/spending/policy/facts.ts';
 
@@ -158,7 +158,7 @@ describe('accounts, approvals and policies', () => {
         expires_at: '2026-03-02T12:00:00.000Z',
       },
     };
-    pin('signed text', [namespace, signedText(request)]);
+    pin('signed text', [forApprovals.namespace, signedText(request)]);
     const decided = { decidedAt: '2026-03-01T13:00:00.000Z', decidedBy: 'SHA256:x', signature: 'sig' };
     const open = { decidedAt: undefined, decidedBy: undefined, signature: undefined };
     pin('approval checksums', [
@@ -276,15 +276,30 @@ describe('records', () => {
   });
 
   test('a published policy', async () => {
-    const tally = new Tally(database);
     const audit = new AuditChain(
       database,
       () => now,
       () => nobody,
     );
-    const policies = new PublishedPolicies(database, tally, audit, () => now);
-    await policies.publish({ text: 'version: 1\n', keys: {}, timeZone: 'UTC', by: 'ada@laptop' });
+    const policies = new PublishedPolicies(database, audit);
+    const policy = {
+      ...{
+        text: 'version: 1\n',
+        keys: {},
+        timeZone: 'UTC',
+        by: 'ada@laptop',
+        at: '2026-03-01T12:00:00.000Z',
+      },
+      ...{ database: 'd-1', number: 1 },
+    };
+    pin('signed policy text', policyText(policy));
+    await policies.publish(policy, { signature: 'signature', signer: 'SHA256:ada' }, undefined);
     pin('published policy', readFact(database, 'policy'));
+    expect(policies.stored()).toMatchObject({ kind: 'signed', policy, text: policyText(policy) });
+    const unsigned = `{"text":"version: 1\\n","keys":{},"timeZone":"UTC","by":"ada@laptop","at":"${policy.at}"}`;
+    const hash = '685eede1ad454df74fe59918f46d66c4fc833d92fe77ecc9b948674f502adf69';
+    await database.transaction(() => writeFact(database, 'policy', `${hash} ${unsigned}`));
+    expect(policies.stored()).toMatchObject({ kind: 'unsigned', by: 'ada@laptop', at: policy.at });
   });
 
   test('a received event', async () => {

@@ -50,7 +50,9 @@ export const policy: Check = {
     try {
       const found = await loadPolicy(context);
       return found
-        ? ok(`orders are held to ${found.file}`)
+        ? ok(
+            `orders are held to ${found.file}${found.signer === undefined ? '' : `, signed by ${found.signer}`}`,
+          )
         : info('no policy, so spending is not limited; `errand policy init` writes one');
     } catch (error) {
       return problemOf(error);
