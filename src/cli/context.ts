@@ -226,9 +226,12 @@ function accountMembers({ settings, store }: Run): Pick<Context, 'isRehearsal' |
     isRehearsal: (surface = 'current') =>
       addressOf(surface) === embeddedUrl || keyMode(keyOf(surface)) === 'test',
     sender: async (surface = 'current') => {
-      const { fingerprint } = await import('../config/keys.ts');
+      const [{ fingerprint }, { macUnder }] = await Promise.all([
+        import('../config/keys.ts'),
+        import('../journal/mac.ts'),
+      ]);
       const key = keyOf(surface);
-      return { keyMasked: maskKey(key), account: fingerprint(key, addressOf(surface)) };
+      return { keyMasked: maskKey(key), account: fingerprint(key, addressOf(surface)), mac: macUnder(key) };
     },
   };
 }

@@ -15,7 +15,7 @@ import { isAdmitted } from './intent-proof.ts';
 import { type IntentRow, isIntact, newIntent, recordOf, withChecksum } from './intent-row.ts';
 import { IntentTable, isSweepDue } from './intents.ts';
 import { addressSalt, readFact } from './journal-facts.ts';
-import type { Intent, IntentState, JournalRecord } from './journal-record.ts';
+import type { Intent, IntentState, JournalRecord, Sender } from './journal-record.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
 import { isSelf, self } from './owner.ts';
 import type { LocalFallback } from './postgres/local-fallback.ts';
@@ -156,7 +156,7 @@ export class Journal extends IntentOutcomes {
       this.quotes.use(intent, earlier);
       const now = this.#now();
       const isAgain = before?.state === ('intended' satisfies IntentState);
-      const keySince = reserving && this.#reserve(reserving, isAgain ? recordOf(before) : undefined);
+      const keySince = reserving && this.#reserve(reserving, intent, isAgain ? recordOf(before) : undefined);
       // The service measures a key's lifetime from its first use.
       const since = earliest(isoOf(now), keySince, isAgain ? String(before.created_at) : undefined);
       const row = newIntent(intent, hash, self(this.database.lease), since);
@@ -164,7 +164,7 @@ export class Journal extends IntentOutcomes {
       const count = this.table.tally.next();
       const salt = addressSalt(this.database, this.table.tally);
       const policy = reserving?.policy?.hash ?? null;
-      this.audit.append(intentEntry(intent, hash, count, { again: isAgain, salt, policy }));
+      this.audit.append(intentEntry(intent, hash, count, { again: isAgain, salt, policy }), intent.mac);
       this.table.sweep(count, now, now - this.#recentMs);
       const mayBeSent = earlier !== undefined && mayHaveMade(earlier, intent);
       fresh = mayBeSent ? undefined : row;
@@ -372,8 +372,8 @@ export class Journal extends IntentOutcomes {
    * @param again is the in-doubt record that is being resent. @returns the time from which the order's key may have
    * been in use.
    */
-  #reserve(reserving: Reserving, again: JournalRecord | undefined): string | undefined {
-    const isForced = again !== undefined && isAdmitted(this.audit, this.reservations, again, reserving);
+  #reserve(reserving: Reserving, sender: Sender, again: JournalRecord | undefined): string | undefined {
+    const isForced = again !== undefined && isAdmitted(this, sender, again, reserving);
     return this.reservations.claim(reserving, isForced);
   }
 

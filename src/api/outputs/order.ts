@@ -164,7 +164,7 @@ export const AuditCheck = own({
   findings: z.array(
     own({
       number: whole.nullable(),
-      finding: z.enum(['changed', 'replaced', 'missing', 'misplaced', 'unreadable', 'lost']),
+      finding: z.enum(['changed', 'replaced', 'missing', 'misplaced', 'unreadable', 'lost', 'unsigned']),
       message: text,
     }),
   ),

@@ -10,7 +10,7 @@ export const verify = defineCommand({
   name: 'verify',
   summary: 'Prove that no record was changed, removed or reordered',
   description:
-    'Walks the chain: each record holds a hash over itself and the record before it. The chain is tamper-evident, not tamper-proof: whoever can write to this machine can rebuild all of it, or cut off its end, and only a hash that was kept elsewhere (`audit head`) shows that. --head proves that the record with that hash, and all before it, are unchanged. The journal counts its intents, so verify also detects a chain that has lost some; an export has no such count.',
+    'Walks the chain: each record holds a hash over itself and the record before it. The chain is tamper-evident, not tamper-proof: whoever can write to this machine can rebuild all of it, or cut off its end, and only a hash that was kept elsewhere (`audit head`) shows that. --head proves that the record with that hash, and all before it, are unchanged. The journal counts its intents, so verify also detects a chain that has lost some; an export has no such count. The intents of the API key in use are signed under it, and so is the chain up to them: what somebody without that key wrote is named.',
   options: {
     head: {
       kind: 'text',
@@ -39,7 +39,7 @@ export const verify = defineCommand({
   readsOnly: true,
   exitCodes: {
     2: 'the file holds no record, or cannot be read: it proves nothing',
-    7: 'a record was changed, is missing or stands elsewhere, or --head is not in the chain',
+    7: 'a record was changed, is missing or stands elsewhere, is not signed, or --head is not in the chain',
   },
   related: ['audit head', 'audit export', 'audit log'],
   async run(context, { head, file }) {
@@ -47,7 +47,7 @@ export const verify = defineCommand({
       throw new UsageError(
         '--head takes a hash as `errand audit head -o id` prints it: 64 hexadecimal digits',
       );
-    const check = new ChainCheck(head);
+    const check = new ChainCheck(head, await context.sender());
     if (file === undefined) await walk(context, check);
     else await walkFile(context, check, file);
     const { findings } = check;

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'node:fs';
-import { readPrivateFile, type Warn } from '../../platform/private-files.ts';
+import { readKeyFile } from '../../platform/key-file.ts';
+import type { Warn } from '../../platform/private-files.ts';
 import { DatabaseError, databaseError } from '../../platform/sqlite/database-error.ts';
 import { keyFileOf } from './store.ts';
 
@@ -43,35 +43,11 @@ export function sealerOf(storeFile: string, warn: Warn): Sealer {
 
 function keyIn(file: string, warn: Warn): Buffer {
   try {
-    const key = readPrivateFile(file, warn) ?? makeKey(file, warn);
-    if (key.length !== keyBytes) throw new Error(`it is not a key of ${keyBytes} bytes`);
-    return key;
+    return readKeyFile(file, keyBytes, warn);
   } catch (cause) {
     throw (
       databaseError(file, cause) ??
       new DatabaseError(file, 'damaged', cause instanceof Error ? cause.message : String(cause), { cause })
     );
   }
-}
-
-/** Creates the key file atomically. If several processes try, one creates the file and the others read it. */
-function makeKey(file: string, warn: Warn): Buffer {
-  const draft = `${file}.${process.pid}.${randomBytes(6).toString('hex')}`;
-  const opened = openSync(draft, 'wx', 0o600);
-  try {
-    writeSync(opened, randomBytes(keyBytes));
-    fsyncSync(opened);
-  } finally {
-    closeSync(opened);
-  }
-  try {
-    linkSync(draft, file);
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  } finally {
-    rmSync(draft, { force: true });
-  }
-  const key = readPrivateFile(file, warn);
-  if (!key) throw new Error('it is gone again');
-  return key;
 }
