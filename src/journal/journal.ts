@@ -17,6 +17,7 @@ import { IntentTable, isSweepDue } from './intents.ts';
 import { addressSalt, readFact } from './journal-facts.ts';
 import type { Intent, IntentState, JournalRecord, Sender } from './journal-record.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
+import { MachineSealer } from './mac.ts';
 import { isSelf, self } from './owner.ts';
 import type { LocalFallback } from './postgres/local-fallback.ts';
 import { Quotes } from './quotes.ts';
@@ -44,19 +45,21 @@ export class Journal extends IntentOutcomes {
 
   private constructor(
     { database, localFallback, attempts }: Opened,
+    folder: string,
     now: () => number,
     options: JournalOptions,
   ) {
     const { recentMs = 0, creationMarker, origin = () => nobody } = options;
     const table = new IntentTable(database);
     const audit = new AuditChain(database, now, origin);
-    const grants = new Grants(database, now);
+    const sealer = new MachineSealer(folder);
+    const grants = new Grants(database, now, sealer);
     const reservations = new Reservations(database, table, audit, now);
     const local = new AttemptTable(database);
     const parts = { table, audit, grants, reservations, attempts: localFallback ? undefined : local };
     const ends = new IntentEnds(parts, now);
     const attemptStore = attempts ?? new LocalAttempts(database);
-    super({ ...{ database, table, ends, grants, localFallback }, attempts: attemptStore });
+    super({ ...{ database, table, ends, grants, sealer, localFallback }, attempts: attemptStore });
     this.#closeAttempts = () => attempts?.close();
     this.#local = local;
     this.#recentMs = Math.max(recentMs, minRecentMs);
@@ -72,7 +75,7 @@ export class Journal extends IntentOutcomes {
 
   /** @throws StorageError if the journal is not writable; nothing may be sent then. */
   static async open(folder: string, now: () => number, options: JournalOptions = {}): Promise<Journal> {
-    const journal = new Journal(await openJournalDatabase(folder, options), now, options);
+    const journal = new Journal(await openJournalDatabase(folder, options), folder, now, options);
     try {
       await journal.catchUp();
       return journal;

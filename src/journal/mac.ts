@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { canonicalJson } from '../format/canonical.ts';
 import { StorageError } from '../platform/errors.ts';
 import { readKeyFile } from '../platform/key-file.ts';
+import { type Sealer, sealerKeyBytes, sealerWith } from '../platform/sealer.ts';
 
 /**
  * Message authentication code of a text, in hex, under a key that is not in the journal. Whoever can write to the journal
@@ -19,6 +20,25 @@ export const macUnder = (apiKey: string): Mac => macWith(() => apiKey);
  */
 export const machineMac = (stateFolder: string): Mac => macWith(() => machineKey(stateFolder));
 
+const sealedMark = 'sealed ';
+
+/** Encrypts what only this machine has to read again, so that the journal does not reveal it. */
+export class MachineSealer {
+  readonly #sealer: Sealer;
+
+  constructor(stateFolder: string) {
+    this.#sealer = sealerWith(() => machineKey(stateFolder));
+  }
+
+  /** @throws StorageError if this machine's key cannot be used. */
+  seal = (secret: string, owner: string): string => `${sealedMark}${this.#sealer.seal(secret, owner)}`;
+
+  /** A secret, or what an earlier version stored in clear; undefined if another machine has sealed it. */
+  open(stored: string, owner: string): string | undefined {
+    return stored.startsWith(sealedMark) ? this.#sealer.open(stored.slice(sealedMark.length), owner) : stored;
+  }
+}
+
 function macWith(secret: () => string | Buffer): Mac {
   let derived: Uint8Array | undefined;
   return (text) => {
@@ -27,12 +47,10 @@ function macWith(secret: () => string | Buffer): Mac {
   };
 }
 
-const machineKeyBytes = 32;
-
 function machineKey(stateFolder: string): Buffer {
   const file = join(stateFolder, 'machine-key');
   try {
-    return readKeyFile(file, machineKeyBytes, () => {});
+    return readKeyFile(file, sealerKeyBytes, () => {});
   } catch (error) {
     throw new StorageError(
       `${file} cannot be used: ${error instanceof Error ? error.message : String(error)}`,

@@ -117,7 +117,11 @@ export class JobQueue {
     return rows.map((row) => {
       const place = Number(row.place);
       const body = this.#read('chunk', { name: job.name, kind: 'check', place }, row.body);
-      return { place, body, result: this.#read('result', { name: job.name, kind: 'check', place }, row.result) };
+      return {
+        place,
+        body,
+        result: this.#read('result', { name: job.name, kind: 'check', place }, row.result),
+      };
     });
   }
 
@@ -133,7 +137,8 @@ export class JobQueue {
     const own = new Connection(this.#connection.address);
     try {
       await own.ask(`BEGIN; DELETE FROM errand.campaign_chunks WHERE campaign = ${id}`);
-      for await (const some of chunks) if (some.length > 0) await own.ask(this.#insertChunks({ id, name }, 'place', some));
+      for await (const some of chunks)
+        if (some.length > 0) await own.ask(this.#insertChunks({ id, name }, 'place', some));
       const opened = await own.ask(
         `UPDATE errand.campaigns SET state = 'open', reader = NULL, facts = ${jsonText(this.#signed('job', { name, isOpen: true }, readable(facts)))}
            WHERE id = ${id} AND state = 'reading' AND reader = '${this.worker}' RETURNING id`,
@@ -163,11 +168,7 @@ export class JobQueue {
    * Takes the next free chunk; undefined if none is available now. @param inHand lists the places of the chunks this
    * worker already has.
    */
-  async take(
-    { id, name }: JobName,
-    kind: ChunkKind,
-    inHand: readonly number[],
-  ): Promise<Chunk | undefined> {
+  async take({ id, name }: JobName, kind: ChunkKind, inHand: readonly number[]): Promise<Chunk | undefined> {
     // Without MATERIALIZED, the planner may evaluate the subquery for each row and take every chunk.
     const [row] = await this.#connection.ask(
       `WITH next AS MATERIALIZED (

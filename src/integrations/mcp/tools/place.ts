@@ -193,7 +193,8 @@ async function explained(context: Context, quote: Quote, error: unknown): Promis
   if (error instanceof PolicyDenial) {
     const [approval] = objectsIn({ all: [own(error.facts.details, 'approval')] }, 'all');
     const until = Date.parse(textIn(approval, 'expires_at') ?? '');
-    if (!Number.isNaN(until)) await (await context.journal()).quotes.extend(quote, until, await context.sender());
+    if (!Number.isNaN(until))
+      await (await context.journal()).quotes.extend(quote, until, await context.sender());
     return error;
   }
   // A conflict that stays says itself what to do, such as an earlier order that stands in the way.
