@@ -216,9 +216,7 @@ async function giveUp(
   const journal = await context.journal();
   if ((await journal.claim(record, false)).state !== 'intended') return { state };
   await journal.forget(key, baseUrl);
-  context.note(
-    `${key} was in doubt, sent with another key of this user: no order looks like it, so it is given up`,
-  );
+  context.note(`${key} was in doubt, and no order looks like it: it is given up`);
   return { state: 'unsent' };
 }
 

@@ -21,6 +21,7 @@ import {
   asOrder,
   asReturn,
   type Body,
+  isPaid,
   type KeyedBody,
   labelsOf,
   type Made,
@@ -205,22 +206,27 @@ async function proven(context: OrderContext, client: Client, record: JournalReco
     if (!(await isOfSameUser(context, record))) throw sentWithOtherKey(record);
     throw await unproven(context, client, record, 'of another key');
   }
+  if (proof === 'unsigned' && isPaid(record.operation))
+    throw await unproven(context, client, record, 'of another machine');
   if (typeof proof === 'string') throw await unproven(context, client, record, proof);
   if (!(await isReserved(context, record, proof)))
     throw await unproven(context, client, record, 'unreserved');
   return { ...record, created_at: proof.since };
 }
 
-const reasons: Readonly<Record<Unproven | 'of another key', (key: string) => string>> = {
-  absent: (key) =>
-    `the audit chain does not have ${key}: an early version of errand wrote the record, a repair lost its entry, or somebody else wrote it`,
-  ended: (key) => `the audit chain says that ${key} has ended, and its record says that it is in doubt`,
-  changed: (key) => `the record of ${key} was changed: the audit chain has it otherwise`,
-  unsigned: (key) =>
-    `${key} is not signed under the API key in use: an earlier version of errand recorded it, or somebody else wrote it`,
-  'of another key': (key) => `${key} is in doubt and was sent with another key of this user`,
-  unreserved: (key) => `a policy held when ${key} was recorded, and nothing is reserved for it`,
-};
+const reasons: Readonly<Record<Unproven | 'of another key' | 'of another machine', (key: string) => string>> =
+  {
+    absent: (key) =>
+      `the audit chain does not have ${key}: an early version of errand wrote the record, a repair lost its entry, or somebody else wrote it`,
+    ended: (key) => `the audit chain says that ${key} has ended, and its record says that it is in doubt`,
+    changed: (key) => `the record of ${key} was changed: the audit chain has it otherwise`,
+    unsigned: (key) =>
+      `${key} is not signed under the API key in use: an earlier version of errand recorded it, or somebody else wrote it`,
+    'of another machine': (key) =>
+      `${key} is not signed by this machine, and only the machine that paid for it settles it`,
+    'of another key': (key) => `${key} is in doubt and was sent with another key of this user`,
+    unreserved: (key) => `a policy held when ${key} was recorded, and nothing is reserved for it`,
+  };
 
 /** The error for a record that is not resent. A person has to check the service and reorder what is missing. */
 async function unproven(
