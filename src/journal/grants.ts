@@ -49,8 +49,8 @@ export class Grants {
     );
   }
 
-  /** Grant of an order, if the order was paid for from this machine. */
-  of(orderId: string, baseUrl: string): StoredGrant | undefined {
+  /** Grant of an order that was paid for. The key of another machine's cannot be read. */
+  of(orderId: string, baseUrl: string): (StoredGrant & { readonly isOfOtherMachine?: boolean }) | undefined {
     const [row] = this.#database.all(
       'SELECT * FROM grants WHERE order_id = ? AND base_url = ?',
       orderId,
@@ -58,8 +58,11 @@ export class Grants {
     );
     if (!row) return this.#recent.get(ownerOf(orderId, baseUrl));
     const { api_key: apiKey, receipt } = row;
+    const opened =
+      typeof apiKey === 'string' ? this.#sealer.open(apiKey, ownerOf(orderId, baseUrl)) : undefined;
     return {
-      apiKey: typeof apiKey === 'string' ? this.#sealer.open(apiKey, ownerOf(orderId, baseUrl)) : undefined,
+      apiKey: opened,
+      isOfOtherMachine: apiKey !== null && opened === undefined,
       receipt: typeof receipt === 'string' ? JSON.parse(receipt) : undefined,
     };
   }
