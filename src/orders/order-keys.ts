@@ -25,7 +25,7 @@ export async function orderKey(context: Context, orderId: string): Promise<strin
     `the order ${orderId} was paid for by another machine, which alone can read it`,
     {
       code: 'paid_elsewhere',
-      orderId,
+      details: { order_id: orderId },
       retryable: false,
     },
   );
