@@ -249,9 +249,12 @@ function accountMembers(run: Run): Pick<Context, 'apiKey' | 'isRehearsal' | 'sen
       addressOf(surface) === embeddedUrl || keyMode(keyOf(surface)) === 'test',
     sender: async (surface = 'current') => {
       await apiKey();
-      const { fingerprint } = await import('../config/keys.ts');
+      const [{ fingerprint }, { macUnder }] = await Promise.all([
+        import('../config/keys.ts'),
+        import('../journal/mac.ts'),
+      ]);
       const key = keyOf(surface);
-      return { keyMasked: maskKey(key), account: fingerprint(key, addressOf(surface)) };
+      return { keyMasked: maskKey(key), account: fingerprint(key, addressOf(surface)), mac: macUnder(key) };
     },
   };
 }

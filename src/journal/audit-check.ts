@@ -1,5 +1,6 @@
 import { canonicalJson } from '../format/canonical.ts';
-import { firstPrevious, hashOf } from './audit-record.ts';
+import { firstPrevious, hashOf, isSignedBy } from './audit-record.ts';
+import type { Sender } from './journal-record.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -10,7 +11,15 @@ export interface Finding {
    * `lost`: a known head is not in the chain, or the journal counts more intents than the chain. `policy`: the published
    * policy is not what its publisher signed last.
    */
-  readonly finding: 'changed' | 'replaced' | 'missing' | 'misplaced' | 'unreadable' | 'lost' | 'policy';
+  readonly finding:
+    | 'changed'
+    | 'replaced'
+    | 'missing'
+    | 'misplaced'
+    | 'unreadable'
+    | 'lost'
+    | 'unsigned'
+    | 'policy';
   readonly message: string;
 }
 
@@ -32,9 +41,16 @@ export class ChainCheck {
   readonly #requiredHead: string | undefined;
   #isHeadFound: boolean;
 
-  /** @param head is the hash of a record that must be in the chain. */
-  constructor(head?: string) {
+  readonly #signer: Pick<Sender, 'account' | 'mac'> | undefined;
+  #hasSigned = false;
+
+  /**
+   * @param head is the hash of a record that must be in the chain.
+   * @param signer has the key under which the intents of its account are signed.
+   */
+  constructor(head?: string, signer?: Pick<Sender, 'account' | 'mac'>) {
     this.#requiredHead = head;
+    this.#signer = signer;
     this.#isHeadFound = head === firstPrevious;
   }
 
@@ -61,6 +77,7 @@ export class ChainCheck {
     if (number <= this.#last.number)
       this.#find(number, 'misplaced', `record ${number} stands after record ${this.#last.number}`);
     else this.#checkLink(number, record.previous, isWhole);
+    if (isWhole) this.#checkSignature(number, record);
     if (isWhole && record.hash === this.#requiredHead) this.#isHeadFound = true;
     this.#recorded = recordedBy(record) ?? this.#recorded;
     this.#last = {
@@ -109,6 +126,20 @@ export class ChainCheck {
         null,
         'lost',
         `the journal counts ${recorded.all} intents and the chain ${chainCount}: ${this.count === 0 ? 'its records are missing' : 'it was cut at its end'}`,
+      );
+  }
+
+  /** Intents before the first signed one are of earlier versions, which did not sign. */
+  #checkSignature(number: number, record: Fields): void {
+    const { kind, detail } = record;
+    if (kind !== 'intent' || !this.#signer?.mac || Object(detail).account !== this.#signer.account) return;
+    const isSigned = isSignedBy(record, this.#signer.mac);
+    if (isSigned) this.#hasSigned = true;
+    else if (this.#hasSigned || Object(detail).mac !== undefined)
+      this.#find(
+        number,
+        'unsigned',
+        `record ${number} is not signed under the API key in use: an earlier version of errand wrote it, or somebody else`,
       );
   }
 

@@ -1,6 +1,7 @@
 import { canonicalJson, sha256 } from '../format/canonical.ts';
 import type { SqlValue } from '../platform/sqlite/database.ts';
 import type { AuditRecord } from './audit-entry.ts';
+import { isMacOf, type Mac, macOf } from './mac.ts';
 
 /** Table columns, which are also a record's fields. */
 export const auditColumns = [
@@ -39,6 +40,22 @@ export const hashedRecord = (facts: Omit<AuditRecord, 'hash'>): AuditRecord => (
   ...facts,
   hash: hashOf(facts),
 });
+
+/**
+ * Adds a code over all of a record's facts, including its predecessor's hash, so that it proves the chain up to there.
+ * It stands in the detail as `mac`.
+ */
+export const signedFacts = (facts: Omit<AuditRecord, 'hash'>, mac: Mac): Omit<AuditRecord, 'hash'> => ({
+  ...facts,
+  detail: { ...facts.detail, mac: macOf(mac, 'audit entry', { ...facts }) },
+});
+
+/** Whether a record is signed under this key, as it stands. */
+export function isSignedBy(record: Readonly<Record<string, unknown>>, mac: Mac): boolean {
+  const { hash: _, detail, ...facts } = record;
+  const { mac: stored, ...plain } = Object(detail);
+  return isMacOf(stored, mac, 'audit entry', { ...facts, detail: plain });
+}
 
 /** SHA-256 over canonical JSON of everything except the hash. */
 export function hashOf(record: Readonly<Record<string, unknown>>): string {

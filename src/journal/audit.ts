@@ -1,11 +1,19 @@
 import { canonicalJson, sha256 } from '../format/canonical.ts';
 import type { Database, SqlValue, StoredRow } from '../platform/sqlite/database.ts';
 import type { AuditDetails, AuditEntry, AuditKind, AuditOrigin, AuditRecord } from './audit-entry.ts';
-import { auditColumns, firstPrevious, hashedRecord, recordOfRow, rowValues } from './audit-record.ts';
+import {
+  auditColumns,
+  firstPrevious,
+  hashedRecord,
+  recordOfRow,
+  rowValues,
+  signedFacts,
+} from './audit-record.ts';
 import { addressHash } from './content.ts';
 import { hiddenText } from './integrity.ts';
 import type { IntentRow } from './intent-row.ts';
 import type { Intent, PaymentNote } from './journal-record.ts';
+import type { Mac } from './mac.ts';
 
 interface AuditHead {
   readonly number: number;
@@ -36,11 +44,12 @@ export class AuditChain {
 
   /**
    * Appends within a transaction of the journal, so that the record and the change it describes are committed together.
+   * @param mac signs the record.
    */
-  append(entry: AuditEntry): AuditRecord {
+  append(entry: AuditEntry, mac?: Mac): AuditRecord {
     const head = this.head();
     const { actor, job, command } = this.#origin();
-    const record = hashedRecord({
+    const facts = {
       number: (head?.number ?? 0) + 1,
       time: new Date(this.#now()).toISOString(),
       kind: entry.kind,
@@ -55,7 +64,8 @@ export class AuditChain {
       currency: entry.currency ?? null,
       detail: { ...entry.detail },
       previous: head?.hash ?? firstPrevious,
-    });
+    };
+    const record = hashedRecord(mac ? signedFacts(facts, mac) : facts);
     this.insert(rowValues(record));
     return record;
   }

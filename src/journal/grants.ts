@@ -1,5 +1,6 @@
 import type { Output } from '../api/outputs/index.ts';
 import type { Database } from '../platform/sqlite/database.ts';
+import type { MachineSealer } from './mac.ts';
 
 /** The receipt of an order paid for without an account, and the key that reads the order. */
 export interface StoredGrant {
@@ -14,16 +15,19 @@ export interface StoredGrant {
 export class Grants {
   readonly #database: Database;
   readonly #now: () => number;
+  readonly #sealer: MachineSealer;
   readonly #recent = new Map<string, StoredGrant>();
 
-  constructor(database: Database, now: () => number) {
+  /** @param sealer encrypts the orders' keys. */
+  constructor(database: Database, now: () => number, sealer: MachineSealer) {
     this.#database = database;
+    this.#sealer = sealer;
     this.#now = now;
   }
 
   /** Keeps a grant in memory for this process, even if it cannot be persisted. */
   remember(orderId: string, baseUrl: string, grant: StoredGrant): void {
-    this.#recent.set(JSON.stringify([baseUrl, orderId]), grant);
+    this.#recent.set(ownerOf(orderId, baseUrl), grant);
   }
 
   /** Persists an order's grant; missing values do not overwrite known ones. */
@@ -39,24 +43,29 @@ export class Grants {
          receipt = coalesce(excluded.receipt, receipt)`,
       orderId,
       baseUrl,
-      apiKey ?? null,
+      apiKey === undefined ? null : this.#sealer.seal(apiKey, ownerOf(orderId, baseUrl)),
       receipt ? JSON.stringify(receipt) : null,
       new Date(this.#now()).toISOString(),
     );
   }
 
-  /** Grant of an order, if the order was paid for from this machine. */
-  of(orderId: string, baseUrl: string): StoredGrant | undefined {
+  /** Grant of an order that was paid for. The key of another machine's cannot be read. */
+  of(orderId: string, baseUrl: string): (StoredGrant & { readonly isOfOtherMachine?: boolean }) | undefined {
     const [row] = this.#database.all(
       'SELECT * FROM grants WHERE order_id = ? AND base_url = ?',
       orderId,
       baseUrl,
     );
-    if (!row) return this.#recent.get(JSON.stringify([baseUrl, orderId]));
+    if (!row) return this.#recent.get(ownerOf(orderId, baseUrl));
     const { api_key: apiKey, receipt } = row;
+    const opened =
+      typeof apiKey === 'string' ? this.#sealer.open(apiKey, ownerOf(orderId, baseUrl)) : undefined;
     return {
-      apiKey: typeof apiKey === 'string' ? apiKey : undefined,
+      apiKey: opened,
+      isOfOtherMachine: apiKey !== null && opened === undefined,
       receipt: typeof receipt === 'string' ? JSON.parse(receipt) : undefined,
     };
   }
 }
+
+const ownerOf = (orderId: string, baseUrl: string): string => JSON.stringify([baseUrl, orderId]);

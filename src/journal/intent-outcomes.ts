@@ -7,6 +7,7 @@ import { ownerOf } from './intent-row.ts';
 import type { IntentTable } from './intents.ts';
 import { type RunIntent, RunIntents } from './intents.ts';
 import type { IntentState, RejectionReason } from './journal-record.ts';
+import type { MachineSealer } from './mac.ts';
 import { isSelf } from './owner.ts';
 import type { LocalFallback } from './postgres/local-fallback.ts';
 import type { Missed } from './postgres/spool.ts';
@@ -18,6 +19,8 @@ export interface OutcomeParts {
   readonly table: IntentTable;
   readonly ends: IntentEnds;
   readonly grants: Grants;
+  /** Encrypts payment credentials. */
+  readonly sealer: MachineSealer;
   readonly attempts: Attempts;
   /** This machine's local store that accompanies a shared journal; undefined for a local journal. */
   readonly localFallback: LocalFallback | undefined;
@@ -35,14 +38,16 @@ export class IntentOutcomes {
   /** Keys of the attempts that this process has persisted in a shared database. */
   protected readonly claimed = new Set<string>();
   readonly #ends: IntentEnds;
+  readonly #sealer: MachineSealer;
 
-  constructor({ database, table, ends, grants, attempts, localFallback }: OutcomeParts) {
+  constructor({ database, table, ends, grants, sealer, attempts, localFallback }: OutcomeParts) {
     this.database = database;
     this.table = table;
     this.grants = grants;
     this.localFallback = localFallback;
     this.attemptStore = attempts;
     this.#ends = ends;
+    this.#sealer = sealer;
   }
 
   /** Whether other machines may work on these records. */
@@ -103,7 +108,8 @@ export class IntentOutcomes {
    * @throws ErrandError conflict if the intent was taken over; StorageError.
    */
   async saveCredential(key: string, baseUrl: string, credential: string): Promise<void> {
-    await this.database.transaction(() => this.#ends.saveCredential(key, baseUrl, credential));
+    const sealed = this.#sealer.seal(credential, credentialOwner(key, baseUrl));
+    await this.database.transaction(() => this.#ends.saveCredential(key, baseUrl, sealed));
   }
 
   /** Persists the grant of an order paid for earlier. @throws StorageError. */
@@ -117,9 +123,19 @@ export class IntentOutcomes {
     }
   }
 
-  /** Payment credential of an intent in doubt; undefined if not paid yet. @throws StorageError. */
+  /**
+   * Payment credential of an intent in doubt; undefined if not paid yet.
+   * @throws StorageError, also if another machine has stored it.
+   */
   credentialOf(key: string, baseUrl: string): string | undefined {
-    return this.table.credentialOf(key, baseUrl);
+    const stored = this.table.credentialOf(key, baseUrl);
+    if (stored === undefined) return undefined;
+    const credential = this.#sealer.open(stored, credentialOwner(key, baseUrl));
+    if (credential !== undefined) return credential;
+    throw new StorageError(`the payment of ${key} can be read by the machine that made it alone`, {
+      outcome: 'unknown',
+      idempotencyKey: key,
+    });
   }
 
   /**
@@ -243,3 +259,6 @@ export class IntentOutcomes {
     }
   }
 }
+
+const credentialOwner = (key: string, baseUrl: string): string =>
+  JSON.stringify(['credential', baseUrl, key]);

@@ -1,7 +1,7 @@
 import type { AuditChain } from './audit.ts';
-import { hashOf, recordOfRow } from './audit-record.ts';
+import { hashOf, isSignedBy, recordOfRow } from './audit-record.ts';
 import { contentHash } from './content.ts';
-import type { JournalRecord } from './journal-record.ts';
+import type { JournalRecord, Sender } from './journal-record.ts';
 import { endingKinds } from './lost-intents.ts';
 import type { Reservations, Reserving } from './reservations.ts';
 
@@ -21,19 +21,33 @@ export interface IntentProof {
 }
 
 /** Why a record in doubt must not be sent. */
-export type Unproven = 'absent' | 'ended' | 'changed' | 'unreserved';
+export type Unproven = 'absent' | 'ended' | 'changed' | 'unsigned' | 'unreserved';
+
+type Entry = Readonly<Record<string, unknown>>;
 
 /**
- * Finds the audit entry that a record in doubt requires, so that a forged row alone moves no money.
+ * Finds the audit entry that a record in doubt requires, signed under the sender's key, so that whoever can write to the
+ * journal moves no money.
  * @throws StorageError.
  */
 export function proofOf(
   audit: AuditChain,
   record: JournalRecord,
+  { mac }: Pick<Sender, 'mac'>,
 ): IntentProof | Exclude<Unproven, 'unreserved'> {
+  const found = entryOf(audit, record);
+  if (typeof found === 'string') return found;
+  return mac && isSignedBy(found.entry, mac) ? found : 'unsigned';
+}
+
+/** Finds the audit entry of a record in doubt, whoever has signed it. @throws StorageError. */
+export function entryOf(
+  audit: AuditChain,
+  record: JournalRecord,
+): (IntentProof & { readonly entry: Entry }) | Exclude<Unproven, 'unsigned' | 'unreserved'> {
   let since: string | undefined;
   let isMoved = false;
-  let latest: Readonly<Record<string, unknown>> | undefined;
+  let latest: Entry | undefined;
   for (const row of audit.ofKey(record.key, record.base_url)) {
     const entry = recordOfRow(row);
     // An altered entry proves nothing.
@@ -55,6 +69,7 @@ export function proofOf(
   if (!isSame) return 'changed';
   const isOlder = Date.parse(record.created_at) < Date.parse(since);
   return {
+    entry: latest,
     number: Number(latest.number),
     since: isOlder ? record.created_at : since,
     policy: typeof policy === 'string' || policy === null ? policy : undefined,
@@ -84,12 +99,12 @@ export function wasHeld(
  * @param record is the in-doubt record of the same key.
  */
 export function isAdmitted(
-  audit: AuditChain,
-  reservations: Reservations,
+  { audit, reservations }: { readonly audit: AuditChain; readonly reservations: Reservations },
+  sender: Pick<Sender, 'mac'>,
   record: JournalRecord,
   { orders }: Reserving,
 ): boolean {
-  const proof = proofOf(audit, record);
+  const proof = proofOf(audit, record, sender);
   if (typeof proof === 'string') return false;
   return !wasHeld(audit, proof, record, true) || reservations.cover(orders);
 }

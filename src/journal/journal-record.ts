@@ -1,9 +1,13 @@
 import type { Output } from '../api/outputs/index.ts';
+import type { Mac } from './mac.ts';
+
 /** The sender: its masked key, and the account that pays. */
 export interface Sender {
   readonly keyMasked: string;
   /** Fingerprint of the key; the same under any profile name. */
   readonly account: string;
+  /** Signs what the journal has to prove. What is recorded without it is never sent again. */
+  readonly mac?: Mac | undefined;
 }
 
 /** A request about to be sent to the service, exactly once. */

@@ -15,8 +15,9 @@ import { isAdmitted } from './intent-proof.ts';
 import { type IntentRow, isIntact, newIntent, recordOf, withChecksum } from './intent-row.ts';
 import { IntentTable, isSweepDue } from './intents.ts';
 import { addressSalt, readFact } from './journal-facts.ts';
-import type { Intent, IntentState, JournalRecord } from './journal-record.ts';
+import type { Intent, IntentState, JournalRecord, Sender } from './journal-record.ts';
 import { journalFile, journalMigrations } from './journal-tables.ts';
+import { MachineSealer } from './mac.ts';
 import { isSelf, self } from './owner.ts';
 import type { LocalFallback } from './postgres/local-fallback.ts';
 import { Quotes } from './quotes.ts';
@@ -44,19 +45,21 @@ export class Journal extends IntentOutcomes {
 
   private constructor(
     { database, localFallback, attempts }: Opened,
+    folder: string,
     now: () => number,
     options: JournalOptions,
   ) {
     const { recentMs = 0, creationMarker, origin = () => nobody } = options;
     const table = new IntentTable(database);
     const audit = new AuditChain(database, now, origin);
-    const grants = new Grants(database, now);
+    const sealer = new MachineSealer(folder);
+    const grants = new Grants(database, now, sealer);
     const reservations = new Reservations(database, table, audit, now);
     const local = new AttemptTable(database);
     const parts = { table, audit, grants, reservations, attempts: localFallback ? undefined : local };
     const ends = new IntentEnds(parts, now);
     const attemptStore = attempts ?? new LocalAttempts(database);
-    super({ ...{ database, table, ends, grants, localFallback }, attempts: attemptStore });
+    super({ ...{ database, table, ends, grants, sealer, localFallback }, attempts: attemptStore });
     this.#closeAttempts = () => attempts?.close();
     this.#local = local;
     this.#recentMs = Math.max(recentMs, minRecentMs);
@@ -72,7 +75,7 @@ export class Journal extends IntentOutcomes {
 
   /** @throws StorageError if the journal is not writable; nothing may be sent then. */
   static async open(folder: string, now: () => number, options: JournalOptions = {}): Promise<Journal> {
-    const journal = new Journal(await openJournalDatabase(folder, options), now, options);
+    const journal = new Journal(await openJournalDatabase(folder, options), folder, now, options);
     try {
       await journal.catchUp();
       return journal;
@@ -156,7 +159,7 @@ export class Journal extends IntentOutcomes {
       this.quotes.use(intent, earlier);
       const now = this.#now();
       const isAgain = before?.state === ('intended' satisfies IntentState);
-      const keySince = reserving && this.#reserve(reserving, isAgain ? recordOf(before) : undefined);
+      const keySince = reserving && this.#reserve(reserving, intent, isAgain ? recordOf(before) : undefined);
       // The service measures a key's lifetime from its first use.
       const since = earliest(isoOf(now), keySince, isAgain ? String(before.created_at) : undefined);
       const row = newIntent(intent, hash, self(this.database.lease), since);
@@ -164,7 +167,7 @@ export class Journal extends IntentOutcomes {
       const count = this.table.tally.next();
       const salt = addressSalt(this.database, this.table.tally);
       const policy = reserving?.policy?.hash ?? null;
-      this.audit.append(intentEntry(intent, hash, count, { again: isAgain, salt, policy }));
+      this.audit.append(intentEntry(intent, hash, count, { again: isAgain, salt, policy }), intent.mac);
       this.table.sweep(count, now, now - this.#recentMs);
       const mayBeSent = earlier !== undefined && mayHaveMade(earlier, intent);
       fresh = mayBeSent ? undefined : row;
@@ -372,8 +375,8 @@ export class Journal extends IntentOutcomes {
    * @param again is the in-doubt record that is being resent. @returns the time from which the order's key may have
    * been in use.
    */
-  #reserve(reserving: Reserving, again: JournalRecord | undefined): string | undefined {
-    const isForced = again !== undefined && isAdmitted(this.audit, this.reservations, again, reserving);
+  #reserve(reserving: Reserving, sender: Sender, again: JournalRecord | undefined): string | undefined {
+    const isForced = again !== undefined && isAdmitted(this, sender, again, reserving);
     return this.reservations.claim(reserving, isForced);
   }
 

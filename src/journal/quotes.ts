@@ -5,7 +5,8 @@ import type { Database, StoredRow } from '../platform/sqlite/database.ts';
 import type { Reference } from './attempts.ts';
 import type { AuditChain } from './audit.ts';
 import { contentHash } from './content.ts';
-import { type Intent, isMade, type JournalRecord } from './journal-record.ts';
+import { type Intent, isMade, type JournalRecord, type Sender } from './journal-record.ts';
+import { type Mac, macOf } from './mac.ts';
 
 /** Retention of expired quotes, ms: the same as the journal's retention of records. */
 const retentionMs = 30 * 24 * 3600 * 1000;
@@ -52,8 +53,21 @@ export type NewQuote = Omit<Quote, 'id' | 'usedAt' | 'orderId'> & {
 /** The immutable part of a quote, as stored. */
 type Fixed = Omit<Quote, 'id' | 'key' | 'expiresAt' | 'usedAt' | 'orderId'> & { readonly createdAt: string };
 
-const checksumOf = (id: unknown, key: unknown, quote: unknown): string =>
-  sha256(`quote ${JSON.stringify([id, key, quote])}`).slice(0, 32);
+/** Who quotes, or places: what somebody else's key has signed, is refused by its account. */
+type Quoter = Pick<Sender, 'account' | 'mac'>;
+
+/** Signs what a quote says, so that whoever can write to the journal changes no order that is agreed to. */
+function checksumOf({ id, key, until, quote }: Signed, mac: Mac | undefined): string {
+  if (mac) return macOf(mac, 'quote', { id, key, until, quote });
+  return sha256(`quote ${JSON.stringify([id, key, quote])}`).slice(0, 32);
+}
+
+interface Signed {
+  readonly id: unknown;
+  readonly key: unknown;
+  readonly until: unknown;
+  readonly quote: unknown;
+}
 
 /** Id of the quote a handle refers to. */
 export const quoteId = (handle: string): string => sha256(`quote ${handle}`);
@@ -71,7 +85,7 @@ export class Quotes {
   }
 
   /** Stores a quote and its audit record. @returns the handle that places it. @throws StorageError. */
-  save({ cents, expiresAt, key, ...quote }: NewQuote): Promise<string> {
+  save({ cents, expiresAt, key, ...quote }: NewQuote, mac?: Mac): Promise<string> {
     const handle = randomBytes(18).toString('base64url');
     const id = quoteId(handle);
     const fixed: Fixed = { ...quote, createdAt: new Date(this.#now()).toISOString() };
@@ -79,7 +93,7 @@ export class Quotes {
     return this.#database.transaction(() => {
       this.#database.run(
         'INSERT INTO quotes (id, key, until, quote, checksum) VALUES (?, ?, ?, ?, ?)',
-        ...[id, key, expiresAt, text, checksumOf(id, key, text)],
+        ...[id, key, expiresAt, text, checksumOf({ id, key, until: expiresAt, quote: text }, mac)],
       );
       this.#database.run('DELETE FROM quotes WHERE until < ?', this.#now() - retentionMs);
       const { account, profile, baseUrl: service } = quote;
@@ -97,17 +111,20 @@ export class Quotes {
     });
   }
 
-  /** Finds a quote by its handle; undefined if none. @throws DamagedError if it was changed on disk. */
-  find(handle: string): Quote | undefined {
+  /** Finds a quote by its handle; undefined if none. @throws DamagedError if it was changed. */
+  find(handle: string, quoter: Quoter): Quote | undefined {
     const row = this.#database.get('SELECT * FROM quotes WHERE id = ?', quoteId(handle));
-    return row && readQuote(row);
+    return row && readQuote(row, quoter);
   }
 
-  /** Extends a quote's validity, never shortens it. @throws StorageError. */
-  async extend({ id }: Pick<Quote, 'id'>, until: number): Promise<void> {
-    await this.#database.transaction(() =>
-      this.#database.run('UPDATE quotes SET until = max(until, ?) WHERE id = ?', until, id),
-    );
+  /** Extends a quote's validity, never shortens it. @throws DamagedError if it was changed; StorageError. */
+  async extend({ id }: Pick<Quote, 'id'>, until: number, quoter: Quoter): Promise<void> {
+    await this.#database.transaction(() => {
+      const row = this.#database.get('SELECT * FROM quotes WHERE id = ?', id);
+      if (!row || readQuote(row, quoter).expiresAt >= until) return;
+      const checksum = checksumOf({ id, key: row.key, until, quote: row.quote }, quoter.mac);
+      this.#database.run('UPDATE quotes SET until = ?, checksum = ? WHERE id = ?', until, checksum, id);
+    });
   }
 
   /** Stores the id of the order that was placed from a quote. @throws StorageError. */
@@ -130,7 +147,7 @@ export class Quotes {
   use(intent: Intent, before: JournalRecord | undefined): void {
     const quotes = this.#database
       .all('SELECT * FROM quotes WHERE key = ?', intent.key)
-      .map(readQuote)
+      .map((row) => readQuote(row, intent))
       // Orders of a reference have its key, with or without a quote. A settling quote says nothing about the order.
       .filter(
         ({ baseUrl, reference, isSettling }) => baseUrl === intent.baseUrl && !reference && !isSettling,
@@ -184,20 +201,35 @@ export function checkUsable(quote: Quote, before: JournalRecord | undefined, now
   });
 }
 
-function readQuote(row: StoredRow): Quote {
-  if (row.checksum !== checksumOf(row.id, row.key, row.quote))
-    throw new DamagedError('the quote was changed on disk; what it says is not ordered', {
-      code: 'quote_damaged',
-    });
-  // This JSON is errand's own, because the checksum has been verified.
-  const { createdAt: _, ...fixed }: Fixed = JSON.parse(String(row.quote));
+function readQuote(row: StoredRow, { account, mac }: Quoter): Quote {
+  const { id, key, until, quote } = row;
+  // A quote of another account is refused for that by whoever reads it.
+  const isOthers = fixedIn(quote)?.account !== account;
+  const expected = checksumOf({ id, key, until, quote }, isOthers ? undefined : mac);
+  const fixed = isOthers || row.checksum === expected ? fixedIn(quote) : undefined;
+  if (!fixed)
+    throw new DamagedError(
+      'the quote was changed since it was made, or an earlier version of errand made it; what it says is not ordered',
+      { code: 'quote_damaged', hint: 'Quote the order again.' },
+    );
+  const { createdAt: _, ...said } = fixed;
   const text = (value: unknown): string | undefined => (value === null ? undefined : String(value));
   return {
-    ...fixed,
+    ...said,
     id: String(row.id),
     key: String(row.key),
     expiresAt: Number(row.until),
     usedAt: text(row.used),
     orderId: text(row.made),
   };
+}
+
+/** What a stored quote says; undefined if it is no JSON. */
+function fixedIn(quote: unknown): Fixed | undefined {
+  try {
+    // The cast is safe where the checksum is verified.
+    return JSON.parse(String(quote)) as Fixed;
+  } catch {
+    return undefined;
+  }
 }

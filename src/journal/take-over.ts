@@ -117,12 +117,7 @@ export function sentWithOtherKey(record: JournalRecord): ErrandError {
     idempotencyKey: key,
     outcome: 'unknown',
     hint: `Another account would make a second order of it: settle it with ${sentWith}. ${reorderSentence({ key, operation })}`,
-    next: [
-      {
-        command: journalCommand('resume', key, ' --key-changed'),
-        when: 'where only the key is new, and the account is the same',
-      },
-    ],
+    next: [{ command: journalCommand('forget', key), when: 'where that key is gone, and you have looked' }],
   });
 }
 

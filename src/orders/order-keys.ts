@@ -1,19 +1,34 @@
 import type { KeySource } from '../http/credentials.ts';
+import type { Journal } from '../journal/journal.ts';
 import { journalExists } from '../journal/journal-tables.ts';
-import { StorageError } from '../platform/errors.ts';
+import { ErrandError, StorageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
 
-/** Temporary key of an order paid without an account; undefined if this machine did not place the order. */
+/**
+ * Temporary key of an order paid without an account; undefined if there is none.
+ * @throws ErrandError conflict if another machine has paid for the order.
+ */
 export async function orderKey(context: Context, orderId: string): Promise<string | undefined> {
   const { baseUrl } = context.settings;
   if (!journalExists(context.settings)) return undefined;
+  let grant: ReturnType<Journal['grants']['of']>;
   try {
-    return (await context.journal()).grants.of(orderId, baseUrl.value)?.apiKey;
+    grant = (await context.journal()).grants.of(orderId, baseUrl.value);
   } catch (error) {
     // The account's own orders are readable even without the journal.
     if (error instanceof StorageError) return undefined;
     throw error;
   }
+  if (!grant?.isOfOtherMachine) return grant?.apiKey;
+  throw new ErrandError(
+    'conflict',
+    `the order ${orderId} was paid for by another machine, which alone can read it`,
+    {
+      code: 'paid_elsewhere',
+      details: { order_id: orderId },
+      retryable: false,
+    },
+  );
 }
 
 /** Key source that reads an order with its own key, if the order has one. */

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Waiting } from '../platform/async.ts';
 import { makePrivateDatabase, type Warn } from '../platform/private-files.ts';
+import type { Sealer } from '../platform/sealer.ts';
 import { databaseError } from '../platform/sqlite/database-error.ts';
 import { createApp } from './app.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
@@ -16,7 +17,6 @@ import type { Handle } from './server/wire.ts';
 import { SandboxClock } from './store/clock.ts';
 import { IdGenerator } from './store/identity.ts';
 import { RunTime } from './store/run-time.ts';
-import type { Sealer } from './store/secrets.ts';
 import { Store } from './store/store.ts';
 import { Outbox } from './webhooks/outbox.ts';
 

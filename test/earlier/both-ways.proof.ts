@@ -57,12 +57,16 @@ async function expectAlike(going: Workspace): Promise<void> {
   expect(await printed(withProgram(workspace, earlier.program))).toEqual(now);
 }
 
-describeResumed('the earlier build goes on with what this one left on a machine', async () => {
-  const workspace = kept(makeWorkspace({ ERRAND_NO_INPUT: '1' }));
-  const made = await makeState(workspace);
-  withProgram(workspace, earlier.program);
-  return machineState(workspace, made);
-});
+describeResumed(
+  'the earlier build goes on with what this one left on a machine',
+  async () => {
+    const workspace = kept(makeWorkspace({ ERRAND_NO_INPUT: '1' }));
+    const made = await makeState(workspace);
+    withProgram(workspace, earlier.program);
+    return machineState(workspace, made);
+  },
+  { isSent: true },
+);
 
 describe('the earlier build goes on with what this one left in the database of a team', () => {
   const server = useServer();
@@ -76,7 +80,7 @@ describe('the earlier build goes on with what this one left in the database of a
       withProgram(workspace, earlier.program);
       return teamState(workspace, database, made);
     },
-    { extra: [1100, 3700, 3800] },
+    { extra: [1100, 3700, 3800], isSent: true },
   );
 });
 

@@ -114,14 +114,19 @@ const ceilings = [
   ...[6900, 30300, 30400, 60600],
 ];
 
+/** Ceilings of what was in doubt and had not reached the service, and of the open quote. */
+const unsent = [5800, 6100];
+
 /**
  * A build goes on with all that a state holds, in the order of its tests.
  * @param extra ceilings of what is there besides.
+ * @param isSent whether what is in doubt is sent again. This build sends nothing that an earlier one recorded, since that
+ * did not sign it.
  */
 export function describeResumed(
   title: string,
   begin: () => Promise<State>,
-  { extra = [] }: { readonly extra?: readonly number[] } = {},
+  { extra = [], isSent = false }: { readonly extra?: readonly number[]; readonly isSent?: boolean } = {},
 ): void {
   describe.sequential(title, () => {
     let state: State;
@@ -169,12 +174,29 @@ export function describeResumed(
       expect(await stateOf('in doubt, placed')).toBe('reported');
     });
 
-    test('what is like an order in doubt is not ordered before that one is settled', async () => {
-      const { code, stderr } = await run('order', 'create', ...flags('$50'));
-      expect([code, stderr]).toEqual([5, expect.stringContaining('(duplicate_in_doubt)')]);
+    test.runIf(isSent)(
+      'what is like an order in doubt is not ordered before that one is settled',
+      async () => {
+        const { code, stderr } = await run('order', 'create', ...flags('$50'));
+        expect([code, stderr]).toEqual([5, expect.stringContaining('(duplicate_in_doubt)')]);
+      },
+    );
+
+    test.runIf(!isSent)('what is in doubt is looked for and not sent; then it is given up', async () => {
+      const resumed = await run('order', 'journal', 'resume', '--all');
+      expect(resumed.code, resumed.stderr).toBe(5);
+      // The batches of an upload are settled by its file.
+      const keys = inDoubt
+        .filter((name) => name !== 'in doubt, placed' && name !== 'lost')
+        .map((name) => at(`${name}.key`));
+      for (const name of inDoubt.filter((one) => one !== 'in doubt, placed')) {
+        expect([name, await stateOf(name)]).toEqual([name, 'intended']);
+        expect(resumed.stderr).toContain(`${at(`${name}.key`)} is not signed`);
+      }
+      expect((await run('order', 'journal', 'forget', ...keys)).code).toBe(0);
     });
 
-    test('a resume settles all that is in doubt, with the keys that it has', async () => {
+    test.runIf(isSent)('a resume settles all that is in doubt, with the keys that it has', async () => {
       const { code, stderr } = await run('order', 'journal', 'resume', '--all');
       expect(code, stderr).toBe(0);
       for (const name of inDoubt) expect([name, await stateOf(name)]).toEqual([name, 'reported']);
@@ -194,7 +216,9 @@ export function describeResumed(
         'uploads',
       );
       for (const name of ['done', 'mapped', 'lost', 'december'])
-        expect(uploads.find((one) => one.name === name)).toMatchObject({ state: 'sent' });
+        expect(uploads.find((one) => one.name === name)).toMatchObject({
+          state: name === 'lost' && !isSent ? 'in doubt' : 'sent',
+        });
     });
 
     test('the failed rows of an upload are tried again', async () => {
@@ -234,7 +258,11 @@ export function describeResumed(
       expect(byFile.code, byFile.stderr).toBe(11);
     });
 
-    test('an open quote is placed once', async () => {
+    test.runIf(!isSent)('an open quote is to be made anew', async () => {
+      expect(await callTool(state.workspace, 'order_place', { quote: at('quote open') })).toEqual({});
+    });
+
+    test.runIf(isSent)('an open quote is placed once', async () => {
       const [first, second] = [
         await callTool(state.workspace, 'order_place', { quote: at('quote open') }),
         await callTool(state.workspace, 'order_place', { quote: at('quote open') }),
@@ -267,7 +295,9 @@ export function describeResumed(
     });
 
     test('nothing was ordered twice, and every intent is for what it was', async () => {
-      const expected = [...ceilings, ...extra].sort((one, other) => one - other);
+      const expected = [...ceilings, ...extra]
+        .filter((cents) => isSent || !unsent.includes(cents))
+        .sort((one, other) => one - other);
       const orders = ordersAt(state);
       expect(new Set(orders.map(({ cents }) => cents))).toEqual(new Set(expected));
       // Rows that failed are tried again, as the next attempt.
@@ -293,11 +323,14 @@ export function describeResumed(
   });
 }
 
-/** The fields of what the records of each kind say. */
+/** The fields of what the records of each kind say, but for the signature, which an earlier build does not write. */
 const formsOf = (chain: readonly ChainLine[]): Record<string, string> => {
   const forms: Record<string, Set<string>> = {};
   for (const { kind, detail } of chain) {
-    const fields = Object.keys(JSON.parse(detail)).sort().join();
+    const fields = Object.keys(JSON.parse(detail))
+      .filter((name) => name !== 'mac')
+      .sort()
+      .join();
     forms[kind] = (forms[kind] ?? new Set()).add(fields);
   }
   return Object.fromEntries(

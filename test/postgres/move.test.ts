@@ -68,7 +68,12 @@ describe.runIf(hasPostgres)("a machine's own journal, once a database is named",
 
   const sharing = () => ({ address: { url: team.url, shown: 'team' } });
   const move = (isPreview = false) =>
-    moveJournal(folder, sharing(), { now: () => now, origin: () => nobody, isPreview });
+    moveJournal(folder, sharing(), {
+      now: () => now,
+      origin: () => nobody,
+      macFor: () => undefined,
+      isPreview,
+    });
   const inTeam = async () => {
     const rows = await team.rows<Record<string, unknown>>('SELECT * FROM errand.intents ORDER BY key');
     return rows.map(({ key, state, order_id: id }) => [key, state, id]);

@@ -108,7 +108,7 @@ describe.skipIf(!hasPostgres)('an order paid by challenge, and a database that i
   });
 
   test.each(['reset-after', 'silence-after'] as const)(
-    'gone with the response (%s): another machine settles it with the same payment, as one order',
+    'gone with the response (%s): its machine settles it with the same payment, as one order, and no other does',
     async (fault) => {
       proxy.faults = ['none', fault];
       whenPaying('work-done', () => {
@@ -119,7 +119,12 @@ describe.skipIf(!hasPostgres)('an order paid by challenge, and a database that i
       const lost = await begun.ended();
       expect([lost.code, errorIn(lost)?.outcome], lost.stderr).toEqual([10, 'unknown']);
       await back();
-      const settled = await settleElsewhere();
+      const elsewhere = await settleElsewhere();
+      expect([elsewhere.code, elsewhere.stderr]).toEqual([
+        5,
+        expect.stringContaining('only the machine that paid for it settles it'),
+      ]);
+      const settled = await errand(workspace, ['order', 'journal', 'resume', '--all']);
       expect(settled.code, settled.stderr).toBe(0);
       expect(new Set(till.paid).size).toBe(1);
       expect([await till.orders(), await states()]).toEqual([1, ['reported']]);
@@ -127,7 +132,7 @@ describe.skipIf(!hasPostgres)('an order paid by challenge, and a database that i
   );
 
   test.each(['request-came', 'work-done'] as const)(
-    'gone, and the process killed at %s: another machine makes it one order, paid once',
+    'gone, and the process killed at %s: its machine makes it one order, paid once, and no other does',
     async (moment) => {
       const child = begin(workspace, 'errand', placing);
       child.stdin.end();
@@ -137,7 +142,12 @@ describe.skipIf(!hasPostgres)('an order paid by challenge, and a database that i
       });
       await once(child, 'close');
       await back();
-      const settled = await settleElsewhere();
+      const elsewhere = await settleElsewhere();
+      expect([elsewhere.code, elsewhere.stderr]).toEqual([
+        5,
+        expect.stringContaining('only the machine that paid for it settles it'),
+      ]);
+      const settled = await errand(workspace, ['order', 'journal', 'resume', '--all']);
       expect(settled.code, settled.stderr).toBe(0);
       expect(new Set(till.paid).size).toBe(1);
       expect([await till.orders(), await states()]).toEqual([1, ['reported']]);
@@ -158,11 +168,10 @@ describe.skipIf(!hasPostgres)('an order paid by challenge, and a database that i
     ).toEqual([]);
     expect(said.split('only the shared database knows the reference REQ-1')).toHaveLength(2);
     const again = await Promise.all(machines.map((one) => errand(one, named)));
-    expect(
-      again.map(({ code }) => code),
-      again.map(({ stderr }) => stderr).join('\n'),
-    ).toEqual([0, 0, 0]);
-    expect(new Set(again.map(({ stdout }) => JSON.parse(stdout).id)).size).toBe(1);
+    const told = again.map(({ stderr }) => stderr).join('\n');
+    expect(again.map(({ code }) => code).toSorted(), told).toEqual([0, 5, 5]);
+    const id = again.flatMap(({ code, stdout }) => (code === 0 ? [JSON.parse(stdout).id] : []))[0];
+    expect(told.split(`the order ${id} was paid for by another machine`)).toHaveLength(3);
     expect([new Set(till.paid).size, await till.orders()]).toEqual([1, 1]);
   });
 });

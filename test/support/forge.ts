@@ -1,9 +1,10 @@
-import { AuditChain } from '../../src/journal/audit.ts';
+import { AuditChain, intentEntry } from '../../src/journal/audit.ts';
 import { nobody } from '../../src/journal/audit-entry.ts';
 import { contentHash } from '../../src/journal/content.ts';
 import { type IntentRow, newIntent, withChecksum } from '../../src/journal/intent-row.ts';
 import { IntentTable } from '../../src/journal/intents.ts';
 import { openJournalDatabase } from '../../src/journal/journal.ts';
+import { writeReservationSum } from '../../src/journal/journal-facts.ts';
 import type { Intent } from '../../src/journal/journal-record.ts';
 import { nobodyAtWork } from '../../src/journal/owner.ts';
 import type { Database } from '../../src/platform/sqlite/database.ts';
@@ -18,6 +19,12 @@ export interface Forger {
   change(key: string, values: Partial<IntentRow>): void;
   /** Appends a matching audit entry in the old format, which does not say which policy applied. */
   enter(intent: Intent): void;
+  /** Appends an audit entry exactly as the journal writes it for an intent that no policy held, but for its signature. */
+  enterWhole(intent: Intent, mac?: string): void;
+  /** Signatures of the chain's intents. */
+  macs(): string[];
+  /** Deletes the reservations, and changes their count to match. */
+  unreserve(): void;
   /** Deletes all rows, as the journal does with old ones. */
   sweep(): void;
 }
@@ -59,6 +66,20 @@ function forgerOf(database: Database): Forger {
       const detail = { operation, account, content, address: null, again: false, recorded: 1 };
       // @ts-expect-error an entry of an earlier version
       audit.append({ kind: 'intent', profile, service, key, cents: 0, detail });
+    },
+    enterWhole(intent, mac) {
+      const content = contentHash(intent.operation, intent.body);
+      const terms = { again: false, salt: '', policy: null };
+      const entry = intentEntry(intent, content, table.tally.next(), terms);
+      audit.append(entry, mac === undefined ? undefined : () => mac);
+    },
+    macs: () =>
+      database
+        .all("SELECT detail FROM audit WHERE kind = 'intent' ORDER BY number")
+        .map(({ detail }) => String(JSON.parse(String(detail)).mac)),
+    unreserve() {
+      database.run('DELETE FROM reservations');
+      writeReservationSum(database, { rows: 0n, times: 0n });
     },
     sweep() {
       database.run('DELETE FROM intents');

@@ -165,7 +165,7 @@ export const AuditCheck = own({
     own({
       number: whole.nullable(),
       finding: z
-        .enum(['changed', 'replaced', 'missing', 'misplaced', 'unreadable', 'lost', 'policy'])
+        .enum(['changed', 'replaced', 'missing', 'misplaced', 'unreadable', 'lost', 'unsigned', 'policy'])
         .describe('policy: the published one is not what its publisher signed last'),
       message: text,
     }),

@@ -160,10 +160,11 @@ export async function untilPlaced(context: Context, words: readonly string[]): P
   const names = words.filter((word) => word !== '-' && !uuidPattern.test(word));
   if (!settings.database || names.length === 0) return waitMs;
   const deadline = new Deadline(clock, waitMs);
-  const owner = { baseUrl: settings.baseUrl.value, account: (await context.sender()).account };
+  const { account, mac } = await context.sender();
+  const owner = { baseUrl: settings.baseUrl.value, account };
   // Opening the journal creates the tables.
   await context.journal();
-  const queue = new JobQueue(settings.database, signal);
+  const queue = new JobQueue(settings.database, signal, mac);
   try {
     for (const name of names) {
       const { own } = await queue.enter(owner, name);

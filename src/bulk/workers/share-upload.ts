@@ -70,13 +70,13 @@ export async function distributeUpload(
   source: Source | undefined,
   given: SharedGiven,
 ): Promise<SharedSent> {
-  const { account, keyMasked } = await context.sender();
+  const { account, keyMasked, mac } = await context.sender();
   const owner = { baseUrl: context.settings.baseUrl.value, account };
   const file = source && { name: source.name, sha256: await sha256Of(source) };
   const name = given.name === undefined ? undefined : checkUploadName(given.name);
   // Opening the journal creates the tables.
   await context.journal();
-  const queue = new JobQueue(address, context.signal);
+  const queue = new JobQueue(address, context.signal, mac);
   const budget = new RequestBudget(address, owner, context.signal);
   const pace = new SharedPace(budget, context.clock);
   const coming = { owner, keyMasked, name, file, flags: given };

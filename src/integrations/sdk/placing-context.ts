@@ -1,5 +1,6 @@
 import { originOfProgram, ownEnvironment } from '../../config/actor.ts';
 import { fingerprint, keyMode, maskKey } from '../../config/keys.ts';
+import { macUnder } from '../../journal/mac.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { OrderContext, OrderSettings } from '../../run/order-context.ts';
@@ -36,7 +37,11 @@ export function placingContext({ client, journal: parts, unreported, signal, not
     origin: async () => originOfProgram(parts.program, 'errand/safely'),
     unreported,
     isRehearsal: () => keyMode(apiKey) === 'test',
-    sender: async () => ({ keyMasked: maskKey(apiKey), account: fingerprint(apiKey, baseUrl) }),
+    sender: async () => ({
+      keyMasked: maskKey(apiKey),
+      account: fingerprint(apiKey, baseUrl),
+      mac: macUnder(apiKey),
+    }),
     profilesAt: async () => [],
     confirm: async () => false,
     askText: () => Promise.reject(nobody()),

@@ -9,12 +9,13 @@ import { contentHash } from '../content.ts';
 import { type OpenOptions, openStateDatabase } from '../database.ts';
 import { earlierAttempts } from '../earlier-attempts.ts';
 import { damagedAdvice, readRecordCount, recordCountFileOf } from '../integrity.ts';
-import { proofOf } from '../intent-proof.ts';
+import { entryOf } from '../intent-proof.ts';
 import { type IntentRow, isIntact, ownerOf, recordOf, withChecksum } from '../intent-row.ts';
 import { IntentTable } from '../intents.ts';
 import { addressSalt } from '../journal-facts.ts';
 import type { IntentState, JournalRecord } from '../journal-record.ts';
 import { journalFile, journalMigrations } from '../journal-tables.ts';
+import type { Mac } from '../mac.ts';
 import { isAlive, isSelf, nobodyAtWork, self } from '../owner.ts';
 import { type Reservation, ReservationTable, reservationOf, storedReservations } from '../reservation-row.ts';
 import { checkFree } from '../take-over.ts';
@@ -41,6 +42,8 @@ export interface Moved {
 export interface MoveOptions extends OpenOptions {
   readonly now: () => number;
   readonly origin: () => AuditOrigin;
+  /** Signs records of an account; undefined if its key is not on this machine. */
+  readonly macFor: (account: string, baseUrl: string) => Mac | undefined;
   /** Only reports what would be moved (a dry run). */
   readonly isPreview: boolean;
 }
@@ -67,7 +70,7 @@ interface Judged {
  * @throws ErrandError conflict if a live process owns one of the records; StorageError.
  */
 export async function moveJournal(folder: string, sharing: Sharing, options: MoveOptions): Promise<Moved> {
-  const { now, origin, isPreview, ...opening } = options;
+  const { now, origin, macFor, isPreview, ...opening } = options;
   const side = (database: Database): Side => {
     const table = new IntentTable(database);
     return {
@@ -95,7 +98,10 @@ export async function moveJournal(folder: string, sharing: Sharing, options: Mov
       const { added, doubtful } = await enterAttempts(store, own);
       const results = await shared.database.transaction(() => {
         const found = judged(rows, own, shared);
-        for (const { row } of movable(found)) enter(row, own, shared, sharing.address.shown);
+        for (const { row } of movable(found)) {
+          const mac = macFor(String(row.account), String(row.base_url));
+          enter(row, own, shared, { mac, shown: sharing.address.shown });
+        }
         return found;
       });
       await store.change(nowInDoubt(doubtful, results));
@@ -172,14 +178,14 @@ function reasonToStay(row: IntentRow, own: Side, { table }: Side): string | unde
  * Writes a record to the shared database, and keeps anything that an interrupted move left there. Call within a
  * transaction of the shared database.
  */
-function enter(row: IntentRow, own: Side, shared: Side, shown: string): void {
+function enter(row: IntentRow, own: Side, shared: Side, arrival: Omit<Arrival, 'policy'>): void {
   const [key, baseUrl] = [String(row.key), String(row.base_url)];
   const there = shared.table.find(key, baseUrl);
   const isNewer = !there || knowsMore(row, there);
   if (isNewer && (!there || hasEnded(there))) {
     const { pid, started } = nobodyAtWork;
     shared.table.write(withChecksum({ ...row, pid, process_started: started }), there);
-    noteArrival(row, policyOf(row, own) ?? null, shared, shown);
+    noteArrival(row, shared, { ...arrival, policy: policyOf(row, own) ?? null });
   } else if (isNewer && there) {
     const { state, order_id, settled_at, live } = row;
     const known = { state, order_id, settled_at, live, code: null, message: null, credential: null };
@@ -208,8 +214,18 @@ function knowsMore(row: IntentRow, there: IntentRow): boolean {
 
 /** Policy that governed a record here; null if none, undefined if the audit chain does not prove the record. */
 function policyOf(row: IntentRow, { audit }: Side): string | null | undefined {
-  const proof = proofOf(audit, recordOf(row));
+  const proof = entryOf(audit, recordOf(row));
   return typeof proof === 'string' ? undefined : (proof.policy ?? null);
+}
+
+/** How a record arrives in the shared database. */
+interface Arrival {
+  /** Policy that governed it here. */
+  readonly policy: string | null;
+  /** Signs it; without it, the record is looked at and never sent. */
+  readonly mac: Mac | undefined;
+  /** Displayable address of the database. */
+  readonly shown: string;
 }
 
 /**
@@ -218,15 +234,14 @@ function policyOf(row: IntentRow, { audit }: Side): string | null | undefined {
  */
 function noteArrival(
   row: IntentRow,
-  policy: string | null,
   { database, table, audit }: Side,
-  shown: string,
+  { policy, mac, shown }: Arrival,
 ): void {
   const { sent_with: keyMasked, base_url: baseUrl, key_origin: keyOrigin, ...record } = recordOf(row);
   const intent = { ...record, keyMasked, baseUrl, keyOrigin, payment: undefined };
   const salt = addressSalt(database, table.tally);
   const content = contentHash(intent.operation, intent.body);
-  audit.append(intentEntry(intent, content, table.tally.next(), { again: true, salt, policy }));
+  audit.append(intentEntry(intent, content, table.tally.next(), { again: true, salt, policy }), mac);
   audit.append(movedEntry(row, 'in', shown));
   if (row.order_id !== null) audit.append(stepEntry('responded', row, String(row.order_id)));
 }

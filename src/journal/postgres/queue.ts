@@ -1,7 +1,8 @@
 import { hostname } from 'node:os';
 import { isObject, type JsonObject, numberIn, textIn } from '../../api/json.ts';
 import type { DatabaseAddress } from '../../format/database-address.ts';
-import { StorageError } from '../../platform/errors.ts';
+import { ErrandError, StorageError } from '../../platform/errors.ts';
+import { isMacOf, type Mac, macOf } from '../mac.ts';
 import {
   Connection,
   type DatabaseRow,
@@ -27,9 +28,15 @@ export class JobQueue {
   readonly worker = newId();
   readonly #connection: RetryingConnection;
   readonly #heartbeat: Heartbeat;
+  readonly #mac: Mac | undefined;
 
-  /** @param signal stops retries when the database is unreachable. */
-  constructor(address: DatabaseAddress, signal: AbortSignal) {
+  /**
+   * @param signal stops retries when the database is unreachable.
+   * @param mac signs what is queued. What it has not signed is never placed, since anyone who can write to the database
+   * could have queued it.
+   */
+  constructor(address: DatabaseAddress, signal: AbortSignal, mac?: Mac) {
+    this.#mac = mac;
     this.#connection = new RetryingConnection(address, signal);
     this.#heartbeat = new Heartbeat(address, this.worker);
   }
@@ -55,7 +62,7 @@ export class JobQueue {
               this.#heartbeat.next(),
               `DELETE FROM errand.campaigns WHERE created_at < now() - interval '${retentionDays} days'`,
               `INSERT INTO errand.campaigns AS known (base_url, account, name, sent_with, terms, facts, state, reader)
-                 SELECT ${owner}, ${literal(name)}, ${literal(begin.sentWith)}, ${jsonText(readable(begin.terms))}, '{}', 'reading', '${this.worker}'
+                 SELECT ${owner}, ${literal(name)}, ${literal(begin.sentWith)}, ${jsonText(this.#signed('job', { name }, readable(begin.terms)))}, '{}', 'reading', '${this.worker}'
                  WHERE NOT EXISTS (SELECT 1 FROM errand.campaigns WHERE ${others})
                ON CONFLICT (base_url, account, name) DO UPDATE
                  SET terms = excluded.terms, facts = '{}', sent_with = excluded.sent_with, state = 'reading', reader = excluded.reader
@@ -69,13 +76,14 @@ export class JobQueue {
     );
     const found = rows.filter((row) => 'base_url' in row).map(jobOf);
     const isOwn = (one: Job): boolean => one.baseUrl === baseUrl && one.account === account;
-    return { own: found.find(isOwn), elsewhere: found.find((one) => !isOwn(one)) };
+    const own = found.find(isOwn);
+    return { own: own && this.#verified(own), elsewhere: found.find((one) => !isOwn(one)) };
   }
 
   /** Reads a job; undefined if it no longer exists. */
   async read({ id }: Pick<Job, 'id'>): Promise<Job | undefined> {
     const [row] = await this.#connection.ask(`${this.#campaigns} WHERE id = ${id}`);
-    return row && jobOf(row);
+    return row && this.#verified(jobOf(row));
   }
 
   /** Starts this worker's heartbeats for a job. */
@@ -85,9 +93,9 @@ export class JobQueue {
   }
 
   /** Queues chunks for the service to check. Only the current reader may do so. */
-  async addChecks({ id }: Pick<Job, 'id'>, chunks: readonly Omit<Chunk, 'kind'>[]): Promise<void> {
+  async addChecks({ id, name }: JobName, chunks: readonly Omit<Chunk, 'kind'>[]): Promise<void> {
     await this.#connection.ask(
-      `${insertChunks(id, 'check', chunks)}
+      `${this.#insertChunks({ id, name }, 'check', chunks)}
          WHERE EXISTS (SELECT 1 FROM errand.campaigns WHERE id = ${id} AND reader = '${this.worker}')
          ON CONFLICT DO NOTHING`,
     );
@@ -101,14 +109,20 @@ export class JobQueue {
   }
 
   /** Results of the next checked chunks. @param known lists the places already read. */
-  async checked({ id }: Pick<Job, 'id'>, known: readonly number[]): Promise<DoneChunk[]> {
+  async checked(job: JobName, known: readonly number[]): Promise<DoneChunk[]> {
     const rows = await this.#connection.ask(
-      `SELECT place, body, result FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'check'
+      `SELECT place, body, result FROM errand.campaign_chunks WHERE campaign = ${job.id} AND kind = 'check'
          AND result IS NOT NULL AND place <> ALL (${placesSql(known)}) ORDER BY place LIMIT 20`,
     );
-    return rows.map((row) => ({
-      ...{ place: Number(row.place), body: objectOf(row.body), result: objectOf(row.result) },
-    }));
+    return rows.map((row) => {
+      const place = Number(row.place);
+      const body = this.#read('chunk', { name: job.name, kind: 'check', place }, row.body);
+      return {
+        place,
+        body,
+        result: this.#read('result', { name: job.name, kind: 'check', place }, row.result),
+      };
+    });
   }
 
   /**
@@ -116,16 +130,17 @@ export class JobQueue {
    * @throws StorageError if another worker has become the reader meanwhile.
    */
   async open(
-    { id }: Pick<Job, 'id'>,
+    { id, name }: JobName,
     facts: JsonObject,
     chunks: AsyncIterable<readonly Omit<Chunk, 'kind'>[]>,
   ): Promise<void> {
     const own = new Connection(this.#connection.address);
     try {
       await own.ask(`BEGIN; DELETE FROM errand.campaign_chunks WHERE campaign = ${id}`);
-      for await (const some of chunks) if (some.length > 0) await own.ask(insertChunks(id, 'place', some));
+      for await (const some of chunks)
+        if (some.length > 0) await own.ask(this.#insertChunks({ id, name }, 'place', some));
       const opened = await own.ask(
-        `UPDATE errand.campaigns SET state = 'open', reader = NULL, facts = ${jsonText(readable(facts))}
+        `UPDATE errand.campaigns SET state = 'open', reader = NULL, facts = ${jsonText(this.#signed('job', { name, isOpen: true }, readable(facts)))}
            WHERE id = ${id} AND state = 'reading' AND reader = '${this.worker}' RETURNING id`,
       );
       if (opened.length === 0)
@@ -153,11 +168,7 @@ export class JobQueue {
    * Takes the next free chunk; undefined if none is available now. @param inHand lists the places of the chunks this
    * worker already has.
    */
-  async take(
-    { id }: Pick<Job, 'id'>,
-    kind: ChunkKind,
-    inHand: readonly number[],
-  ): Promise<Chunk | undefined> {
+  async take({ id, name }: JobName, kind: ChunkKind, inHand: readonly number[]): Promise<Chunk | undefined> {
     // Without MATERIALIZED, the planner may evaluate the subquery for each row and take every chunk.
     const [row] = await this.#connection.ask(
       `WITH next AS MATERIALIZED (
@@ -170,17 +181,19 @@ export class JobQueue {
        WHERE taken.campaign = ${id} AND taken.kind = '${kind}' AND taken.place = next.place
        RETURNING taken.place, taken.body`,
     );
-    return row && { kind, place: Number(row.place), body: objectOf(row.body) };
+    if (!row) return undefined;
+    const place = Number(row.place);
+    return { kind, place, body: this.#read('chunk', { name, kind, place }, row.body) };
   }
 
   /** Stores a chunk's result. */
   async done(
-    { id }: Pick<Job, 'id'>,
+    { id, name }: JobName,
     { kind, place }: Pick<Chunk, 'kind' | 'place'>,
     result: JsonObject,
   ): Promise<void> {
     await this.#connection.ask(
-      `UPDATE errand.campaign_chunks SET result = ${jsonText(readable(result))}, worker = NULL
+      `UPDATE errand.campaign_chunks SET result = ${jsonText(this.#signed('result', { name, kind, place }, readable(result)))}, worker = NULL
          WHERE campaign = ${id} AND kind = '${kind}' AND place = ${place}`,
     );
   }
@@ -214,9 +227,7 @@ export class JobQueue {
   }
 
   /** All order chunks, done or not, in file order. */
-  async *orders({
-    id,
-  }: Pick<Job, 'id'>): AsyncGenerator<Chunk & { readonly result: JsonObject | undefined }> {
+  async *orders({ id, name }: JobName): AsyncGenerator<Chunk & { readonly result: JsonObject | undefined }> {
     for (let place = -1; ; ) {
       const rows = await this.#connection.ask(
         `SELECT place, body, result FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'place' AND place > ${place}
@@ -224,8 +235,9 @@ export class JobQueue {
       );
       for (const row of rows) {
         place = Number(row.place);
-        const result = isObject(row.result) ? row.result : undefined;
-        yield { kind: 'place', place, body: objectOf(row.body), result };
+        const at = { name, kind: 'place', place } as const;
+        const result = isObject(row.result) ? this.#read('result', at, row.result) : undefined;
+        yield { kind: 'place', place, body: this.#read('chunk', at, row.body), result };
       }
       if (rows.length === 0) return;
     }
@@ -240,12 +252,15 @@ export class JobQueue {
   }
 
   /** Results of finished order chunks, in file order. */
-  async placed({ id }: Pick<Job, 'id'>): Promise<{ readonly rows: number; readonly result: JsonObject }[]> {
+  async placed({ id, name }: JobName): Promise<{ readonly rows: number; readonly result: JsonObject }[]> {
     const found = await this.#connection.ask(
-      `SELECT count, result FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'place' AND result IS NOT NULL
+      `SELECT count, place, result FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'place' AND result IS NOT NULL
          ORDER BY place`,
     );
-    return found.map(({ count, result }) => ({ rows: Number(count), result: objectOf(result) }));
+    return found.map(({ count, place, result }) => ({
+      rows: Number(count),
+      result: this.#read('result', { name, kind: 'place', place: Number(place) }, result),
+    }));
   }
 
   /** Once everything is done, drops the rows, because the journal has them. */
@@ -269,22 +284,70 @@ export class JobQueue {
     this.#connection.drop();
   }
 
+  /** Signs what is written at a place of a job. The code comes last, since keys are searched for at the beginning. */
+  #signed(what: 'job' | 'chunk' | 'result', at: Place, value: JsonObject): JsonObject {
+    return this.#mac ? { ...value, mac: macOf(this.#mac, what, { at, value }) } : value;
+  }
+
+  /** Reads what is written at a place. @throws ErrandError conflict if it is not signed, or of another place. */
+  #read(what: 'job' | 'chunk' | 'result', at: Place, stored: unknown): JsonObject {
+    const { mac, ...value } = objectOf(stored);
+    if (this.#mac && !isMacOf(mac, this.#mac, what, { at, value })) throw unsigned(at.name);
+    return value;
+  }
+
+  #verified(job: Job): Job {
+    const { name, state } = job;
+    const isRead = state === 'open' || state === 'done';
+    return {
+      ...job,
+      terms: this.#read('job', { name }, job.terms),
+      facts: isRead ? this.#read('job', { name, isOpen: true }, job.facts) : job.facts,
+    };
+  }
+
+  /**
+   * Stores rows unchanged, including NUL characters. PostgreSQL stores JSON that contains NUL, but cannot look inside
+   * it.
+   */
+  #insertChunks({ id, name }: JobName, kind: ChunkKind, chunks: readonly Omit<Chunk, 'kind'>[]): string {
+    const given = chunks.map(({ place, body }) => {
+      const signed = this.#signed('chunk', { name, kind, place }, body);
+      return `(${place}::bigint, ${countOf(body)}::bigint, ${jsonText(signed)})`;
+    });
+    return `INSERT INTO errand.campaign_chunks (campaign, kind, place, count, body)
+      SELECT ${id}, '${kind}', place, count, body FROM (VALUES ${given.join(', ')}) AS given (place, count, body)`;
+  }
+
   get #campaigns(): string {
     return `SELECT id, base_url, account, name, sent_with, state, terms, facts, reader = '${this.worker}' AS is_reader,
       (SELECT host FROM errand.workers WHERE workers.id = reader AND until > clock_timestamp()) AS reader_host FROM errand.campaigns`;
   }
 }
 
-/**
- * Stores rows unchanged, including NUL characters. PostgreSQL stores JSON that contains NUL, but cannot look inside it.
- */
-const insertChunks = (id: number, kind: ChunkKind, chunks: readonly Omit<Chunk, 'kind'>[]): string => {
-  const given = chunks.map(
-    ({ place, body }) => `(${place}::bigint, ${countOf(body)}::bigint, ${jsonText(body)})`,
+type JobName = Pick<Job, 'id' | 'name'>;
+
+/** Where something signed stands. Elsewhere it is not taken for signed. */
+interface Place {
+  /** Name of the job. */
+  readonly name: string;
+  /** Set for what is known once the file is read. */
+  readonly isOpen?: true;
+  readonly kind?: ChunkKind;
+  readonly place?: number;
+}
+
+const unsigned = (name: string): ErrandError =>
+  new ErrandError(
+    'conflict',
+    `the shared upload ${name} is not signed under the API key in use: an earlier version of errand began it, or somebody else has written to it; nothing of it is sent`,
+    {
+      code: 'not_proven',
+      outcome: 'not_sent',
+      retryable: false,
+      hint: 'Upload the file again under another name (--name): what is ordered already is left out.',
+    },
   );
-  return `INSERT INTO errand.campaign_chunks (campaign, kind, place, count, body)
-    SELECT ${id}, '${kind}', place, count, body FROM (VALUES ${given.join(', ')}) AS given (place, count, body)`;
-};
 
 /** Replaces lone surrogates and NUL in service text, because PostgreSQL cannot read JSON that contains them. */
 const readable = (value: JsonObject): JsonObject =>

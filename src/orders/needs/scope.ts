@@ -3,11 +3,11 @@ import type { Client } from '../../http/client.ts';
 import { unlessMissing } from '../../http/response.ts';
 import type { Attempt, AttemptScope, Attempts, StoredAccount } from '../../journal/attempts.ts';
 import type { Journal } from '../../journal/journal.ts';
-import type { JournalRecord } from '../../journal/journal-record.ts';
+import { type JournalRecord, paidAccount } from '../../journal/journal-record.ts';
 import { ErrandError, stopOf } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { readOrder } from '../submit/existing.ts';
-import { isPaid, paidSender } from '../submit/intent.ts';
+import { isPaid } from '../submit/intent.ts';
 
 type ScopeContext = Pick<OrderContext, 'settings' | 'sender' | 'isRehearsal'>;
 
@@ -38,7 +38,7 @@ export async function scopeOf(
   if (isPaid(operation)) return scope;
   const stored = await attempts.accounts(scope);
   const [account] = scope.accounts;
-  const others = stored.filter((one) => one.account !== account && one.account !== paidSender.account);
+  const others = stored.filter((one) => one.account !== account && one.account !== paidAccount);
   if (others.length === 0 || stored.some((one) => one.account === account && one.userId !== undefined))
     return withSameUser(scope, stored);
   const client = await context.client();
@@ -63,7 +63,7 @@ export async function scopeOf(
 const maxIdentified = 10;
 
 async function scopeAlone(context: ScopeContext, operation: string): Promise<AttemptScope> {
-  const { account } = isPaid(operation) ? paidSender : await context.sender();
+  const account = isPaid(operation) ? paidAccount : (await context.sender()).account;
   return {
     service: context.settings.baseUrl.value,
     accounts: [account],

@@ -116,7 +116,8 @@ async function settleAttempt<N extends JournaledOperation>(
       if (listed) return listed;
       if (wasSentWithOtherKey(record, intent)) {
         const found = await findAttempt(context, order, attempt, record);
-        if (found.orderId !== undefined) return found;
+        const isToOrder = isOnly && isSameRequest(record, intent);
+        return found.orderId === undefined && isToOrder ? giveUp(context, attempt, record) : found;
       }
       // A request with different content cannot settle the request in doubt.
       if (!isSameRequest(record, intent)) return { state };
@@ -195,6 +196,41 @@ async function isSettledBy(
   await settleIntent(context, { key, baseUrl, operation }, orderId, { madeAt });
   return true;
 }
+
+/** Maximum time for which lists of orders lag, ms. */
+const listLagMs = 300_000;
+
+/**
+ * Gives up a request that another key of this user left in doubt, and that the service does not list. It is never sent
+ * again, since only its own key shows who recorded it, but no longer stands in the way.
+ * @throws ErrandError conflict as long as the service may not list its order yet.
+ */
+async function giveUp(
+  context: OrderContext,
+  { state, madeAt }: Attempt,
+  record: JournalRecord,
+): Promise<Outcome> {
+  const { key, base_url: baseUrl } = record;
+  const leftMs = madeAt + listLagMs - context.serviceClock.now();
+  if (leftMs > 0) throw mayBeListedLater(record, leftMs);
+  const journal = await context.journal();
+  if ((await journal.claim(record, false)).state !== 'intended') return { state };
+  await journal.forget(key, baseUrl);
+  context.note(`${key} was in doubt, and no order looks like it: it is given up`);
+  return { state: 'unsent' };
+}
+
+const mayBeListedLater = ({ key, sent_with: sentWith }: JournalRecord, leftMs: number): ErrandError =>
+  new ErrandError(
+    'conflict',
+    `${key} is in doubt and was sent with another key, ${sentWith}; nothing was ordered`,
+    {
+      idempotencyKey: key,
+      outcome: 'unknown',
+      retryable: true,
+      hint: `Run this again in ${Math.ceil(leftMs / 60_000)} min: by then the service lists what came of it.`,
+    },
+  );
 
 /** Sends this command's own request in doubt again. @returns undefined if another process is doing so. */
 async function settleOwn<N extends JournaledOperation>(

@@ -9,6 +9,7 @@ import {
   paidAccount,
   type Sender,
 } from '../../journal/journal-record.ts';
+import { machineMac } from '../../journal/mac.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import type { Consent } from '../../spending/options.ts';
@@ -43,22 +44,26 @@ export const paidOperation = 'agent.order.create';
 /** Whether an operation is paid by challenge. Its orders belong to no account, and no list shows them. */
 export const isPaid = (operation: string): boolean => operation === paidOperation;
 
-/** Who sends an order paid by challenge, which needs no key. */
-export const paidSender: Sender = { keyMasked: 'payment', account: paidAccount };
+/** Who sends an order paid by challenge, which needs no key. This machine's own key signs its record. */
+const paidSender = ({ settings: { folders } }: OrderContext): Sender => ({
+  keyMasked: 'payment',
+  account: paidAccount,
+  mac: machineMac(folders.state),
+});
 
 /** Who sends an operation with the API key in use. */
 export async function senderOf(context: OrderContext, operation: string): Promise<Sender> {
-  if (isPaid(operation)) return paidSender;
+  if (isPaid(operation)) return paidSender(context);
   return context.sender(operation === 'legacy.retry' ? 'legacy' : 'current');
 }
 
 /** Builds the intent of an order paid by challenge, before the payment method is known. */
-export const paidIntent = ({ settings }: OrderContext, given: Given): IntentOf<typeof paidOperation> => ({
+export const paidIntent = (context: OrderContext, given: Given): IntentOf<typeof paidOperation> => ({
   ...given,
   operation: paidOperation,
-  profile: settings.profile.value,
-  baseUrl: settings.baseUrl.value,
-  ...paidSender,
+  profile: context.settings.profile.value,
+  baseUrl: context.settings.baseUrl.value,
+  ...paidSender(context),
 });
 
 export const paidBy = (payment: PaymentNote): Pick<Intent, 'keyMasked' | 'payment'> => ({

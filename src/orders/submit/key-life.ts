@@ -49,12 +49,9 @@ function tooOldWith(
 ): ErrandError {
   const { key, created_at: since } = record;
   const where = whereFlags(context);
-  const why = isKeyOld(record, context.clock.now())
-    ? ', longer than a service keeps a key'
-    : ' and was sent with another key of this user';
   return new ErrandError(
     'conflict',
-    `${key} is in doubt since ${since}${why}; nothing was ordered. ${text}`,
+    `${key} is in doubt since ${since}, longer than a service keeps a key; nothing was ordered. ${text}`,
     {
       idempotencyKey: key,
       outcome: 'unknown',

@@ -75,12 +75,15 @@ export const settlingQuote =
   (context: OrderContext, client: string) =>
   async ({ key, body: { idempotency_key: _, ...body } }: JournalRecord): Promise<string> => {
     const { profile, baseUrl } = context.settings;
-    const { account } = await context.sender();
-    return (await context.journal()).quotes.save({
-      ...{ key, account, profile: profile.value, baseUrl: baseUrl.value, client, body },
-      ...{ isNew: false, isSettling: true, cents: numberIn(body, 'max_price') ?? 0 },
-      expiresAt: context.clock.now() + quoteLifetimeMs,
-    });
+    const { account, mac } = await context.sender();
+    return (await context.journal()).quotes.save(
+      {
+        ...{ key, account, profile: profile.value, baseUrl: baseUrl.value, client, body },
+        ...{ isNew: false, isSettling: true, cents: numberIn(body, 'max_price') ?? 0 },
+        expiresAt: context.clock.now() + quoteLifetimeMs,
+      },
+      mac,
+    );
   };
 
 /** What was agreed to before a quote is placed. */

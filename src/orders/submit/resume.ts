@@ -2,7 +2,6 @@ import { canonicalJson } from '../../format/canonical.ts';
 import type { Client } from '../../http/client.ts';
 import { InDoubtError } from '../../http/errors.ts';
 import { readGrant } from '../../http/payment-credential.ts';
-import type { AttemptScope } from '../../journal/attempts.ts';
 import { proofOf, type Unproven } from '../../journal/intent-proof.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
@@ -22,6 +21,7 @@ import {
   asOrder,
   asReturn,
   type Body,
+  isPaid,
   type KeyedBody,
   labelsOf,
   type Made,
@@ -33,8 +33,6 @@ import { checkNotThere, isKeyOld, tooOld } from './key-life.ts';
 import { type Create, endUnsent, send } from './send.ts';
 
 interface ResumeOptions {
-  /** Whether the account's API key has changed since the record was sent. */
-  readonly keyChanged?: boolean;
   /**
    * Whether to resend even if the service may have forgotten the key. Where an order looks like it, nothing is sent.
    */
@@ -50,19 +48,12 @@ interface ResumeOptions {
 export async function resumeIntent(
   context: OrderContext,
   found: JournalRecord,
-  { keyChanged = false, resend = false }: ResumeOptions = {},
+  { resend = false }: ResumeOptions = {},
 ): Promise<Made> {
   const client = await context.client();
   if (found.state === 'damaged') throw damagedRecord(found);
   await checkService(context, found);
-  let otherKey: AttemptScope | undefined;
-  if (found.state === 'intended') {
-    await proven(context, client, found);
-    if (!keyChanged && wasSentWithOtherKey(found, await senderOf(context, found.operation))) {
-      otherKey = await sameUserScope(context, found);
-      if (!otherKey) throw sentWithOtherKey(found);
-    }
-  }
+  if (found.state === 'intended') await proven(context, client, found);
   const record = await claim(context, found);
   if (record.state === 'damaged') throw damagedRecord(record);
   if (record.order_id !== null)
@@ -73,35 +64,15 @@ export async function resumeIntent(
   }
   const settle = (Object.hasOwn(settling, record.operation) && settling[record.operation]) || settleOrder;
   // The record may have changed since it was read, so verify it again.
-  return settle({ context, client, record: await proven(context, client, record), resend, otherKey });
+  return settle({ context, client, record: await proven(context, client, record), resend });
 }
 
-/** The accounts of the user in use, if another key of theirs has left an order in doubt. */
-async function sameUserScope(
-  context: OrderContext,
-  { operation, account }: JournalRecord,
-): Promise<AttemptScope | undefined> {
-  if (operation !== 'order.create') return undefined;
+/** Whether another key of the same user has left an order in doubt. */
+async function isOfSameUser(context: OrderContext, { operation, account }: JournalRecord): Promise<boolean> {
+  if (operation !== 'order.create') return false;
   const scope = await scopeOf(context, await (await context.journal()).attempts());
-  return scope.accounts.includes(account) ? scope : undefined;
+  return scope.accounts.includes(account);
 }
-
-/**
- * Whether the service would list the order of a record by now. Its own clock counts, since that of the machine that
- * recorded it may be days off. It has to be asked before.
- */
-async function isListedByNow(
-  context: OrderContext,
-  scope: AttemptScope,
-  { key, created_at: since }: JournalRecord,
-): Promise<boolean> {
-  const attempts = await (await context.journal()).attempts();
-  const attempt = (await attempts.ofKey(scope, key)).at(-1);
-  return context.serviceClock.now() - (attempt?.madeAt ?? Date.parse(since)) >= listLagMs;
-}
-
-/** Maximum time for which lists of orders lag, ms. */
-const listLagMs = 300_000;
 
 /** Same as `resumeIntent`, for a record of a known operation. */
 export const resumeKnown = async <N extends JournaledOperation>(
@@ -118,16 +89,12 @@ interface Settling {
   readonly client: Client;
   readonly record: JournalRecord;
   readonly resend: boolean;
-  /** The accounts of the user; set if another key of theirs has sent it. */
-  readonly otherKey: AttemptScope | undefined;
 }
 
-async function settleOrder({ context, client, record, resend, otherKey }: Settling): Promise<Made> {
+async function settleOrder({ context, client, record, resend }: Settling): Promise<Made> {
   const isOld = isKeyOld(record, context.clock.now());
   if (isOld && !resend) throw await tooOld(context, client, record);
-  if (isOld || otherKey) await checkNotThere(context, client, record);
-  // The service may count the keys of each API key apart, so an order that is not listed yet would be made twice.
-  if (otherKey && !(await isListedByNow(context, otherKey, record))) throw sentWithOtherKey(record);
+  if (isOld) await checkNotThere(context, client, record);
   const body = { ...(await asOrder(record)), idempotency_key: record.key };
   return send(context, client, { intent: intentIn(record), body, sending: 'again' });
 }
@@ -233,27 +200,40 @@ async function checkService(context: OrderContext, record: JournalRecord): Promi
  * @throws ErrandError conflict that says what the service has for the record.
  */
 async function proven(context: OrderContext, client: Client, record: JournalRecord): Promise<JournalRecord> {
-  const proof = proofOf((await context.journal()).audit, record);
+  const sender = await senderOf(context, record.operation);
+  const proof = proofOf((await context.journal()).audit, record, sender);
+  if (proof === 'unsigned' && wasSentWithOtherKey(record, sender)) {
+    if (!(await isOfSameUser(context, record))) throw sentWithOtherKey(record);
+    throw await unproven(context, client, record, 'of another key');
+  }
+  if (proof === 'unsigned' && isPaid(record.operation))
+    throw await unproven(context, client, record, 'of another machine');
   if (typeof proof === 'string') throw await unproven(context, client, record, proof);
   if (!(await isReserved(context, record, proof)))
     throw await unproven(context, client, record, 'unreserved');
   return { ...record, created_at: proof.since };
 }
 
-const reasons: Readonly<Record<Unproven, (key: string) => string>> = {
-  absent: (key) =>
-    `the audit chain does not have ${key}: an early version of errand wrote the record, a repair lost its entry, or somebody else wrote it`,
-  ended: (key) => `the audit chain says that ${key} has ended, and its record says that it is in doubt`,
-  changed: (key) => `the record of ${key} was changed: the audit chain has it otherwise`,
-  unreserved: (key) => `a policy held when ${key} was recorded, and nothing is reserved for it`,
-};
+const reasons: Readonly<Record<Unproven | 'of another key' | 'of another machine', (key: string) => string>> =
+  {
+    absent: (key) =>
+      `the audit chain does not have ${key}: an early version of errand wrote the record, a repair lost its entry, or somebody else wrote it`,
+    ended: (key) => `the audit chain says that ${key} has ended, and its record says that it is in doubt`,
+    changed: (key) => `the record of ${key} was changed: the audit chain has it otherwise`,
+    unsigned: (key) =>
+      `${key} is not signed under the API key in use: an earlier version of errand recorded it, or somebody else wrote it`,
+    'of another machine': (key) =>
+      `${key} is not signed by this machine, and only the machine that paid for it settles it`,
+    'of another key': (key) => `${key} is in doubt and was sent with another key of this user`,
+    unreserved: (key) => `a policy held when ${key} was recorded, and nothing is reserved for it`,
+  };
 
 /** The error for a record that is not resent. A person has to check the service and reorder what is missing. */
 async function unproven(
   context: OrderContext,
   client: Client,
   record: JournalRecord,
-  why: Unproven,
+  why: keyof typeof reasons,
 ): Promise<ErrandError> {
   const { key, operation } = record;
   const { one, list } = labelsOf(operation);

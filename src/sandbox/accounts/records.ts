@@ -1,9 +1,9 @@
 import type { ErrorType } from '../../api/error-types.ts';
 import type { Shape } from '../../api/schemas/index.ts';
+import type { Sealer } from '../../platform/sealer.ts';
 import { retailerNamed } from '../catalogue/retailers.ts';
 import { moved, nextDue } from '../orders/lifecycle/index.ts';
 import type { OrderPlan, OrderRecord } from '../orders/lifecycle/types.ts';
-import type { Sealer } from '../store/secrets.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 
 /** A managed account as stored; secrets are encrypted. */

@@ -1,9 +1,9 @@
 import type { ControlState, FaultChange } from '../../api/control.ts';
+import type { Sealer } from '../../platform/sealer.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { SandboxConfig } from '../config.ts';
 import type { SandboxClock } from '../store/clock.ts';
 import type { IdGenerator } from '../store/identity.ts';
-import type { Sealer } from '../store/secrets.ts';
 import type { Snapshot } from '../store/snapshots.ts';
 import type { Store } from '../store/store.ts';
 import type { Exchange } from './request-log.ts';

@@ -99,7 +99,6 @@ describe.runIf(process.platform !== 'win32')('a key command', () => {
       ['config', 'set', 'timeout', '20s'],
       ['retailer', 'list'],
       ['order', 'journal', 'list', '--all'],
-      ['audit', 'verify'],
       ['sandbox', 'mint', '--no-store'],
     ])
       expect((await run(...line)).code, line.join(' ')).toBe(0);

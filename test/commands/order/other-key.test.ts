@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { loadSqlite } from '../../../src/platform/sqlite/load.ts';
 import { hashKey } from '../../../src/sandbox/server/caller.ts';
 import { readFault } from '../../../src/sandbox/server/faults.ts';
+import { FaultProxy } from '../../faults/proxy.ts';
 import { errand } from '../../support/run.ts';
 import { TestService } from '../../support/service.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
@@ -150,6 +151,38 @@ describe('another key on the same machine', () => {
       expect(other.code).toBe(9);
       expect(other.stderr).toContain('whose this one is cannot be read');
       expect(other.stderr).toContain('; nothing was sent');
+      expect(await ordered(accounts)).toBe(1);
+    });
+
+    test('what the one left in doubt is never sent by the other: it is looked for, then ordered anew', async () => {
+      const accounts = await oneUser();
+      const { order, service, workspace, keys } = accounts;
+      const losses = new FaultProxy(service.baseUrl);
+      const baseUrl = await losses.start();
+      onTestFinished(() => losses.stop());
+      const as = (account: 0 | 1, ...line: string[]) => {
+        const named = { ERRAND_BASE_URL: baseUrl, ERRAND_API_KEY: keys[account] ?? '' };
+        return errand({ ...workspace, environment: { ...workspace.environment, ...named } }, line);
+      };
+      losses.faults = ['reset-before'];
+      expect((await as(0, ...order)).code).toBe(10);
+      const [key = ''] = (await as(1, 'order', 'journal', 'list', '-o', 'id')).stdout.trim().split('\n');
+      const early = await as(1, ...order);
+      expect([early.code, early.stderr], early.stderr).toEqual([
+        5,
+        expect.stringMatching(/sent with another key[\s\S]*Run this again in \d min/),
+      ]);
+      service.pass(6 * 60_000);
+      const resumed = await as(1, 'order', 'journal', 'resume', key);
+      expect([resumed.code, resumed.stderr], resumed.stderr).toEqual([
+        5,
+        expect.stringContaining('was sent with another key of this user; it is not sent'),
+      ]);
+      expect(await ordered(accounts)).toBe(0);
+      const later = await as(1, ...order);
+      expect(later.code, later.stderr).toBe(0);
+      expect(later.stderr).toContain('it is given up');
+      expect((await as(0, ...order)).code).toBe(5);
       expect(await ordered(accounts)).toBe(1);
     });
 

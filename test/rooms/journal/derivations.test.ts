@@ -269,7 +269,7 @@ describe('records', () => {
       ),
       () => now,
     );
-    expect([id, quotes.find('the-handle')?.key]).toEqual([
+    expect([id, quotes.find('the-handle', { account: 'a' })?.key]).toEqual([
       '0ed558069ca9495dec4559f24f57069591fb8bb459afa66ce9e694de8e8b8136',
       'k-1',
     ]);

@@ -1,7 +1,12 @@
+import { proofOf } from '../../../journal/intent-proof.ts';
+import type { JournalRecord } from '../../../journal/journal-record.ts';
 import { ownOpenText } from '../../../journal/owner.ts';
 import type { DatabaseFacts } from '../../../journal/postgres/examine.ts';
+import { wasSentWithOtherKey } from '../../../journal/take-over.ts';
+import { senderOf } from '../../../orders/submit/intent.ts';
 import { settlingCommands, unfinishedLine } from '../../../orders/unfinished.ts';
 import { DamagedError } from '../../../platform/errors.ts';
+import type { Context } from '../../../run/context.ts';
 import { unnamedService } from '../../../run/context-flags.ts';
 import { type Check, type Finding, info, ok, problem, problemOf } from '../check.ts';
 
@@ -20,6 +25,12 @@ export const journal: Check = {
       const unfinished = opened.unfinished();
       const line = await unfinishedLine(context, unfinished);
       if (line === undefined) return ok('the journal can be written, and no order is in doubt');
+      const unproven = await unprovenOf(context, unfinished.inDoubt);
+      if (unproven.length > 0)
+        return problem(
+          `${unproven.join(' and ')} ${unproven.length === 1 ? 'is' : 'are'} in doubt, and nothing proves that this API key requested ${unproven.length === 1 ? 'it' : 'them'}: never sent`,
+          '`errand order journal resume` with the key says why, and names what looks like it at the service.',
+        );
       const [first] = [...unfinished.inDoubt, ...unfinished.unreported];
       const [what = line] = line.split(';');
       const { commands } = await settlingCommands(context, unfinished);
@@ -39,6 +50,18 @@ export const journal: Check = {
     }
   },
 };
+
+/** Records in doubt of the account and service in use that the audit chain does not prove. @returns their keys. */
+async function unprovenOf(context: Context, records: readonly JournalRecord[]): Promise<string[]> {
+  const { audit } = await context.journal();
+  const keys: string[] = [];
+  for (const record of records) {
+    const sender = await senderOf(context, record.operation);
+    const isHere = record.base_url === context.settings.baseUrl.value && !wasSentWithOtherKey(record, sender);
+    if (isHere && typeof proofOf(audit, record, sender) === 'string') keys.push(record.key);
+  }
+  return keys;
+}
 
 /** Maximum round-trip time of a database that is not called slow, ms. Every order waits for the database. */
 const slowMs = 250;

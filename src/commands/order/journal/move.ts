@@ -1,7 +1,9 @@
 import { defineCommand } from '../../../cli/define.ts';
 import { countText } from '../../../format/counts.ts';
-import type { Moved } from '../../../journal/postgres/move.ts';
+import { paidAccount } from '../../../journal/journal-record.ts';
+import type { Moved, MoveOptions } from '../../../journal/postgres/move.ts';
 import { exitCodes, UsageError } from '../../../platform/errors.ts';
+import type { Context } from '../../../run/context.ts';
 import { columnsFor, shown } from './columns.ts';
 
 export const move = defineCommand({
@@ -34,6 +36,7 @@ export const move = defineCommand({
       {
         now: context.clock.now,
         origin: await context.origin(),
+        macFor: await signingKeys(context),
         waiting: { signal: context.signal },
         isPreview,
       },
@@ -49,6 +52,28 @@ export const move = defineCommand({
     };
   },
 });
+
+/** Finds the key of an account among those of this machine. */
+async function signingKeys(context: Context): Promise<MoveOptions['macFor']> {
+  const [{ fingerprint, keysOf }, { machineMac, macUnder }] = await Promise.all([
+    import('../../../config/keys.ts'),
+    import('../../../journal/mac.ts'),
+  ]);
+  const { legacyToken, folders } = context.settings;
+  const { profiles } = (await context.store()).stored;
+  const stored = Object.values(profiles).flatMap((profile) => [
+    ...keysOf(profile).map(({ key }) => key),
+    profile.legacy_token,
+  ]);
+  const keys = [(await context.apiKey())?.value, legacyToken?.value, ...stored].filter(
+    (key) => key !== undefined,
+  );
+  return (account, baseUrl) => {
+    if (account === paidAccount) return machineMac(folders.state);
+    const key = keys.find((one) => fingerprint(one, baseUrl) === account);
+    return key === undefined ? undefined : macUnder(key);
+  };
+}
 
 function hints(
   { records, reservations, attempts, left }: Moved,

@@ -16,7 +16,6 @@ import { asItIs, keysMeaning, ownOpenLine } from './columns.ts';
 async function unfinishedHere(
   context: Context,
   records: readonly JournalRecord[],
-  keyChanged: boolean,
 ): Promise<readonly JournalRecord[]> {
   const { value: baseUrl } = context.settings.baseUrl;
   const elsewhere = records.filter((record) => record.base_url !== baseUrl);
@@ -24,7 +23,7 @@ async function unfinishedHere(
     context.note(note);
   const here = records.filter((record) => record.base_url === baseUrl);
   const foreign: JournalRecord[] = [];
-  for (const record of keyChanged ? [] : here.filter((it) => it.state === 'intended' && !isUnnoted(it)))
+  for (const record of here.filter((it) => it.state === 'intended' && !isUnnoted(it)))
     if (wasSentWithOtherKey(record, await senderOf(context, record.operation))) foreign.push(record);
   for (const { account, sent_with: sentWith } of new Map(foreign.map((it) => [it.sent_with, it])).values()) {
     const savedKey = await lineToUse(context, account);
@@ -64,17 +63,13 @@ export const resume = defineCommand({
   name: 'resume',
   summary: 'Settle orders in doubt: resend the same key, so exactly one order is placed',
   description:
-    'Also shows what an interrupted command placed without reporting it. With --all, what another process is at work on is left to it and noted, so that it may run on several machines at once. A key older than a day is not resent automatically, since the service may have forgotten it: errand names orders that look like it; where none does, --resend sends the key after one more look. A record that the audit chain does not have as it stands, or whose money is not reserved though a policy held, is never sent: errand names what looks like it.',
+    'Also shows what an interrupted command placed without reporting it. With --all, what another process is at work on is left to it and noted, so that it may run on several machines at once. A key older than a day is not resent automatically, since the service may have forgotten it: errand names orders that look like it; where none does, --resend sends the key after one more look. A record that the audit chain does not have as it stands, that is not signed under the API key in use, or whose money is not reserved though a policy held, is never sent: errand names what looks like it.',
   arguments: [{ name: 'keys', names: 'intents', description: keysMeaning, variadic: true }],
   options: {
     all: { kind: 'flag', description: 'everything in doubt or not reported at the service in use' },
     resend: {
       kind: 'flag',
       description: 'send a key again that is older than a day, if no order looks like it; name it',
-    },
-    keyChanged: {
-      kind: 'flag',
-      description: 'also what was sent with the key that the account had before',
     },
   },
   examples: [
@@ -87,11 +82,11 @@ export const resume = defineCommand({
   output: { list: ['order.get', 'bulk.create', 'return.get', 'RetriedOrder'] },
   operations: ['order.create', 'order.get', 'order.list'],
   exitCodes: {
-    5: 'older than a service keeps a key: look, then --resend or forget; or not in the audit chain as it stands: look, then forget; or, by its key, another process is at work on it',
+    5: 'older than a service keeps a key: look, then --resend or forget; or not in the audit chain as it stands, or not signed under the key in use: look, then forget; or, by its key, another process is at work on it',
     10: 'still in doubt: the service does not respond',
   },
   related: ['order journal list', 'order journal forget'],
-  async run(context, { keys = [], all = false, keyChanged = false, resend = false }) {
+  async run(context, { keys = [], all = false, resend = false }) {
     if (all === keys.length > 0) throw new UsageError('name the keys to resume, or give --all');
     if (all && resend) throw new UsageError('--resend needs the keys by name: each was looked at before');
     const named = await readIds(context, 'key', keys, asItIs);
@@ -99,7 +94,7 @@ export const resume = defineCommand({
     const own = await ownOpenLine(context);
     if (own !== undefined) context.note(own);
     const { value: baseUrl } = context.settings.baseUrl;
-    const found = all ? await unfinishedHere(context, journal.list(), keyChanged) : [];
+    const found = all ? await unfinishedHere(context, journal.list()) : [];
     const others = found.filter(isOthers);
     for (const record of others) leave(context, record);
     const unfinished = new Map(
@@ -112,7 +107,7 @@ export const resume = defineCommand({
       ...eachId(context, all ? [...unfinished.keys()] : named, async (key) => {
         const record = unfinished.get(key) ?? journal.get(key, baseUrl);
         try {
-          return (await resumeIntent(context, record, { keyChanged, resend })).order;
+          return (await resumeIntent(context, record, { resend })).order;
         } catch (error) {
           if (!all || !isAtWork(error)) throw error;
           leave(context, journal.get(key, baseUrl));

@@ -47,7 +47,7 @@ export const orderPlace = defineTool({
   untrusted: ['order'],
   async run(call, { quote: handle }) {
     const { context } = call;
-    const quote = (await context.journal()).quotes.find(handle);
+    const quote = (await context.journal()).quotes.find(handle, await context.sender());
     if (!quote) throw unknownQuote();
     try {
       const before = await joined(quote);
@@ -193,7 +193,8 @@ async function explained(context: Context, quote: Quote, error: unknown): Promis
   if (error instanceof PolicyDenial) {
     const [approval] = objectsIn({ all: [own(error.facts.details, 'approval')] }, 'all');
     const until = Date.parse(textIn(approval, 'expires_at') ?? '');
-    if (!Number.isNaN(until)) await (await context.journal()).quotes.extend(quote, until);
+    if (!Number.isNaN(until))
+      await (await context.journal()).quotes.extend(quote, until, await context.sender());
     return error;
   }
   // A conflict that stays says itself what to do, such as an earlier order that stands in the way.

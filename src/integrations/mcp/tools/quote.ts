@@ -156,14 +156,17 @@ export const orderQuote = defineTool({
     const intent = await intentOf(context, 'order.create', made);
     const allowed = await allowedVerdict(context, [{ intent }], { asks: false });
     const approved = isNew || reference ? undefined : await approvedKey(context, intent, {});
-    const { key, account, baseUrl, profile } = intent;
+    const { key, account, baseUrl, profile, mac } = intent;
     const expiresAt = context.clock.now() + quoteLifetimeMs;
     const total = body.max_price + fee;
     const journal = await context.journal();
-    const quote = await journal.quotes.save({
-      ...{ ...stated, account, baseUrl, profile, expiresAt, cents: total },
-      key: approved && !approved.isSent ? approved.key : key,
-    });
+    const quote = await journal.quotes.save(
+      {
+        ...{ ...stated, account, baseUrl, profile, expiresAt, cents: total },
+        key: approved && !approved.isSent ? approved.key : key,
+      },
+      mac,
+    );
     const spendable = await spendableCents(context);
     return {
       record: {
