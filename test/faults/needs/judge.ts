@@ -71,8 +71,9 @@ function judgeNeed(scene: Scene, need: Need, at: number): Finding[] {
     return [finding('ordered twice', `ordered ${made.length} times at once${byOthers(scene, at)}`)];
   const last = known.at(-1);
   const isAgain = own.some(({ run }) => run.isMeant);
-  if (last?.isReturned && !isAgain) return [finding('bought back', `ordered though ${last.id} was returned`)];
-  if (last?.status === 'cancelled' && !isAgain && !doors[door].passesCancelled)
+  if (!last || isAgain || isUserRace(scene, at, [last])) return [];
+  if (last.isReturned) return [finding('bought back', `ordered though ${last.id} was returned`)];
+  if (last.status === 'cancelled' && !doors[door].passesCancelled)
     return [finding('bought back', `ordered though ${last.id} was cancelled`)];
   return [];
 }
@@ -94,7 +95,8 @@ function byOthers({ history: { machines }, runs, past }: Scene, at: number): str
   return now.size > 1 || before.some((user) => !now.has(user)) ? ', among commands of other users' : '';
 }
 
-function isUserRace({ history, runs, past, now }: Scene, at: number, live: readonly TrueOrder[]): boolean {
+/** Whether users whose keys the service keeps apart ordered while no list showed the orders yet. */
+function isUserRace({ history, runs, past, now }: Scene, at: number, orders: readonly TrueOrder[]): boolean {
   const { habits, machines } = history;
   if (habits.keysOf !== 'user') return false;
   const usersOf = (those: readonly JudgedRun[]) =>
@@ -102,7 +104,7 @@ function isUserRace({ history, runs, past, now }: Scene, at: number, live: reado
   const lagMs = habits.lagMs + lookMs;
   const recent = past.flatMap((one) => (one.kind === 'runs' && now - one.at <= lagMs ? one.runs : []));
   const users = new Set(usersOf([...runs, ...recent]));
-  return users.size > 1 && live.every(({ madeAt }) => now - madeAt <= lagMs);
+  return users.size > 1 && orders.every(({ madeAt }) => now - madeAt <= lagMs);
 }
 
 function judgeWords({ after, before, atEnd, runs }: Scene, { run, outcome }: JudgedRun): Finding[] {
