@@ -1,5 +1,5 @@
 import { Random } from '../random.ts';
-import { type DoorName, namingDoors } from './doors.ts';
+import { type DoorName, namingDoors, ownJournalDoors } from './doors.ts';
 import { type Habits, habitsOf } from './habits.ts';
 import { type Moment, type RequestFault, requestFaults, type User } from './service.ts';
 
@@ -82,17 +82,8 @@ export function historyOf(seed: number, on: readonly DoorName[]): History {
   const habits = habitsOf(random);
   const machines = machinesOf(random);
   const needs = needsOf(random, on, habits);
-  const organisationOf = ({ user }: Machine) => (user === 'other' ? 'another' : 'ours');
-  // Without a reference nobody knows of what another journal has.
-  const machineFor = ({ organisation, reference }: Need): number =>
-    random.pick(
-      machines.flatMap((one, at) =>
-        organisationOf(one) === organisation &&
-        (reference !== undefined || organisation === 'another' || one.journal === 0)
-          ? [at]
-          : [],
-      ),
-    );
+  const machineFor = (need: Need): number =>
+    random.pick(machines.flatMap((one, at) => (knowsOf(one, need) ? [at] : [])));
   const runOf = (door: DoorName, at: number, isAmong: boolean): Run => {
     const need = needs[at];
     if (!need) throw new Error(`there is no need ${at}`);
@@ -141,10 +132,16 @@ export function historyOf(seed: number, on: readonly DoorName[]): History {
     else if (draw < 0.62) steps.push({ do: 'run', runs: [runOf(door, need, true), runOf(door, need, true)] });
     else if (draw < 0.76) steps.push(pass());
     else if (draw < 0.95) steps.push({ do: random.pick(['cancel', 'fail', 'return']), need });
-    else if (needs[need]?.reference !== undefined) steps.push({ do: 'order elsewhere', need });
+    else if (needs[need]?.reference !== undefined && door !== 'agent')
+      steps.push({ do: 'order elsewhere', need });
   }
   return { seed, habits, machines, needs, steps };
 }
+
+/** Whether a machine belongs to a need's organisation, and knows of its orders: without a reference by their journal alone. */
+export const knowsOf = ({ user, journal }: Machine, { organisation, reference, door }: Need): boolean =>
+  (user === 'other') === (organisation === 'another') &&
+  (user === 'other' || journal === 0 || (reference !== undefined && !ownJournalDoors.has(door)));
 
 /** Doors whose commands order several needs. */
 export const fileDoors: ReadonlySet<string> = new Set(['upload', 'plan', 'retry']);
@@ -177,7 +174,7 @@ function needsOf(random: Random, on: readonly DoorName[], { keysOf }: Habits): N
     const at = needs.length;
     const door = random.pick(on);
     const isNamed = namingDoors.has(door) && (door === 'reference' || areNamed);
-    const isAnother = keysOf === 'everyone' && at > 0 && random.next() < 0.3;
+    const isAnother = keysOf === 'everyone' && at > 0 && !ownJournalDoors.has(door) && random.next() < 0.3;
     needs.push({
       hidden: `n${at}`,
       organisation: isAnother ? 'another' : 'ours',

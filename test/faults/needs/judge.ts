@@ -1,4 +1,4 @@
-import { doors, type Outcome } from './doors.ts';
+import { doors, type Outcome, ownJournalDoors } from './doors.ts';
 import { fileDoors, type History, type Need, type Run } from './history.ts';
 import type { TrueOrder } from './service.ts';
 
@@ -69,7 +69,7 @@ function judgeNeed(scene: Scene, need: Need, at: number): Finding[] {
     ];
   if (made.length > 1 && !isRace)
     return [finding('ordered twice', `ordered ${made.length} times at once${byOthers(scene, at)}`)];
-  const last = known.at(-1);
+  const last = known.findLast((order) => !isUnseen(scene, order));
   const isAgain = own.some(({ run }) => run.isMeant);
   if (!last || isAgain || isUserRace(scene, at, [last])) return [];
   if (last.isReturned) return [finding('bought back', `ordered though ${last.id} was returned`)];
@@ -98,7 +98,8 @@ function byOthers({ history: { machines }, runs, past }: Scene, at: number): str
 /** Whether users whose keys the service keeps apart ordered while no list showed the orders yet. */
 function isUserRace({ history, runs, past, now }: Scene, at: number, orders: readonly TrueOrder[]): boolean {
   const { habits, machines } = history;
-  if (habits.keysOf !== 'user') return false;
+  const door = history.needs[at]?.door;
+  if (habits.keysOf !== 'user' || (door && ownJournalDoors.has(door))) return false;
   const usersOf = (those: readonly JudgedRun[]) =>
     those.filter(({ run }) => run.needs.includes(at)).map(({ run }) => machines[run.machine]?.user);
   const lagMs = habits.lagMs + lookMs;
