@@ -29,7 +29,7 @@ import {
   paidOperation,
   senderOf,
 } from './intent.ts';
-import { checkNotThere, isKeyOld, tooOld } from './key-life.ts';
+import { checkNotThere, isAhead, isKeyOld, tooOld } from './key-life.ts';
 import { type Create, endUnsent, send } from './send.ts';
 
 interface ResumeOptions {
@@ -123,9 +123,10 @@ interface Settling {
 }
 
 async function settleOrder({ context, client, record, resend, otherKey }: Settling): Promise<Made> {
-  const isOld = isKeyOld(record, context.clock.now());
+  const now = context.clock.now();
+  const isOld = isKeyOld(record, now);
   if (isOld && !resend) throw await tooOld(context, client, record);
-  if (isOld || otherKey) await checkNotThere(context, client, record);
+  if (isOld || otherKey || isAhead(record, now)) await checkNotThere(context, client, record);
   // The service may count the keys of each API key apart, so an order that is not listed yet would be made twice.
   if (otherKey && !(await isListedByNow(context, otherKey, record))) throw sentWithOtherKey(record);
   const body = { ...(await asOrder(record)), idempotency_key: record.key };
