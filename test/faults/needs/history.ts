@@ -58,6 +58,8 @@ export interface Machine {
 
 export interface History {
   readonly seed: number;
+  /** The journals are in one database. */
+  readonly isShared: boolean;
   readonly habits: Habits;
   readonly machines: readonly Machine[];
   readonly needs: readonly Need[];
@@ -75,15 +77,15 @@ const withinMs: Readonly<Record<'single' | 'row' | 'referenced', number>> = {
   referenced: 29 * dayMs,
 };
 
-/** @param on doors to draw from. */
-export function historyOf(seed: number, on: readonly DoorName[]): History {
+/** @param on doors to draw from. @param isShared whether the journals are in one database. */
+export function historyOf(seed: number, on: readonly DoorName[], isShared = false): History {
   const random = new Random(seed);
   const chance = (share: number): boolean => random.next() < share;
   const habits = habitsOf(random);
   const machines = machinesOf(random);
   const needs = needsOf(random, on, habits);
   const machineFor = (need: Need): number =>
-    random.pick(machines.flatMap((one, at) => (knowsOf(one, need) ? [at] : [])));
+    random.pick(machines.flatMap((one, at) => (knowsOf(one, need, isShared) ? [at] : [])));
   const runOf = (door: DoorName, at: number, isAmong: boolean): Run => {
     const need = needs[at];
     if (!need) throw new Error(`there is no need ${at}`);
@@ -135,13 +137,17 @@ export function historyOf(seed: number, on: readonly DoorName[]): History {
     else if (needs[need]?.reference !== undefined && door !== 'agent')
       steps.push({ do: 'order elsewhere', need });
   }
-  return { seed, habits, machines, needs, steps };
+  return { seed, isShared, habits, machines, needs, steps };
 }
 
 /** Whether a machine belongs to a need's organisation, and knows of its orders: without a reference by their journal alone. */
-export const knowsOf = ({ user, journal }: Machine, { organisation, reference, door }: Need): boolean =>
+export const knowsOf = (
+  { user, journal }: Machine,
+  { organisation, reference, door }: Need,
+  isShared: boolean,
+): boolean =>
   (user === 'other') === (organisation === 'another') &&
-  (user === 'other' || journal === 0 || (reference !== undefined && !ownJournalDoors.has(door)));
+  (isShared || user === 'other' || journal === 0 || (reference !== undefined && !ownJournalDoors.has(door)));
 
 /** Doors whose commands order several needs. */
 export const fileDoors: ReadonlySet<string> = new Set(['upload', 'plan', 'retry']);

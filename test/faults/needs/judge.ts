@@ -99,7 +99,7 @@ function byOthers({ history: { machines }, runs, past }: Scene, at: number): str
 function isUserRace({ history, runs, past, now }: Scene, at: number, orders: readonly TrueOrder[]): boolean {
   const { habits, machines } = history;
   const door = history.needs[at]?.door;
-  if (habits.keysOf !== 'user' || (door && ownJournalDoors.has(door))) return false;
+  if (habits.keysOf !== 'user' || history.isShared || (door && ownJournalDoors.has(door))) return false;
   const usersOf = (those: readonly JudgedRun[]) =>
     those.filter(({ run }) => run.needs.includes(at)).map(({ run }) => machines[run.machine]?.user);
   const lagMs = habits.lagMs + lookMs;
@@ -137,7 +137,7 @@ function judgeWords({ after, before, atEnd, runs }: Scene, { run, outcome }: Jud
 
 /** Once faults have stopped and each need's command ran three more times. */
 export function judgeEnd(
-  { needs, machines, habits }: History,
+  { needs, machines, habits, isShared }: History,
   orders: readonly TrueOrder[],
   past: readonly Judged[],
   lastWords: ReadonlyMap<number, string>,
@@ -151,7 +151,7 @@ export function judgeEnd(
     const ofNeed = runs.filter(({ run }) => run.needs.includes(at));
     const isMeant = ofNeed.some(({ run }) => run.isMeant);
     const usersOf = new Set(ofNeed.map(({ run }) => machines[run.machine]?.user));
-    const isApart = habits.keysOf === 'user' && usersOf.size > 1;
+    const isApart = habits.keysOf === 'user' && usersOf.size > 1 && !isShared;
     const isWithdrawn = own.some(
       ({ isReturned, status }) => isReturned || (status === 'cancelled' && !doors[door].passesCancelled),
     );

@@ -8,9 +8,9 @@ const [{ createClient, ErrandError }, { openJournal, placeOrder }] = await Promi
   library('safely'),
 ]);
 
-const { baseUrl, apiKey, folder, order, options } = JSON.parse(await text(process.stdin));
+const { baseUrl, apiKey, folder, database, order, options } = JSON.parse(await text(process.stdin));
 const client = createClient({ baseUrl, apiKey, retries: 0 });
-const journal = await openJournal({ folder, program: 'shop' });
+const journal = await openJournal({ folder, database, program: 'shop' });
 
 async function placed() {
   try {

@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { caches } from '../../support/caches.ts';
+import type { TeamDatabase } from '../../support/postgres.ts';
 import type { Ended, Runner } from '../../support/runner.ts';
+import { endLeases } from '../team/database.ts';
+import { patiently } from '../team/patiently.ts';
 import { doors, type Hand, type Outcome } from './doors.ts';
 import { type History, knowsOf, type Machine, type Need, type Run, type Step } from './history.ts';
 import { type Finding, type Judged, judgeEnd, judgeRuns } from './judge.ts';
@@ -28,10 +31,15 @@ const startMs = Date.parse('2026-03-02T09:00:00Z');
 const stepMs = 1500;
 const roundMs = 3 * 60_000;
 
-export async function playHistory(history: History, runners: readonly [Runner, Runner]): Promise<Played> {
+/** @param database keeps the journals of a history that shares them. */
+export async function playHistory(
+  history: History,
+  runners: readonly [Runner, Runner],
+  database?: TeamDatabase,
+): Promise<Played> {
   const folder = mkdtempSync(join(tmpdir(), 'errand-history-'));
   const service = await NeedsService.start(history.habits, startMs);
-  const play = new Play(history, service, folder, runners);
+  const play = new Play(history, service, folder, { runners, database });
   try {
     await play.all();
     return play;
@@ -49,17 +57,27 @@ class Play implements Played {
   readonly #service: NeedsService;
   readonly #folder: string;
   readonly #runners: readonly [Runner, Runner];
+  readonly #database: TeamDatabase | undefined;
   readonly #past: Judged[] = [];
   /** The program that places an order by the library. */
   #program: ChildProcess | undefined;
   /** What the commands that settle a need's doubts said last. */
   readonly #lastWords = new Map<number, string>();
 
-  constructor(history: History, service: NeedsService, folder: string, runners: readonly [Runner, Runner]) {
+  constructor(
+    history: History,
+    service: NeedsService,
+    folder: string,
+    {
+      runners,
+      database,
+    }: { readonly runners: readonly [Runner, Runner]; readonly database: TeamDatabase | undefined },
+  ) {
     this.#history = history;
     this.#service = service;
     this.#folder = folder;
     this.#runners = runners;
+    this.#database = database;
   }
 
   async all(): Promise<void> {
@@ -84,7 +102,7 @@ class Play implements Played {
 
   /** The command of a need without faults, on its last machine, or on another. */
   #plainRun(at: number, round: number): Run {
-    const { machines, needs, steps } = this.#history;
+    const { machines, needs, steps, isShared } = this.#history;
     const need = needs[at];
     if (!need) throw new Error(`there is no need ${at}`);
     const used = steps.flatMap((step) =>
@@ -92,7 +110,7 @@ class Play implements Played {
         ? step.runs.filter((run) => run.needs.includes(at)).map(({ machine }) => machine)
         : [],
     );
-    const fitting = machines.flatMap((one, index) => (knowsOf(one, need) ? [index] : []));
+    const fitting = machines.flatMap((one, index) => (knowsOf(one, need, isShared) ? [index] : []));
     const machine = (round === 2 ? fitting.at(-1) : used.at(-1)) ?? fitting[0] ?? 0;
     return {
       ...{ door: need.door, machine, needs: [at], spelling: 0, isMore: false, isMeant: false },
@@ -191,6 +209,10 @@ class Play implements Played {
     service.faults = [];
     service.readFaults = [];
     service.onMoment = async () => false;
+    const { isShared } = this.#history;
+    const database = this.#database;
+    if (isShared && database && outcomes.some(({ code }) => code === null))
+      await patiently(() => endLeases(database));
     const atEnd = await this.#truth();
     await service.deliverLate();
     await service.pass(stepMs);
@@ -263,7 +285,10 @@ class Play implements Played {
   async #place(env: Readonly<Record<string, string>>, order: object, options: object): Promise<Ended> {
     const program = spawn(process.execPath, ['--require', clockSet, libraryCall], { env });
     this.#program = program;
-    const call = { baseUrl: env.ERRAND_BASE_URL, apiKey: env.ERRAND_API_KEY, folder: env.ERRAND_STATE_DIR };
+    const call = {
+      ...{ baseUrl: env.ERRAND_BASE_URL, apiKey: env.ERRAND_API_KEY },
+      ...{ folder: env.ERRAND_STATE_DIR, database: env.ERRAND_DATABASE_URL },
+    };
     program.stdin.end(JSON.stringify({ ...call, order, options }));
     const [stdout, stderr, [code]] = await Promise.all([
       text(program.stdout),
@@ -273,7 +298,11 @@ class Play implements Played {
     return { code, stdout, stderr, busyMs: 0, ...(code !== 0 && { crash: stderr || 'killed' }) };
   }
 
-  #environment({ user, journal, skewMs }: Machine, folder: string, { door }: Run): Record<string, string> {
+  #environment(
+    { user, journal, skewMs }: Machine,
+    folder: string,
+    { door, machine }: Run,
+  ): Record<string, string> {
     const service = this.#service;
     // A clock that is ahead pays for nothing, and says so.
     const skew = door === 'agent' ? Math.min(skewMs, 0) : skewMs;
@@ -284,7 +313,8 @@ class Play implements Played {
       LANG: 'C.UTF-8',
       XDG_CACHE_HOME: caches,
       ERRAND_CONFIG_DIR: join(folder, '.config'),
-      ERRAND_STATE_DIR: join(this.#folder, `journal${journal}`),
+      ERRAND_STATE_DIR: join(folder, '..', this.#database ? `copy${machine}` : `journal${journal}`),
+      ...(this.#database && { ERRAND_DATABASE_URL: this.#database.url }),
       ERRAND_NO_INPUT: '1',
       ERRAND_BASE_URL: service.baseUrl,
       // The library reads no preference, and compares for longer with a live key.
