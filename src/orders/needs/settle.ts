@@ -111,7 +111,11 @@ async function settleAttempt<N extends JournaledOperation>(
     if (record?.state === 'damaged') throw damagedRecord(record);
     if (record && record.order_id !== null) return { state: 'placed', orderId: record.order_id };
     if (record?.state === 'refused') return { state: 'failed' };
-    if ((record?.state ?? state) !== 'intended') return findAttempt(context, order, attempt, record);
+    if ((record?.state ?? state) !== 'intended') {
+      // Another process may have given it up.
+      const isGivenUp = record !== undefined && state === 'intended';
+      return findAttempt(context, order, isGivenUp ? { ...attempt, state: 'unknown' } : attempt, record);
+    }
     const wasNeverSent = !record && context.serviceClock.now() - attempt.madeAt > claimMs;
     if (wasNeverSent || !settled) return { state: wasNeverSent ? 'unsent' : state };
     if (record && !isOthers(record)) {

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Ended } from '../../support/runner.ts';
 import type { Need, Run } from './history.ts';
@@ -67,6 +67,8 @@ export interface Outcome {
   /** Null if it was killed. */
   readonly code: number | null;
   readonly text: string;
+  /** The needs that it was for, if others than were to be ordered. */
+  readonly needs?: readonly number[];
   /** Orders that it named as those of its needs. */
   readonly placed: readonly Said[];
   /** It said that it ordered nothing new. */
@@ -172,16 +174,28 @@ const plan = file(async (hand, run) => {
     : planned;
 });
 
-/** Retries an upload of just these needs, however they were spelled, so that it orders none but them. */
-const retry = file(
-  async (hand, run, name) => {
+/** Uploads rows under a name that says whose they are. */
+const rows = file(uploaded, ({ needs }) => `rows-${needs.join('-')}`);
+
+/** Retries the largest upload that has the first row: all rows of it that failed, however they were spelled. */
+const retry: Door = {
+  ...rows,
+  async order(hand, run) {
+    const [at = 0] = run.needs;
+    const [name] = readdirSync(hand.folder)
+      .flatMap((found) => /^(rows-[\d-]+)\.csv$/.exec(found)?.[1] ?? [])
+      .filter((found) => needsIn(found).includes(at))
+      .toSorted((one, other) => other.length - one.length);
+    if (name === undefined) return rows.order(hand, run);
     const again = run.isMeant ? ['--again'] : [];
     const retried = await hand.errand('bulk', 'retry', name, ...again, '--retries', '0', '-o', 'json');
     // Nothing of that name was uploaded here yet, or it was cut short.
-    return isNamedUnknown(retried) ? uploaded(hand, run, name) : retried;
+    if (isNamedUnknown(retried)) return rows.order(hand, run);
+    return { ...outcomeOf(undefined, retried), needs: needsIn(name) };
   },
-  ({ needs }) => `rows-${needs.join('-')}`,
-);
+};
+
+const needsIn = (name: string): number[] => name.split('-').slice(1).map(Number);
 
 /** Whether there is no upload of the name yet, or nothing of it was sent, or it is to be sent again first. */
 const isNamedUnknown = ({ code, stderr }: Ended): boolean =>

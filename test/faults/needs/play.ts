@@ -218,7 +218,10 @@ class Play implements Played {
     await service.pass(stepMs);
     const after = await this.#truth();
     this.commands += runs.length;
-    const judged = runs.map((one, at) => ({ run: one, outcome: outcomes[at] ?? nothing }));
+    const judged = runs.map((one, at) => {
+      const { needs = one.needs, ...outcome } = outcomes[at] ?? nothing;
+      return { run: { ...one, needs }, outcome };
+    });
     for (const { outcome } of judged)
       this.log.push(
         `  exit ${outcome.code ?? 'killed'} ${outcome.text.trim().split('\n').at(-1)?.slice(0, 200)}`,
