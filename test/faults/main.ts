@@ -8,7 +8,7 @@
  * limit,
  * and randomized runs while the database crashes (`--bounded` for each change; `--runs 500` sets the number of runs).
  * `npm run faults -- --needs 1000 --seed 1` random histories of commands for the same needs: never two live orders of one
- * (`--doors reference,upload` draws from those alone).
+ * (`--doors reference,upload` draws from those alone, and with `--shared` the machines share a database).
  */
 import { parseArgs } from 'node:util';
 import { runFlips } from './flips-main.ts';
@@ -31,6 +31,7 @@ const { values } = parseArgs({
     races: { type: 'string' },
     needs: { type: 'string' },
     doors: { type: 'string' },
+    shared: { type: 'boolean', default: false },
     team: { type: 'boolean', default: false },
     bounded: { type: 'boolean', default: false },
   },
@@ -44,10 +45,11 @@ process.stdout.write('', () => process.exit());
 
 /** @returns whether no problem was found. */
 function run(): Promise<boolean> {
-  const { runs, races, flips, sweep, part, team, bounded, needs, doors } = values;
+  const { runs, races, flips, sweep, part, team, bounded, needs, doors, shared } = values;
   const form = bounded ? boundedForm : longForm;
   if (team) return runTeam(runs === undefined ? form : { ...form, runs: Number(runs) }, seed, workers);
-  if (needs !== undefined) return playHistories(Number(needs), seed, workers, doorsNamed(doors));
+  if (needs !== undefined)
+    return playHistories(Number(needs), seed, workers, { on: doorsNamed(doors), isShared: shared });
   if (races !== undefined) return runRaces(Number(races), startService);
   if (sweep) return runSweep(part, workers);
   if (flips !== undefined) return runFlips(Number(flips), seed, workers);

@@ -43,6 +43,23 @@ describe.skipIf(!hasPostgres)('an order that the buyer names, on machines that s
     ).toEqual([{ reference: 'REQ-1', state: 'placed', order_id: order?.id, number: 1 }]);
   });
 
+  test('is bought again where it was given up, once that is said', async () => {
+    const shop = await shopping();
+    const { url } = await server().newDatabase();
+    const order = machine(shop, url);
+    lose(shop, 'reset-before');
+    expect((await order(...named)).code).toBe(10);
+    Object.assign(shop.workspace.environment, { ERRAND_DATABASE_URL: url });
+    const key = (await shop.run('order', 'journal', 'list', '-o', 'id')).stdout.trim();
+    const forgotten = await shop.run('order', 'journal', 'forget', key);
+    expect(forgotten.code, forgotten.stderr).toBe(0);
+    const again = await order(...named);
+    expect([again.code, errorOf(again).code], again.stderr).toEqual([5, 'reference_unknown']);
+    const bought = await order(...named, '--again');
+    expect(bought.code, bought.stderr).toBe(0);
+    expect(await shop.orders()).toHaveLength(1);
+  });
+
   test('is bought again where another machine has emptied the sandbox, or brought it back', async () => {
     const shop = await shopping();
     const database = await server().newDatabase();

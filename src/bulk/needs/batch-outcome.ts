@@ -360,6 +360,8 @@ export async function seeSingles(
       changes.push({ serial, orderId, seenAt, state: found.state, madeAt: found.madeAt });
     } else if (orderId !== undefined) changes.push({ serial, orderId, seenAt, state: gone(store) });
     else if (record?.state === 'refused') changes.push({ serial, seenAt, state: 'failed' });
+    else if (record?.state === 'forgotten' && state === 'intended')
+      changes.push({ serial, seenAt, state: 'unknown' });
     else if (!record && state === 'intended' && seenAt - madeAt > claimMs)
       changes.push({ serial, seenAt, state: 'unsent' });
   }

@@ -23,6 +23,9 @@ import { needOf } from './need.ts';
 import { referenceIn } from './reference.ts';
 import { ordersOf, type ReferenceList, type SeenOrder, seeOrder } from './service-orders.ts';
 
+/** What became of an attempt. */
+export type Outcome = Omit<AttemptChange, 'serial' | 'seenAt'>;
+
 /** Where attempts are stored, and how their outcome is determined. */
 export interface NeedSources {
   readonly attempts: Attempts;
@@ -34,9 +37,11 @@ export interface NeedSources {
   /**
    * Determines the outcome of an attempt whose order is unknown, from the journal or by searching for an order with the
    * same content. If the attempt stays in doubt or no order is found, returns the state unchanged. @param isOnly tells
-   * whether the need has no live attempt; otherwise nothing is to be sent for it. @throws ErrandError.
+   * whether no other attempt may be live; otherwise nothing is to be sent for it. @throws ErrandError.
    */
-  readonly settle: (attempt: Attempt, isOnly: boolean) => Promise<Omit<AttemptChange, 'serial' | 'seenAt'>>;
+  readonly settle: (attempt: Attempt, isOnly: boolean) => Promise<Outcome>;
+  /** Whether `settle` may send the attempt's request again. */
+  readonly mayResend?: (attempt: Attempt) => boolean;
   /** Whether the service describes another order under the id of an attempt, as far as the journal can tell. */
   readonly isOther?: (attempt: Attempt, order: OrderRecord) => Promise<boolean>;
 }
@@ -125,13 +130,17 @@ async function seeAttempts(
   seen: Map<string, SeenOrder>,
 ): Promise<void> {
   const changes: AttemptChange[] = [];
-  const isPlaced = ({ orderId }: Attempt): number => (orderId === undefined ? 0 : 1);
-  for (const attempt of attempts.toSorted((one, other) => isPlaced(other) - isPlaced(one))) {
+  let hasDoubt = false;
+  // What others may have ordered is known before anything is sent again.
+  const turnOf = (attempt: Attempt): number =>
+    attempt.orderId !== undefined ? 0 : sources.mayResend?.(attempt) ? 2 : 1;
+  for (const attempt of attempts.toSorted((one, other) => turnOf(one) - turnOf(other))) {
     const hasLive = [...seen.values()].some(({ state }) => state === 'placed');
-    const settled =
+    const settled: Outcome =
       attempt.orderId === undefined
-        ? await sources.settle(attempt, !hasLive)
+        ? await sources.settle(attempt, !hasLive && !hasDoubt)
         : { state: attempt.state, orderId: attempt.orderId };
+    hasDoubt ||= settled.state === 'intended' && settled.orderId === undefined;
     const { serial } = attempt;
     const found =
       settled.orderId === undefined ? undefined : await readOrderOf(sources, attempt, settled.orderId);

@@ -270,9 +270,12 @@ function blocking(
   return doors[door].asks ? { do: 'ask', why, attempts: live } : refuse(why, live);
 }
 
-/** Refuses if the last order was cancelled or returned, unless the user intends another order. */
+/**
+ * Refuses if the last order was cancelled or returned, unless the user intends another order. A request that was rejected
+ * since has bought nothing.
+ */
 function refusedAgain({ door, statement }: NeedRequest, attempts: readonly Attempt[]): Decision | undefined {
-  const last = lastOf(attempts);
+  const last = lastOf(attempts.filter(({ state, orderId }) => state !== 'failed' || orderId !== undefined));
   if (!last || statement.again || statement.agreed?.has(last.key)) return undefined;
   if (last.state !== 'cancelled' && last.state !== 'returned') return undefined;
   if (last.state === 'cancelled' && doors[door].passesCancelled) return undefined;

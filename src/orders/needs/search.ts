@@ -38,16 +38,30 @@ export async function findOrders(
 ): Promise<readonly OrderRecord[]> {
   const client = await context.client();
   const journal = await context.journal();
-  const query = { created_after: new Date(since - hourMs).toISOString() };
-  const found: OrderRecord[] = [];
-  for await (const { rows } of pages(client, 'order.list', { query }, { all: true }))
-    found.push(
-      ...rows.filter(
-        (row) =>
-          mayBeOf(body, row) && (countsOthers || journal.otherKeyOf(String(row.id), key) === undefined),
-      ),
-    );
-  return found.toSorted((one, other) => rank(one) - rank(other) || madeAt(one) - madeAt(other));
+  for (let from = earliest(context, since); ; ) {
+    const query = { created_after: new Date(from).toISOString() };
+    const found: OrderRecord[] = [];
+    for await (const { rows } of pages(client, 'order.list', { query }, { all: true }))
+      found.push(
+        ...rows.filter(
+          (row) =>
+            mayBeOf(body, row) && (countsOthers || journal.otherKeyOf(String(row.id), key) === undefined),
+        ),
+      );
+    // The response tells the service's time, and may show that this machine's clock is ahead.
+    const known = earliest(context, since);
+    if (known >= from)
+      return found.toSorted((one, other) => rank(one) - rank(other) || madeAt(one) - madeAt(other));
+    from = known;
+  }
+}
+
+/** When a request was sent at the earliest, by the service's clock, although the clock that recorded it may be ahead. */
+function earliest({ clock, serviceClock }: OrderContext, since: number): number {
+  const now = serviceClock.now();
+  const from = since - Math.max(0, clock.now() - now) - hourMs;
+  // A clock that was ahead has been set since.
+  return from > now ? 0 : from;
 }
 
 const rank = ({ status }: OrderRecord): number => (isFailedOrder(String(status)) ? 1 : 0);

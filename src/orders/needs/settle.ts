@@ -1,5 +1,5 @@
 import { textIn } from '../../api/json.ts';
-import type { Attempt, AttemptChange } from '../../journal/attempts.ts';
+import type { Attempt } from '../../journal/attempts.ts';
 import { contentHash } from '../../journal/content.ts';
 import { type Intent, isUnnoted, type JournalRecord, keyLifetimeMs } from '../../journal/journal-record.ts';
 import { isSelf } from '../../journal/owner.ts';
@@ -19,7 +19,7 @@ import type { JournaledOperation, MadeBy, OrderRecord } from '../order-record.ts
 import { asOrder, type Body, type IntentOf, isPaid, labelsOf, type Made } from '../submit/intent.ts';
 import { resumeKnown } from '../submit/resume.ts';
 import { settleIntent } from '../submit/send.ts';
-import { type NeedSources, needDifferences, readOrderOf } from './decide-with-service.ts';
+import { type NeedSources, needDifferences, type Outcome, readOrderOf } from './decide-with-service.ts';
 import { type Need, needOf } from './need.ts';
 import type { Purchase } from './purchase.ts';
 import { metadataOf, referenceIn } from './reference.ts';
@@ -57,7 +57,8 @@ export async function sourcesFor<N extends JournaledOperation>(
 ): Promise<NeedSources> {
   const client = await context.client();
   const now = () => context.serviceClock.now();
-  const attempts = await (await context.journal()).attempts();
+  const journal = await context.journal();
+  const attempts = await journal.attempts();
   const sources = {
     attempts,
     scope: await scopeOf(context, attempts, purchase.intent.operation),
@@ -68,6 +69,10 @@ export async function sourcesFor<N extends JournaledOperation>(
   return {
     ...sources,
     settle: (attempt, isOnly) => settleAttempt(context, sources, purchase, attempt, { settled, isOnly }),
+    mayResend: (attempt) => {
+      const record = recordOf(journal, context, attempt);
+      return record?.state === 'intended' && isSameRequest(record, purchase.intent);
+    },
     isOther: (attempt, order) => isOther(context, attempt, order),
   };
 }
@@ -81,8 +86,6 @@ async function isOther(context: OrderContext, attempt: Attempt, order: OrderReco
     isOtherThanRequested(await asOrder(record), absentAsNull(order))
   );
 }
-
-type Outcome = Omit<AttemptChange, 'serial' | 'seenAt'>;
 
 /** Whether a record is of the same request, whatever its key. */
 export const isSameRequest = ({ operation, body_hash }: JournalRecord, intent: Intent): boolean =>
@@ -108,7 +111,11 @@ async function settleAttempt<N extends JournaledOperation>(
     if (record?.state === 'damaged') throw damagedRecord(record);
     if (record && record.order_id !== null) return { state: 'placed', orderId: record.order_id };
     if (record?.state === 'refused') return { state: 'failed' };
-    if ((record?.state ?? state) !== 'intended') return findAttempt(context, order, attempt, record);
+    if ((record?.state ?? state) !== 'intended') {
+      // Another process may have given it up.
+      const isGivenUp = record !== undefined && state === 'intended';
+      return findAttempt(context, order, isGivenUp ? { ...attempt, state: 'unknown' } : attempt, record);
+    }
     const wasNeverSent = !record && context.serviceClock.now() - attempt.madeAt > claimMs;
     if (wasNeverSent || !settled) return { state: wasNeverSent ? 'unsent' : state };
     if (record && !isOthers(record)) {
@@ -121,7 +128,7 @@ async function settleAttempt<N extends JournaledOperation>(
       }
       // A request with different content cannot settle the request in doubt.
       if (!isSameRequest(record, intent)) return { state };
-      // Where another order is live, this one is not sent again, in case that one was enough.
+      // Where another order may be live, this one is not sent again, in case that one was enough.
       const made = isOnly
         ? await settleOwn(context, intent, record)
         : await settleFound(context, intent, record);

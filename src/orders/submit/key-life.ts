@@ -15,6 +15,12 @@ import { type Found, searchService } from './alike.ts';
 export const isKeyOld = ({ created_at: since }: Pick<JournalRecord, 'created_at'>, nowMs: number): boolean =>
   !(Date.parse(since) >= nowMs - keyLifetimeMs);
 
+/** Whether a record was made by a clock that was ahead, so that its age is not known. */
+export const isAhead = ({ created_at: since }: Pick<JournalRecord, 'created_at'>, nowMs: number): boolean =>
+  Date.parse(since) > nowMs + clocksDifferMs;
+
+const clocksDifferMs = 3600 * 1000;
+
 /**
  * The error for a record too old to resend automatically. The error lists similar orders made since then, so that a
  * person can decide. @returns ErrandError conflict.
@@ -49,9 +55,12 @@ function tooOldWith(
 ): ErrandError {
   const { key, created_at: since } = record;
   const where = whereFlags(context);
+  const why = isKeyOld(record, context.clock.now())
+    ? 'longer than a service keeps a key'
+    : 'by a clock that was ahead';
   return new ErrandError(
     'conflict',
-    `${key} is in doubt since ${since}, longer than a service keeps a key; nothing was ordered. ${text}`,
+    `${key} is in doubt since ${since}, ${why}; nothing was ordered. ${text}`,
     {
       idempotencyKey: key,
       outcome: 'unknown',

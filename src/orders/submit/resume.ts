@@ -29,7 +29,7 @@ import {
   paidOperation,
   senderOf,
 } from './intent.ts';
-import { checkNotThere, isKeyOld, tooOld } from './key-life.ts';
+import { checkNotThere, isAhead, isKeyOld, tooOld } from './key-life.ts';
 import { type Create, endUnsent, send } from './send.ts';
 
 interface ResumeOptions {
@@ -92,9 +92,10 @@ interface Settling {
 }
 
 async function settleOrder({ context, client, record, resend }: Settling): Promise<Made> {
-  const isOld = isKeyOld(record, context.clock.now());
+  const now = context.clock.now();
+  const isOld = isKeyOld(record, now);
   if (isOld && !resend) throw await tooOld(context, client, record);
-  if (isOld) await checkNotThere(context, client, record);
+  if (isOld || isAhead(record, now)) await checkNotThere(context, client, record);
   const body = { ...(await asOrder(record)), idempotency_key: record.key };
   return send(context, client, { intent: intentIn(record), body, sending: 'again' });
 }

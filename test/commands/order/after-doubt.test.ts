@@ -31,6 +31,30 @@ describe('an order or return that exists already under an id that cannot be read
   });
 });
 
+describe('an order in doubt, recorded by a clock that was two days ahead, is found before it is sent again', () => {
+  const hour = 3_600_000;
+  test.each([
+    ['is ahead still', 48 * hour],
+    ['has been set since', 0],
+  ])('the clock %s', async (_, aheadMs) => {
+    const shop = await shopping();
+    shop.later(48 * hour);
+    lose(shop, 'reset-after');
+    expect((await shop.order()).code).toBe(10);
+    const [order] = await shop.orders();
+    const passedMs = 26 * hour;
+    shop.service.pass(passedMs);
+    shop.later(passedMs + aheadMs);
+    const key = (await shop.run('order', 'journal', 'list', '-o', 'id')).stdout.trim();
+    const resumed = await shop.run('order', 'journal', 'resume', key, '-o', 'json');
+    expect([resumed.code, errorOf(resumed).message]).toEqual([
+      5,
+      expect.stringContaining(`${order?.id} looks`),
+    ]);
+    expect(await shop.orders()).toHaveLength(1);
+  });
+});
+
 describe('the commands that are printed after a doubt', () => {
   test('of a retry carry the service and the profile that were given', async () => {
     const shop = await shopping('reset-after@POST /v1/orders/*');

@@ -174,6 +174,17 @@ describe('an attempt in doubt', () => {
     expect(await shop.orders()).toHaveLength(1);
   });
 
+  test('is not sent again while one of other content is in doubt', async () => {
+    const shop = await shopping();
+    lose(shop, 'reset-after');
+    expect((await shop.order('--max-price', '$51')).code).toBe(10);
+    lose(shop, 'reset-before');
+    expect((await shop.order('--new')).code).toBe(10);
+    const again = await shop.order('-o', 'json');
+    expect([again.code, errorOf(again).code], again.stderr).toEqual([5, 'duplicate_in_doubt']);
+    expect(await shop.orders()).toHaveLength(1);
+  });
+
   test.each(['reset-after', 'reset-before'] as const)(
     'that was given up is looked for first (%s), then --new is needed',
     async (loss) => {

@@ -1,17 +1,31 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Ended } from '../../support/runner.ts';
 import type { Need, Run } from './history.ts';
+import type { TrueOrder } from './service.ts';
 import { spelledFile, spelledOrder } from './spelling.ts';
 
-export const doorNames = ['reference', 'single', 'upload', 'plan', 'retry', 'mcp'] as const;
+export const doorNames = [
+  'reference',
+  'single',
+  'upload',
+  'plan',
+  'retry',
+  'mcp',
+  'library',
+  'legacy',
+  'agent',
+] as const;
 export type DoorName = (typeof doorNames)[number];
 
 /** Doors that are drawn from where none is named. */
 export const openDoors: readonly DoorName[] = ['reference', 'single', 'upload'];
 
 /** Doors that take references. */
-export const namingDoors: ReadonlySet<DoorName> = new Set(['reference', 'upload', 'plan', 'retry', 'mcp']);
+export const namingDoors: ReadonlySet<DoorName> = new Set(doorNames.filter((name) => name !== 'single'));
+
+/** Doors whose orders no other journal learns of: no list shows them, or no key keeps them apart. */
+export const ownJournalDoors: ReadonlySet<DoorName> = new Set(['legacy', 'agent']);
 
 /** @throws Error if there is no such door. */
 export function doorsNamed(list: string | undefined): readonly DoorName[] {
@@ -36,6 +50,10 @@ export interface Hand {
   readonly needs: readonly Need[];
   /** Runs a command there. */
   errand(...argv: readonly [string | Fed, ...string[]]): Promise<Ended>;
+  /** Has a program there place an order by the library. */
+  place(order: object, options: object): Promise<Ended>;
+  /** The orders of a need, as somebody sees them at the service. */
+  ordersOf(need: Need): Promise<readonly TrueOrder[]>;
 }
 
 /** What a command said of the need of an order: that this order is live, or that the order exists. */
@@ -49,6 +67,8 @@ export interface Outcome {
   /** Null if it was killed. */
   readonly code: number | null;
   readonly text: string;
+  /** The needs that it was for, if others than were to be ordered. */
+  readonly needs?: readonly number[];
   /** Orders that it named as those of its needs. */
   readonly placed: readonly Said[];
   /** It said that it ordered nothing new. */
@@ -57,6 +77,8 @@ export interface Outcome {
   readonly counted?: { readonly added: number | undefined; readonly placed: number | undefined };
   /** The commands that it names to settle what is in doubt. */
   readonly settling: readonly string[];
+  /** The commands that it names for what nothing settles, once somebody has looked. */
+  readonly forgetting?: readonly string[];
   /** It said that nothing was sent, or that the service refused it. */
   readonly isDenied: boolean;
 }
@@ -75,32 +97,43 @@ function needOf({ needs }: Hand, { needs: [at = 0] }: Run): Need {
   return need;
 }
 
+/** Writes the order, and says how a command reads it. */
+function orderedBy(hand: Hand, run: Run): string[] {
+  const need = needOf(hand, run);
+  writeFileSync(join(hand.folder, 'order.json'), JSON.stringify(spelledOrder(need, run, hand.shopUrl)));
+  return [
+    ...['--file', 'order.json'],
+    ...(need.reference === undefined ? [] : ['--reference', need.reference]),
+    ...(need.namespace === undefined ? [] : ['--namespace', need.namespace]),
+    ...(run.isMeant ? [need.reference === undefined ? '--new' : '--again'] : []),
+  ];
+}
+
 const single: Door = {
   passesCancelled: true,
   // `--again` buys again what has ended.
   meansNew: ({ reference }) => reference === undefined,
   async order(hand, run) {
-    const need = needOf(hand, run);
-    writeFileSync(join(hand.folder, 'order.json'), JSON.stringify(spelledOrder(need, run, hand.shopUrl)));
-    const meant = run.isMeant ? [need.reference === undefined ? '--new' : '--again'] : [];
-    const named = [
-      ...(need.reference === undefined ? [] : ['--reference', need.reference]),
-      ...(need.namespace === undefined ? [] : ['--namespace', need.namespace]),
-    ];
-    const argv = ['--file', 'order.json', ...named, ...meant];
-    return outcomeOf(need, await hand.errand('order', 'create', ...argv, '--retries', '0', '-o', 'json'));
+    return outcomeOf(
+      needOf(hand, run),
+      await hand.errand('order', 'create', ...orderedBy(hand, run), '--retries', '0', '-o', 'json'),
+    );
   },
 };
 
-/** Orders the rows of a file. @param order orders them once the file is there. */
-const file = (order: (hand: Hand, run: Run) => Promise<Ended>): Door => ({
+/** Orders the rows of a file. @param order orders them once the file is there, under this name. */
+const file = (
+  order: (hand: Hand, run: Run, name: string) => Promise<Ended>,
+  nameOf: (run: Run) => string = () => 'orders',
+): Door => ({
   passesCancelled: false,
   meansNew: () => true,
   async order(hand, run) {
     const { text, flags } = spelledFile(needsOf(hand, run), run, hand.shopUrl);
-    writeFileSync(join(hand.folder, 'orders.csv'), text);
+    const name = nameOf(run);
+    writeFileSync(join(hand.folder, `${name}.csv`), text);
     writeFileSync(join(hand.folder, 'flags.json'), JSON.stringify(flags));
-    return outcomeOf(undefined, await order(hand, run));
+    return outcomeOf(undefined, await order(hand, run, name));
   },
 });
 
@@ -111,19 +144,15 @@ const readAs = ({ folder }: Hand, { isMeant, spelling }: Run): string[] => [
   ...(isMeant ? ['--run', `again-${spelling}`] : []),
 ];
 
-const upload = file((hand, run) =>
+const uploaded = (hand: Hand, run: Run, name: string): Promise<Ended> =>
   hand.errand(
-    'bulk',
-    'upload',
-    'orders.csv',
+    ...['bulk', 'upload', `${name}.csv`],
     ...readAs(hand, run),
     ...skipping(run),
-    '--retries',
-    '0',
-    '-o',
-    'json',
-  ),
-);
+    ...['--retries', '0', '-o', 'json'],
+  );
+
+const upload = file(uploaded);
 
 /** Half of those who meet rows that are ordered already leave them out. */
 const skipping = ({ spelling }: Run): string[] => (spelling % 2 === 0 ? ['--skip-duplicates'] : []);
@@ -145,13 +174,32 @@ const plan = file(async (hand, run) => {
     : planned;
 });
 
-const retry = file(async (hand, run) => {
-  const retried = await hand.errand('bulk', 'retry', 'orders', '--retries', '0', '-o', 'json');
-  // Nothing of that name was uploaded here yet.
-  return retried.code === 4 || retried.code === 2
-    ? hand.errand('bulk', 'upload', 'orders.csv', ...readAs(hand, run), '--retries', '0', '-o', 'json')
-    : retried;
-});
+/** Uploads rows under a name that says whose they are. */
+const rows = file(uploaded, ({ needs }) => `rows-${needs.join('-')}`);
+
+/** Retries the largest upload that has the first row: all rows of it that failed, however they were spelled. */
+const retry: Door = {
+  ...rows,
+  async order(hand, run) {
+    const [at = 0] = run.needs;
+    const [name] = readdirSync(hand.folder)
+      .flatMap((found) => /^(rows-[\d-]+)\.csv$/.exec(found)?.[1] ?? [])
+      .filter((found) => needsIn(found).includes(at))
+      .toSorted((one, other) => other.length - one.length);
+    if (name === undefined) return rows.order(hand, run);
+    const again = run.isMeant ? ['--again'] : [];
+    const retried = await hand.errand('bulk', 'retry', name, ...again, '--retries', '0', '-o', 'json');
+    // Nothing of that name was uploaded here yet, or it was cut short.
+    if (isNamedUnknown(retried)) return rows.order(hand, run);
+    return { ...outcomeOf(undefined, retried), needs: needsIn(name) };
+  },
+};
+
+const needsIn = (name: string): number[] => name.split('-').slice(1).map(Number);
+
+/** Whether there is no upload of the name yet, or nothing of it was sent, or it is to be sent again first. */
+const isNamedUnknown = ({ code, stderr }: Ended): boolean =>
+  code === 2 || code === 4 || (code === 5 && stderr.includes('errand bulk upload '));
 
 /** An agent quotes, and places what it quoted, in a server of its own each: what it knows it has from the journal. */
 const mcp: Door = {
@@ -215,8 +263,62 @@ function agentOutcome({ hidden }: Need, { faults }: Run, { ended, answer }: Call
   };
 }
 
+/** A program orders by the library. */
+const library: Door = {
+  passesCancelled: false,
+  meansNew: ({ reference }) => reference === undefined,
+  async order(hand, run) {
+    const need = needOf(hand, run);
+    const { reference, namespace, hidden } = need;
+    const options = {
+      ...(reference !== undefined && { reference }),
+      ...(namespace !== undefined && { namespace }),
+      ...(run.isMeant && (reference === undefined ? { new: true } : { again: true })),
+    };
+    const { code, crash, stdout, stderr } = await hand.place(spelledOrder(need, run, hand.shopUrl), options);
+    const { id, existed, error } = lastJson(stdout) ?? {};
+    return {
+      code: crash !== undefined || code !== 0 ? null : error ? (codes[String(error.category)] ?? 9) : 0,
+      text: crash ?? (stdout || stderr),
+      placed: typeof id === 'string' ? [{ orderId: id, hidden }] : [],
+      isNothingNew: existed === true || (error?.category === 'conflict' && error.outcome === 'applied'),
+      settling: commandsIn(error, 'resume'),
+      isDenied: error?.outcome === 'not_sent' || error?.outcome === 'rejected',
+    };
+  },
+};
+
+const codes: Readonly<Record<string, number>> = { usage: 2, conflict: 5, in_doubt: 10 };
+
+/** Retries the last order that failed, by v1; where none has, it is ordered. */
+const legacy: Door = {
+  ...single,
+  async order(hand, run) {
+    const need = needOf(hand, run);
+    const last = (await hand.ordersOf(need)).findLast(({ status }) => status === 'order_failed');
+    if (!last) return single.order(hand, run);
+    const meant = run.isMeant ? ['--new'] : [];
+    const ended = await hand.errand('legacy', 'retry', last.id, ...meant, '--retries', '0', '-o', 'json');
+    const [made] = lastJson(ended.stdout) ?? [];
+    return {
+      ...outcomeOf(undefined, ended),
+      placed: ended.code === 0 ? [{ orderId: String(made?.request_id), hidden: need.hidden }] : [],
+    };
+  },
+};
+
+const agent: Door = {
+  ...single,
+  async order(hand, run) {
+    return outcomeOf(
+      needOf(hand, run),
+      await hand.errand('agent', 'order', 'create', ...orderedBy(hand, run), '--retries', '0', '-o', 'json'),
+    );
+  },
+};
+
 export const doors: Readonly<Record<DoorName, Door>> = {
-  ...{ reference: single, single, mcp },
+  ...{ reference: single, single, mcp, library, legacy, agent },
   ...{ upload, plan, retry },
 };
 
@@ -231,12 +333,20 @@ function outcomeOf(need: Need | undefined, { code, crash, stdout, stderr }: Ende
     ...(code === 0 && { counted: countsIn(stderr) }),
     isNothingNew:
       stderr.includes('nothing was ordered twice') || (code === 5 && error?.outcome === 'applied'),
-    settling: (error?.next ?? [])
-      .map(({ command }: { command: string }) => command)
-      .filter((command: string) => /^errand order journal resume [\w-]+$/.test(command)),
+    settling: commandsIn(error, 'resume'),
+    forgetting: commandsIn(error, 'forget'),
     isDenied: error?.outcome === 'not_sent' || error?.outcome === 'rejected',
   };
 }
+
+/** The commands of the journal that an error names. */
+const commandsIn = (
+  error: { readonly next?: readonly { readonly command: string }[] } | undefined,
+  verb: 'resume' | 'forget',
+): string[] =>
+  (error?.next ?? []).flatMap(
+    ({ command }) => new RegExp(`errand order journal ${verb} [\\w-]+`).exec(command)?.[0] ?? [],
+  );
 
 function countsIn(text: string) {
   const numberOf = (found: RegExpExecArray | null): number | undefined =>

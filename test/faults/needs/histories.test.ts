@@ -36,7 +36,7 @@ describe('the judge sees', () => {
     ...{ faults: [], readFaults: [], kill: undefined },
   };
   const history: History = {
-    ...{ seed: 0, habits: plainHabits, needs: [need] },
+    ...{ seed: 0, isShared: false, habits: plainHabits, needs: [need] },
     machines: [
       { user: 'anna', journal: 0, skewMs: 0 },
       { user: 'anna', journal: 1, skewMs: 0 },

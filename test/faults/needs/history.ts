@@ -1,5 +1,5 @@
 import { Random } from '../random.ts';
-import { type DoorName, namingDoors } from './doors.ts';
+import { type DoorName, namingDoors, ownJournalDoors } from './doors.ts';
 import { type Habits, habitsOf } from './habits.ts';
 import { type Moment, type RequestFault, requestFaults, type User } from './service.ts';
 
@@ -58,6 +58,8 @@ export interface Machine {
 
 export interface History {
   readonly seed: number;
+  /** The journals are in one database. */
+  readonly isShared: boolean;
   readonly habits: Habits;
   readonly machines: readonly Machine[];
   readonly needs: readonly Need[];
@@ -75,24 +77,15 @@ const withinMs: Readonly<Record<'single' | 'row' | 'referenced', number>> = {
   referenced: 29 * dayMs,
 };
 
-/** @param on doors to draw from. */
-export function historyOf(seed: number, on: readonly DoorName[]): History {
+/** @param on doors to draw from. @param isShared whether the journals are in one database. */
+export function historyOf(seed: number, on: readonly DoorName[], isShared = false): History {
   const random = new Random(seed);
   const chance = (share: number): boolean => random.next() < share;
   const habits = habitsOf(random);
   const machines = machinesOf(random);
   const needs = needsOf(random, on, habits);
-  const organisationOf = ({ user }: Machine) => (user === 'other' ? 'another' : 'ours');
-  // Without a reference nobody knows of what another journal has.
-  const machineFor = ({ organisation, reference }: Need): number =>
-    random.pick(
-      machines.flatMap((one, at) =>
-        organisationOf(one) === organisation &&
-        (reference !== undefined || organisation === 'another' || one.journal === 0)
-          ? [at]
-          : [],
-      ),
-    );
+  const machineFor = (need: Need): number =>
+    random.pick(machines.flatMap((one, at) => (knowsOf(one, need, isShared) ? [at] : [])));
   const runOf = (door: DoorName, at: number, isAmong: boolean): Run => {
     const need = needs[at];
     if (!need) throw new Error(`there is no need ${at}`);
@@ -141,10 +134,20 @@ export function historyOf(seed: number, on: readonly DoorName[]): History {
     else if (draw < 0.62) steps.push({ do: 'run', runs: [runOf(door, need, true), runOf(door, need, true)] });
     else if (draw < 0.76) steps.push(pass());
     else if (draw < 0.95) steps.push({ do: random.pick(['cancel', 'fail', 'return']), need });
-    else if (needs[need]?.reference !== undefined) steps.push({ do: 'order elsewhere', need });
+    else if (needs[need]?.reference !== undefined && door !== 'agent')
+      steps.push({ do: 'order elsewhere', need });
   }
-  return { seed, habits, machines, needs, steps };
+  return { seed, isShared, habits, machines, needs, steps };
 }
+
+/** Whether a machine belongs to a need's organisation, and knows of its orders: without a reference by their journal alone. */
+export const knowsOf = (
+  { user, journal }: Machine,
+  { organisation, reference, door }: Need,
+  isShared: boolean,
+): boolean =>
+  (user === 'other') === (organisation === 'another') &&
+  (isShared || user === 'other' || journal === 0 || (reference !== undefined && !ownJournalDoors.has(door)));
 
 /** Doors whose commands order several needs. */
 export const fileDoors: ReadonlySet<string> = new Set(['upload', 'plan', 'retry']);
@@ -177,7 +180,7 @@ function needsOf(random: Random, on: readonly DoorName[], { keysOf }: Habits): N
     const at = needs.length;
     const door = random.pick(on);
     const isNamed = namingDoors.has(door) && (door === 'reference' || areNamed);
-    const isAnother = keysOf === 'everyone' && at > 0 && random.next() < 0.3;
+    const isAnother = keysOf === 'everyone' && at > 0 && !ownJournalDoors.has(door) && random.next() < 0.3;
     needs.push({
       hidden: `n${at}`,
       organisation: isAnother ? 'another' : 'ours',

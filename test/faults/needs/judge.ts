@@ -1,4 +1,4 @@
-import { doors, type Outcome } from './doors.ts';
+import { doors, type Outcome, ownJournalDoors } from './doors.ts';
 import { fileDoors, type History, type Need, type Run } from './history.ts';
 import type { TrueOrder } from './service.ts';
 
@@ -69,10 +69,11 @@ function judgeNeed(scene: Scene, need: Need, at: number): Finding[] {
     ];
   if (made.length > 1 && !isRace)
     return [finding('ordered twice', `ordered ${made.length} times at once${byOthers(scene, at)}`)];
-  const last = known.at(-1);
+  const last = known.findLast((order) => !isUnseen(scene, order));
   const isAgain = own.some(({ run }) => run.isMeant);
-  if (last?.isReturned && !isAgain) return [finding('bought back', `ordered though ${last.id} was returned`)];
-  if (last?.status === 'cancelled' && !isAgain && !doors[door].passesCancelled)
+  if (!last || isAgain || isUserRace(scene, at, [last])) return [];
+  if (last.isReturned) return [finding('bought back', `ordered though ${last.id} was returned`)];
+  if (last.status === 'cancelled' && !doors[door].passesCancelled)
     return [finding('bought back', `ordered though ${last.id} was cancelled`)];
   return [];
 }
@@ -94,15 +95,17 @@ function byOthers({ history: { machines }, runs, past }: Scene, at: number): str
   return now.size > 1 || before.some((user) => !now.has(user)) ? ', among commands of other users' : '';
 }
 
-function isUserRace({ history, runs, past, now }: Scene, at: number, live: readonly TrueOrder[]): boolean {
+/** Whether users whose keys the service keeps apart ordered while no list showed the orders yet. */
+function isUserRace({ history, runs, past, now }: Scene, at: number, orders: readonly TrueOrder[]): boolean {
   const { habits, machines } = history;
-  if (habits.keysOf !== 'user') return false;
+  const door = history.needs[at]?.door;
+  if (habits.keysOf !== 'user' || history.isShared || (door && ownJournalDoors.has(door))) return false;
   const usersOf = (those: readonly JudgedRun[]) =>
     those.filter(({ run }) => run.needs.includes(at)).map(({ run }) => machines[run.machine]?.user);
   const lagMs = habits.lagMs + lookMs;
   const recent = past.flatMap((one) => (one.kind === 'runs' && now - one.at <= lagMs ? one.runs : []));
   const users = new Set(usersOf([...runs, ...recent]));
-  return users.size > 1 && live.every(({ madeAt }) => now - madeAt <= lagMs);
+  return users.size > 1 && orders.every(({ madeAt }) => now - madeAt <= lagMs);
 }
 
 function judgeWords({ after, before, atEnd, runs }: Scene, { run, outcome }: JudgedRun): Finding[] {
@@ -134,7 +137,7 @@ function judgeWords({ after, before, atEnd, runs }: Scene, { run, outcome }: Jud
 
 /** Once faults have stopped and each need's command ran three more times. */
 export function judgeEnd(
-  { needs, machines, habits }: History,
+  { needs, machines, habits, isShared }: History,
   orders: readonly TrueOrder[],
   past: readonly Judged[],
   lastWords: ReadonlyMap<number, string>,
@@ -148,7 +151,7 @@ export function judgeEnd(
     const ofNeed = runs.filter(({ run }) => run.needs.includes(at));
     const isMeant = ofNeed.some(({ run }) => run.isMeant);
     const usersOf = new Set(ofNeed.map(({ run }) => machines[run.machine]?.user));
-    const isApart = habits.keysOf === 'user' && usersOf.size > 1;
+    const isApart = habits.keysOf === 'user' && usersOf.size > 1 && !isShared;
     const isWithdrawn = own.some(
       ({ isReturned, status }) => isReturned || (status === 'cancelled' && !doors[door].passesCancelled),
     );

@@ -1,3 +1,4 @@
+import { PostgresServer, type TeamDatabase } from '../../support/postgres.ts';
 import { Runner } from '../../support/runner.ts';
 import { atOnce } from '../at-once.ts';
 import { type DoorName, openDoors } from './doors.ts';
@@ -7,15 +8,17 @@ import { playHistory } from './play.ts';
 import { shrunk } from './shrink.ts';
 
 /**
- * Plays random histories. @param on doors to draw from.
+ * Plays random histories. @param on doors to draw from. @param isShared whether the journals of each are in one database.
  * @returns whether each need of each history had one order.
  */
 export async function playHistories(
   count: number,
   firstSeed: number,
   workers: number,
-  on: readonly DoorName[] = openDoors,
+  { on = openDoors, isShared = false }: { readonly on?: readonly DoorName[]; readonly isShared?: boolean },
 ): Promise<boolean> {
+  const server = isShared ? await PostgresServer.start() : undefined;
+  const database = async (): Promise<TeamDatabase | undefined> => server?.newDatabase();
   console.log(`${count} histories, seeds ${firstSeed} to ${firstSeed + count - 1}, by ${on.join(', ')}`);
   const idle: (readonly [Runner, Runner])[] = [];
   let commands = 0;
@@ -27,21 +30,22 @@ export async function playHistories(
     workers,
     async (seed) => {
       const runners = idle.pop() ?? ([new Runner(), new Runner()] as const);
-      const history = historyOf(seed, on);
-      const played = await playHistory(history, runners);
+      const history = historyOf(seed, on, isShared);
+      const played = await playHistory(history, runners, await database());
       commands += played.commands;
       const [first] = played.findings;
       const why = first && knownAs(first);
       if (why !== undefined) known.set(why, (known.get(why) ?? 0) + 1);
       else if (first) {
         failed.push(seed);
-        const least = await shrunk(history, played, runners);
+        const least = await shrunk(history, played, runners, database);
         console.log([`seed ${seed}:`, ...least.map((line) => `  ${line}`)].join('\n'));
       }
       idle.push(runners);
     },
   );
   await Promise.all(idle.flat().map((runner) => runner.stop()));
+  await server?.remove();
   const seconds = Math.round((Date.now() - startedAt) / 1000);
   for (const [why, times] of known) console.log(`known, ${times} times: ${why}`);
   console.log(

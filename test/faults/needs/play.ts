@@ -1,15 +1,22 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { caches } from '../../support/caches.ts';
-import type { Ended, Line, Runner } from '../../support/runner.ts';
+import type { TeamDatabase } from '../../support/postgres.ts';
+import type { Ended, Runner } from '../../support/runner.ts';
+import { endLeases } from '../team/database.ts';
+import { patiently } from '../team/patiently.ts';
 import { doors, type Hand, type Outcome } from './doors.ts';
-import type { History, Machine, Need, Run, Step } from './history.ts';
+import { type History, knowsOf, type Machine, type Need, type Run, type Step } from './history.ts';
 import { type Finding, type Judged, judgeEnd, judgeRuns } from './judge.ts';
 import { NeedsService, type TrueOrder } from './service.ts';
 import { spelledOrder } from './spelling.ts';
 
+const libraryCall = fileURLToPath(new URL('./library-call.mjs', import.meta.url));
 const clockSet = fileURLToPath(new URL('../../support/clock-set.cjs', import.meta.url));
 
 /** A played history: what was done, line by line, and what was wrong. */
@@ -24,10 +31,15 @@ const startMs = Date.parse('2026-03-02T09:00:00Z');
 const stepMs = 1500;
 const roundMs = 3 * 60_000;
 
-export async function playHistory(history: History, runners: readonly [Runner, Runner]): Promise<Played> {
+/** @param database keeps the journals of a history that shares them. */
+export async function playHistory(
+  history: History,
+  runners: readonly [Runner, Runner],
+  database?: TeamDatabase,
+): Promise<Played> {
   const folder = mkdtempSync(join(tmpdir(), 'errand-history-'));
   const service = await NeedsService.start(history.habits, startMs);
-  const play = new Play(history, service, folder, runners);
+  const play = new Play(history, service, folder, { runners, database });
   try {
     await play.all();
     return play;
@@ -45,15 +57,27 @@ class Play implements Played {
   readonly #service: NeedsService;
   readonly #folder: string;
   readonly #runners: readonly [Runner, Runner];
+  readonly #database: TeamDatabase | undefined;
   readonly #past: Judged[] = [];
+  /** The program that places an order by the library. */
+  #program: ChildProcess | undefined;
   /** What the commands that settle a need's doubts said last. */
   readonly #lastWords = new Map<number, string>();
 
-  constructor(history: History, service: NeedsService, folder: string, runners: readonly [Runner, Runner]) {
+  constructor(
+    history: History,
+    service: NeedsService,
+    folder: string,
+    {
+      runners,
+      database,
+    }: { readonly runners: readonly [Runner, Runner]; readonly database: TeamDatabase | undefined },
+  ) {
     this.#history = history;
     this.#service = service;
     this.#folder = folder;
     this.#runners = runners;
+    this.#database = database;
   }
 
   async all(): Promise<void> {
@@ -78,7 +102,7 @@ class Play implements Played {
 
   /** The command of a need without faults, on its last machine, or on another. */
   #plainRun(at: number, round: number): Run {
-    const { machines, needs, steps } = this.#history;
+    const { machines, needs, steps, isShared } = this.#history;
     const need = needs[at];
     if (!need) throw new Error(`there is no need ${at}`);
     const used = steps.flatMap((step) =>
@@ -86,12 +110,7 @@ class Play implements Played {
         ? step.runs.filter((run) => run.needs.includes(at)).map(({ machine }) => machine)
         : [],
     );
-    const fitting = machines.flatMap(({ user, journal }, index) =>
-      (user === 'other') === (need.organisation === 'another') &&
-      (need.reference !== undefined || user === 'other' || journal === 0)
-        ? [index]
-        : [],
-    );
+    const fitting = machines.flatMap((one, index) => (knowsOf(one, need, isShared) ? [index] : []));
     const machine = (round === 2 ? fitting.at(-1) : used.at(-1)) ?? fitting[0] ?? 0;
     return {
       ...{ door: need.door, machine, needs: [at], spelling: 0, isMore: false, isMeant: false },
@@ -102,16 +121,34 @@ class Play implements Played {
   /** Follows what a command says of an order in doubt, as its user would. */
   async #settle(run: Run, outcome: Outcome | undefined): Promise<void> {
     const lines = [...(outcome?.settling ?? [])];
+    const forgetting = [...(outcome?.forgetting ?? [])];
     for (const line of lines) {
-      const { errand } = this.#handOf(run, this.#runners[0]);
+      const hand = this.#handOf(run, this.#runners[0]);
       const [, first = 'order', ...words] = line.split(' ');
-      const { code, stderr } = await errand(first, ...words);
-      if (code === 5 && stderr.includes('No order of that time looks like it.'))
-        lines.push(`${line} --resend`);
+      const { code, stderr } = await hand.errand(first, ...words);
+      const isAbsent =
+        stderr.includes('No order of that time looks like it.') ||
+        (stderr.includes('listed nowhere') && !(await this.#isThere(hand, run)));
+      if (code === 5 && isAbsent && !line.includes('--resend')) lines.push(`${line} --resend`);
+      // A payment that has expired settles nothing.
+      if (code === 10 && run.door === 'agent')
+        forgetting.push(...(stderr.match(/errand order journal forget [\w-]+/g) ?? []));
       this.log.push(`  exit ${code} ${stderr.trim().slice(0, 200)}`);
       for (const at of run.needs) this.#lastWords.set(at, stderr);
       await this.#service.pass(stepMs);
     }
+    for (const line of forgetting) {
+      const hand = this.#handOf(run, this.#runners[0]);
+      const [, first = 'order', ...words] = line.split(' ');
+      await hand.errand(first, ...words);
+      if (!(await this.#isThere(hand, run))) await this.#run([{ ...run, isMeant: true }]);
+    }
+  }
+
+  /** Whether somebody who looks at the service sees a live order of a command's need. */
+  async #isThere({ ordersOf, needs }: Hand, { needs: [at = 0] }: Run): Promise<boolean> {
+    const need = needs[at];
+    return need !== undefined && (await ordersOf(need)).some(({ isLive }) => isLive);
   }
 
   async #step(step: Step): Promise<void> {
@@ -125,7 +162,8 @@ class Play implements Played {
     if (step.do === 'order elsewhere') return this.#orderElsewhere(need);
     const live = (await this.#truth()).filter(({ hidden, isLive }) => isLive && hidden === need.hidden);
     const [order] = live;
-    if (order) await this.#end(step.do, order);
+    // A key of one order returns nothing.
+    if (order && !(step.do === 'return' && need.door === 'agent')) await this.#end(step.do, order);
   }
 
   /** Has the service end an order. */
@@ -133,8 +171,7 @@ class Play implements Played {
     const service = this.#service;
     this.log.push(`# at the service: ${how} ${id}`);
     if (how === 'fail') await service.trigger('failed', id);
-    if (how === 'cancel')
-      await service.act('POST', `/orders/${id}/cancel`).catch(() => this.log.push('# too late'));
+    if (how === 'cancel') await service.cancel(id).catch(() => this.log.push('# too late'));
     if (how !== 'return') return;
     await service.trigger('delivered', id);
     const { id: returned } = await service
@@ -149,7 +186,7 @@ class Play implements Played {
     const order = spelledOrder(need, { spelling: 0, isMore: false }, this.#service.shopUrl);
     const named = namespace === undefined ? reference : `${namespace}:${reference}`;
     const metadata = { hidden, ...(named !== undefined && { errand_reference: named }) };
-    const { id } = await this.#service.act('POST', '/orders', { ...order, metadata });
+    const { id } = await this.#service.order({ ...order, metadata });
     this.log.push(`# somebody orders ${hidden} elsewhere: ${id}`);
     this.#past.push({ kind: 'elsewhere', hidden, orderId: String(id) });
   }
@@ -172,12 +209,19 @@ class Play implements Played {
     service.faults = [];
     service.readFaults = [];
     service.onMoment = async () => false;
+    const { isShared } = this.#history;
+    const database = this.#database;
+    if (isShared && database && outcomes.some(({ code }) => code === null))
+      await patiently(() => endLeases(database));
     const atEnd = await this.#truth();
     await service.deliverLate();
     await service.pass(stepMs);
     const after = await this.#truth();
     this.commands += runs.length;
-    const judged = runs.map((one, at) => ({ run: one, outcome: outcomes[at] ?? nothing }));
+    const judged = runs.map((one, at) => {
+      const { needs = one.needs, ...outcome } = outcomes[at] ?? nothing;
+      return { run: { ...one, needs }, outcome };
+    });
     for (const { outcome } of judged)
       this.log.push(
         `  exit ${outcome.code ?? 'killed'} ${outcome.text.trim().split('\n').at(-1)?.slice(0, 200)}`,
@@ -205,6 +249,7 @@ class Play implements Played {
       if (moment === 'came') count += 1;
       if (count !== request || moment !== at) return false;
       await this.#runners[0].stop('SIGKILL');
+      this.#program?.kill('SIGKILL');
       return true;
     };
   }
@@ -229,41 +274,66 @@ class Play implements Played {
         const [argv, stdin] = typeof first === 'string' ? [[first, ...more]] : [more, first.stdin];
         const shown = typeof first === 'string' ? lineOf(argv) : `agent: ${first.shown}`;
         this.log.push(`[machine ${run.machine}] ${shown}${hurtOf(run)}`);
-        return this.#errand(machine, folder, { argv, ...(stdin !== undefined && { stdin }) }, runner);
+        const env = this.#environment(machine, folder, run);
+        return runner.run({ argv, folder, env, ...(stdin !== undefined && { stdin }), preloads: [clockSet] });
       },
+      place: (order, options) => {
+        this.log.push(`[machine ${run.machine}] placeOrder ${JSON.stringify(options)}${hurtOf(run)}`);
+        return this.#place(this.#environment(machine, folder, run), order, options);
+      },
+      ordersOf: async ({ hidden }) => (await this.#truth()).filter((order) => order.hidden === hidden),
     };
   }
 
-  #errand(
-    machine: Machine,
+  async #place(env: Readonly<Record<string, string>>, order: object, options: object): Promise<Ended> {
+    const program = spawn(process.execPath, ['--require', clockSet, libraryCall], { env });
+    this.#program = program;
+    const call = {
+      ...{ baseUrl: env.ERRAND_BASE_URL, apiKey: env.ERRAND_API_KEY },
+      ...{ folder: env.ERRAND_STATE_DIR, database: env.ERRAND_DATABASE_URL },
+    };
+    program.stdin.end(JSON.stringify({ ...call, order, options }));
+    const [stdout, stderr, [code]] = await Promise.all([
+      text(program.stdout),
+      text(program.stderr),
+      once(program, 'close'),
+    ]);
+    return { code, stdout, stderr, busyMs: 0, ...(code !== 0 && { crash: stderr || 'killed' }) };
+  }
+
+  #environment(
+    { user, journal, skewMs }: Machine,
     folder: string,
-    typed: Pick<Line, 'argv' | 'stdin'>,
-    runner: Runner,
-  ): Promise<Ended> {
+    { door, machine }: Run,
+  ): Record<string, string> {
     const service = this.#service;
-    const ahead = service.now + machine.skewMs - Date.now();
-    return runner.run({
-      ...typed,
-      folder,
-      env: {
-        PATH: process.env.PATH ?? '',
-        HOME: folder,
-        LANG: 'C.UTF-8',
-        XDG_CACHE_HOME: caches,
-        ERRAND_CONFIG_DIR: join(folder, '.config'),
-        ERRAND_STATE_DIR: join(this.#folder, `journal${machine.journal}`),
-        ERRAND_NO_INPUT: '1',
-        ERRAND_BASE_URL: service.baseUrl,
-        ERRAND_API_KEY: service.keyOf(machine.user),
-        CLOCK_SET_MS: String(Math.round(ahead)),
-        CLOCK_SET_AFTER_MS: '-1',
-      },
-      preloads: [clockSet],
-    });
+    // A clock that is ahead pays for nothing, and says so.
+    const skew = door === 'agent' ? Math.min(skewMs, 0) : skewMs;
+    const ahead = service.now + skew - Date.now();
+    return {
+      PATH: process.env.PATH ?? '',
+      HOME: folder,
+      LANG: 'C.UTF-8',
+      XDG_CACHE_HOME: caches,
+      ERRAND_CONFIG_DIR: join(folder, '.config'),
+      ERRAND_STATE_DIR: join(folder, '..', this.#database ? `copy${machine}` : `journal${journal}`),
+      ...(this.#database && { ERRAND_DATABASE_URL: this.#database.url }),
+      ERRAND_NO_INPUT: '1',
+      ERRAND_BASE_URL: service.baseUrl,
+      // The library reads no preference, and compares for longer with a live key.
+      ERRAND_API_KEY: service.keyOf(user, door === 'library' ? 'live' : 'test'),
+      CLOCK_SET_MS: String(Math.round(ahead)),
+      CLOCK_SET_AFTER_MS: '-1',
+    };
   }
 
   async #truth(): Promise<TrueOrder[]> {
-    return [...(await this.#service.orders('ours')), ...(await this.#service.orders('another'))];
+    const service = this.#service;
+    return [
+      ...(await service.orders('ours')),
+      ...(await service.orders('another')),
+      ...(await service.agentOrders()),
+    ];
   }
 }
 

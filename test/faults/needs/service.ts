@@ -55,6 +55,8 @@ interface Relayed {
 
 /** No order fails for want of money, cents. */
 const walletCents = 100_000_000;
+/** The key of an order expires unless it is used for so long, ms. */
+const keyLifeMs = 6 * 24 * 3_600_000;
 /** How much time passes with each request, ms. */
 const requestMs = 20;
 
@@ -65,6 +67,10 @@ export class NeedsService {
   readonly #habits: Habits;
   readonly #clock: { now: number };
   readonly #accepted = new Map<string, AcceptedKey>();
+  /** What single orders were placed with, by order. */
+  readonly #bodies = new Map<string, JsonObject>();
+  /** Keys of orders that were placed without an account, by order. */
+  readonly #agentKeys = new Map<string, string>();
   readonly #late: (() => Promise<unknown>)[] = [];
   /** Faults of the next requests that create something, in order. */
   faults: RequestFault[] = [];
@@ -122,14 +128,24 @@ export class NeedsService {
     return this.#clock.now;
   }
 
-  keyOf(user: User): string {
-    return `sbx_test_${user.padEnd(43, '0')}`;
+  keyOf(user: User, mode: 'test' | 'live' = 'test'): string {
+    return `sbx_${mode}_${user.padEnd(43, '0')}`;
+  }
+
+  #userOf(authorization = ''): User | undefined {
+    const [, basic] = /^Basic (.+)$/.exec(authorization) ?? [];
+    const text = basic === undefined ? authorization : Buffer.from(basic, 'base64').toString();
+    return users.find((one) => text.includes(this.keyOf(one)) || text.includes(this.keyOf(one, 'live')));
   }
 
   /** Lets time pass, ms, with all that is due in it. */
   async pass(ms: number): Promise<void> {
-    this.#clock.now += ms;
+    const step = Math.min(ms, keyLifeMs);
+    this.#clock.now += step;
     for (const sandbox of Object.values(this.#sandboxes)) await sandbox.advance(0);
+    if (step === ms) return;
+    await this.agentOrders();
+    await this.pass(ms - step);
   }
 
   /** Delivers the requests that the network has held back. */
@@ -143,26 +159,32 @@ export class NeedsService {
     const { orders } = await ask(sandbox, '/orders?limit=500');
     if (!Array.isArray(orders)) throw new Error('the service did not list its orders');
     const found: TrueOrder[] = [];
-    for (const order of orders.filter(isObject)) {
-      const id = String(order.id);
-      const isReturned =
-        Array.isArray(order.returns) && order.returns.length > 0 && (await isWhollyReturned(sandbox, order));
-      const status = String(order.status);
-      found.push({
-        id,
-        hidden: hiddenIn(order),
-        status,
-        madeAt: Date.parse(String(order.created_at)),
-        isLive: !isReturned && !['order_failed', 'cancelled', 'cancelled_by_retailer'].includes(status),
-        isReturned,
-      });
-    }
+    for (const order of orders.filter(isObject)) found.push(await trueOrder(sandbox, order));
     return found.reverse();
+  }
+
+  /** The orders that were placed without an account. */
+  async agentOrders(): Promise<TrueOrder[]> {
+    const { ours } = this.#sandboxes;
+    const found: TrueOrder[] = [];
+    for (const [id, key] of this.#agentKeys)
+      found.push(await trueOrder(ours, await ask(ours, `/orders/${id}`, { key })));
+    return found;
   }
 
   /** Does at the service what others than errand do there. */
   async act(method: string, path: string, body?: unknown): Promise<JsonObject> {
-    return ask(this.#sandboxes.ours, path, method, body);
+    return ask(this.#sandboxes.ours, path, { method, body });
+  }
+
+  /** Somebody orders by the service's own means. */
+  async order(body: JsonObject): Promise<JsonObject> {
+    return this.#placed(this.#sandboxes.ours, body);
+  }
+
+  async cancel(id: string): Promise<JsonObject> {
+    const key = this.#agentKeys.get(id);
+    return ask(this.#sandboxes.ours, `/orders/${id}/cancel`, { method: 'POST', ...(key && { key }) });
   }
 
   async trigger(event: 'failed' | 'delivered' | 'placed' | 'return-approved', id: string): Promise<boolean> {
@@ -180,7 +202,7 @@ export class NeedsService {
     const body = Buffer.concat(chunks);
     this.#clock.now += requestMs;
     this.received.push(`${request.method} ${request.url}`);
-    const isCreate = request.method === 'POST' && creates.test(request.url ?? '');
+    const isCreate = request.method === 'POST' && creates.test(request.url ?? '') && !isForPrice(request);
     const fault = (isCreate ? this.faults : this.readFaults).shift() ?? 'none';
     if (await this.onMoment('came', request)) return void response.destroy();
     if (fault === 'late') {
@@ -197,13 +219,15 @@ export class NeedsService {
 
   /** The service's response, with its habits. */
   async #serve({ method = 'GET', url = '/', headers }: IncomingMessage, body: Buffer): Promise<Relayed> {
-    const user = users.find((one) => headers.authorization === `Bearer ${this.keyOf(one)}`);
-    if (!user) return relay(this.#sandboxes.ours, method, url, method === 'GET' ? undefined : body, null);
+    const user = this.#userOf(headers.authorization);
+    if (!user || url.startsWith('/agent/')) return this.#withoutAccount(method, url, headers, body);
     const organisation: Organisation = user === 'other' ? 'another' : 'ours';
     const sandbox = this.#sandboxes[organisation];
     const send = (target: string, sent: Buffer | undefined): Promise<Relayed> =>
       relay(sandbox, method, target, sent);
     if (method === 'POST' && url === '/orders') return this.#order(user, organisation, body, send);
+    const [, retried] = /^\/v1\/orders\/([\w-]+)\/retry$/.exec(url) ?? [];
+    if (retried !== undefined) return this.#retry(sandbox, retried);
     if (method === 'POST' && url === '/orders/bulk')
       return send(url, this.#rowsKeyed(user, organisation, body));
     if (method === 'GET') {
@@ -211,6 +235,38 @@ export class NeedsService {
       return this.#hiding(url, read);
     }
     return send(url, body.length > 0 ? body : undefined);
+  }
+
+  /** Remembers the key of each order that is paid by a challenge. */
+  async #withoutAccount(
+    method: string,
+    url: string,
+    { authorization = '' }: IncomingMessage['headers'],
+    body: Buffer,
+  ): Promise<Relayed> {
+    const sent = method === 'GET' || body.length === 0 ? undefined : body;
+    const relayed = await relay(this.#sandboxes.ours, method, url, sent, authorization);
+    const key = relayed.headers['x-api-key'];
+    if (relayed.status !== 201 || key === undefined) return relayed;
+    const order: unknown = JSON.parse(relayed.body.toString());
+    if (isObject(order)) this.#agentKeys.set(String(order.id), key);
+    return relayed;
+  }
+
+  /** By v1, whose requests have no key: each makes an order. */
+  async #retry(sandbox: Sandbox, id: string): Promise<Relayed> {
+    const { status } = await ask(sandbox, `/orders/${id}`);
+    if (status !== 'order_failed')
+      return json(400, { code: 'bad_request', message: `The order is ${status}.`, details: {} });
+    const made = await this.#placed(sandbox, this.#bodies.get(id) ?? {});
+    return json(200, { request_id: made.id });
+  }
+
+  /** Places an order without a key. */
+  async #placed(sandbox: Sandbox, body: JsonObject): Promise<JsonObject> {
+    const order = await ask(sandbox, '/orders', { method: 'POST', body });
+    this.#bodies.set(String(order.id), body);
+    return order;
   }
 
   /** Applies the habits of keys to one order. */
@@ -230,7 +286,11 @@ export class NeedsService {
     const inner = this.#innerKey(scope, key);
     const relayed = await send('/orders', Buffer.from(JSON.stringify({ ...order, idempotency_key: inner })));
     const answer: unknown = JSON.parse(relayed.body.toString());
-    if (relayed.status === 201 && isObject(answer)) this.#accept(scope, key, organisation, String(answer.id));
+    if (relayed.status === 201 && isObject(answer)) {
+      const { idempotency_key: _, ...unkeyed } = order;
+      this.#bodies.set(String(answer.id), unkeyed);
+      this.#accept(scope, key, organisation, String(answer.id));
+    }
     if (relayed.status === 409 && this.#habits.hidesExisting) return this.#existing(undefined);
     return relayed;
   }
@@ -305,7 +365,25 @@ export class NeedsService {
   }
 }
 
-const creates = /^\/(?:orders|orders\/bulk|returns|agent\/orders)$/;
+const creates = /^\/(?:orders|orders\/bulk|returns|agent\/orders(?:\?.*)?|v1\/orders\/[\w-]+\/retry)$/;
+
+/** Whether a request asks for what is to be paid. */
+const isForPrice = ({ url = '', headers }: IncomingMessage): boolean =>
+  url.startsWith('/agent/') && !headers.authorization?.startsWith('Payment ');
+
+async function trueOrder(sandbox: Sandbox, order: JsonObject): Promise<TrueOrder> {
+  const status = String(order.status);
+  const isReturned =
+    Array.isArray(order.returns) && order.returns.length > 0 && (await isWhollyReturned(sandbox, order));
+  return {
+    id: String(order.id),
+    hidden: hiddenIn(order),
+    status,
+    madeAt: Date.parse(String(order.created_at)),
+    isLive: !isReturned && !['order_failed', 'cancelled', 'cancelled_by_retailer'].includes(status),
+    isReturned,
+  };
+}
 
 const hiddenIn = (order: JsonObject): string =>
   isObject(order.metadata) && typeof order.metadata.hidden === 'string' ? order.metadata.hidden : '?';
@@ -326,9 +404,17 @@ async function isWhollyReturned(sandbox: Sandbox, order: JsonObject): Promise<bo
 }
 
 /** @throws Error if the service refuses. */
-async function ask(sandbox: Sandbox, path: string, method = 'GET', body?: unknown): Promise<JsonObject> {
+async function ask(
+  sandbox: Sandbox,
+  path: string,
+  {
+    method = 'GET',
+    body,
+    key = sandbox.apiKey,
+  }: { readonly method?: string; readonly body?: unknown; readonly key?: string } = {},
+): Promise<JsonObject> {
   const sent = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-  const { status, body: text } = await relay(sandbox, method, path, sent);
+  const { status, body: text } = await relay(sandbox, method, path, sent, `Bearer ${key}`);
   if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text.toString()}`);
   const answer: unknown = text.length === 0 ? {} : JSON.parse(text.toString());
   return isObject(answer) ? answer : {};
@@ -339,12 +425,12 @@ async function relay(
   method: string,
   target: string,
   body: Buffer | undefined,
-  key: string | null = sandbox.apiKey,
+  authorization = `Bearer ${sandbox.apiKey}`,
 ): Promise<Relayed> {
   const response = await sandbox.fetch(target, {
     method,
     headers: {
-      ...(key !== null && { authorization: `Bearer ${key}` }),
+      ...(authorization !== '' && { authorization }),
       ...(body && { 'content-type': 'application/json' }),
     },
     ...(body && { body: new Uint8Array(body) }),

@@ -1,3 +1,4 @@
+import type { TeamDatabase } from '../../support/postgres.ts';
 import type { Runner } from '../../support/runner.ts';
 import { plainHabits } from './habits.ts';
 import type { History, Run, Step } from './history.ts';
@@ -12,6 +13,7 @@ export async function shrunk(
   history: History,
   played: Played,
   runners: readonly [Runner, Runner],
+  database: () => Promise<TeamDatabase | undefined>,
 ): Promise<string[]> {
   const rule = played.findings[0]?.rule;
   let plays = 0;
@@ -19,7 +21,7 @@ export async function shrunk(
   const tries = async (one: History): Promise<boolean> => {
     if (plays >= maxPlays) return false;
     plays += 1;
-    const again = await playHistory(one, runners);
+    const again = await playHistory(one, runners, await database());
     const [first] = again.findings;
     if (!first || first.rule !== rule || knownAs(first) !== undefined) return false;
     least = { history: one, played: again };

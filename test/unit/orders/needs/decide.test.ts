@@ -286,6 +286,12 @@ const cases: readonly Case[] = [
     'send 3 after failed',
   ],
   [
+    'returned, and a request that was rejected since',
+    requested('script'),
+    [attempt({ state: 'returned' }), attempt({ state: 'failed', orderId: undefined, madeAt: now - minute })],
+    'refuse: returned',
+  ],
+  [
     'failed, bought again, returned',
     requested('script'),
     [attempt({ state: 'failed' }), attempt({ state: 'returned', madeAt: now - minute })],
@@ -409,6 +415,12 @@ const cases: readonly Case[] = [
     'cancelled by reference, in a file',
     byReference('upload'),
     [named({ state: 'cancelled' })],
+    'refuse: cancelled',
+  ],
+  [
+    'cancelled by reference, and a row that was rejected since',
+    byReference('upload'),
+    [named({ state: 'cancelled' }), named({ state: 'failed', orderId: undefined, madeAt: now - minute })],
     'refuse: cancelled',
   ],
   [
