@@ -13,7 +13,13 @@ export async function orderKey(context: Context, orderId: string): Promise<strin
   if (!journalExists(context.settings)) return undefined;
   let grant: ReturnType<Journal['grants']['of']>;
   try {
-    grant = (await context.journal()).grants.of(orderId, baseUrl.value);
+    const journal = await context.journal();
+    grant = journal.grants.of(orderId, baseUrl.value);
+    // Without an account, it is an order that was paid for. Another machine may just have placed it.
+    if (!grant && journal.isShared && context.settings.apiKey === undefined) {
+      await journal.refresh('now');
+      grant = journal.grants.of(orderId, baseUrl.value);
+    }
   } catch (error) {
     // The account's own orders are readable even without the journal.
     if (error instanceof StorageError) return undefined;
