@@ -12,6 +12,10 @@ $ errand policy publish
 ? 2
 ! error: no database is named, so there is nowhere to publish a policy
 ! hint: On one machine the file itself holds. …
+$ errand policy trust
+? 2
+! error: no database is named, so no policy is published to this machine
+! hint: … names a database.
 
 # An order is looked at before it is placed, and one that is too dear is never sent.
 $ URL=$(errand sandbox products -o id | grep test-slow)
