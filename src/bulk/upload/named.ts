@@ -282,7 +282,7 @@ export const leftOutLines = (uploads: readonly KnownUpload[]): string[] =>
   });
 
 /** Commands that complete the uploads that are still incomplete. */
-export const nextSteps = (context: Context, uploads: readonly KnownUpload[]): NextStep[] =>
+export const completingSteps = (context: Context, uploads: readonly KnownUpload[]): NextStep[] =>
   uploads
     .filter((upload) => unsentIn(upload) > 0 || isInDoubt(upload))
     .map((upload) => resumeStep(context, upload));

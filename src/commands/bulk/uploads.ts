@@ -1,9 +1,9 @@
 import type { Output } from '../../api/outputs/index.ts';
 import {
+  completingSteps,
   isInDoubt,
   type KnownUpload,
   knownUploads,
-  nextSteps,
   unsentIn,
   unsentLines,
 } from '../../bulk/upload/named.ts';
@@ -46,7 +46,7 @@ export const uploads = defineCommand({
     const known = await knownUploads(context);
     return {
       kind: 'list',
-      rows: known.map((upload) => ({ ...listedUpload(upload), next: nextSteps(context, [upload]) })),
+      rows: known.map((upload) => ({ ...listedUpload(upload), next: completingSteps(context, [upload]) })),
       columns,
       id: 'name',
       empty: 'nothing was uploaded from this machine',
@@ -56,7 +56,7 @@ export const uploads = defineCommand({
           .slice(0, 3)
           .flatMap((upload) => [
             ...unsentLines([upload]),
-            ...nextSteps(context, [upload]).map(({ command }) => `go on: ${command}`),
+            ...completingSteps(context, [upload]).map(({ command }) => `go on: ${command}`),
           ]),
     };
   },

@@ -14,9 +14,9 @@ import {
 } from '../../bulk/upload/follow.ts';
 import {
   batchesArgument,
+  completingSteps,
   type NamedBatches,
   namedBatches,
-  nextSteps,
   unsentLines,
 } from '../../bulk/upload/named.ts';
 import { retryLines } from '../../bulk/upload/retried.ts';
@@ -101,7 +101,7 @@ export async function followResult(context: Context, named: NamedBatches): Promi
 /** Describes rows not yet sent, with the commands that send them. */
 const unsentHints = (context: Context, { uploads }: NamedBatches): string[] => [
   ...unsentLines(uploads),
-  ...nextSteps(context, uploads).map(({ command }) => `go on: ${command}`),
+  ...completingSteps(context, uploads).map(({ command }) => `go on: ${command}`),
 ];
 
 /** Columns for batches printed without their rows; values come from the full batches last received. */

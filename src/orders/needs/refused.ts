@@ -107,7 +107,7 @@ export async function refusedOrder<N extends JournaledOperation>(
     outcome: why === 'in_doubt' || (why === 'unknown' && !isUnread) ? 'unknown' : 'applied',
     retryable: isUnread,
     hint: policy && why !== 'in_doubt' && why !== 'unknown' ? obstacleHint(policy) : hint,
-    next: nextSteps(context, purchase, why, {
+    next: duplicateSteps(context, purchase, why, {
       attempts: earlier,
       batches: await batchesOf(context, earlier),
       policy,
@@ -289,7 +289,7 @@ function hintOf<N extends JournaledOperation>(
   return `${what} for ${durationText(singleMs)}; \`errand config set duplicate-window 1h\` sets another time.`;
 }
 
-function nextSteps<N extends JournaledOperation>(
+function duplicateSteps<N extends JournaledOperation>(
   context: OrderContext,
   { placing: { reference, isByHand = false }, intent: { operation }, command }: Purchase<N>,
   why: Refusal,

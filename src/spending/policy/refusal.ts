@@ -37,7 +37,7 @@ export class PolicyDenial extends ErrandError {
         ...(requested && { approval: shownRequest(requested.request) }),
       },
       hint: hintOf(context, verdict, requested),
-      next: [...(requested ? approvalSteps(context, requested) : []), ...nextSteps(context, verdict)],
+      next: [...(requested ? approvalSteps(context, requested) : []), ...policySteps(context, verdict)],
     });
     this.verdict = verdict;
   }
@@ -86,7 +86,7 @@ const approvalSteps = (context: OrderContext, { approve, show }: RequestedApprov
   ...(context.argv ? [{ command: typedCommand(context.argv), when: 'once it is approved' }] : []),
 ];
 
-function nextSteps(context: OrderContext, verdict: Verdict): NextStep[] {
+function policySteps(context: OrderContext, verdict: Verdict): NextStep[] {
   const where = whereFlags(context);
   const isPeriod = against(verdict).some(({ period }) => period !== null);
   return [
