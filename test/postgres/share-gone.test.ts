@@ -1,6 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { macOf, macUnder } from '../../src/journal/mac.ts';
 import { hasPostgres } from '../support/postgres.ts';
 import { errorOf } from '../support/shopping.ts';
 import { DatabaseProxy } from './proxy.ts';
@@ -35,8 +36,11 @@ describe.skipIf(!hasPostgres)('what a worker that is gone has left', () => {
     const batches = JSON.parse((await bulk(1, 'list', '-o', 'json')).stdout);
     expect(batches).toHaveLength(1);
     // Simulates a worker that updated the queue before the journal, and whose machine was then lost.
+    const value = { id: batches[0].id, existed: false };
+    const at = { name: 'december', kind: 'place', place: 0 };
+    const mac = macOf(macUnder(workers.service.key), 'result', { at, value });
     await workers.database.run(`
-      UPDATE errand.campaign_chunks SET result = '{"id": "${batches[0].id}", "existed": false}', worker = NULL WHERE kind = 'place';
+      UPDATE errand.campaign_chunks SET result = '${JSON.stringify({ ...value, mac })}', worker = NULL WHERE kind = 'place';
       UPDATE errand.campaigns SET state = 'done'`);
     await endSigns();
     const early = await bulk(1, ...args);
