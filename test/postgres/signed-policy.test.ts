@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { sha256 } from '../../src/format/canonical.ts';
+import { macUnder } from '../../src/journal/mac.ts';
 import { Agent } from '../integrations/mcp/agent.ts';
 import { fingerprintOf, makeKey } from '../support/approval-workspace.ts';
 import { forge, like } from '../support/forge.ts';
@@ -214,7 +215,7 @@ describe.skipIf(!hasPostgres)('a published policy is signed', () => {
     await forge(buyer, (it) => {
       const intent = like(it.rows()[0], {});
       it.insert(intent);
-      it.enter(intent);
+      it.enterWhole(intent, macUnder(String(buyer.environment.ERRAND_API_KEY)));
     });
     await write(database, { ...(await stored(database)), text: 'version: 1\nrehearsals: exempt\n' });
     const before = await ordersMade();

@@ -6,6 +6,7 @@ import { IntentTable } from '../../src/journal/intents.ts';
 import { openJournalDatabase } from '../../src/journal/journal.ts';
 import { writeReservationSum } from '../../src/journal/journal-facts.ts';
 import type { Intent } from '../../src/journal/journal-record.ts';
+import type { Mac } from '../../src/journal/mac.ts';
 import { nobodyAtWork } from '../../src/journal/owner.ts';
 import type { Database } from '../../src/platform/sqlite/database.ts';
 import type { Workspace } from './workspace.ts';
@@ -20,7 +21,7 @@ export interface Forger {
   /** Appends a matching audit entry in the old format, which does not say which policy applied. */
   enter(intent: Intent): void;
   /** Appends an audit entry exactly as the journal writes it for an intent that no policy held, but for its signature. */
-  enterWhole(intent: Intent, mac?: string): void;
+  enterWhole(intent: Intent, mac?: Mac): void;
   /** Signatures of the chain's intents. */
   macs(): string[];
   /** Deletes the reservations, and changes their count to match. */
@@ -71,7 +72,7 @@ function forgerOf(database: Database): Forger {
       const content = contentHash(intent.operation, intent.body);
       const terms = { again: false, salt: '', policy: null };
       const entry = intentEntry(intent, content, table.tally.next(), terms);
-      audit.append(entry, mac === undefined ? undefined : () => mac);
+      audit.append(entry, mac);
     },
     macs: () =>
       database

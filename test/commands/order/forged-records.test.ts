@@ -129,10 +129,8 @@ describe('a row that somebody wrote into the journal', () => {
       await forge(shop.workspace, (it) => {
         const forged = dear(like(it.rows()[0], {}));
         it.insert(forged);
-        it.enterWhole(
-          forged,
-          which === '' ? undefined : which === 'its own signature' ? 'f'.repeat(64) : it.macs()[0],
-        );
+        const mac = which === 'its own signature' ? 'f'.repeat(64) : String(it.macs()[0]);
+        it.enterWhole(forged, which === '' ? undefined : () => mac);
       });
       for (const flags of resumes) {
         const ended = await resume(shop, ...flags);
