@@ -62,7 +62,7 @@ export class Grants {
       typeof apiKey === 'string' ? this.#sealer.open(apiKey, ownerOf(orderId, baseUrl)) : undefined;
     return {
       apiKey: opened,
-      isOfOtherMachine: apiKey !== null && opened === undefined,
+      ...(apiKey !== null && opened === undefined && { isOfOtherMachine: true }),
       receipt: typeof receipt === 'string' ? JSON.parse(receipt) : undefined,
     };
   }
