@@ -252,7 +252,7 @@ export class DecidedRows {
         const decision = this.#decided(row, known);
         this.#note(row, known, decision, look);
         this.#source.note?.(row, decision, related[index] ?? []);
-        if (!row.need.reference) this.#noteSameFile(row, known, { sameFile, madeAt, look });
+        if (!row.need.reference) this.#noteSameFile(row, this.#current(known), { sameFile, madeAt, look });
       }
     }
     this.#leaveOutRepeats(sameFile, madeAt);
@@ -283,7 +283,8 @@ export class DecidedRows {
   #assume(why: string): void {
     if (this.isAssumed) return;
     this.isAssumed = true;
-    this.#allListedAt = this.since;
+    // The service's response may have set its clock since this began.
+    this.#allListedAt = Number.POSITIVE_INFINITY;
     this.#context.note(
       `what became of earlier orders was not looked up (${why}); here, rows that were sent before count as placed`,
     );
@@ -488,7 +489,7 @@ export class DecidedRows {
       statement: { skipDuplicates, again, run: run === '' ? undefined : run },
       listedAt: need.reference && !hasOwnKey ? this.#listed(need.reference) : undefined,
     };
-    const current = this.isAssumed ? known.map(assumed) : known;
+    const current = this.#current(known);
     const decision = decide(
       request,
       need.reference ? current.map((one) => this.#compared(row, one)) : current,
@@ -499,6 +500,8 @@ export class DecidedRows {
       ? decision
       : { do: 'refuse', why: 'not_covered', attempts: after ? [after] : [] };
   }
+
+  #current = (known: readonly Attempt[]): readonly Attempt[] => (this.isAssumed ? known.map(assumed) : known);
 
   #listed = (reference: Reference): number | undefined =>
     this.#listedAt.get(metadataOf(reference)) ?? this.#allListedAt;

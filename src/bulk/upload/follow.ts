@@ -255,7 +255,7 @@ export function uploadSummary(
     ...withdrawnLines(batches.flatMap((batch) => rowsOf(batch).flatMap((row) => withdrawalOf(row) ?? []))),
     ...laterLines(batches.flatMap((batch) => rowsOf(batch).flatMap((row) => row.later ?? []))),
     ...(open > 0 ? [`--timeout passed; ${batchesGoOn(open)}`, `${goOn.when}: ${goOn.command}`] : []),
-    ...commandsFor(context, 'the order of each row', 'get', { batches, named }, (row, batch) =>
+    ...commandsFor(context, 'the order of each row', 'report', { batches, named }, (row, batch) =>
       ['before', 'unknown'].includes(stateOf(row, batch)),
     ),
     ...retry,

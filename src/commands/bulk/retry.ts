@@ -26,6 +26,7 @@ import { formatMoney } from '../../format/money.ts';
 import { confirmSpending } from '../../orders/spending-lines.ts';
 import { readyToSend } from '../../orders/submit/submit.ts';
 import { exitCodes, UsageError } from '../../platform/errors.ts';
+import { previewedWith } from '../../run/request-preview.ts';
 import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/policy-gate.ts';
 import { sentOutput, sentResult } from './place-file.ts';
@@ -118,8 +119,10 @@ export const retry = defineCommand({
     const what = upload ? upload.name : 'this batch';
     if (failed.length === 0 && withdrawn.length > 0)
       throw withdrawnRows(context, withdrawn, { name: what, word: id });
-    if (failed.length === 0)
-      return { kind: 'none', hints: [`no row of ${what} has failed`, ...laterLines(later)] };
+    if (failed.length === 0) {
+      const none = later.length > 0 ? `no row of ${what} is left to retry` : `no row of ${what} has failed`;
+      return { kind: 'none', hints: [none, ...laterLines(later)] };
+    }
     for (const line of laterLines(later)) context.note(line);
     if (withdrawn.length > 0) context.note(leftOutText(withdrawn));
     const uploaded = await rowsToRetry(failed, (batch) =>
@@ -169,14 +172,15 @@ export const retry = defineCommand({
       ],
     });
     if (context.previewsRequests) await notePolicy(context, proposed);
-    const made = await sendBatches(context, {
+    const sending = {
       name: filename,
       rows: sent.length,
       proposed: context.previewsRequests ? [] : proposed,
       of: upload ?? (await uploadOfBatch(context, named.ids[0] ?? '')),
       batches: toRetry(batches),
       ...consentOf({ overridePolicy, approval, waitApproval }),
-    });
+    };
+    const made = await previewedWith(exitCode, () => sendBatches(context, sending));
     return sentResult(context, upload ? made : { ...made, name: undefined }, { facts: [], watch, exitCode });
   },
 });
