@@ -174,6 +174,8 @@ export class DecidedRows {
   readonly #settling = new Map<string, Map<string, number>>();
   counts = noCounts();
   refused = new Map<RowRefusal, RefusedRows>();
+  /** The first of the rows that were ordered already. */
+  readonly placed: RowFinding[] = [];
   /** Batches that ordered rows of this file. */
   readonly placedIn = new Set<string>();
   /** The earlier upload that the file repeats, although that is longer ago than rows are compared. */
@@ -232,6 +234,7 @@ export class DecidedRows {
     this.counts = noCounts();
     this.refused = new Map();
     this.placedIn.clear();
+    this.placed.length = 0;
     this.cents = { all: 0, new: 0 };
     this.unnamed = 0;
     this.#left = new Set();
@@ -549,6 +552,8 @@ export class DecidedRows {
         if (decision.by === 'likeness') counts.skipped += 1;
         else {
           counts.placed += 1;
+          if (this.placed.length < maxFindings)
+            this.placed.push({ row: row.number, cells: row.cells, attempts: decision.attempts });
           for (const { upload } of decision.attempts) if (upload !== undefined) this.placedIn.add(upload);
         }
         return;

@@ -31,7 +31,7 @@ export async function placeFile(
     const facts = [
       ...prepared.facts,
       ...existedBefore(sent.batches),
-      ...anotherOccasion(context, prepared.upload.decided),
+      ...(await anotherOccasion(context, prepared.upload.decided, source.name)),
     ];
     return await sentResult(context, sent, { facts, watch, exitCode: prepared.exitCode });
   } finally {
