@@ -3,11 +3,12 @@ import { notifyOnComplete, tableOptions } from '../../bulk/csv/table-options.ts'
 import { decideRetry, isNumbered, rowsForFile, settledBy } from '../../bulk/needs/decide-retry.ts';
 import { blockedRows, countsLine, differsLines } from '../../bulk/needs/refused-rows.ts';
 import { defaultBatchRows } from '../../bulk/upload/batches.ts';
-import { laterLines } from '../../bulk/upload/follow.ts';
+import { inDoubtSince, laterLines } from '../../bulk/upload/follow.ts';
 import { namedBatches, uploadOfBatch } from '../../bulk/upload/named.ts';
 import { checkTotal, maxTotalOption } from '../../bulk/upload/prepare.ts';
 import {
   checkSettled,
+  doubtfulRows,
   failedRows,
   leftOutText,
   parseRaise,
@@ -119,7 +120,9 @@ export const retry = defineCommand({
     const what = upload ? upload.name : 'this batch';
     if (failed.length === 0 && withdrawn.length > 0)
       throw withdrawnRows(context, withdrawn, { name: what, word: id });
+    const inDoubt = inDoubtSince(later);
     if (failed.length === 0) {
+      if (inDoubt > 0) throw doubtfulRows(context, what, inDoubt);
       const none = later.length > 0 ? `no row of ${what} is left to retry` : `no row of ${what} has failed`;
       return { kind: 'none', hints: [none, ...laterLines(later)] };
     }
@@ -148,7 +151,7 @@ export const retry = defineCommand({
     if (decided.isBlocked) throw await blockedRows(context, decided, filename);
     for (const line of await differsLines(context, decided)) context.note(line);
     const { counts } = decided;
-    const exitCode = counts.refused + withdrawn.length > 0 ? exitCodes.conflict : undefined;
+    const exitCode = counts.refused + withdrawn.length + inDoubt > 0 ? exitCodes.conflict : undefined;
     const batches: BatchToSend[] = [...settling];
     for await (const batch of decided.batches(size)) {
       const numbers = isNumbered(retried) ? batch.numbers : [];
