@@ -133,7 +133,7 @@ async function runCommand(
     const { RequestPreview } = await import('./run/request-preview.ts');
     if (error instanceof RequestPreview) {
       io.stdout.stream.write(error.text);
-      return 0;
+      return error.exitCode;
     }
     const { withOutcome } = await import('./orders/outcome.ts');
     const record = result?.kind === 'record' ? result.record : undefined;

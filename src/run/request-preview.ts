@@ -2,9 +2,20 @@
 export class RequestPreview extends Error {
   override readonly name = 'RequestPreview';
   readonly text: string;
+  readonly exitCode: number;
 
-  constructor(text: string) {
+  constructor(text: string, exitCode = 0) {
     super('the request is shown, not sent');
     this.text = text;
+    this.exitCode = exitCode;
+  }
+}
+
+/** Lets a preview of `send` exit as the command does that sends. */
+export async function previewedWith<T>(exitCode: number | undefined, send: () => Promise<T>): Promise<T> {
+  try {
+    return await send();
+  } catch (error) {
+    throw error instanceof RequestPreview ? new RequestPreview(error.text, exitCode) : error;
   }
 }

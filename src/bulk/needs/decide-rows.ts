@@ -174,6 +174,8 @@ export class DecidedRows {
   readonly #settling = new Map<string, Map<string, number>>();
   counts = noCounts();
   refused = new Map<RowRefusal, RefusedRows>();
+  /** The first of the rows that were ordered already. */
+  readonly placed: RowFinding[] = [];
   /** Batches that ordered rows of this file. */
   readonly placedIn = new Set<string>();
   /** The earlier upload that the file repeats, although that is longer ago than rows are compared. */
@@ -232,6 +234,7 @@ export class DecidedRows {
     this.counts = noCounts();
     this.refused = new Map();
     this.placedIn.clear();
+    this.placed.length = 0;
     this.cents = { all: 0, new: 0 };
     this.unnamed = 0;
     this.#left = new Set();
@@ -252,7 +255,7 @@ export class DecidedRows {
         const decision = this.#decided(row, known);
         this.#note(row, known, decision, look);
         this.#source.note?.(row, decision, related[index] ?? []);
-        if (!row.need.reference) this.#noteSameFile(row, known, { sameFile, madeAt, look });
+        if (!row.need.reference) this.#noteSameFile(row, this.#current(known), { sameFile, madeAt, look });
       }
     }
     this.#leaveOutRepeats(sameFile, madeAt);
@@ -283,7 +286,8 @@ export class DecidedRows {
   #assume(why: string): void {
     if (this.isAssumed) return;
     this.isAssumed = true;
-    this.#allListedAt = this.since;
+    // The service's response may have set its clock since this began.
+    this.#allListedAt = Number.POSITIVE_INFINITY;
     this.#context.note(
       `what became of earlier orders was not looked up (${why}); here, rows that were sent before count as placed`,
     );
@@ -488,7 +492,7 @@ export class DecidedRows {
       statement: { skipDuplicates, again, run: run === '' ? undefined : run },
       listedAt: need.reference && !hasOwnKey ? this.#listed(need.reference) : undefined,
     };
-    const current = this.isAssumed ? known.map(assumed) : known;
+    const current = this.#current(known);
     const decision = decide(
       request,
       need.reference ? current.map((one) => this.#compared(row, one)) : current,
@@ -499,6 +503,8 @@ export class DecidedRows {
       ? decision
       : { do: 'refuse', why: 'not_covered', attempts: after ? [after] : [] };
   }
+
+  #current = (known: readonly Attempt[]): readonly Attempt[] => (this.isAssumed ? known.map(assumed) : known);
 
   #listed = (reference: Reference): number | undefined =>
     this.#listedAt.get(metadataOf(reference)) ?? this.#allListedAt;
@@ -546,6 +552,8 @@ export class DecidedRows {
         if (decision.by === 'likeness') counts.skipped += 1;
         else {
           counts.placed += 1;
+          if (this.placed.length < maxFindings)
+            this.placed.push({ row: row.number, cells: row.cells, attempts: decision.attempts });
           for (const { upload } of decision.attempts) if (upload !== undefined) this.placedIn.add(upload);
         }
         return;

@@ -402,7 +402,9 @@ function kindOf(
   if (!reference && (first === firstKeyOf(own.key) || other.key === oldRetryKey)) return 'own';
   if (isSibling || together.rowKeys.has(first)) return undefined;
   const isComparable = reference?.namespace !== ownKeyNamespace && (!reference || !other.reference);
-  const isLater = other.madeAt >= own.madeAt;
+  // What has no order has this machine's time, which may be behind the service's. Serials follow the order of recording.
+  const isUndated = isUnclear(other) && other.orderId === undefined;
+  const isLater = isUndated ? other.serial > own.serial : other.madeAt >= own.madeAt;
   if (!isComparable || other.likeness !== 'alike' || !isLater) return undefined;
   if (other.run === own.run || other.run === undefined) return 'alike';
   // Another occasion is another need, but what was corrected may have been sent as one.

@@ -70,7 +70,11 @@ export async function blockedRows(
   const isUnclear = reasons.some(([why]) => why === 'in_doubt' || why === 'unknown');
   const named = reasons.flatMap(([, { first }]) => first.slice(0, maxDetails));
   const shown = { orders: await ordersNow(context, decided, named), now: context.serviceClock.now() };
-  const policy = await policyObstacle(context, await proposedAgain(context, decided, file));
+  const again = [
+    ...[...decided.refused].flatMap(([why, { first }]) => (listedOnly.has(why) ? [] : first)),
+    ...(decided.repeats?.first ?? []),
+  ];
+  const policy = await policyObstacle(context, await proposedAgain(context, again, file));
   const alike = reasons.some(([why]) => why === 'alike') ? alikeHint : undefined;
   const texts = reasons.map(([why, rows]) => reasonText(decided, why, rows, shown));
   return new ErrandError('conflict', `${file}: ${texts.join('; ')}; nothing was sent`, {
@@ -91,16 +95,12 @@ export async function blockedRows(
   });
 }
 
-/** The rows that were ordered before, as far as they are known, as orders that the policy decides about. */
+/** Rows that were ordered before, as orders that the policy decides about. */
 async function proposedAgain(
   context: Context,
-  { refused, repeats }: DecidedRows,
+  rows: readonly Pick<RowFinding, 'row' | 'cells'>[],
   filename: string,
 ): Promise<readonly ProposedOrder[]> {
-  const rows = [
-    ...[...refused].flatMap(([why, { first }]) => (listedOnly.has(why) ? [] : first)),
-    ...(repeats?.first ?? []),
-  ];
   if (rows.length === 0) return [];
   const batch = { key: '', filename, rows: rows.map(({ cells }) => cells) };
   return [{ intent: await batchIntent(context, batch), numbers: rows.map(({ row }) => row) }];
@@ -307,11 +307,16 @@ function waysOn(
 
 const inAnotherRun = ({ argv }: Context): string => `${typedCommand(withoutRun(argv))} --run NAME`;
 
-/** Says how to order a file once more, if all of it was ordered before. */
-export const anotherOccasion = (context: Context, { counts }: DecidedRows): string[] =>
-  counts.placed > 0 && counts.placed === counts.rows
-    ? [`for another occasion: ${inAnotherRun(context)}`]
-    : [];
+/** Says how to order a file once more, if all of it was ordered before and the policy does not refuse that. */
+export async function anotherOccasion(
+  context: Context,
+  { counts, placed }: DecidedRows,
+  file: string,
+): Promise<string[]> {
+  if (counts.placed === 0 || counts.placed < counts.rows) return [];
+  const policy = await policyObstacle(context, await proposedAgain(context, placed, file));
+  return policy?.outcome === 'refused' ? [] : [`for another occasion: ${inAnotherRun(context)}`];
+}
 
 const withoutRun = (argv: readonly string[]): readonly string[] =>
   argv.filter((word, at) => !word.startsWith('--run=') && word !== '--run' && argv[at - 1] !== '--run');

@@ -141,11 +141,23 @@ export async function* followBatches(
   }
 }
 
-/** Exit code; rows that were already ordered are not failures. */
-export function exitCodeOf({ open, failed, refused, withdrawn, unsent }: FollowSummary): number {
+/** Exit code; rows that were already ordered are not failures. @param batches limited to the rows that count. */
+export function exitCodeOf(
+  { open, failed, refused, withdrawn, unsent }: FollowSummary,
+  batches: readonly Batch[],
+): number {
   if (open > 0) return exitCodes.deadline;
-  return failed + refused + withdrawn + unsent > 0 ? exitCodes.ended_badly : 0;
+  if (failed + refused + withdrawn + unsent > 0) return exitCodes.ended_badly;
+  return inDoubtSince(laterOf(batches)) > 0 ? exitCodes.in_doubt : 0;
 }
+
+/** The later attempts at the rows of batches. */
+export const laterOf = (batches: readonly Batch[]): LaterAttempt[] =>
+  batches.flatMap((batch) => rowsOf(batch).flatMap(({ later }) => later ?? []));
+
+/** Number of later attempts of which it is not known what came of them. */
+export const inDoubtSince = (later: readonly LaterAttempt[]): number =>
+  later.filter(({ state }) => state === 'unknown').length;
 
 /** A batch without its rows, as listed. */
 export const withoutRows = ({ rows: _, ...batch }: Batch): Omit<Batch, 'rows'> => batch;
@@ -253,9 +265,12 @@ export function uploadSummary(
     ...why('refused', batches, reasons),
     ...why('failed', batches, reasons),
     ...withdrawnLines(batches.flatMap((batch) => rowsOf(batch).flatMap((row) => withdrawalOf(row) ?? []))),
-    ...laterLines(batches.flatMap((batch) => rowsOf(batch).flatMap((row) => row.later ?? []))),
+    ...laterLines(laterOf(batches)),
+    ...(inDoubtSince(laterOf(batches)) > 0
+      ? [`to find out, safely: errand order journal resume --all${whereFlags(context)}`]
+      : []),
     ...(open > 0 ? [`--timeout passed; ${batchesGoOn(open)}`, `${goOn.when}: ${goOn.command}`] : []),
-    ...commandsFor(context, 'the order of each row', 'get', { batches, named }, (row, batch) =>
+    ...commandsFor(context, 'the order of each row', 'report', { batches, named }, (row, batch) =>
       ['before', 'unknown'].includes(stateOf(row, batch)),
     ),
     ...retry,

@@ -177,6 +177,25 @@ export function withdrawnRows(
   });
 }
 
+/** The error if all rows that are left may be ordered since. @returns ErrandError conflict. */
+export const doubtfulRows = (context: Context, name: string, count: number): ErrandError =>
+  new ErrandError(
+    'conflict',
+    `${rowsText(count)} of ${name} may be ordered since, which is in doubt; nothing was sent`,
+    {
+      code: 'rows_in_doubt',
+      outcome: 'unknown',
+      retryable: false,
+      details: { in_doubt: count },
+      next: [
+        {
+          command: `errand order journal resume --all${whereFlags(context)}`,
+          when: 'to find out, safely',
+        },
+      ],
+    },
+  );
+
 /** Maximum number of this machine's batches to search for existing orders, newest first. */
 const maxBatches = 100;
 

@@ -13,6 +13,7 @@ import { UsageError } from '../../platform/errors.ts';
 import { shellLine, shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
+import { previewedWith } from '../../run/request-preview.ts';
 import { followResult } from './watch.ts';
 
 /** Checks a file, shows its totals, places its orders and reports the results. @throws ErrandError. */
@@ -26,11 +27,11 @@ export async function placeFile(
   try {
     const prepared = await prepareUpload(context, source, given, { shard });
     if (!prepared) return nothingIn(String(part), source.name);
-    const sent = await uploadFile(context, prepared.upload);
+    const sent = await previewedWith(prepared.exitCode, () => uploadFile(context, prepared.upload));
     const facts = [
       ...prepared.facts,
       ...existedBefore(sent.batches),
-      ...anotherOccasion(context, prepared.upload.decided),
+      ...(await anotherOccasion(context, prepared.upload.decided, source.name)),
     ];
     return await sentResult(context, sent, { facts, watch, exitCode: prepared.exitCode });
   } finally {

@@ -22,6 +22,7 @@ import { readyToSend } from '../../orders/submit/submit.ts';
 import { exitCodes } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
+import { previewedWith } from '../../run/request-preview.ts';
 import { type Consent, consentOf } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/policy-gate.ts';
 import { nothingIn, type sentOutput, sentResult } from './place-file.ts';
@@ -64,10 +65,10 @@ export async function applyPlan(
     plan: approvable(plan),
   };
   await checkAndConfirm(context, work, { ...given, upload, changes });
-  const sent = await uploadFile(context, upload);
+  const exitCode = unsent.length > 0 ? exitCodes.conflict : undefined;
+  const sent = await previewedWith(exitCode, () => uploadFile(context, upload));
   const done = await numbersSent(context, upload.namedUpload.name);
   const facts = [...existedBefore(sent.batches), ...restLine(read, selected, done, shard)];
-  const exitCode = unsent.length > 0 ? exitCodes.conflict : undefined;
   return sentResult(context, sent, { facts, watch, exitCode });
 }
 

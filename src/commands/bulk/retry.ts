@@ -3,11 +3,12 @@ import { notifyOnComplete, tableOptions } from '../../bulk/csv/table-options.ts'
 import { decideRetry, isNumbered, rowsForFile, settledBy } from '../../bulk/needs/decide-retry.ts';
 import { blockedRows, countsLine, differsLines } from '../../bulk/needs/refused-rows.ts';
 import { defaultBatchRows } from '../../bulk/upload/batches.ts';
-import { laterLines } from '../../bulk/upload/follow.ts';
+import { inDoubtSince, laterLines } from '../../bulk/upload/follow.ts';
 import { namedBatches, uploadOfBatch } from '../../bulk/upload/named.ts';
 import { checkTotal, maxTotalOption } from '../../bulk/upload/prepare.ts';
 import {
   checkSettled,
+  doubtfulRows,
   failedRows,
   leftOutText,
   parseRaise,
@@ -26,6 +27,7 @@ import { formatMoney } from '../../format/money.ts';
 import { confirmSpending } from '../../orders/spending-lines.ts';
 import { readyToSend } from '../../orders/submit/submit.ts';
 import { exitCodes, UsageError } from '../../platform/errors.ts';
+import { previewedWith } from '../../run/request-preview.ts';
 import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/policy-gate.ts';
 import { sentOutput, sentResult } from './place-file.ts';
@@ -118,8 +120,12 @@ export const retry = defineCommand({
     const what = upload ? upload.name : 'this batch';
     if (failed.length === 0 && withdrawn.length > 0)
       throw withdrawnRows(context, withdrawn, { name: what, word: id });
-    if (failed.length === 0)
-      return { kind: 'none', hints: [`no row of ${what} has failed`, ...laterLines(later)] };
+    const inDoubt = inDoubtSince(later);
+    if (failed.length === 0) {
+      if (inDoubt > 0) throw doubtfulRows(context, what, inDoubt);
+      const none = later.length > 0 ? `no row of ${what} is left to retry` : `no row of ${what} has failed`;
+      return { kind: 'none', hints: [none, ...laterLines(later)] };
+    }
     for (const line of laterLines(later)) context.note(line);
     if (withdrawn.length > 0) context.note(leftOutText(withdrawn));
     const uploaded = await rowsToRetry(failed, (batch) =>
@@ -145,7 +151,7 @@ export const retry = defineCommand({
     if (decided.isBlocked) throw await blockedRows(context, decided, filename);
     for (const line of await differsLines(context, decided)) context.note(line);
     const { counts } = decided;
-    const exitCode = counts.refused + withdrawn.length > 0 ? exitCodes.conflict : undefined;
+    const exitCode = counts.refused + withdrawn.length + inDoubt > 0 ? exitCodes.conflict : undefined;
     const batches: BatchToSend[] = [...settling];
     for await (const batch of decided.batches(size)) {
       const numbers = isNumbered(retried) ? batch.numbers : [];
@@ -169,14 +175,15 @@ export const retry = defineCommand({
       ],
     });
     if (context.previewsRequests) await notePolicy(context, proposed);
-    const made = await sendBatches(context, {
+    const sending = {
       name: filename,
       rows: sent.length,
       proposed: context.previewsRequests ? [] : proposed,
       of: upload ?? (await uploadOfBatch(context, named.ids[0] ?? '')),
       batches: toRetry(batches),
       ...consentOf({ overridePolicy, approval, waitApproval }),
-    });
+    };
+    const made = await previewedWith(exitCode, () => sendBatches(context, sending));
     return sentResult(context, upload ? made : { ...made, name: undefined }, { facts: [], watch, exitCode });
   },
 });

@@ -48,6 +48,7 @@ export const watch = defineCommand({
   exitCodes: {
     7: 'a row failed, was withdrawn, or was not sent yet',
     8: '--timeout passed; the batches go on',
+    10: 'a failed row was ordered since, and that order is in doubt',
   },
   related: ['bulk get', 'bulk results', 'bulk retry'],
   async run(context, { ids }) {
@@ -59,12 +60,15 @@ export const watch = defineCommand({
   },
 });
 
-/** Follows batches and shows them in the requested format; exits with 0, 7 or 8. */
+/** Follows batches and shows them in the requested format; exits with 0, 7, 8 or 10. */
 export async function followResult(context: Context, named: NamedBatches): Promise<ListResult> {
   const latest = new Map<string, Batch>();
   const goOn = await goingOn(context, named, latest);
   const events = stoppable(context, named, latest, goOn);
-  if (context.output.format === 'ndjson') return eventRecords(events, context.clock.now, exitCodeOf);
+  if (context.output.format === 'ndjson')
+    return eventRecords(events, context.clock.now, (summary) =>
+      exitCodeOf(summary, named.counted(latest.values())),
+    );
   const progress = new PlacingProgress(context, named);
   let summary: FollowSummary = { ...tallyOf([]), open: 0, unsent: 0, elapsed_ms: 0 };
   try {
@@ -93,7 +97,7 @@ export async function followResult(context: Context, named: NamedBatches): Promi
       ...keyHints,
       ...unsentHints(context, named),
     ],
-    exitCode: () => exitCodeOf(summary),
+    exitCode: () => exitCodeOf(summary, counted),
     isByName: true,
   };
 }

@@ -2,7 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, onTestFinished, test } from 'vitest';
+import { address } from '../../support/order-body.ts';
 import { errand } from '../../support/run.ts';
+import { errorOf, lose, shopping } from '../../support/shopping.ts';
 import { beginUploads, headings } from '../../support/uploads.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
@@ -74,7 +76,7 @@ for (const [how, references] of [
     expect(await live()).toBe(before + left);
     const last = await bulk('retry', 'december', ...raised);
     expect(last.code, last.stderr).toBe(0);
-    expect(last.stderr).toContain('no row of december has failed');
+    expect(last.stderr).toContain('no row of december is left to retry');
     expect((await bulk('watch', 'december')).code).toBe(0);
     await bulk('upload', 'december.csv', ...references);
     expect(await live()).toBe(before + left);
@@ -119,7 +121,7 @@ test('a row that somebody ordered by hand is met', async () => {
   const retried = await bulk('retry', 'december', '--raise-ceiling', '$50');
   expect(retried.code, retried.stderr).toBe(0);
   const again = await bulk('retry', 'december', '--raise-ceiling', '$50');
-  expect(again.stderr).toContain('no row of december has failed');
+  expect(again.stderr).toContain('no row of december is left to retry');
   await ended(4);
   expect(await live()).toBe(2);
 });
@@ -277,4 +279,33 @@ test('of two machines that race with other content under one reference, neither 
   expect(again.map(({ code }) => code).toSorted()).toEqual([0, 5]);
   expect(again.find(({ code }) => code === 5)?.stderr).toContain('the order of its reference or key differs');
   expect(await live()).toBe(1);
+});
+
+test('a row may be ordered since, although the clock that recorded the order in doubt is behind', async () => {
+  const shop = await shopping();
+  const { address_line1: street, city, state, postal_code: zip, phone_number: phone } = address;
+  const product = shop.service.product('test-success');
+  writeFileSync(
+    join(shop.workspace.folder, 'december.csv'),
+    `${headings}\nR-0,${product},1000,${address.first_name} ${address.last_name},${street},${city},${state},${zip},${phone}\n`,
+  );
+  expect((await shop.run('bulk', 'upload', 'december.csv')).code).toBe(0);
+  shop.service.pass(60_000);
+  expect((await shop.run('bulk', 'watch', 'december')).code).toBe(7);
+  shop.later(-3600_000);
+  lose(shop, 'reset-after');
+  const doubt = await shop.order();
+  expect(doubt.code, doubt.stderr).toBe(10);
+  const watched = await shop.run('bulk', 'watch', 'december');
+  expect(watched.code).toBe(10);
+  expect(watched.stderr).toMatch(
+    /^1 failed row may be ordered since, which is in doubt: .*\nto find out, safely: errand order journal resume --all$/m,
+  );
+  for (const more of [[], ['--dry-run'], ['--to', '-']]) {
+    const retried = await shop.run('bulk', 'retry', 'december', ...more, '-o', 'json');
+    expect([retried.code, retried.stdout], retried.stderr).toEqual([5, '']);
+    expect(errorOf(retried)).toMatchObject({ code: 'rows_in_doubt', outcome: 'unknown' });
+  }
+  expect((await shop.run('order', 'journal', 'resume', '--all')).code).toBe(0);
+  expect((await shop.run('bulk', 'watch', 'december')).code).toBe(0);
 });

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { errand } from '../../support/run.ts';
@@ -69,4 +69,35 @@ test('a dry run that cannot look says so', async () => {
     /^what became of earlier orders was not looked up \(.+\); here, rows that were sent before count as placed$/m,
   );
   expect(counted(away.stderr)).toBe('0 new; 2 placed already');
+});
+
+for (const [how, references, code, said] of [
+  ['content', [], 5, 'it repeats orders of 8d ago: 2 of 2 rows are placed already'],
+  ['reference', ['--reference-column', 'Requisition'], 0, '0 new; 2 placed already'],
+] as const)
+  test(`a dry run whose key has expired goes by what is stored, however late the service says it is; by ${how}`, async () => {
+    const shop = await shopping();
+    write(shop, shop.workspace);
+    expect((await upload(shop, ...references)).code).toBe(0);
+    shop.service.pass(8 * 24 * 3600_000);
+    const shown = await upload(shop, ...references, '--dry-run');
+    expect([shown.code, shown.stderr], shown.stderr).toEqual([code, expect.stringContaining(said)]);
+  });
+
+test('a dry run exits as the upload does that leaves out a row which differs from its order', async () => {
+  const shop = await shopping();
+  write(shop, shop.workspace);
+  const named = ['--reference-column', 'Requisition'];
+  expect((await upload(shop, ...named)).code).toBe(0);
+  const file = join(shop.workspace.folder, 'orders.csv');
+  const rows = readFileSync(file, 'utf8').replace('Ada Byron,0', 'Eve Byron,0');
+  writeFileSync(
+    file,
+    `${rows}R-2,${shop.service.product('test-slow')},5000,Ada Byron,2 Main St,Austin,TX,78701,5125550100\n`,
+  );
+  const shown = await upload(shop, ...named, '--dry-run');
+  expect(JSON.parse(shown.stdout).body.rows).toHaveLength(1);
+  const sent = await upload(shop, ...named);
+  expect([shown.code, counted(shown.stderr)]).toEqual([sent.code, counted(sent.stderr)]);
+  expect(sent.code).toBe(5);
 });

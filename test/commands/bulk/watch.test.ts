@@ -216,5 +216,5 @@ test('an order whose status is not known is not called placed', async () => {
   const { code, stderr } = await watch(url, [one], '10m');
   expect(code).toBe(0);
   expect(stderr).toContain('2 orders: 2 of unknown status');
-  expect(stderr).toContain(`the order of each row: errand bulk get ${one}`);
+  expect(stderr).toContain(`the order of each row: errand bulk report ${one}`);
 });

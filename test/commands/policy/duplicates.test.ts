@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { address } from '../../support/order-body.ts';
@@ -49,6 +49,20 @@ test.each<Action>(['refuse', 'approve'])(
     expect(commandsOf(errorOf(upload)).includes('--run')).toBe(action === 'approve');
     const another = await shop.order('--new', '-o', 'json');
     expect(errorOf(another).code).toBe(action === 'refuse' ? 'policy_refused' : 'approval_required');
+  },
+);
+
+test.each<Action>(['refuse', 'approve'])(
+  'where the policy says %s, the same file again names another occasion only if that may be ordered',
+  async (action) => {
+    const shop = await ordered(action);
+    const file = join(shop.workspace.folder, 'orders.csv');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(address.first_name, 'Grace'));
+    expect((await shop.run('bulk', 'upload', 'orders.csv')).code).toBe(0);
+    const again = await shop.run('bulk', 'upload', 'orders.csv');
+    expect([again.code, again.stderr.includes('--run NAME')]).toEqual([0, action === 'approve']);
+    const another = await shop.run('bulk', 'upload', 'orders.csv', '--run', 'december');
+    expect(another.code, another.stderr).toBe(11);
   },
 );
 
