@@ -106,6 +106,8 @@ const graceMs = 500;
 /** How long to wait for output after a command exits, ms. What it leaves running may hold the pipe open. */
 const outputMs = 500;
 const maxKeyBytes = 4096;
+/** What a command may print besides the key, bytes. All of it is shown. */
+const maxNoteBytes = 65_536;
 
 /**
  * Runs a key command and returns the key that it prints. It has no shell, no terminal and no stdin.
@@ -174,7 +176,14 @@ function run({ command, environment, folder, signal, note }: KeyReading): Promis
       if (size > maxKeyBytes) stop(`it printed more than ${maxKeyBytes} bytes`);
       else chunks.push(chunk);
     });
-    forwardLines(child.stderr, (line) => note(`${basename(file)}: ${redactor.text(line)}`));
+    let noted = 0;
+    child.stderr.on('data', (chunk: string) => {
+      noted += chunk.length;
+      if (noted > maxNoteBytes) stop(`it printed more than ${maxNoteBytes} bytes to stderr`);
+    });
+    forwardLines(child.stderr, (line) => {
+      if (noted <= maxNoteBytes) note(`${basename(file)}: ${redactor.text(line)}`);
+    });
     const done = (found?: string): void => {
       for (const one of [timer, killTimer, outputTimer]) clearTimeout(one);
       signal.removeEventListener('abort', interrupt);

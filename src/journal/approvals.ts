@@ -1,3 +1,4 @@
+import { sha256 } from '../format/canonical.ts';
 import { ErrandError, UsageError } from '../platform/errors.ts';
 import type { Database, StoredRow } from '../platform/sqlite/database.ts';
 import {
@@ -10,7 +11,9 @@ import {
   writeApproval,
 } from './approval-row.ts';
 import type { AuditChain } from './audit.ts';
+import { isSignedBy, recordOfRow } from './audit-record.ts';
 import type { Tally } from './integrity.ts';
+import type { Mac } from './mac.ts';
 
 /** Retention, the same as for reservations, ms. */
 const retentionMs = 400 * 24 * 3600 * 1000;
@@ -69,10 +72,25 @@ export class Approvals {
    * Records an approval. If the request came from elsewhere and is unknown here, stores the request too. Keeps earlier
    * uses of the approval.
    * @param by is the fingerprint of a key, or the terminal.
+   * @param mac signs the approval's audit record, where no approver signs the request.
    * @throws ErrandError conflict if another request has the same id; StorageError.
    */
-  approve(request: ApprovalRequest, by: string, signature: string | undefined): Promise<Approval> {
-    return this.#decide(request, { state: 'approved', decidedBy: by, signature });
+  approve(request: ApprovalRequest, by: string, signature: string | undefined, mac?: Mac): Promise<Approval> {
+    return this.#decide(request, { state: 'approved', decidedBy: by, signature }, mac);
+  }
+
+  /** Whether the audit chain has a request's approval, signed under a key, as the last decision on it. */
+  isProven(request: ApprovalRequest, mac: Mac): boolean {
+    const last = this.#audit
+      .ofKinds(['approved', 'denied'])
+      .map(recordOfRow)
+      .filter(({ detail }) => Object(detail).approval === request.id)
+      .at(-1);
+    return (
+      last?.kind === 'approved' &&
+      Object(last.detail).request === sha256(signedText(request)) &&
+      isSignedBy(last, mac)
+    );
   }
 
   /** @throws StorageError. */
@@ -123,6 +141,7 @@ export class Approvals {
   #decide(
     request: ApprovalRequest,
     decision: { state: Exclude<ApprovalState, 'open'>; decidedBy: string; signature: string | undefined },
+    mac?: Mac,
   ): Promise<Approval> {
     return this.#database.transaction(() => {
       const known = this.#database.get('SELECT * FROM approvals WHERE id = ?', request.id);
@@ -135,8 +154,11 @@ export class Approvals {
       const decided = { request, ...decision, decidedAt: new Date(this.#now()).toISOString() };
       this.#write(decided);
       const kind = decision.state === 'approved' ? 'approved' : 'denied';
-      const detail = { approval: request.id, subject: request.subject, by: decision.decidedBy };
-      this.#audit.append({ kind, ...subjectOf(request), detail });
+      const detail = {
+        ...{ approval: request.id, subject: request.subject, by: decision.decidedBy },
+        ...(mac && { request: sha256(signedText(request)) }),
+      };
+      this.#audit.append({ kind, ...subjectOf(request), detail }, mac);
       return decided;
     });
   }

@@ -97,7 +97,8 @@ export interface AuditDetails {
     readonly rules: string;
   };
   /** A person approved; `by` is the fingerprint of a key, or the terminal. */
-  approved: Approving & { readonly by: string };
+  /** `request` is the SHA-256 of what was approved at a terminal, where a database is shared. */
+  approved: Approving & { readonly by: string; readonly request?: string };
   denied: Approving & { readonly by: string };
   /** An approval let orders through. */
   approval_used: { readonly approval: string; readonly orders: number };

@@ -13,6 +13,7 @@ import { addressHash } from './content.ts';
 import { hiddenText } from './integrity.ts';
 import type { IntentRow } from './intent-row.ts';
 import type { Intent, PaymentNote } from './journal-record.ts';
+import { endingKinds } from './lost-intents.ts';
 import type { Mac } from './mac.ts';
 
 interface AuditHead {
@@ -26,6 +27,40 @@ const maxRefusals = 100;
 
 /** Records read per query. */
 const pageSize = 500;
+
+/** Number of newest records in which standing intents are looked for. */
+const standingRecords = 50_000;
+
+interface StandingQuery {
+  /** SHA-256 of the canonical content. */
+  readonly content: string;
+  readonly service: string;
+  readonly account: string;
+  readonly since: string;
+}
+
+/** An intent that the chain does not say has failed. */
+interface StandingIntent {
+  readonly key: string;
+  /** When it was recorded, ISO 8601. */
+  readonly since: string;
+  /** The order that it led to; undefined if it is in doubt. */
+  readonly orderId: string | undefined;
+}
+
+/**
+ * What a key's records say of its order: its id, undefined while it is in doubt, null if there is none.
+ * @param rows in chain order.
+ */
+function orderOfIntent(rows: readonly StoredRow[]): string | null | undefined {
+  let order: string | null | undefined = null;
+  for (const { kind, order_id: id } of rows) {
+    if (kind === 'intent') order = undefined;
+    else if (kind === 'responded') order = String(id);
+    else if (typeof kind === 'string' && endingKinds.includes(kind)) order = null;
+  }
+  return order;
+}
 
 /**
  * Append-only chain of everything that happened to money, in a table of the journal's database. Each record holds the
@@ -109,6 +144,14 @@ export class AuditChain {
   /** Newest record of a kind, as stored; uses an index. */
   last(kind: AuditKind): StoredRow | undefined {
     return this.#database.get('SELECT * FROM audit WHERE kind = ? ORDER BY number DESC LIMIT 1', kind);
+  }
+
+  /** Records of some kinds, in chain order; uses an index. */
+  ofKinds(kinds: readonly AuditKind[]): StoredRow[] {
+    return this.#database.all(
+      `SELECT * FROM audit WHERE kind IN (${marks(kinds)}) ORDER BY number`,
+      ...kinds,
+    );
   }
 
   /** Latest wallet record of an account at a service, as stored. */
@@ -198,6 +241,43 @@ export class AuditChain {
   }
 
   /**
+   * Intents of a content that may have led to an order, by the newest records. Finds what the journal's tables have lost,
+   * or say otherwise.
+   * @param since in ISO 8601.
+   */
+  standing({ content, service, account, since }: StandingQuery): StandingIntent[] {
+    const from = (this.head()?.number ?? 0) - standingRecords;
+    const found = new Map<string, StandingIntent>();
+    const intents = this.#database.all(
+      `SELECT * FROM audit NOT INDEXED WHERE number > ? AND kind = 'intent' AND service = ? AND time >= ? AND instr(detail, ?) > 0`,
+      ...[from, service, since, content],
+    );
+    for (const row of intents) {
+      const { key, time, detail } = recordOfRow(row);
+      const of = Object(detail);
+      if (of.content === content && of.account === account && typeof key === 'string')
+        found.set(key, { key, since: String(time), orderId: undefined });
+    }
+    const keys = [...found.keys()];
+    if (keys.length === 0) return [];
+    const ends = this.#database.all(
+      `SELECT * FROM audit NOT INDEXED WHERE number > ? AND service = ? AND key IN (${marks(keys)}) ORDER BY number`,
+      ...[from, service, ...keys],
+    );
+    for (const one of found.values()) {
+      const orderId = orderOfIntent(ends.filter(({ key }) => key === one.key));
+      if (orderId === null) found.delete(one.key);
+      else found.set(one.key, { ...one, orderId });
+    }
+    return [...found.values()];
+  }
+
+  /** Whether the chain has an intent whose end it does not have. */
+  isInDoubt(key: string, service: string): boolean {
+    return orderOfIntent(this.ofKey(key, service)) === undefined;
+  }
+
+  /**
    * Which policy was in force before a record, according to the chain: a published policy, or the profile's own file.
    */
   policyBefore(number: number, profile: string): 'published' | 'own' | undefined {
@@ -213,9 +293,10 @@ export class AuditChain {
 
   /**
    * All rows as stored, each with `hides_text`, in number order. Reads page by page, while other processes may append.
+   * @param after is the number of the row before the first.
    */
-  *rows(): Generator<StoredRow> {
-    let last = Number.MIN_SAFE_INTEGER;
+  *rows(after = Number.MIN_SAFE_INTEGER): Generator<StoredRow> {
+    let last = after;
     for (;;) {
       const page = this.#database.all(
         `SELECT *, ${hiddenText(auditColumns)} FROM audit NOT INDEXED WHERE number > ? ORDER BY number LIMIT ?`,

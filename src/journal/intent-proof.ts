@@ -3,6 +3,7 @@ import { hashOf, isSignedBy, recordOfRow } from './audit-record.ts';
 import { contentHash } from './content.ts';
 import type { JournalRecord, Sender } from './journal-record.ts';
 import { endingKinds } from './lost-intents.ts';
+import type { Mac } from './mac.ts';
 import type { Reservations, Reserving } from './reservations.ts';
 
 /** What the audit chain proves about an intent in doubt. */
@@ -21,7 +22,7 @@ export interface IntentProof {
 }
 
 /** Why a record in doubt must not be sent. */
-export type Unproven = 'absent' | 'ended' | 'changed' | 'unsigned' | 'unreserved';
+export type Unproven = 'absent' | 'ended' | 'changed' | 'unsigned' | 'cut' | 'unreserved';
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -37,14 +38,36 @@ export function proofOf(
 ): IntentProof | Exclude<Unproven, 'unreserved'> {
   const found = entryOf(audit, record);
   if (typeof found === 'string') return found;
-  return mac && isSignedBy(found.entry, mac) ? found : 'unsigned';
+  if (!mac || !isSignedBy(found.entry, mac)) return 'unsigned';
+  return isWholeAfter(audit, found.entry, { account: record.account, mac }) ? found : 'cut';
+}
+
+/**
+ * Whether the chain goes on from an entry without a gap, and with the entries that the same key has signed since. How an
+ * intent ended may be missing otherwise.
+ */
+function isWholeAfter(
+  audit: AuditChain,
+  { number, hash }: Entry,
+  { account, mac }: { readonly account: string; readonly mac: Mac },
+): boolean {
+  let last = { number: Number(number), hash };
+  for (const row of audit.rows(last.number)) {
+    const entry = recordOfRow(row);
+    const follows = entry.number === last.number + 1 && entry.previous === last.hash;
+    if (!follows || hashOf(entry) !== entry.hash) return false;
+    const isOwn = entry.kind === 'intent' && Object(entry.detail).account === account;
+    if (isOwn && !isSignedBy(entry, mac)) return false;
+    last = { number: last.number + 1, hash: entry.hash };
+  }
+  return true;
 }
 
 /** Finds the audit entry of a record in doubt, whoever has signed it. @throws StorageError. */
 export function entryOf(
   audit: AuditChain,
   record: JournalRecord,
-): (IntentProof & { readonly entry: Entry }) | Exclude<Unproven, 'unsigned' | 'unreserved'> {
+): (IntentProof & { readonly entry: Entry }) | Exclude<Unproven, 'unsigned' | 'cut' | 'unreserved'> {
   let since: string | undefined;
   let isMoved = false;
   let latest: Entry | undefined;

@@ -64,5 +64,20 @@ describe.skipIf(!hasPostgres)(
       expect(anew.code, anew.stderr).toBe(0);
       expect(await places()).toEqual(addresses(30));
     });
+
+    test.each([
+      ['no more of its batches', `DELETE ${open}`],
+      ['that it is done', "UPDATE errand.campaigns SET state = 'done'"],
+    ])('is not called whole where the database has %s', async (_, sql) => {
+      await halfDone();
+      await workers.database.run(sql);
+      for (const machine of [1, 2]) {
+        const { code, stderr } = await bulk(machine, 'upload', '--name', 'december', '--share');
+        expect([code, stderr]).toEqual([
+          5,
+          expect.stringContaining('not all of the shared upload december is ordered'),
+        ]);
+      }
+    });
   },
 );

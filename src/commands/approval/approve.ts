@@ -67,7 +67,12 @@ export const approve = defineCommand({
     const approved =
       policy.approvers.length > 0
         ? await approvals.approve(request, ...(await withKey(context, policy, request, key)))
-        : await approvals.approve(request, await atTerminal(context, policy, request, key), undefined);
+        : await approvals.approve(
+            request,
+            await atTerminal(context, policy, request, key),
+            undefined,
+            context.settings.database && (await context.sender()).mac,
+          );
     return shown(approved);
 
     async function shown(approval: Approval) {

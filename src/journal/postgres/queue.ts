@@ -137,10 +137,14 @@ export class JobQueue {
     const own = new Connection(this.#connection.address);
     try {
       await own.ask(`BEGIN; DELETE FROM errand.campaign_chunks WHERE campaign = ${id}`);
-      for await (const some of chunks)
+      let batches = 0;
+      for await (const some of chunks) {
+        batches += some.length;
         if (some.length > 0) await own.ask(this.#insertChunks({ id, name }, 'place', some));
+      }
+      const known = this.#signed('job', { name, isOpen: true }, readable({ ...facts, batches }));
       const opened = await own.ask(
-        `UPDATE errand.campaigns SET state = 'open', reader = NULL, facts = ${jsonText(this.#signed('job', { name, isOpen: true }, readable(facts)))}
+        `UPDATE errand.campaigns SET state = 'open', reader = NULL, facts = ${jsonText(known)}
            WHERE id = ${id} AND state = 'reading' AND reader = '${this.worker}' RETURNING id`,
       );
       if (opened.length === 0)
@@ -251,12 +255,18 @@ export class JobQueue {
     return new Set(found.map(({ key }) => String(key)));
   }
 
-  /** Results of finished order chunks, in file order. */
+  /**
+   * Results of all order chunks, in file order, once everything is done.
+   * @throws ErrandError conflict if somebody has removed some, or ended the job before they were done.
+   */
   async placed({ id, name }: JobName): Promise<{ readonly rows: number; readonly result: JsonObject }[]> {
     const found = await this.#connection.ask(
       `SELECT count, place, result FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'place' AND result IS NOT NULL
          ORDER BY place`,
     );
+    const job = await this.read({ id });
+    const batches = job && isRead(job) ? numberIn(job.facts, 'batches') : undefined;
+    if (batches === undefined || found.length < batches) throw incomplete(name);
     return found.map(({ count, place, result }) => ({
       rows: Number(count),
       result: this.#read('result', { name, kind: 'place', place: Number(place) }, result),
@@ -297,12 +307,11 @@ export class JobQueue {
   }
 
   #verified(job: Job): Job {
-    const { name, state } = job;
-    const isRead = state === 'open' || state === 'done';
+    const { name } = job;
     return {
       ...job,
       terms: this.#read('job', { name }, job.terms),
-      facts: isRead ? this.#read('job', { name, isOpen: true }, job.facts) : job.facts,
+      facts: isRead(job) ? this.#read('job', { name, isOpen: true }, job.facts) : job.facts,
     };
   }
 
@@ -344,6 +353,21 @@ const unsigned = (name: string): ErrandError =>
     {
       code: 'not_proven',
       outcome: 'not_sent',
+      retryable: false,
+      hint: 'Upload the file again under another name (--name): what is ordered already is left out.',
+    },
+  );
+
+/** Whether a job's facts say what was read of its file. */
+const isRead = ({ state }: Pick<Job, 'state'>): boolean => state === 'open' || state === 'done';
+
+const incomplete = (name: string): ErrandError =>
+  new ErrandError(
+    'conflict',
+    `not all of the shared upload ${name} is ordered: somebody else has changed the database, which says that nothing is left`,
+    {
+      code: 'not_proven',
+      outcome: 'applied',
       retryable: false,
       hint: 'Upload the file again under another name (--name): what is ordered already is left out.',
     },

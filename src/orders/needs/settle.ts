@@ -1,6 +1,7 @@
 import { textIn } from '../../api/json.ts';
 import type { Attempt } from '../../journal/attempts.ts';
 import { contentHash } from '../../journal/content.ts';
+import type { Journal } from '../../journal/journal.ts';
 import { type Intent, isUnnoted, type JournalRecord, keyLifetimeMs } from '../../journal/journal-record.ts';
 import { isSelf } from '../../journal/owner.ts';
 import {
@@ -8,6 +9,7 @@ import {
   isAtWork,
   isOthers,
   reorderHint,
+  reorderSentence,
   sentWithOtherKey,
   wasSentWithOtherKey,
 } from '../../journal/take-over.ts';
@@ -27,7 +29,7 @@ import { refusedOrder } from './refused.ts';
 import { recordOf, scopeOf } from './scope.ts';
 import { findOrders } from './search.ts';
 import { listedByReference, seeOrder } from './service-orders.ts';
-import { isWithin, type Windows } from './windows.ts';
+import { isWithin, type Windows, windowsOf } from './windows.ts';
 
 /** How long to wait for another process that is placing the same order, ms. */
 const maxWaitMs = 10_000;
@@ -66,6 +68,7 @@ export async function sourcesFor<N extends JournaledOperation>(
     list: listedByReference(client),
     now,
   } as const;
+  await heedChain(context, sources, purchase);
   return {
     ...sources,
     settle: (attempt, isOnly) => settleAttempt(context, sources, purchase, attempt, { settled, isOnly }),
@@ -75,6 +78,52 @@ export async function sourcesFor<N extends JournaledOperation>(
     },
     isOther: (attempt, order) => isOther(context, attempt, order),
   };
+}
+
+/**
+ * Corrects attempts by the audit chain: whoever can write to the database can say there that nothing came of an order, but
+ * cannot take it out of the chain that this machine knows. What the chain has is read from the service again.
+ */
+async function heedChain<N extends JournaledOperation>(
+  context: OrderContext,
+  { attempts, scope, now }: Pick<NeedSources, 'attempts' | 'scope' | 'now'>,
+  { order, intent: { operation, body, baseUrl, account } }: Request<N>,
+): Promise<void> {
+  const { singleMs } = windowsOf(context);
+  if (singleMs === 0) return;
+  const { audit } = await context.journal();
+  const standing = audit.standing({
+    ...{ content: contentHash(operation, body), service: baseUrl, account },
+    since: new Date(context.clock.now() - singleMs).toISOString(),
+  });
+  if (standing.length === 0) return;
+  const need = needOf(order, referenceIn(order.metadata));
+  const [related = []] = await attempts.related(scope, [need]);
+  const known = new Map(related.map((attempt) => [attempt.key, attempt]));
+  await attempts.change(
+    standing.flatMap(({ key, orderId }) => {
+      const attempt = known.get(key);
+      const state = orderId === undefined ? 'intended' : 'placed';
+      const isSame = attempt?.state === state && (orderId === undefined || attempt.orderId === orderId);
+      return attempt && !isSame ? [{ serial: attempt.serial, state, orderId }] : [];
+    }),
+  );
+  const missing = standing.filter(({ key }) => !known.has(key));
+  const age = context.clock.now() - now();
+  await attempts.claim(
+    scope,
+    missing.map(() => need),
+    (_, index) => {
+      const one = missing[index];
+      return (
+        one && {
+          ...{ run: undefined, number: 1, key: one.key, operation, upload: undefined, orderId: one.orderId },
+          state: one.orderId === undefined ? 'intended' : 'placed',
+          ...{ madeAt: Date.parse(one.since) - age, seenAt: undefined },
+        }
+      );
+    },
+  );
 }
 
 async function isOther(context: OrderContext, attempt: Attempt, order: OrderRecord): Promise<boolean> {
@@ -110,6 +159,7 @@ async function settleAttempt<N extends JournaledOperation>(
     const record = recordOf(journal, context, attempt);
     if (record?.state === 'damaged') throw damagedRecord(record);
     if (record && record.order_id !== null) return { state: 'placed', orderId: record.order_id };
+    if (isUnsettled(journal, context, attempt, record)) throw lostRecord(attempt, intent);
     if (record?.state === 'refused') return { state: 'failed' };
     if ((record?.state ?? state) !== 'intended') {
       // Another process may have given it up.
@@ -142,6 +192,31 @@ async function settleAttempt<N extends JournaledOperation>(
     await journal.refresh('now');
   }
 }
+
+/** Whether the audit chain has an attempt in doubt whose record is gone, or says that it has ended. */
+const isUnsettled = (
+  { audit }: Pick<Journal, 'audit'>,
+  { settings: { baseUrl } }: Pick<OrderContext, 'settings'>,
+  { key }: Pick<Attempt, 'key'>,
+  record: JournalRecord | undefined,
+): boolean => record?.state !== 'intended' && audit.isInDoubt(key, baseUrl.value);
+
+const lostRecord = ({ key }: Attempt, { operation }: Intent): ErrandError =>
+  new ErrandError(
+    'conflict',
+    `the audit chain has ${key} in doubt, and the journal's record of it is gone or says otherwise; nothing was ordered`,
+    {
+      code: 'not_proven',
+      idempotencyKey: key,
+      outcome: 'unknown',
+      retryable: false,
+      hint: `Somebody may have changed the journal: look whether the order was made. ${reorderSentence({ key, operation })}`,
+      next: [
+        { command: 'errand order list', when: 'to look for it' },
+        { command: 'errand audit verify', when: 'to see what else was changed' },
+      ],
+    },
+  );
 
 /** What an order is found by among those that the service lists for a reference. */
 type Listing = Pick<NeedSources, 'attempts' | 'scope' | 'client'>;

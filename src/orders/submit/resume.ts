@@ -223,6 +223,8 @@ const reasons: Readonly<Record<Unproven | 'of another key' | 'of another machine
     changed: (key) => `the record of ${key} was changed: the audit chain has it otherwise`,
     unsigned: (key) =>
       `${key} is not signed under the API key in use: an earlier version of errand recorded it, or somebody else wrote it`,
+    cut: (key) =>
+      `the audit chain was changed after ${key}, so that it does not prove that ${key} is still in doubt`,
     'of another machine': (key) =>
       `${key} is not signed by this machine, and only the machine that paid for it settles it`,
     'of another key': (key) => `${key} is in doubt and was sent with another key of this user`,

@@ -185,9 +185,23 @@ export async function distrust(
   policy: Policy,
   { request, signature }: Approval,
 ): Promise<string | undefined> {
-  if (policy.approvers.length === 0) return undefined;
+  if (policy.approvers.length === 0) return (await isOfTerminal(context, request)) ? undefined : unproven;
   if (signature === undefined)
     return `is not signed, and ${policy.file} names approvers, whose signature it takes`;
   const signed = await signedBy(context, policy, request, signature);
   return 'problem' in signed ? signed.problem : undefined;
 }
+
+/**
+ * Whether a request was approved at a terminal. In a shared database, only somebody with the API key of the order can have
+ * done that.
+ */
+async function isOfTerminal(context: OrderContext, request: ApprovalRequest): Promise<boolean> {
+  if (!context.settings.database) return true;
+  const { mac } = await context.sender();
+  const approvals = await (await context.journal()).reservations.approvals();
+  return mac !== undefined && approvals.isProven(request, mac);
+}
+
+const unproven =
+  'is not signed under the API key in use, as an approval at a terminal is in a shared database: somebody else wrote it, or approved it with another key. Deny it, and approve it again with this key';

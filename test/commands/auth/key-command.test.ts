@@ -180,6 +180,14 @@ echo ${service.key}`,
     expect(stderr).not.toContain('\u001b');
   });
 
+  test('that never stops printing to stderr is stopped, and not all of it is shown', async () => {
+    await set('yes "unlock the vault" >&2');
+    const { code, stderr } = await run('wallet');
+    expect(code).toBe(3);
+    expect(stderr).toContain('gave no key: it printed more than 65536 bytes to stderr');
+    expect(stderr.length).toBeLessThan(200_000);
+  });
+
   test('that asks on the terminal finds none, and does not wait', async () => {
     await set(`read answer < /dev/tty && touch '${at('asked')}'; exit 4`);
     const terminal = new Terminal(workspace, 'errand', ['wallet'], { columns: 160 });
