@@ -106,7 +106,6 @@ async function runCommand(
     privateCommand: async () => (await import('./cli/private-command.ts')).privateCommand({ ...line, input }),
   });
   let result: Result | undefined;
-  let failure: unknown;
   try {
     const { printResult } = await import('./cli/output/render.ts');
     const { fields } = context.output;
@@ -127,9 +126,9 @@ async function runCommand(
       const { reportPrinted } = await import('./cli/report-printed.ts');
       await reportPrinted(context);
     }
+    warnOfFolders(context);
     return code;
   } catch (error) {
-    failure = error;
     const { RequestPreview } = await import('./run/request-preview.ts');
     if (error instanceof RequestPreview) {
       io.stdout.stream.write(error.text);
@@ -138,6 +137,8 @@ async function runCommand(
     const { withOutcome } = await import('./orders/outcome.ts');
     const record = result?.kind === 'record' ? result.record : undefined;
     const run = { intents: context.unreported(), hasWritten: context.hasWritten(), record };
+    // Before the error, which scripts read as the last line.
+    warnOfFolders(context, error);
     const failed = await showFailure(process, io, withOutcome(failureOf(error, signal), run));
     // If stdout was cut short, leave the results unreported, because running the command again reports them.
     const isCutShort = writerOf(io.stdout.stream).isCutShort;
@@ -147,13 +148,12 @@ async function runCommand(
     }
     return failed.code;
   } finally {
-    warnOfFolders(context, failure);
     await context.close();
   }
 }
 
 /** Warns that others may replace errand's folders, unless the command was refused for that. */
-function warnOfFolders({ looseFolders: loose, note }: Context, failure: unknown): void {
+function warnOfFolders({ looseFolders: loose, note }: Context, failure?: unknown): void {
   if (!loose || (failure instanceof ErrandError && failure.facts.code === 'folder_replaceable')) return;
   note(`warning: ${loose.message}. ${loose.remedy}`);
 }

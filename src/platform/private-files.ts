@@ -168,7 +168,7 @@ function checkFoldersOf(path: string): void {
   if (!hasModes) return;
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     const stats = statsOf(folder);
-    if (stats) {
+    if (stats?.isDirectory()) {
       checkOwner(folder, stats);
       if ((stats.mode & 0o1000) === 0) checkGuarded(folder, stats.mode, ownGroupBits(stats));
     }

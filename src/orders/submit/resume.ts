@@ -291,6 +291,15 @@ async function resumePaid(
     const body = keyedBody(await asOrder(record), key);
     return send(context, client, { intent, body, sending: 'again', create: paidOrder(payment) });
   }
+  const wasPaid = (await context.journal()).audit.ofKey(key, baseUrl).some(({ kind }) => kind === 'paid');
+  if (wasPaid)
+    throw new InDoubtError(`in doubt: ${key} was paid for, and the journal no longer has its payment`, {
+      idempotencyKey: key,
+      outcome: 'unknown',
+      retryable: false,
+      hint: 'Look into the wallet, and ask the service, before you order again.',
+      next: [{ command: journalCommand('forget', key, whereFlags(context)), when: 'once you have looked' }],
+    });
   const nothing = new ErrandError(
     'payment',
     `errand ended while ${key} was being paid for; nothing was ordered`,
