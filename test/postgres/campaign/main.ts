@@ -9,6 +9,7 @@ const { values } = parseArgs({
     rate: { type: 'string', default: '10' },
     kills: { type: 'string', default: '16' },
     crashes: { type: 'string', default: '1' },
+    shares: { type: 'boolean', default: false },
   },
 });
 const given = {
@@ -17,6 +18,7 @@ const given = {
   rate: Number(values.rate),
   kills: Number(values.kills),
   crashes: Number(values.crashes),
+  shares: values.shares,
 };
 const { rate } = given;
 const report = await runCampaign(given);

@@ -25,6 +25,8 @@ export interface Campaign {
   /** Workers killed, and crashes of the database, evenly spread over the campaign. */
   readonly kills: number;
   readonly crashes: number;
+  /** Whether the workers share errand's journal, in a database; else each has its own. */
+  readonly shares?: boolean;
 }
 
 export interface CampaignReport {
@@ -40,7 +42,7 @@ export interface CampaignReport {
   readonly campaigns: number;
   /** Most parts that began within ten seconds, by the database's clock. */
   readonly mostBegun: number;
-  /** Orders a second while the database was there; undefined if it was never there for ten seconds. */
+  /** Orders a second while the database was there; undefined if that was never for thirty seconds. */
   readonly pace: number | undefined;
   /** What the engine's tables must not hold and do. */
   readonly leaked: readonly string[];
@@ -77,6 +79,7 @@ export async function runCampaign(given: Campaign): Promise<CampaignReport> {
       SERVICE_URL: service.baseUrl,
       SERVICE_KEY: key,
       ORDERS_PER_SECOND: String(given.rate),
+      ...(given.shares && { ERRAND_DATABASE_URL: (await server.newDatabase()).url }),
     };
     await promisify(execFile)(process.execPath, ['campaign.js', '--prepare'], {
       cwd: folder,
@@ -286,19 +289,27 @@ async function begunParts(database: TeamDatabase): Promise<Pick<CampaignReport, 
   };
 }
 
-/** Orders a second in the whole periods between crashes, each counted from the first order after a crash. */
+/** Orders a second between crashes: the slope of their number over time, which a burst at either end does not change. */
 function paceOf(orders: readonly Order[], downs: readonly Down[]): number | undefined {
   const at = orders.map(({ created_at }) => Date.parse(created_at)).sort((one, other) => one - other);
-  const starts = [0, ...downs.map(([, to]) => to)];
-  const ends = [...downs.map(([from]) => from), at.at(-1) ?? 0];
-  let [placed, periods] = [0, 0];
-  for (const [index, start] of starts.entries()) {
-    const first = at.find((one) => one >= start) ?? 0;
-    const whole = Math.max(0, Math.floor(((ends[index] ?? 0) - first) / periodMs));
-    placed += at.filter((one) => one >= first && one < first + whole * periodMs).length;
-    periods += whole;
+  const bounds = [0, ...downs.flat(), Number.MAX_SAFE_INTEGER];
+  let [sum, weight] = [0, 0];
+  for (let index = 0; index + 1 < bounds.length; index += 2) {
+    const [from = 0, to = 0] = bounds.slice(index, index + 2);
+    const times = at.filter((one) => one >= from && one < to);
+    if ((times.at(-1) ?? 0) - (times[0] ?? 0) < 3 * periodMs) continue;
+    sum += slopeOf(times) * times.length;
+    weight += times.length;
   }
-  return periods === 0 ? undefined : placed / ((periods * periodMs) / 1000);
+  return weight === 0 ? undefined : sum / weight;
+}
+
+/** Least squares of the number against the time. @param times ms, sorted. @returns per second. */
+function slopeOf(times: readonly number[]): number {
+  const middle = times.reduce((sum, one) => sum + one, 0) / times.length;
+  const middleIndex = (times.length - 1) / 2;
+  const across = times.reduce((sum, one, index) => sum + (one - middle) * (index - middleIndex), 0);
+  return (1000 * across) / times.reduce((sum, one) => sum + (one - middle) ** 2, 0);
 }
 
 /** The texts that are in a dump of the engine's tables. */
