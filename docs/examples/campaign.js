@@ -17,6 +17,7 @@ const {
   ENGINE_URL,
   ERRAND_DATABASE_URL: database,
   ERRAND_POLICY: policy,
+  ERRAND_POLICY_SIGNER: policySigner,
   JOURNAL = 'journal',
   ORDERS_PER_SECOND = '5',
   SERVICE_KEY: apiKey,
@@ -66,7 +67,13 @@ const isOfRow = (error) =>
   (error instanceof ErrandError && ['usage', 'not_found', 'policy'].includes(error.category));
 
 const client = createClient({ baseUrl, apiKey });
-const journal = await openJournal({ folder: resolve(JOURNAL), program: 'campaign', policy, database });
+const journal = await openJournal({
+  folder: resolve(JOURNAL),
+  program: 'campaign',
+  policy,
+  policySigner,
+  database,
+});
 
 /** Places the rows of a part; rows that were placed before are found by their references. */
 async function placePart(of, number) {
@@ -87,12 +94,14 @@ async function placePart(of, number) {
   return refused;
 }
 
-/** For a day, until what is wrong is mended: a service that is away, a key, a wallet that is empty. */
-const untilMended = { retriesAllowed: true, intervalSeconds: 5, backoffRate: 1, maxAttempts: 17_280 };
+/** Until what is wrong is mended: a service that is away, a key, a wallet that is empty. */
+const untilMended = { retriesAllowed: true, intervalSeconds: 10, backoffRate: 1, maxAttempts: 1_000_000 };
+/** However often workers are killed: the engine would give up at a hundred times. */
+const anyKills = { maxRecoveryAttempts: 1_000_000 };
 
 const part = DBOS.registerWorkflow(
   (of, number) => DBOS.runStep(() => placePart(of, number), { name: 'place', ...untilMended }),
-  { name: 'part' },
+  { name: 'part', ...anyKills },
 );
 
 const queueOf = (of) => `campaign-${of}`;
@@ -108,7 +117,7 @@ const campaign = DBOS.registerWorkflow(
     for (const handle of begun) refused.push(...(await handle.getResult()));
     return refused;
   },
-  { name: 'campaign' },
+  { name: 'campaign', ...anyKills },
 );
 
 // What was claimed when the connection broke waits for the next start of this worker: so it starts anew.
