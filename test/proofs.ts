@@ -48,6 +48,11 @@ const parts: readonly Part[] = [
     proves: 'several machines, one database: 100 randomized runs',
     command: faults('--team', '--runs', '100'),
   },
+  {
+    name: 'campaign',
+    proves: 'a campaign on an engine: 20,000 rows, 8 workers, kills, a crash of its database',
+    command: ['npx', '--no-install', 'tsx', 'test/postgres/campaign/main.ts'],
+  },
   ...Array.from({ length: sweeps }, (_, index) => ({
     name: `sweep-${index + 1}`,
     proves: `each command hurt at each of its system calls, part ${index + 1} of ${sweeps}`,

@@ -1,9 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { installLocked } from '../../support/install-locked.ts';
 import { orderBody } from '../../support/order-body.ts';
 import { errand } from '../../support/run.ts';
 import { TestService } from '../../support/service.ts';
@@ -14,22 +14,6 @@ const seller = join(folder, 'seller.js');
 const buyer = join(folder, 'buyer.js');
 const wallet = join(folder, 'wallet.js');
 const run = promisify(execFile);
-
-/** Installs the payment scheme's public SDK in its own folder, once per version. */
-async function installSdk(): Promise<void> {
-  const read = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8'));
-  const installed = join('node_modules', 'mppx', 'package.json');
-  if (
-    existsSync(join(folder, installed)) &&
-    read(installed).version === read('package.json').dependencies.mppx
-  )
-    return;
-  try {
-    await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
-  } catch (cause) {
-    throw new Error('mppx could not be installed: is the package registry reachable?', { cause });
-  }
-}
 
 interface Seller {
   readonly url: string;
@@ -58,7 +42,7 @@ describe('with the public SDK of the payment scheme', () => {
   let workspace: Workspace;
   beforeAll(async () => {
     workspace = makeWorkspace({ ERRAND_NO_INPUT: '1' }, { oddService: true });
-    await installSdk();
+    await installLocked(folder, 'mppx');
   });
   afterAll(() => workspace.remove());
 
