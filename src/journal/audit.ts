@@ -28,10 +28,10 @@ const maxRefusals = 100;
 /** Records read per query. */
 const pageSize = 500;
 
-/** Number of newest records in which standing intents are looked for. */
-const standingRecords = 50_000;
+/** Number of newest records in which live intents are looked for. */
+const checkedRecords = 50_000;
 
-interface StandingQuery {
+interface LiveQuery {
   /** SHA-256 of the canonical content. */
   readonly content: string;
   readonly service: string;
@@ -40,7 +40,7 @@ interface StandingQuery {
 }
 
 /** An intent that the chain does not say has failed. */
-interface StandingIntent {
+interface LiveIntent {
   readonly key: string;
   /** When it was recorded, ISO 8601. */
   readonly since: string;
@@ -245,9 +245,9 @@ export class AuditChain {
    * or say otherwise.
    * @param since in ISO 8601.
    */
-  standing({ content, service, account, since }: StandingQuery): StandingIntent[] {
-    const from = (this.head()?.number ?? 0) - standingRecords;
-    const found = new Map<string, StandingIntent>();
+  liveIntents({ content, service, account, since }: LiveQuery): LiveIntent[] {
+    const from = (this.head()?.number ?? 0) - checkedRecords;
+    const found = new Map<string, LiveIntent>();
     const intents = this.#database.all(
       `SELECT * FROM audit NOT INDEXED WHERE number > ? AND kind = 'intent' AND service = ? AND time >= ? AND instr(detail, ?) > 0`,
       ...[from, service, since, content],

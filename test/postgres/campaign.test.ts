@@ -16,7 +16,7 @@ describe.skipIf(!hasPostgres)('docs/examples/campaign.js', () => {
         refused: [{ row: 60, category: 'usage' }],
       });
     expect(new Set(printed.map(({ campaign }) => campaign)).size).toBe(1);
-    expect(report.mostBegun).toBe(3);
+    expect(report.maxBegun).toBe(3);
     // Two begin, one is killed, the crash ends at least one, and the last finds it done.
     expect(report.starts).toBeGreaterThanOrEqual(5);
   });

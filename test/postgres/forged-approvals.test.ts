@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '../../src/format/canonical.ts';
-import { askedIn, makeKey } from '../support/approval-workspace.ts';
+import { makeKey, requestIdIn } from '../support/approval-workspace.ts';
 import { forge } from '../support/forge.ts';
 import { hasPostgres, useServer } from '../support/postgres.ts';
 import { errand } from '../support/run.ts';
@@ -17,7 +17,7 @@ describe.skipIf(!hasPostgres)('an approval in a shared database', () => {
     const buyer = team.machine();
     makeKey(buyer, 'ada');
     await team.publish(buyer, policy);
-    return { team, buyer, id: askedIn(await team.order(buyer)) };
+    return { team, buyer, id: requestIdIn(await team.order(buyer)) };
   }
 
   async function approveAtTerminal(workspace: Workspace, id: string): Promise<void> {
@@ -72,7 +72,7 @@ describe.skipIf(!hasPostgres)('an approval in a shared database', () => {
     const { team, buyer, id } = await asked();
     await approveAtTerminal(team.machine(), id);
     const dear = team.machine(9000);
-    const other = askedIn(await team.order(dear));
+    const other = requestIdIn(await team.order(dear));
     const [row] = await team.database.rows<Record<'terms' | 'request', string>>(
       `SELECT terms, request FROM errand.approvals WHERE id = '${other}'`,
     );

@@ -59,7 +59,7 @@ export class ApprovalWorkspace {
 
   /** Requests an order and approves it with a key. @returns the approval's id. */
   async approved(key: string, ...given: Parameters<ApprovalWorkspace['order']>): Promise<string> {
-    const id = askedIn(await this.create(...given));
+    const id = requestIdIn(await this.create(...given));
     const approved = await this.run(['approval', 'approve', id, '--key', key]);
     if (approved.code !== 0) throw new Error(approved.stderr);
     return id;
@@ -74,7 +74,7 @@ export const errorOf = ({ stderr }: Finished) =>
   JSON.parse(stderr.split('\n').find((line) => line.startsWith('{"error"')) ?? '{}').error;
 
 /** The id of the approval requested by a refused command. */
-export function askedIn(ended: Finished): string {
+export function requestIdIn(ended: Finished): string {
   const id = errorOf(ended)?.details?.approval?.id;
   if (ended.code !== 11 || typeof id !== 'string')
     throw new Error(`no approval was asked for: exit ${ended.code}, ${ended.stderr}`);

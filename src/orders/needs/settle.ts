@@ -81,7 +81,7 @@ export async function sourcesFor<N extends JournaledOperation>(
 }
 
 /**
- * Corrects attempts by the audit chain: whoever can write to the database can say there that nothing came of an order, but
+ * Corrects attempts by the audit chain of a shared database: whoever can write to it can say that nothing came of an order, but
  * cannot take it out of the chain that this machine knows. What the chain has is read from the service again.
  */
 async function heedChain<N extends JournaledOperation>(
@@ -90,25 +90,25 @@ async function heedChain<N extends JournaledOperation>(
   { order, intent: { operation, body, baseUrl, account } }: Request<N>,
 ): Promise<void> {
   const { singleMs } = windowsOf(context);
-  if (singleMs === 0) return;
-  const { audit } = await context.journal();
-  const standing = audit.standing({
+  const { audit, isShared } = await context.journal();
+  if (singleMs === 0 || !isShared) return;
+  const live = audit.liveIntents({
     ...{ content: contentHash(operation, body), service: baseUrl, account },
     since: new Date(context.clock.now() - singleMs).toISOString(),
   });
-  if (standing.length === 0) return;
+  if (live.length === 0) return;
   const need = needOf(order, referenceIn(order.metadata));
   const [related = []] = await attempts.related(scope, [need]);
   const known = new Map(related.map((attempt) => [attempt.key, attempt]));
   await attempts.change(
-    standing.flatMap(({ key, orderId }) => {
+    live.flatMap(({ key, orderId }) => {
       const attempt = known.get(key);
       const state = orderId === undefined ? 'intended' : 'placed';
       const isSame = attempt?.state === state && (orderId === undefined || attempt.orderId === orderId);
       return attempt && !isSame ? [{ serial: attempt.serial, state, orderId }] : [];
     }),
   );
-  const missing = standing.filter(({ key }) => !known.has(key));
+  const missing = live.filter(({ key }) => !known.has(key));
   const age = context.clock.now() - now();
   await attempts.claim(
     scope,

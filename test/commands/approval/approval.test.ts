@@ -2,7 +2,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { ApprovalWorkspace, askedIn, errorOf, makeKey } from '../../support/approval-workspace.ts';
+import { ApprovalWorkspace, errorOf, makeKey, requestIdIn } from '../../support/approval-workspace.ts';
 import { address } from '../../support/order-body.ts';
 import { shell } from '../../support/run.ts';
 import { TestService } from '../../support/service.ts';
@@ -38,7 +38,7 @@ function setClock(ms: number): void {
 describe('an approval covers that order at that total, once', () => {
   test('asked for, signed, and used by the same command', async () => {
     const refused = await at.create(5000);
-    const id = askedIn(refused);
+    const id = requestIdIn(refused);
     expect(errorOf(refused)).toMatchObject({
       category: 'policy',
       code: 'approval_required',
@@ -48,7 +48,7 @@ describe('an approval covers that order at that total, once', () => {
     expect(errorOf(refused).next[1].command).toBe(`errand approval approve ${id} --key ~/.ssh/id_ed25519`);
     expect(await at.ordersMade()).toBe(0);
     // Repeating the command reuses the request.
-    expect(askedIn(await at.create(5000))).toBe(id);
+    expect(requestIdIn(await at.create(5000))).toBe(id);
     const approved = await at.run(['approval', 'approve', id, '--key', ada, '-o', 'json']);
     expect(approved).toMatchObject({ code: 0 });
     expect(JSON.parse(approved.stdout)).toMatchObject({
@@ -62,7 +62,7 @@ describe('an approval covers that order at that total, once', () => {
     const shown = JSON.parse((await at.run(['approval', 'show', id.slice(0, 8), '-o', 'json'])).stdout);
     expect(shown).toMatchObject({ id, state: 'used', used_for: [{ cents: 5100 }] });
     const again = await at.create(5000);
-    expect(askedIn(again)).not.toBe(id);
+    expect(requestIdIn(again)).not.toBe(id);
     expect(errorOf(again).message).toContain(
       `approval ${id} was already used for ${shown.used_for[0].order_id}`,
     );
@@ -140,7 +140,7 @@ describe('an approval covers that order at that total, once', () => {
     expect(listed.stdout.trim().split('\n').slice(1).sort()).toEqual(['expired', 'open']);
     // An approver signed a longer lifetime than the policy allows.
     at.policy(undefined, ['ada']);
-    const id = askedIn(await at.create(7000));
+    const id = requestIdIn(await at.create(7000));
     const asked = (await at.run(['approval', 'export', id])).stdout;
     const request = asked.replace(/"expires_at":"\d{4}/, '"expires_at":"2096');
     writeFileSync(join(workspace.folder, 'request'), request);
@@ -181,7 +181,7 @@ describe('an approval covers that order at that total, once', () => {
 describe('only the signature of an approver counts', () => {
   test('a key that is not listed is refused', async () => {
     const eve = makeKey(workspace, 'eve');
-    const id = askedIn(await at.create(5000));
+    const id = requestIdIn(await at.create(5000));
     const refused = await at.run(['approval', 'approve', id, '--key', eve]);
     expect([refused.code, refused.stderr]).toEqual([
       11,
@@ -192,11 +192,11 @@ describe('only the signature of an approver counts', () => {
       `errand approval export ${id} | ssh-keygen -q -Y sign -n errand-approval -f eve | errand approval import`,
     );
     expect(signed.code).toBe(11);
-    expect(askedIn(await at.create(5000))).toBe(id);
+    expect(requestIdIn(await at.create(5000))).toBe(id);
   });
 
   test('made by ssh-keygen from what is exported', async () => {
-    const id = askedIn(await at.create(5000));
+    const id = requestIdIn(await at.create(5000));
     const signed = await shell(
       workspace,
       `errand approval export ${id} | ssh-keygen -q -Y sign -n errand-approval -f ada | errand approval import -o id`,
@@ -206,7 +206,7 @@ describe('only the signature of an approver counts', () => {
   });
 
   test('made by an agent that holds the key', async () => {
-    const id = askedIn(await at.create(5000));
+    const id = requestIdIn(await at.create(5000));
     const signed = await shell(
       workspace,
       `eval "$(ssh-agent -s)" > /dev/null; ssh-add -q ada; rm ada
@@ -223,14 +223,14 @@ describe('only the signature of an approver counts', () => {
       "errand approval export ID | sed 's/5100/5101/' | ssh-keygen -q -Y sign -n errand-approval -f ada",
     ],
   ])('and not one for %s', async (_, line) => {
-    const id = askedIn(await at.create(5000));
+    const id = requestIdIn(await at.create(5000));
     const signed = await shell(workspace, `${line.replace('ID', id)} | errand approval import`);
     expect([signed.code, signed.stderr]).toEqual([11, expect.stringContaining('does not hold')]);
     expect(await at.create(5000)).toMatchObject({ code: 11 });
   });
 
   test('a state that was written into the journal is no approval', async () => {
-    const id = askedIn(await at.create(5000));
+    const id = requestIdIn(await at.create(5000));
     at.policy();
     const forged = await at.run(['approval', 'approve', id]);
     expect([forged.code, forged.stderr]).toEqual([11, expect.stringContaining('takes a terminal')]);
@@ -273,10 +273,10 @@ describe('only the signature of an approver counts', () => {
   });
 
   test('a denied request is refused, and not asked for again', async () => {
-    const id = askedIn(await at.create(5000));
+    const id = requestIdIn(await at.create(5000));
     expect(await at.run(['approval', 'deny', id])).toMatchObject({ code: 0 });
     const refused = await at.create(5000);
-    expect(askedIn(refused)).toBe(id);
+    expect(requestIdIn(refused)).toBe(id);
     expect(errorOf(refused).message).toContain(`approval ${id} was denied`);
     expect(await at.run(['approval', 'list', '-o', 'id'])).toMatchObject({ code: 0, stdout: '' });
     // The suggested command works.
@@ -288,11 +288,11 @@ describe('only the signature of an approver counts', () => {
   });
 
   test('another total than the denied one is asked for anew', async () => {
-    const id = askedIn(await at.create(5000));
+    const id = requestIdIn(await at.create(5000));
     await at.run(['approval', 'deny', id]);
     for (const cents of [5100, 4900]) {
       const asked = await at.create(cents);
-      const other = askedIn(asked);
+      const other = requestIdIn(asked);
       expect(other).not.toBe(id);
       expect(errorOf(asked).message).toContain(`approval ${id} was denied by`);
       expect(errorOf(asked).next[1].command).toContain(`errand approval approve ${other} `);
@@ -334,11 +334,11 @@ describe('only the signature of an approver counts', () => {
   test('the list tells an override, what comes with it and the host at any width', async () => {
     at.policy('limits:\n  per_order: $30\napprove: { above: $20 }', ['ada']);
     const args = at.order(5000, { metadata: { team: 'ops' } });
-    askedIn(await at.run([...args, '--override-policy', 'the office moves']));
+    requestIdIn(await at.run([...args, '--override-policy', 'the office moves']));
     const host = new URL(service.baseUrl).host;
     const { stdout } = await at.run(['approval', 'list', '-o', 'csv']);
     expect(stdout).toContain(`${host}/shop/test-success x 1, with metadata`);
-    askedIn(await at.create(2500, { po_number: 'PO-3' }));
+    requestIdIn(await at.create(2500, { po_number: 'PO-3' }));
     for (const [columns, wanted] of [
       [50, [` ${host}`]],
       [80, [` ${host}`, 'order override']],
@@ -356,6 +356,6 @@ describe('only the signature of an approver counts', () => {
       po_number: 'PO-9',
     });
     expect(errorOf(other).message).not.toContain(id);
-    expect(askedIn(other)).not.toBe(id);
+    expect(requestIdIn(other)).not.toBe(id);
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { ApprovalWorkspace, askedIn, errorOf, makeKey } from '../../support/approval-workspace.ts';
+import { ApprovalWorkspace, errorOf, makeKey, requestIdIn } from '../../support/approval-workspace.ts';
 import { forge } from '../../support/forge.ts';
 import { type Gateway, through } from '../../support/gateway.ts';
 import { TestService } from '../../support/service.ts';
@@ -199,7 +199,7 @@ describe('one approval, used on one machine today and on another one in three da
         `url,name,address,city,state,zip,phone,max_price_cents\n${row}\n`,
       );
     const upload = ['bulk', 'upload', 'orders.csv', '-o', 'json'];
-    const id = askedIn(await one.run(upload));
+    const id = requestIdIn(await one.run(upload));
     expect((await one.run(['approval', 'approve', id, '--key', ada])).code).toBe(0);
     const flag = await carry(machines, id);
     const first = await one.run(upload);

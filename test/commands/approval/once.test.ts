@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Fault, readFault } from '../../../src/sandbox/server/faults.ts';
-import { ApprovalWorkspace, askedIn, errorOf, makeKey } from '../../support/approval-workspace.ts';
+import { ApprovalWorkspace, errorOf, makeKey, requestIdIn } from '../../support/approval-workspace.ts';
 import { begin, type Finished } from '../../support/run.ts';
 import { TestService } from '../../support/service.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
@@ -70,7 +70,7 @@ describe('one approval is one order', () => {
     const { at, ada } = await start();
     at.order(5000, {}, 'test-out-of-stock');
     const create = ['order', 'create', '--file', 'order.json', '--reference', 'R-1', '-o', 'json'];
-    const id = askedIn(await at.run(create));
+    const id = requestIdIn(await at.run(create));
     expect((await at.run(['approval', 'approve', id, '--key', ada])).code).toBe(0);
     const first = await at.run(create);
     expect(first.code, first.stderr).toBe(0);
@@ -97,7 +97,7 @@ describe('one approval is one order', () => {
       expect.stringContaining(`approval ${id} is for the idempotency key ${key}: give that one, or none`),
     ]);
     // A request with a user-supplied key is separate and gets an approval for that key.
-    const own = askedIn(refused);
+    const own = requestIdIn(refused);
     expect(own).not.toBe(id);
     expect(await at.create(5000, { idempotency_key: key })).toMatchObject({ code: 0 });
     expect(await at.run(['approval', 'approve', own, '--key', ada])).toMatchObject({ code: 0 });
@@ -138,7 +138,7 @@ describe('one approval is one order', () => {
     await new Promise((resolve) => child.on('close', resolve));
     // The approval is used up once the intent is recorded.
     const other = await at.create(5000);
-    expect(askedIn(other)).not.toBe(id);
+    expect(requestIdIn(other)).not.toBe(id);
     expect(await at.run(['order', 'journal', 'resume', '--all'])).toMatchObject({ code: 0 });
     expect(await at.ordersMade()).toBe(1);
     expect(await at.create(5000)).toMatchObject({ code: 11 });
@@ -149,7 +149,7 @@ describe('one approval is one order', () => {
   test('what was killed before it sent anything gives it back', async () => {
     const { at, ada } = await start('delay=3s@POST /agent/orders');
     const paid = ['agent', ...at.order(5000), '--yes'];
-    const id = askedIn(await at.run(paid));
+    const id = requestIdIn(await at.run(paid));
     expect(await at.run(['approval', 'approve', id, '--key', ada])).toMatchObject({ code: 0 });
     const child = begin(at.workspace, 'errand', paid);
     const state = async (): Promise<string> =>
@@ -283,7 +283,7 @@ describe('an approval is carried to another machine', () => {
     const text = csvOf(at, [1, 5000], [2, 900]);
     for (const { workspace } of [at, there]) writeFileSync(join(workspace.folder, 'orders.csv'), text);
     const args = ['bulk', 'upload', 'orders.csv', '-o', 'json'];
-    const id = askedIn(await at.run(args));
+    const id = requestIdIn(await at.run(args));
     expect(await at.run(['approval', 'approve', id, '--key', ada])).toMatchObject({ code: 0 });
     const flag = await carried(at, there, id);
     expect(await at.run(args)).toMatchObject({ code: 0 });
@@ -375,7 +375,7 @@ describe('every door', () => {
       writeFileSync(join(at.workspace.folder, 'orders.csv'), csvOf(at, ...rows));
       return ['bulk', 'upload', 'orders.csv', '--batch-size', '1', '-o', 'json'];
     };
-    const id = askedIn(await at.run(csv(row(1, 5000), row(2, 900))));
+    const id = requestIdIn(await at.run(csv(row(1, 5000), row(2, 900))));
     const shown = JSON.parse((await at.run(['approval', 'show', id, '-o', 'json'])).stdout);
     expect(shown).toMatchObject({
       subject: 'upload',
@@ -409,11 +409,11 @@ describe('every door', () => {
     const { at, ada } = await start();
     at.order(5000, { idempotency_key: 'by-hand' });
     const byHand = ['api', 'POST', '/orders', '--input', 'order.json', '-o', 'json'];
-    const id = askedIn(await at.run(byHand));
+    const id = requestIdIn(await at.run(byHand));
     expect(await at.run(['approval', 'approve', id, '--key', ada])).toMatchObject({ code: 0 });
     expect(await at.run(byHand)).toMatchObject({ code: 0 });
     const paid = ['agent', ...at.order(5000), '--yes'];
-    const asked = askedIn(await at.run(paid));
+    const asked = requestIdIn(await at.run(paid));
     expect(await at.run(['approval', 'approve', asked, '--key', ada])).toMatchObject({ code: 0 });
     expect(await at.run(paid)).toMatchObject({ code: 0 });
     expect(await at.run(paid)).toMatchObject({ code: 11 });
@@ -431,7 +431,7 @@ describe('every door', () => {
     ]);
     expect((await at.run([...args, '--dry-run'])).stderr).toContain('placing it asks for an approval');
     expect(await at.run(['approval', 'list', '--all', '-o', 'id'])).toMatchObject({ stdout: '' });
-    const id = askedIn(await at.run(args));
+    const id = requestIdIn(await at.run(args));
     expect((await at.run(check)).stderr).toContain(`errand approval show ${id}`);
     expect(await at.run(['approval', 'approve', id, '--key', ada])).toMatchObject({ code: 0 });
     expect(await at.run(check)).toMatchObject({ code: 0 });
@@ -445,7 +445,7 @@ describe('every door', () => {
     expect(errorOf(await at.run(plain))).toMatchObject({ code: 'policy_refused' });
     const args = [...plain, '--override-policy', 'the office moves'];
     const asked = await at.run(args);
-    const id = askedIn(asked);
+    const id = requestIdIn(asked);
     expect(errorOf(asked).details.approval).toMatchObject({ override: 'the office moves' });
     expect(await at.run(['approval', 'approve', id, '--key', ada])).toMatchObject({ code: 0 });
     at.policy('limits:\n  per_order: $30\n  quantity_per_line: 0', ['ada']);

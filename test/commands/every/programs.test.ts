@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ApprovalWorkspace, askedIn, makeKey } from '../../support/approval-workspace.ts';
+import { ApprovalWorkspace, makeKey, requestIdIn } from '../../support/approval-workspace.ts';
 import { TestService } from '../../support/service.ts';
 import { Terminal } from '../../support/terminal.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
@@ -31,7 +31,7 @@ describe.runIf(process.platform === 'linux')('a program that errand runs by itse
       const at = new ApprovalWorkspace(workspace, service);
       const ada = makeKey(workspace, 'ada');
       at.policy(undefined, ['ada']);
-      const id = askedIn(await at.create(5000));
+      const id = requestIdIn(await at.create(5000));
       plant('', 'ssh-keygen');
       workspace.environment.PATH = `${first}:${workspace.environment.PATH}`;
       const approved = await at.run(['approval', 'approve', id, '--key', ada, '-o', 'json']);
@@ -45,7 +45,7 @@ describe.runIf(process.platform === 'linux')('a program that errand runs by itse
     const at = new ApprovalWorkspace(workspace, service);
     const ada = makeKey(workspace, 'ada');
     at.policy(undefined, ['ada']);
-    const id = askedIn(await at.create(5000));
+    const id = requestIdIn(await at.create(5000));
     plant('.bin', 'ssh-keygen', 'exit 1');
     const { PATH = '' } = workspace.environment;
     Object.assign(workspace.environment, { PATH: `${PATH}:.::bin`, ERRAND_LEGACY_TOKEN: 'a-token-of-old' });

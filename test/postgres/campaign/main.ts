@@ -29,7 +29,7 @@ const wrong = [
   ...doubled.map((name) => `${name} was ordered more than once`),
   ...leaked.map((text) => `the engine's tables hold ${text}`),
   ...(Math.abs(pace - rate) > rate / 20 ? [`${pace.toFixed(2)} orders a second at a rate of ${rate}`] : []),
-  ...(figures.mostBegun > rate ? [`${figures.mostBegun} parts began within ten seconds`] : []),
+  ...(figures.maxBegun > rate ? [`${figures.maxBegun} parts began within ten seconds`] : []),
   ...(figures.campaigns === 1 && new Set([...printed, again]).size === 1 ? [] : ['it was not one campaign']),
 ];
 console.log(JSON.stringify({ ...given, ...figures }));

@@ -41,7 +41,7 @@ export interface CampaignReport {
   /** Campaigns in the engine's tables. */
   readonly campaigns: number;
   /** Most parts that began within ten seconds, by the database's clock. */
-  readonly mostBegun: number;
+  readonly maxBegun: number;
   /** Orders a second while the database was there; undefined if that was never for thirty seconds. */
   readonly pace: number | undefined;
   /** What the engine's tables must not hold and do. */
@@ -274,7 +274,7 @@ function counted(
 
 const periodMs = rowsOfPart * 1000;
 
-async function begunParts(database: TeamDatabase): Promise<Pick<CampaignReport, 'campaigns' | 'mostBegun'>> {
+async function begunParts(database: TeamDatabase): Promise<Pick<CampaignReport, 'campaigns' | 'maxBegun'>> {
   const found = await database.rows<{ name: string; at: number | null }>(
     'SELECT name, started_at_epoch_ms AS at FROM dbos.workflow_status',
   );
@@ -285,7 +285,7 @@ async function begunParts(database: TeamDatabase): Promise<Pick<CampaignReport, 
   const within = at.map((from) => at.filter((one) => one >= from && one < from + periodMs).length);
   return {
     campaigns: found.filter(({ name }) => name === 'campaign').length,
-    mostBegun: Math.max(0, ...within),
+    maxBegun: Math.max(0, ...within),
   };
 }
 
