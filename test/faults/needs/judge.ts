@@ -57,7 +57,9 @@ function judgeNeed(scene: Scene, need: Need, at: number): Finding[] {
   const earlier = scene.past.flatMap((one) => (one.kind === 'runs' && fileDoors.has(door) ? one.runs : []));
   const meant = [...own, ...earlier.filter(({ run }) => run.needs.includes(at))];
   if (meant.some(({ run }) => run.isMeant && doors[run.door].meansNew(need))) return [];
-  const live = known.filter((order) => order.isLive && !isUnseen(scene, order));
+  const live = known.filter(
+    (order) => order.isLive && !isUnseen(scene, order) && !hadFailed(of(after), order, made),
+  );
   // Users whose keys the service keeps apart can race; so can whoever looks at a list that lags.
   const isRace = isUserRace(scene, at, live);
   if (live.length > 0 && !isRace)
@@ -76,6 +78,13 @@ function judgeNeed(scene: Scene, need: Need, at: number): Finding[] {
   if (last.status === 'cancelled' && !doors[door].passesCancelled)
     return [finding('bought back', `ordered though ${last.id} was cancelled`)];
   return [];
+}
+
+/** Whether an order that was live when the commands began had failed by the time that others were made. */
+function hadFailed(after: readonly TrueOrder[], { id }: TrueOrder, made: readonly TrueOrder[]): boolean {
+  const now = after.find((order) => order.id === id);
+  if (now?.status !== 'order_failed') return false;
+  return made.every(({ madeAt }) => now.changedAt <= madeAt);
 }
 
 /** Whether an order was made elsewhere, and is not listed yet. */

@@ -33,6 +33,8 @@ export interface TrueOrder {
   readonly hidden: string;
   readonly status: string;
   readonly madeAt: number;
+  /** When its state last changed, ms since the epoch. */
+  readonly changedAt: number;
   /** By the service's own words: neither failed, cancelled nor wholly returned. */
   readonly isLive: boolean;
   readonly isReturned: boolean;
@@ -380,6 +382,7 @@ async function trueOrder(sandbox: Sandbox, order: JsonObject): Promise<TrueOrder
     hidden: hiddenIn(order),
     status,
     madeAt: Date.parse(String(order.created_at)),
+    changedAt: Date.parse(String(order.updated_at)),
     isLive: !isReturned && !['order_failed', 'cancelled', 'cancelled_by_retailer'].includes(status),
     isReturned,
   };
