@@ -44,11 +44,14 @@ const endings: readonly (readonly [
   ['in_doubt', [...create, '--new'], (shop) => lose(shop, 'reset-after', 'reset-after')],
 ];
 
-/** Replaces the ids of requests and orders, which differ between two runs. */
+/** Replaces ids and ages, which differ between two runs. */
+const alike = (text: string): string =>
+  text.replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[\w-]+/g, 'ID').replaceAll(/\bnow\b|\b\d+[sm] ago\b/g, 'AGE');
+
 const withoutIds = ({ stdout, stderr, ...ended }: Finished) => ({
   ...ended,
-  stdout: stdout.replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[\w-]+/g, 'ID'),
-  stderr: stderr.replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[\w-]+/g, 'ID'),
+  stdout: alike(stdout),
+  stderr: alike(stderr),
 });
 
 test.for(endings)('%s: %j', async ([name, args, prepare]) => {
