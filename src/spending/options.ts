@@ -24,6 +24,14 @@ export const policyOptions = {
   },
 } as const;
 
+/** The option that names an SSH key to sign with. */
+export const signingKey = {
+  kind: 'text',
+  placeholder: 'file',
+  completes: 'files',
+  description: 'private key to sign with, or the .pub file of one that an agent holds',
+} as const;
+
 /** What the user provides for orders that the policy does not allow by itself. */
 export interface Consent {
   /** Reason for overriding the policy, if requested. */

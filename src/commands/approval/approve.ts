@@ -7,7 +7,7 @@ import type { Context } from '../../run/context.ts';
 import { notApproved } from '../../spending/approval/carried.ts';
 import { requestLines, type ShownState, shownApproval, stateAt } from '../../spending/approval/shown.ts';
 import { forApprovals, sign, signedBy } from '../../spending/approval/ssh.ts';
-import { isAmount } from '../../spending/options.ts';
+import { isAmount, signingKey } from '../../spending/options.ts';
 import { loadPolicy } from '../../spending/policy/load.ts';
 import { noPolicy } from '../../spending/policy/none.ts';
 import type { Policy } from '../../spending/policy/policy.ts';
@@ -21,12 +21,7 @@ export const approve = defineCommand({
     'If the policy names approvers, one of them signs with ssh-keygen; agents and hardware keys work too. Without approvers, anyone at the terminal types the amount: that is a second look, not a second person, since a program can type too.',
   arguments: [idArgument],
   options: {
-    key: {
-      kind: 'text',
-      placeholder: 'file',
-      completes: 'files',
-      description: 'private key to sign with, or the .pub file of one that an agent holds',
-    },
+    key: signingKey,
     file: {
       kind: 'text',
       placeholder: 'file',

@@ -7,6 +7,7 @@ import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { signerOf } from '../../spending/approval/approvers.ts';
 import { sign } from '../../spending/approval/ssh.ts';
+import { signingKey } from '../../spending/options.ts';
 import { readFile } from '../../spending/policy/load.ts';
 import {
   examinePublished,
@@ -29,12 +30,7 @@ export const publish = defineCommand({
     },
   ],
   options: {
-    key: {
-      kind: 'text',
-      placeholder: 'file',
-      completes: 'files',
-      description: 'private key to sign with, or the .pub file of one that an agent holds',
-    },
+    key: signingKey,
     dryRun: { kind: 'flag', description: 'show what would be published; sign and publish nothing' },
   },
   examples: [

@@ -109,6 +109,32 @@ async function heedChain<N extends JournaledOperation>(
     }),
   );
   const missing = live.filter(({ key }) => !known.has(key));
+  await enterMissing(
+    context,
+    { attempts, scope, now },
+    need,
+    missing.map((one) => ({ ...one, operation })),
+  );
+}
+
+/** A request that may have led to an order, and that has no attempt. */
+interface Missing {
+  readonly key: string;
+  readonly operation: string;
+  /** ISO 8601. */
+  readonly since: string;
+  /** Undefined if it is in doubt. */
+  readonly orderId: string | undefined;
+}
+
+/** Adds attempts at a need for requests that have none. */
+async function enterMissing(
+  context: OrderContext,
+  { attempts, scope, now }: Pick<NeedSources, 'attempts' | 'scope' | 'now'>,
+  need: Need,
+  missing: readonly Missing[],
+): Promise<void> {
+  if (missing.length === 0) return;
   const age = context.clock.now() - now();
   await attempts.claim(
     scope,
@@ -117,9 +143,9 @@ async function heedChain<N extends JournaledOperation>(
       const one = missing[index];
       return (
         one && {
-          ...{ run: undefined, number: 1, key: one.key, operation, upload: undefined, orderId: one.orderId },
-          state: one.orderId === undefined ? 'intended' : 'placed',
-          ...{ madeAt: Date.parse(one.since) - age, seenAt: undefined },
+          ...{ run: undefined, number: 1, key: one.key, operation: one.operation, upload: undefined },
+          ...{ orderId: one.orderId, state: one.orderId === undefined ? 'intended' : 'placed' },
+          ...{ madeAt: (Date.parse(one.since) || 0) - age, seenAt: undefined },
         }
       );
     },
@@ -478,24 +504,15 @@ export async function bringIn(
   if (own.length === 0) return;
   const [related = []] = await attempts.related(scope, [need]);
   const known = new Set(related.map(({ key }) => key));
-  const missing = own.filter(({ key }) => !known.has(key));
-  if (missing.length === 0) return;
-  const age = context.clock.now() - now();
-  await attempts.claim(
-    scope,
-    missing.map(() => need),
-    (_, index) => {
-      const record = missing[index];
-      return (
-        record && {
-          ...{ run: undefined, number: 1, key: record.key, operation: record.operation, upload: undefined },
-          orderId: record.order_id ?? undefined,
-          state: record.order_id === null ? 'intended' : 'placed',
-          madeAt: (Date.parse(record.created_at) || 0) - age,
-          seenAt: undefined,
-        }
-      );
-    },
+  await enterMissing(
+    context,
+    { attempts, scope, now },
+    need,
+    own
+      .filter(({ key }) => !known.has(key))
+      .map(({ key, operation, created_at: since, order_id: id }) => ({
+        ...{ key, operation, since, orderId: id ?? undefined },
+      })),
   );
 }
 
