@@ -64,7 +64,7 @@ export interface RowsAsked extends Pick<Statement, 'skipDuplicates' | 'again'> {
   readonly since?: number | undefined;
   /**
    * Journal keys of the batches of an upload that was cut short. Its rows are not tried again until all of them have
-   * been sent.
+   * been sent and reported.
    */
   readonly goesOn?: ReadonlySet<string> | undefined;
 }

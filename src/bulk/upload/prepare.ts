@@ -191,13 +191,17 @@ export function spendOfNew({ spend, tally }: FileCheck, { counts, cents }: Decid
   return { ...spend, estimate: cents.new + Math.ceil(fee * counts.new) };
 }
 
-/** Journal keys of the batches of an upload that was cut short; undefined if all of it was sent. */
+/** Journal keys of the batches of an upload that was cut short; undefined if all of it was sent and reported. */
 async function batchesOfInterrupted(
   context: Context,
   name: string,
 ): Promise<ReadonlySet<string> | undefined> {
   const known = await knownUpload(context, name);
-  return known && unsentIn(known) > 0 ? new Set(known.batches.map(({ key }) => key)) : undefined;
+  if (!known) return undefined;
+  const keys = new Set(known.batches.map(({ key }) => key));
+  if (unsentIn(known) > 0) return keys;
+  const journal = await context.journal();
+  return journal.list().some((record) => keys.has(record.key)) ? keys : undefined;
 }
 
 /** Number of the file's rows that the upload has sent or will send. */

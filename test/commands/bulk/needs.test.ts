@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { errand } from '../../support/run.ts';
+import { begin, errand } from '../../support/run.ts';
 import { cutOff, errorOf, lose, type Shopping, shopping } from '../../support/shopping.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
@@ -260,6 +260,31 @@ describe('an upload that was cut short', () => {
     expect(again.stderr).toMatch(/^1 new, of them 1 failed before; 3 placed already$/m);
     shop.service.pass(60_000);
     expect(await count(shop)).toBe(5);
+  });
+
+  test('after all of it was sent, before that was reported: the same command reports it, and tries no row again', async () => {
+    const shop = await shopping();
+    const lines = numbers(4).map((line) => (line.at === 1 ? { ...line, slug: 'test-out-of-stock' } : line));
+    const file = write(shop, lines);
+    const size = ['--batch-size', '2'];
+    const child = begin(shop.workspace, 'errand', ['bulk', 'upload', file, ...size, '--watch', '-o', 'json']);
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    const states = async () =>
+      (await shop.run('order', 'journal', 'list', '-o', 'csv', '--fields', 'state')).stdout;
+    await expect.poll(states, { timeout: 60_000 }).toBe('state\nresponded\nresponded\n');
+    child.kill('SIGKILL');
+    await ended;
+    shop.service.pass(60_000);
+    const again = await upload(shop, file, ...size);
+    expect([again.code, again.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^0 new; 3 placed already; 1 sent before, not tried again now$/m),
+    ]);
+    expect(await states()).toBe('state\n');
+    shop.service.pass(60_000);
+    expect(await count(shop)).toBe(4);
+    const further = await upload(shop, file, ...size);
+    expect(further.stderr).toMatch(/^1 new, of them 1 failed before; 3 placed already$/m);
   });
 
   test('of which nothing came to the service is sent once', async () => {
