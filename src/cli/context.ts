@@ -10,8 +10,10 @@ import { BrokenConfigError, embeddedUrl, emptyStored, profilesAt, type Stored } 
 import type { OutputFormat } from '../format/result.ts';
 import type { RunIntents } from '../journal/intents.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { Signer } from '../journal/journal-record.ts';
 import { closeAll, once } from '../platform/async.ts';
 import { ServiceClock, systemClock } from '../platform/clock.ts';
+import { ErrandError } from '../platform/errors.ts';
 import { RetryBudget } from '../platform/poll.ts';
 import { type Io, interactivity } from '../platform/streams.ts';
 import type { Context } from '../run/context.ts';
@@ -147,16 +149,10 @@ function clientMembers(
 }
 
 /** Opens the stores in the state folder, each on first use. */
-function stateMembers({
-  making,
-  folders,
-  settings,
-  store,
-  waiting,
-  note,
-  closers,
-  context,
-}: Run): Pick<Context, 'journal' | 'origin' | 'unreported' | 'webhooks' | 'uploads' | 'lastList'> {
+function stateMembers(
+  run: Run,
+): Pick<Context, 'journal' | 'origin' | 'unreported' | 'webhooks' | 'uploads' | 'lastList'> {
+  const { making, folders, settings, store, waiting, note, closers, context } = run;
   const { environment } = making;
   const { database: address } = settings;
   const shared = address && { address, maxRequestMs: settings.timeoutMs.value };
@@ -173,6 +169,7 @@ function stateMembers({
       const journal = await Journal.open(stateFolder(), systemClock.now, {
         waiting,
         origin: await context().origin(),
+        signer: (account) => signerOf(run, account),
         recentMs: settings.duplicateWindowMs.value ?? defaultWindowMs.live,
         ...(shared && { shared, warn: note }),
         creationMarker: {
@@ -257,6 +254,27 @@ function accountMembers(run: Run): Pick<Context, 'apiKey' | 'isRehearsal' | 'sen
       return { keyMasked: maskKey(key), account: fingerprint(key, addressOf(surface)), mac: macUnder(key) };
     },
   };
+}
+
+/** Who signs for an account: its own key, or else the one in use; undefined if there is none. */
+async function signerOf({ settings, folders, context }: Run, account: string): Promise<Signer | undefined> {
+  const [{ paidAccount }, { machineMac }] = await Promise.all([
+    import('../journal/journal-record.ts'),
+    import('../journal/mac.ts'),
+  ]);
+  if (account === paidAccount) return { account, mac: machineMac(folders.state) };
+  // Where nobody else writes to the journal, no command that needs no key runs a helper for one.
+  if (settings.keyCommand && !settings.database) return undefined;
+  try {
+    const senders = [await context().sender(), await context().sender('legacy')];
+    const own = senders.find((one) => one.account === account);
+    const { account: by, mac } = own ?? ((await context().apiKey()) ? senders[0] : undefined) ?? {};
+    return by !== undefined && mac ? { account: by, mac } : undefined;
+  } catch (error) {
+    // What is not signed is looked for before it counts.
+    if (error instanceof ErrandError) return undefined;
+    throw error;
+  }
 }
 
 /** The key that the profile's key command prints; undefined if there is no such command. */

@@ -131,10 +131,13 @@ export class AttemptTable {
   }
 
   change(changes: readonly AttemptChange[]): void {
-    const sql = `UPDATE attempts SET state = ?, order_id = coalesce(?, order_id), made_at = coalesce(?, made_at),
-      seen_at = coalesce(?, seen_at) WHERE serial = ?`;
+    const sql = `UPDATE attempts SET state = ?, order_id = CASE WHEN ? THEN NULL ELSE coalesce(?, order_id) END,
+      made_at = coalesce(?, made_at), seen_at = coalesce(?, seen_at) WHERE serial = ?`;
     for (const { serial, state, orderId, madeAt, seenAt } of changes)
-      this.#database.run(sql, state, orderId ?? null, madeAt ?? null, seenAt ?? null, serial);
+      this.#database.run(
+        sql,
+        ...[state, orderId === null ? 1 : 0, orderId ?? null, madeAt ?? null, seenAt ?? null, serial],
+      );
   }
 
   follow(service: string, key: string, { state, orderId, madeAt }: IntentEnd): void {

@@ -95,7 +95,8 @@ export interface StoredAttempt {
 export interface AttemptChange {
   readonly serial: number;
   readonly state: AttemptState;
-  readonly orderId?: string | undefined;
+  /** Null if the order that is stored is not known to be its own. */
+  readonly orderId?: string | null | undefined;
   readonly madeAt?: number | undefined;
   readonly seenAt?: number | undefined;
 }
@@ -146,7 +147,7 @@ export const accountOf = ({ id, account, user_id }: Readonly<Record<string, unkn
 });
 
 /** Outcome of an intent, to apply to its attempt. */
-export type IntentEnd = Pick<AttemptChange, 'state' | 'orderId' | 'madeAt'>;
+export type IntentEnd = Pick<AttemptChange, 'state' | 'madeAt'> & { readonly orderId?: string | undefined };
 
 /** Attempts of all needs, in the local journal or in a shared database. */
 export interface Attempts {

@@ -1,6 +1,7 @@
 import { canonicalJson } from '../format/canonical.ts';
 import { firstPrevious, hashOf, isSignedBy } from './audit-record.ts';
 import type { Sender } from './journal-record.ts';
+import { endingKinds } from './lost-intents.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -43,6 +44,8 @@ export class ChainCheck {
 
   readonly #signer: Pick<Sender, 'account' | 'mac'> | undefined;
   #hasSigned = false;
+  /** Intents whose ends are signed. */
+  readonly #signsEnds = new Set<string>();
 
   /**
    * @param head is the hash of a record that must be in the chain.
@@ -129,17 +132,33 @@ export class ChainCheck {
       );
   }
 
-  /** Intents before the first signed one are of earlier versions, which did not sign. */
   #checkSignature(number: number, record: Fields): void {
+    this.#checkEnd(number, record);
     const { kind, detail } = record;
     if (kind !== 'intent' || !this.#signer?.mac || Object(detail).account !== this.#signer.account) return;
     const isSigned = isSignedBy(record, this.#signer.mac);
+    if (isSigned && Object(detail).ends === 'signed') this.#signsEnds.add(idOf(record));
     if (isSigned) this.#hasSigned = true;
+    // Intents before the first signed one are of earlier versions, which did not sign.
     else if (this.#hasSigned || Object(detail).mac !== undefined)
       this.#find(
         number,
         'unsigned',
         `record ${number} is not signed under the API key in use: an earlier version of errand wrote it, or somebody else`,
+      );
+  }
+
+  /** What another key of the team has ended is verified under that key. */
+  #checkEnd(number: number, record: Fields): void {
+    const { kind, key, detail } = record;
+    if (!this.#signer?.mac || !endingKinds.includes(String(kind)) || !this.#signsEnds.has(idOf(record)))
+      return;
+    const { account = this.#signer.account } = Object(detail);
+    if (account === this.#signer.account && !isSignedBy(record, this.#signer.mac))
+      this.#find(
+        number,
+        'unsigned',
+        `record ${number}, which says how ${String(key)} ended, is not signed under the API key in use, and counts for nothing: somebody else wrote it`,
       );
   }
 
@@ -161,6 +180,8 @@ export class ChainCheck {
     if (this.findings.length < maxFindings) this.findings.push({ number, finding, message });
   }
 }
+
+const idOf = ({ key, service }: Fields): string => JSON.stringify([key, service]);
 
 /** Reads the number of recorded intents that an audit record states. */
 function recordedBy({ kind, detail }: Fields): number | undefined {

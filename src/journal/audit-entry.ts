@@ -26,6 +26,8 @@ export interface AuditDetails {
     readonly recorded: number;
     /** SHA-256 of the policy file under which the intent's money is reserved; null without a policy. */
     readonly policy: string | null;
+    /** Set if the entries that end the intent are signed; entries of earlier versions do not have it. */
+    readonly ends?: 'signed';
   };
   /** A program received a quote, which it may place as an order. `cents` is the quote's maximum cost, fee included. */
   quoted: {
@@ -161,6 +163,8 @@ export interface AuditDetails {
 
 interface Attempt {
   readonly operation: string;
+  /** Fingerprint of the API key that signs the entry. */
+  readonly account?: string;
 }
 
 interface Approving {

@@ -5,6 +5,7 @@ import {
   auditColumns,
   firstPrevious,
   hashedRecord,
+  isSignedBy,
   recordOfRow,
   rowValues,
   signedFacts,
@@ -12,7 +13,8 @@ import {
 import { addressHash } from './content.ts';
 import { hiddenText } from './integrity.ts';
 import type { IntentRow } from './intent-row.ts';
-import type { Intent, PaymentNote } from './journal-record.ts';
+import { type IntentStory, storyOf } from './intent-story.ts';
+import type { Intent, PaymentNote, Signer } from './journal-record.ts';
 import { endingKinds } from './lost-intents.ts';
 import type { Mac } from './mac.ts';
 
@@ -35,31 +37,18 @@ interface LiveQuery {
   /** SHA-256 of the canonical content. */
   readonly content: string;
   readonly service: string;
-  readonly account: string;
+  readonly accounts: readonly string[];
+  /** Since when orders count, ISO 8601. What is in doubt counts at any age. */
   readonly since: string;
+  /** Verifies how the intents ended. */
+  readonly mac: Mac | undefined;
 }
 
-/** An intent that the chain does not say has failed. */
-interface LiveIntent {
+/** An intent that may have led to an order. */
+export interface LiveIntent extends Omit<IntentStory, 'orderId'> {
   readonly key: string;
-  /** When it was recorded, ISO 8601. */
-  readonly since: string;
   /** The order that it led to; undefined if it is in doubt. */
   readonly orderId: string | undefined;
-}
-
-/**
- * What a key's records say of its order: its id, undefined while it is in doubt, null if there is none.
- * @param rows in chain order.
- */
-function orderOfIntent(rows: readonly StoredRow[]): string | null | undefined {
-  let order: string | null | undefined = null;
-  for (const { kind, order_id: id } of rows) {
-    if (kind === 'intent') order = undefined;
-    else if (kind === 'responded') order = String(id);
-    else if (typeof kind === 'string' && endingKinds.includes(kind)) order = null;
-  }
-  return order;
 }
 
 /**
@@ -103,6 +92,17 @@ export class AuditChain {
     const record = hashedRecord(mac ? signedFacts(facts, mac) : facts);
     this.insert(rowValues(record));
     return record;
+  }
+
+  /**
+   * Appends what an intent ended with, within a transaction of the journal.
+   * @param signer signs it. Where others can write to the journal, an end counts only as far as it is signed.
+   */
+  appendEnd(entry: EndEntry, signer: Signer | undefined): void {
+    if (!signer) this.append(entry);
+    // The spread keeps kind and detail of the same entry together.
+    else
+      this.append({ ...entry, detail: { ...entry.detail, account: signer.account } } as EndEntry, signer.mac);
   }
 
   /** Appends in its own transaction. @throws StorageError. */
@@ -243,38 +243,65 @@ export class AuditChain {
   /**
    * Intents of a content that may have led to an order, by the newest records. Finds what the journal's tables have lost,
    * or say otherwise.
-   * @param since in ISO 8601.
    */
-  liveIntents({ content, service, account, since }: LiveQuery): LiveIntent[] {
+  liveIntents({ content, service, accounts, since, mac }: LiveQuery): LiveIntent[] {
     const from = (this.head()?.number ?? 0) - checkedRecords;
-    const found = new Map<string, LiveIntent>();
     const intents = this.#database.all(
-      `SELECT * FROM audit NOT INDEXED WHERE number > ? AND kind = 'intent' AND service = ? AND time >= ? AND instr(detail, ?) > 0`,
-      ...[from, service, since, content],
+      `SELECT key, detail FROM audit NOT INDEXED WHERE number > ? AND kind = 'intent' AND service = ? AND instr(detail, ?) > 0`,
+      ...[from, service, content],
     );
-    for (const row of intents) {
-      const { key, time, detail } = recordOfRow(row);
-      const of = Object(detail);
-      if (of.content === content && of.account === account && typeof key === 'string')
-        found.set(key, { key, since: String(time), orderId: undefined });
-    }
-    const keys = [...found.keys()];
+    const keys = textsOf(
+      intents.flatMap(({ key, detail }) => {
+        const of = Object(recordOfRow({ detail }).detail);
+        return of.content === content && accounts.includes(of.account) ? [key] : [];
+      }),
+    );
     if (keys.length === 0) return [];
-    const ends = this.#database.all(
+    const rows = this.#database.all(
       `SELECT * FROM audit NOT INDEXED WHERE number > ? AND service = ? AND key IN (${marks(keys)}) ORDER BY number`,
       ...[from, service, ...keys],
     );
-    for (const one of found.values()) {
-      const orderId = orderOfIntent(ends.filter(({ key }) => key === one.key));
-      if (orderId === null) found.delete(one.key);
-      else found.set(one.key, { ...one, orderId });
-    }
-    return [...found.values()];
+    return keys.flatMap((key) => {
+      const { orderId, ...story } = storyOf(
+        rows.filter((row) => row.key === key),
+        mac,
+      );
+      // Earlier versions did not sign how an intent ended.
+      const countsLong = orderId === undefined && (story.endsAreSigned || !story.isContested);
+      return orderId === null || (!countsLong && story.since < since) ? [] : [{ key, orderId, ...story }];
+    });
   }
 
-  /** Whether the chain has an intent whose end it does not have. */
-  isInDoubt(key: string, service: string): boolean {
-    return orderOfIntent(this.ofKey(key, service)) === undefined;
+  /** What the chain says of an intent. @param mac verifies how it ended; undefined if that counts unsigned, too. */
+  storyOf(key: string, service: string, mac: Mac | undefined): IntentStory {
+    return storyOf(this.ofKey(key, service), mac);
+  }
+
+  /**
+   * Intents of an account whose end the newest records have without a signature of that account, although its ends are
+   * signed. What another account has signed is left to that account.
+   * @returns their keys.
+   */
+  unsignedEnds(service: string, { account, mac }: Signer): string[] {
+    const from = (this.head()?.number ?? 0) - checkedRecords;
+    const kinds = ['intent', ...endingKinds];
+    const rows = this.#database.all(
+      `SELECT * FROM audit NOT INDEXED WHERE number > ? AND service = ? AND kind IN (${marks(kinds)}) ORDER BY number`,
+      ...[from, service, ...kinds],
+    );
+    return textsOf(rows.map(({ key }) => key)).flatMap((key) => {
+      const entries = rows.filter((row) => row.key === key);
+      const { isOwn, isContested, endsAreSigned } = storyOf(entries, mac);
+      const { account: by = account } = Object(recordOfRow({ detail: entries.at(-1)?.detail }).detail);
+      return isOwn && isContested && endsAreSigned && by === account ? [key] : [];
+    });
+  }
+
+  /** Whether the chain proves that an order is another intent's. */
+  isOfAnother(orderId: string, key: string, mac: Mac): boolean {
+    return this.#database
+      .all("SELECT * FROM audit WHERE order_id = ? AND kind = 'responded' AND key <> ?", orderId, key)
+      .some((row) => isSignedBy(recordOfRow(row), mac));
   }
 
   /**
@@ -340,33 +367,45 @@ const insertSql = `INSERT INTO audit (${auditColumns.join(', ')}) VALUES (${audi
  * Audit entry for an intent.
  * @param content is the hash of the intent's content.
  * @param recorded is the number of intents, including this one.
- * @param policy is the SHA-256 of the policy applied.
- * @param salt is the journal's salt. Without it, a list of addresses would reveal which address a hash stands for.
  */
 export function intentEntry(
   intent: Intent,
   content: string,
   recorded: number,
-  { again, salt, policy }: { readonly again: boolean; readonly salt: string; readonly policy: string | null },
+  { again, salt, policy, signsEnds = false }: IntentTerms,
 ): AuditEntry {
   const { operation, account, profile, baseUrl: service, key, body } = intent;
   const plain = addressHash(body);
   const address = plain === undefined ? null : sha256(`address ${salt} ${plain}`);
-  const detail = { operation, account, content, address, again, recorded, policy };
+  const ends = signsEnds ? ({ ends: 'signed' } as const) : {};
+  const detail = { operation, account, content, address, again, recorded, policy, ...ends };
   return { kind: 'intent', profile, service, key, cents: ceilingOf(body), detail };
 }
 
-type Plain = 'resumed' | 'responded' | 'given_up';
+interface IntentTerms {
+  readonly again: boolean;
+  /** The journal's salt. Without it, a list of addresses would reveal which address a hash stands for. */
+  readonly salt: string;
+  /** SHA-256 of the policy applied. */
+  readonly policy: string | null;
+  /** Whether the entries that end the intent are signed. */
+  readonly signsEnds?: boolean;
+}
+
+/** An entry that ends an intent. */
+type EndEntry = Extract<AuditEntry, { readonly kind: 'responded' | 'refused' | 'given_up' }>;
+
+type Plain = 'resumed' | EndEntry['kind'];
 
 /** Audit entry for the next step of an intent. */
-export const stepEntry = (kind: Plain, row: IntentRow, orderId?: string): AuditEntry => ({
+export const stepEntry = <K extends Plain>(kind: K, row: IntentRow, orderId?: string) => ({
   kind,
   ...subjectOf(row),
   ...(orderId !== undefined && { orderId }),
   detail: { operation: String(row.operation) },
 });
 
-export const failureEntry = (kind: 'refused' | 'in_doubt', row: IntentRow, code: string): AuditEntry => ({
+export const failureEntry = <K extends 'refused' | 'in_doubt'>(kind: K, row: IntentRow, code: string) => ({
   kind,
   ...subjectOf(row),
   detail: { operation: String(row.operation), code: codeOf(code) },

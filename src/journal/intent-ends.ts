@@ -5,7 +5,7 @@ import type { Grants, StoredGrant } from './grants.ts';
 import { storable } from './integrity.ts';
 import { type IntentRow, isIntact, ownerOf, recordOf, withChecksum } from './intent-row.ts';
 import type { IntentTable, RunIntent } from './intents.ts';
-import type { IntentState, RejectionReason } from './journal-record.ts';
+import type { Intent, IntentState, RejectionReason, Signer } from './journal-record.ts';
 import { isSelf, nobodyAtWork } from './owner.ts';
 import type { Missed } from './postgres/spool.ts';
 import { takenOver } from './record-result.ts';
@@ -40,19 +40,22 @@ export class IntentEnds {
   }
 
   /**
-   * @param madeAt by the service's clock, ms since the epoch.
+   * @param made holds a paid order's grant, and when it was made by the service's clock, ms since the epoch.
    * @returns the id that the journal has already, if it is another than `madeId`; the journal keeps that id.
    */
   respond(
     key: string,
     baseUrl: string,
     madeId: string,
-    grant: StoredGrant | undefined,
-    madeAt?: number,
+    {
+      grant,
+      madeAt,
+      signer,
+    }: Signed & { readonly grant?: StoredGrant | undefined; readonly madeAt?: number | undefined },
   ): string | undefined {
     const row = this.#table.intact(key, baseUrl);
     if (grant) this.#grants.write(madeId, baseUrl, grant);
-    if (row.order_id !== madeId) this.#audit.append(stepEntry('responded', row, madeId));
+    if (row.order_id !== madeId) this.#audit.appendEnd(stepEntry('responded', row, madeId), signer);
     if (row.order_id !== null && row.order_id !== madeId) return String(row.order_id);
     this.#reservations.made(row, madeId);
     this.#attempts?.follow(baseUrl, key, { state: 'placed', orderId: madeId, madeAt });
@@ -65,18 +68,21 @@ export class IntentEnds {
    * Applies a result that the database had missed. Idempotent.
    * @returns `unknown` if there is no matching record, or both ids if the service reports another id than the journal.
    */
-  bringIn(missed: Missed): 'done' | 'unknown' | { readonly known: string; readonly madeId: string } {
+  bringIn(
+    missed: Missed,
+    signer: Signer | undefined,
+  ): 'done' | 'unknown' | { readonly known: string; readonly madeId: string } {
     const { key, baseUrl } = missed;
     const row = this.#table.find(key, baseUrl);
     if (missed.kind === 'ended') {
       const isAsItWas =
         row?.created_at === missed.since && row.pid === missed.pid && row.process_started === missed.started;
-      if (isAsItWas && isIntact(row)) this.#refuse(row, missed);
+      if (isAsItWas && isIntact(row)) this.#refuse(row, missed, signer);
       return 'done';
     }
     if (!row || !isIntact(row)) return 'unknown';
     const { madeId, grant, isReported } = missed;
-    const known = this.respond(key, baseUrl, madeId, grant);
+    const known = this.respond(key, baseUrl, madeId, { grant, signer });
     if (known !== undefined) return { known, madeId };
     if (isReported) this.report([{ key, baseUrl }]);
     return 'done';
@@ -99,11 +105,16 @@ export class IntentEnds {
     this.#table.write(withChecksum({ ...row, credential }), row);
   }
 
-  refuse(key: string, baseUrl: string, reason: RejectionReason): 'booked' | 'taken' {
+  refuse(
+    key: string,
+    baseUrl: string,
+    reason: RejectionReason,
+    signer: Signer | undefined,
+  ): 'booked' | 'taken' {
     const row = this.#table.intact(key, baseUrl);
     if (row.state === ('refused' satisfies IntentState)) return 'booked';
     if (!this.#isOwn(row)) return 'taken';
-    this.#refuse(row, reason);
+    this.#refuse(row, reason, signer);
     return 'booked';
   }
 
@@ -115,9 +126,9 @@ export class IntentEnds {
   #isOwn = (row: IntentRow): boolean =>
     row.state === ('intended' satisfies IntentState) && isSelf(ownerOf(row));
 
-  #refuse(row: IntentRow, reason: RejectionReason): void {
+  #refuse(row: IntentRow, reason: RejectionReason, signer: Signer | undefined): void {
     if (row.state !== ('intended' satisfies IntentState)) return;
-    this.#audit.append(failureEntry('refused', row, reason.code));
+    this.#audit.appendEnd(failureEntry('refused', row, reason.code), signer);
     const [code, message] = [storable(reason.code), storable(reason.message)];
     this.#change(row, { state: 'refused', live: 0, code, message });
     this.#attempts?.follow(String(row.base_url), String(row.key), { state: 'failed' });
@@ -129,12 +140,30 @@ export class IntentEnds {
     if (isSelf(ownerOf(row))) this.#audit.append(failureEntry('in_doubt', row, code));
   }
 
-  forget(key: string, baseUrl: string): void {
+  forget(key: string, baseUrl: string, signer: Signer | undefined): void {
     const row = this.#table.find(key, baseUrl);
     if (!row || (isIntact(row) && row.state !== ('intended' satisfies IntentState))) return;
-    this.#audit.append(stepEntry('given_up', row));
+    this.#audit.appendEnd(stepEntry('given_up', row), signer);
     this.#change(row, { state: 'forgotten', live: 0 });
     this.#attempts?.follow(baseUrl, key, { state: 'unknown' });
+  }
+
+  /**
+   * Enters what the service shows of an intent whose end is not proven.
+   * @param madeId is undefined if the service has nothing of it.
+   */
+  confirm(intent: ConfirmedIntent, madeId: string | undefined, signer: Signer): void {
+    const { key, baseUrl, operation, profile } = intent;
+    const subject = { profile, service: baseUrl, key, detail: { operation } };
+    const entry =
+      madeId === undefined
+        ? { ...subject, kind: 'given_up' as const }
+        : { ...subject, kind: 'responded' as const, orderId: madeId };
+    this.#audit.appendEnd(entry, signer);
+    const row = this.#table.find(key, baseUrl);
+    if (!row || !isIntact(row) || row.order_id !== null || madeId === undefined) return;
+    this.#reservations.made(row, madeId);
+    this.#change(row, { state: 'reported', order_id: madeId, code: null, message: null, live: 1 });
   }
 
   /**
@@ -153,5 +182,12 @@ export class IntentEnds {
     this.#table.write(withChecksum(settled), row);
   }
 }
+
+interface Signed {
+  readonly signer: Signer | undefined;
+}
+
+/** An intent whose end is to be entered, as the sender of the same request knows it. */
+export type ConfirmedIntent = Pick<Intent, 'key' | 'baseUrl' | 'operation' | 'profile'>;
 
 type RowChange = Partial<IntentRow> & { readonly state: IntentState };

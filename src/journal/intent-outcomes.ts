@@ -2,16 +2,17 @@ import { ErrandError, StorageError } from '../platform/errors.ts';
 import type { Database } from '../platform/sqlite/database.ts';
 import type { Attempts, IntentEnd } from './attempts.ts';
 import type { Grants, StoredGrant } from './grants.ts';
-import type { IntentEnds } from './intent-ends.ts';
+import type { ConfirmedIntent, IntentEnds } from './intent-ends.ts';
 import { ownerOf } from './intent-row.ts';
 import type { IntentTable } from './intents.ts';
 import { type RunIntent, RunIntents } from './intents.ts';
-import type { IntentState, RejectionReason } from './journal-record.ts';
+import type { IntentState, RejectionReason, Signer } from './journal-record.ts';
 import type { MachineSealer } from './mac.ts';
 import { isSelf } from './owner.ts';
 import type { LocalFallback } from './postgres/local-fallback.ts';
 import type { Missed } from './postgres/spool.ts';
 import { MadeTwiceError, type RecordResult, takenOver } from './record-result.ts';
+import type { Signers } from './signers.ts';
 
 /** Components needed to record an intent's result. */
 export interface OutcomeParts {
@@ -24,6 +25,7 @@ export interface OutcomeParts {
   readonly attempts: Attempts;
   /** This machine's local store that accompanies a shared journal; undefined for a local journal. */
   readonly localFallback: LocalFallback | undefined;
+  readonly signers: Signers;
 }
 
 /** The part of a journal that is used after sending. It records the results of intents. */
@@ -37,10 +39,12 @@ export class IntentOutcomes {
   protected readonly attemptStore: Attempts;
   /** Keys of the attempts that this process has persisted in a shared database. */
   protected readonly claimed = new Set<string>();
+  /** Signs what intents end with. */
+  readonly signers: Signers;
   readonly #ends: IntentEnds;
   readonly #sealer: MachineSealer;
 
-  constructor({ database, table, ends, grants, sealer, attempts, localFallback }: OutcomeParts) {
+  constructor({ database, table, ends, grants, sealer, attempts, localFallback, signers }: OutcomeParts) {
     this.database = database;
     this.table = table;
     this.grants = grants;
@@ -48,6 +52,7 @@ export class IntentOutcomes {
     this.attemptStore = attempts;
     this.#ends = ends;
     this.#sealer = sealer;
+    this.signers = signers;
   }
 
   /** Whether other machines may work on these records. */
@@ -69,10 +74,11 @@ export class IntentOutcomes {
     this.run.respond({ key, baseUrl }, madeId);
     if (grant) this.grants.remember(madeId, baseUrl, grant);
     let other: string | undefined;
+    const signer = await this.#signerOf({ key, baseUrl });
     const result = await this.#recordResult(
       { key, baseUrl, kind: 'made', madeId, grant, isReported: false },
       () => {
-        other = this.#ends.respond(key, baseUrl, madeId, grant, madeAt);
+        other = this.#ends.respond(key, baseUrl, madeId, { grant, madeAt, signer });
         return 'booked';
       },
     );
@@ -153,9 +159,10 @@ export class IntentOutcomes {
       pid: Number(row.pid),
       started: String(row.process_started),
     };
+    const signer = await this.#signerOf({ key, baseUrl });
     const result = await this.#recordResult(
       end ? { key, baseUrl, kind: 'ended', ...reason, ...end } : undefined,
-      () => this.#ends.refuse(key, baseUrl, reason),
+      () => this.#ends.refuse(key, baseUrl, reason, signer),
     );
     if (result === 'booked') await this.#followed({ key, baseUrl }, { state: 'failed' });
     return result;
@@ -169,8 +176,17 @@ export class IntentOutcomes {
   /** The user gives up the intent and must find out whether it placed an order. @throws StorageError. */
   async forget(key: string, baseUrl: string): Promise<void> {
     this.run.drop({ key, baseUrl });
-    await this.database.transaction(() => this.#ends.forget(key, baseUrl));
+    const signer = await this.#signerOf({ key, baseUrl });
+    await this.database.transaction(() => this.#ends.forget(key, baseUrl, signer));
     await this.#followed({ key, baseUrl }, { state: 'unknown' });
+  }
+
+  /**
+   * Records what the service shows of an intent whose end is not proven.
+   * @param madeId is undefined if the service has nothing of it. @throws StorageError.
+   */
+  async confirm(intent: ConfirmedIntent, madeId: string | undefined, signer: Signer): Promise<void> {
+    await this.database.transaction(() => this.#ends.confirm(intent, madeId, signer));
   }
 
   /**
@@ -229,7 +245,7 @@ export class IntentOutcomes {
    * @throws StorageError.
    */
   async bringIn(): Promise<void> {
-    await this.localFallback?.bringIn(this.#ends);
+    await this.localFallback?.bringIn(this.#ends, (intent) => this.#signerOf(intent));
   }
 
   /**
@@ -243,6 +259,12 @@ export class IntentOutcomes {
     } catch (error) {
       if (!(error instanceof ErrandError)) throw error;
     }
+  }
+
+  /** Who signs what an intent ends with: the key that sent it, or else the one in use. */
+  async #signerOf({ key, baseUrl }: Pick<RunIntent, 'key' | 'baseUrl'>): Promise<Signer | undefined> {
+    const row = this.table.find(key, baseUrl);
+    return row && this.signers.of(String(row.account));
   }
 
   /** Persists a result. If a shared database does not accept the result, keeps it on this machine. */

@@ -10,6 +10,12 @@ export interface Sender {
   readonly mac?: Mac | undefined;
 }
 
+/** Whose key signs what an intent ended with. */
+export interface Signer {
+  readonly account: string;
+  readonly mac: Mac;
+}
+
 /** A request about to be sent to the service, exactly once. */
 export interface Intent extends Sender {
   readonly key: string;

@@ -23,6 +23,7 @@ import type { LocalFallback } from './postgres/local-fallback.ts';
 import { Quotes } from './quotes.ts';
 import { Reservations, type Reserving } from './reservations.ts';
 import { Reverting } from './reverting.ts';
+import { type FindSigner, Signers } from './signers.ts';
 import { checkFree, checkReuse, isOthers, mayHaveMade } from './take-over.ts';
 import { firstTwin, isMadeByKey, type Twin, type TwinRule } from './twins.ts';
 
@@ -49,7 +50,7 @@ export class Journal extends IntentOutcomes {
     now: () => number,
     options: JournalOptions,
   ) {
-    const { recentMs = 0, creationMarker, origin = () => nobody } = options;
+    const { recentMs = 0, creationMarker, origin = () => nobody, signer } = options;
     const table = new IntentTable(database);
     const audit = new AuditChain(database, now, origin);
     const sealer = new MachineSealer(folder);
@@ -59,7 +60,8 @@ export class Journal extends IntentOutcomes {
     const parts = { table, audit, grants, reservations, attempts: localFallback ? undefined : local };
     const ends = new IntentEnds(parts, now);
     const attemptStore = attempts ?? new LocalAttempts(database);
-    super({ ...{ database, table, ends, grants, sealer, localFallback }, attempts: attemptStore });
+    const signers = new Signers(signer);
+    super({ ...{ database, table, ends, grants, sealer, localFallback, signers }, attempts: attemptStore });
     this.#closeAttempts = () => attempts?.close();
     this.#local = local;
     this.#recentMs = Math.max(recentMs, minRecentMs);
@@ -68,7 +70,7 @@ export class Journal extends IntentOutcomes {
     this.audit = audit;
     this.reservations = reservations;
     this.quotes = new Quotes(database, audit, now);
-    this.reverting = new Reverting({ database, table, audit, attempts: attemptStore, now });
+    this.reverting = new Reverting({ database, table, audit, attempts: attemptStore, signers, now });
     this.#now = now;
     this.#recordCountFile = recordCountFileOf(database.file);
   }
@@ -139,6 +141,7 @@ export class Journal extends IntentOutcomes {
     reserving: Reserving | undefined,
     claim?: AttemptClaim,
   ): Promise<Recorded> {
+    this.signers.add(intent);
     await this.ready();
     const recordCount = readRecordCount(this.#recordCountFile);
     const hash = contentHash(intent.operation, intent.body);
@@ -167,7 +170,9 @@ export class Journal extends IntentOutcomes {
       const count = this.table.tally.next();
       const salt = addressSalt(this.database, this.table.tally);
       const policy = reserving?.policy?.hash ?? null;
-      this.audit.append(intentEntry(intent, hash, count, { again: isAgain, salt, policy }), intent.mac);
+      const signsEnds = intent.mac !== undefined && this.isShared;
+      const terms = { again: isAgain, salt, policy, signsEnds };
+      this.audit.append(intentEntry(intent, hash, count, terms), intent.mac);
       this.table.sweep(count, now, now - this.#recentMs);
       const mayBeSent = earlier !== undefined && mayHaveMade(earlier, intent);
       fresh = mayBeSent ? undefined : row;
@@ -491,6 +496,8 @@ export interface JournalOptions extends OpenOptions {
   readonly creationMarker?: CreationMarker;
   /** The actor to record in the audit chain. */
   readonly origin?: () => AuditOrigin;
+  /** Finds the key that signs for an account. */
+  readonly signer?: FindSigner;
   /** The shared database that holds the journal, if any. */
   readonly shared?: Sharing | undefined;
 }

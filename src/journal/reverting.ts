@@ -5,8 +5,9 @@ import { failureEntry } from './audit.ts';
 import { storable } from './integrity.ts';
 import { type IntentRow, isIntact, recordOf, withChecksum } from './intent-row.ts';
 import type { IntentTable } from './intents.ts';
-import { type IntentState, wasSentWithTestKey } from './journal-record.ts';
+import { type IntentState, type Signer, wasSentWithTestKey } from './journal-record.ts';
 import { type Reservation, ReservationTable, reservationOf, storedReservations } from './reservation-row.ts';
+import type { Signers } from './signers.ts';
 import { isOthers } from './take-over.ts';
 
 /** Code of a record whose sandbox was rolled back to a time before the record. */
@@ -31,12 +32,14 @@ export class Reverting {
   readonly #audit: AuditChain;
   readonly #now: () => number;
   readonly #attempts: Pick<Attempts, 'undo'>;
+  readonly #signers: Signers;
 
   constructor(parts: {
     readonly database: Database;
     readonly table: IntentTable;
     readonly audit: AuditChain;
     readonly attempts: Pick<Attempts, 'undo'>;
+    readonly signers: Signers;
     readonly now: () => number;
   }) {
     this.#database = parts.database;
@@ -44,6 +47,7 @@ export class Reverting {
     this.#audit = parts.audit;
     this.#now = parts.now;
     this.#attempts = parts.attempts;
+    this.#signers = parts.signers;
   }
 
   /**
@@ -53,13 +57,16 @@ export class Reverting {
    * @returns the number of undone intents that were in doubt. @throws StorageError.
    */
   async undo({ service, since = Number.NEGATIVE_INFINITY, until, message }: Reverted): Promise<number> {
+    const signers = new Map<string, Signer | undefined>();
+    for (const account of new Set(this.#table.all().map((row) => String(row.account))))
+      signers.set(account, await this.#signers.of(account));
     const { keys, inDoubt } = await this.#database.transaction(() => {
       const rows = this.#table.all().filter((row) => row.base_url === service && mayBeReverted(row, service));
       const gone = rows.filter(({ created_at: at }) => {
         const recorded = Date.parse(String(at));
         return recorded > since && recorded <= until;
       });
-      for (const row of gone) this.#end(row, message);
+      for (const row of gone) this.#end(row, message, signers.get(String(row.account)));
       if (gone.length > 0) this.#giveBack(new Set(gone.map(({ key }) => String(key))), service);
       return {
         keys: gone.map(({ key }) => String(key)),
@@ -70,8 +77,8 @@ export class Reverting {
     return inDoubt;
   }
 
-  #end(row: IntentRow, message: string): void {
-    this.#audit.append(failureEntry('refused', row, revertedCode));
+  #end(row: IntentRow, message: string, signer: Signer | undefined): void {
+    this.#audit.appendEnd(failureEntry('refused', row, revertedCode), signer);
     const ended = { state: 'refused' satisfies IntentState, code: revertedCode, message: storable(message) };
     const settledAt = new Date(this.#now()).toISOString();
     const after = { ...row, ...ended, order_id: null, credential: null, live: 0, settled_at: settledAt };

@@ -22,6 +22,8 @@ export interface Forger {
   enter(intent: Intent): void;
   /** Appends an audit entry exactly as the journal writes it for an intent that no policy held, but for its signature. */
   enterWhole(intent: Intent, mac?: Mac): void;
+  /** Appends that an intent ended, as the journal writes it, but for its signature. */
+  enterEnd(key: string, kind: 'refused' | 'responded' | 'given_up', orderId?: string): void;
   /** Signatures of the chain's intents. */
   macs(): string[];
   /** Deletes the reservations, and changes their count to match. */
@@ -73,6 +75,17 @@ function forgerOf(database: Database): Forger {
       const terms = { again: false, salt: '', policy: null };
       const entry = intentEntry(intent, content, table.tally.next(), terms);
       audit.append(entry, mac);
+    },
+    enterEnd(key, kind, orderId) {
+      const row = table.all().find((one) => one.key === key);
+      if (!row) throw new Error(`no row ${key}`);
+      const subject = { profile: String(row.profile), service: String(row.base_url), key };
+      const detail = { operation: String(row.operation) };
+      audit.append(
+        kind === 'refused'
+          ? { ...subject, kind, detail: { ...detail, code: 'invalid' } }
+          : { ...subject, kind, ...(orderId !== undefined && { orderId }), detail },
+      );
     },
     macs: () =>
       database

@@ -281,8 +281,8 @@ export async function applyBatch(
   await attempts.change(changes);
   const bySerial = new Map(changes.map((change) => [change.serial, change]));
   return latest.map((one) => {
-    const { state = one.state, orderId = one.orderId, madeAt = one.madeAt } = bySerial.get(one.serial) ?? {};
-    return { ...one, state, orderId, madeAt, seenAt };
+    const { state = one.state, orderId, madeAt = one.madeAt } = bySerial.get(one.serial) ?? {};
+    return { ...one, state, orderId: orderId ?? one.orderId, madeAt, seenAt };
   });
 }
 

@@ -11,7 +11,7 @@ export const verify = defineCommand({
   name: 'verify',
   summary: 'Prove that no record was changed, removed or reordered',
   description:
-    'Walks the chain: each record holds a hash over itself and the record before it. The chain is tamper-evident, not tamper-proof: whoever can write to this machine can rebuild all of it, or cut off its end, and only a hash that was kept elsewhere (`audit head`) shows that. --head proves that the record with that hash, and all before it, are unchanged. The journal counts its intents, so verify also detects a chain that has lost some; an export has no such count. The intents of the API key in use are signed under it, and so is the chain up to them: what somebody without that key wrote is named. Where machines share a database, the published policy is verified too: its signature, its signer, and that it is the last that was published.',
+    'Walks the chain: each record holds a hash over itself and the record before it. The chain is tamper-evident, not tamper-proof: whoever can write to this machine can rebuild all of it, or cut off its end, and only a hash that was kept elsewhere (`audit head`) shows that. --head proves that the record with that hash, and all before it, are unchanged. The journal counts its intents, so verify also detects a chain that has lost some; an export has no such count. The intents of the API key in use are signed under it, and so are the chain up to them and, where machines share a database, how they ended: what somebody without that key wrote is named. Where machines share a database, the published policy is verified too: its signature, its signer, and that it is the last that was published.',
   options: {
     head: {
       kind: 'text',

@@ -22,6 +22,8 @@ export function placingContext({ client, journal: parts, unreported, signal, not
   const { baseUrl, apiKey, serviceClock } = client;
   const { journal } = parts;
   const http = client.under(signal);
+  const sender = { keyMasked: maskKey(apiKey), account: fingerprint(apiKey, baseUrl), mac: macUnder(apiKey) };
+  journal.signers.add(sender);
   return {
     argv: undefined,
     clock: systemClock,
@@ -37,11 +39,7 @@ export function placingContext({ client, journal: parts, unreported, signal, not
     origin: async () => originOfProgram(parts.program, 'errand/safely'),
     unreported,
     isRehearsal: () => keyMode(apiKey) === 'test',
-    sender: async () => ({
-      keyMasked: maskKey(apiKey),
-      account: fingerprint(apiKey, baseUrl),
-      mac: macUnder(apiKey),
-    }),
+    sender: async () => sender,
     profilesAt: async () => [],
     confirm: async () => false,
     askText: () => Promise.reject(nobody()),

@@ -163,11 +163,18 @@ export class SharedAttempts implements Attempts {
   async change(changes: readonly AttemptChange[]): Promise<void> {
     if (changes.length === 0) return;
     const rows = changes.map(({ serial, state, orderId, madeAt, seenAt }) => ({
-      ...{ serial, state, order_id: orderId ?? null, made_at: madeAt ?? null, seen_at: seenAt ?? null },
+      ...{
+        serial,
+        state,
+        clears: orderId === null,
+        order_id: orderId ?? null,
+        made_at: madeAt ?? null,
+        seen_at: seenAt ?? null,
+      },
     }));
-    const sql = `UPDATE errand.attempts SET state = given.state, order_id = coalesce(given.order_id, attempts.order_id),
+    const sql = `UPDATE errand.attempts SET state = given.state, order_id = CASE WHEN given.clears THEN NULL ELSE coalesce(given.order_id, attempts.order_id) END,
         made_at = coalesce(given.made_at, attempts.made_at), seen_at = coalesce(given.seen_at, attempts.seen_at)
-      FROM json_to_recordset(${jsonText(rows)}) AS given (serial bigint, state text, order_id text, made_at bigint, seen_at bigint)
+      FROM json_to_recordset(${jsonText(rows)}) AS given (serial bigint, state text, clears boolean, order_id text, made_at bigint, seen_at bigint)
       WHERE attempts.serial = given.serial`;
     await this.#inTurn.run(() => this.#ask(sql, true));
   }

@@ -5,7 +5,7 @@ import { mayBeThere, type Warn } from '../../platform/private-files.ts';
 import type { OpenOptions } from '../database.ts';
 import type { IntentEnds } from '../intent-ends.ts';
 import type { IntentRow } from '../intent-row.ts';
-import type { JournalRecord } from '../journal-record.ts';
+import type { JournalRecord, Signer } from '../journal-record.ts';
 import { journalFile } from '../journal-tables.ts';
 import { isUnsettled } from '../record-result.ts';
 import type { SharedDatabase } from './database.ts';
@@ -56,20 +56,24 @@ export class LocalFallback {
   madeId = (intent: Pick<Missed, 'key' | 'baseUrl'>): string | undefined => this.#following.get(idOf(intent));
 
   /** Writes spooled results, from any process on this machine, to the database. @throws StorageError. */
-  bringIn(ends: IntentEnds): Promise<void> {
-    return this.#inTurn.run(() => this.#bringIn(ends));
+  bringIn(ends: IntentEnds, signerOf: FindSigner): Promise<void> {
+    return this.#inTurn.run(() => this.#bringIn(ends, signerOf));
   }
 
-  async #bringIn(ends: IntentEnds): Promise<void> {
+  async #bringIn(ends: IntentEnds, signerOf: FindSigner): Promise<void> {
     if (!this.#mayHavePending) return;
     // Anything spooled from here on is left to the next caller.
     this.#mayHavePending = false;
     try {
       const pending = this.#spool.all();
+      const signers: (Signer | undefined)[] = [];
+      for (const { missed } of pending) signers.push(await signerOf(missed));
       const brought =
         pending.length === 0
           ? []
-          : await this.#database.transaction(() => pending.map(({ missed }) => ends.bringIn(missed)));
+          : await this.#database.transaction(() =>
+              pending.map(({ missed }, at) => ends.bringIn(missed, signers[at])),
+            );
       for (const [at, one] of pending.entries()) this.#brought(one, brought[at]);
     } catch (error) {
       this.#mayHavePending = true;
@@ -151,6 +155,9 @@ export class LocalFallback {
     this.#spool.remove(one);
   }
 }
+
+/** Finds who signs what an intent ended with. */
+type FindSigner = (intent: Pick<Missed, 'key' | 'baseUrl'>) => Promise<Signer | undefined>;
 
 type Brought = ReturnType<IntentEnds['bringIn']>;
 

@@ -13,7 +13,7 @@ import { entryOf } from '../intent-proof.ts';
 import { type IntentRow, isIntact, ownerOf, recordOf, withChecksum } from '../intent-row.ts';
 import { IntentTable } from '../intents.ts';
 import { addressSalt } from '../journal-facts.ts';
-import type { IntentState, JournalRecord } from '../journal-record.ts';
+import type { IntentState, JournalRecord, Signer } from '../journal-record.ts';
 import { journalFile, journalMigrations } from '../journal-tables.ts';
 import type { Mac } from '../mac.ts';
 import { isAlive, isSelf, nobodyAtWork, self } from '../owner.ts';
@@ -190,7 +190,7 @@ function enter(row: IntentRow, own: Side, shared: Side, arrival: Omit<Arrival, '
     const { state, order_id, settled_at, live } = row;
     const known = { state, order_id, settled_at, live, code: null, message: null, credential: null };
     shared.table.write(withChecksum({ ...there, ...known }), there);
-    shared.audit.append(stepEntry('responded', row, String(order_id)));
+    shared.audit.appendEnd(stepEntry('responded', row, String(order_id)), signerFor(row, arrival));
   }
   for (const reservation of reservationsOf(row, own)) bringReservation(reservation, own, shared, isNewer);
   for (const quote of own.database.all('SELECT * FROM quotes WHERE key = ?', key))
@@ -241,10 +241,15 @@ function noteArrival(
   const intent = { ...record, keyMasked, baseUrl, keyOrigin, payment: undefined };
   const salt = addressSalt(database, table.tally);
   const content = contentHash(intent.operation, intent.body);
-  audit.append(intentEntry(intent, content, table.tally.next(), { again: true, salt, policy }), mac);
+  const terms = { again: true, salt, policy, signsEnds: mac !== undefined };
+  audit.append(intentEntry(intent, content, table.tally.next(), terms), mac);
   audit.append(movedEntry(row, 'in', shown));
-  if (row.order_id !== null) audit.append(stepEntry('responded', row, String(row.order_id)));
+  if (row.order_id !== null)
+    audit.appendEnd(stepEntry('responded', row, String(row.order_id)), signerFor(row, { mac }));
 }
+
+const signerFor = ({ account }: IntentRow, { mac }: Pick<Arrival, 'mac'>): Signer | undefined =>
+  mac && { account: String(account), mac };
 
 /** @param isNewer tells whether money that the shared database has released may be spent after all. */
 function bringReservation(reservation: Reservation, own: Side, shared: Side, isNewer: boolean): void {

@@ -24,7 +24,9 @@ import { referenceIn } from './reference.ts';
 import { ordersOf, type ReferenceList, type SeenOrder, seeOrder } from './service-orders.ts';
 
 /** What became of an attempt. */
-export type Outcome = Omit<AttemptChange, 'serial' | 'seenAt'>;
+export type Outcome = Omit<AttemptChange, 'serial' | 'seenAt' | 'orderId'> & {
+  readonly orderId?: string | undefined;
+};
 
 /** Where attempts are stored, and how their outcome is determined. */
 export interface NeedSources {

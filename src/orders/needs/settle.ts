@@ -1,6 +1,7 @@
 import { textIn } from '../../api/json.ts';
 import type { Attempt } from '../../journal/attempts.ts';
 import { contentHash } from '../../journal/content.ts';
+import type { IntentStory } from '../../journal/intent-story.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { type Intent, isUnnoted, type JournalRecord, keyLifetimeMs } from '../../journal/journal-record.ts';
 import { isSelf } from '../../journal/owner.ts';
@@ -18,6 +19,7 @@ import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { absentAsNull, isOtherThanRequested } from '../compare.ts';
 import type { JournaledOperation, MadeBy, OrderRecord } from '../order-record.ts';
+import { readOrder } from '../submit/existing.ts';
 import { asOrder, type Body, type IntentOf, isPaid, labelsOf, type Made } from '../submit/intent.ts';
 import { resumeKnown } from '../submit/resume.ts';
 import { settleIntent } from '../submit/send.ts';
@@ -82,20 +84,28 @@ export async function sourcesFor<N extends JournaledOperation>(
 
 /**
  * Corrects attempts by the audit chain of a shared database: whoever can write to it can say that nothing came of an order, but
- * cannot take it out of the chain that this machine knows. What the chain has is read from the service again.
+ * cannot take it out of the chain that this machine knows, nor sign how it ended. What the chain has is read from the
+ * service again.
  */
 async function heedChain<N extends JournaledOperation>(
   context: OrderContext,
   { attempts, scope, now }: Pick<NeedSources, 'attempts' | 'scope' | 'now'>,
-  { order, intent: { operation, body, baseUrl, account } }: Request<N>,
+  { order, intent: { operation, body, baseUrl, account, mac } }: Request<N>,
 ): Promise<void> {
   const { singleMs } = windowsOf(context);
   const { audit, isShared } = await context.journal();
   if (singleMs === 0 || !isShared) return;
-  const live = audit.liveIntents({
-    ...{ content: contentHash(operation, body), service: baseUrl, account },
-    since: new Date(context.clock.now() - singleMs).toISOString(),
-  });
+  const live = audit
+    .liveIntents({
+      ...{ content: contentHash(operation, body), service: baseUrl, mac },
+      accounts: [account, ...scope.accounts],
+      since: new Date(context.clock.now() - singleMs).toISOString(),
+    })
+    .map(({ key, since, orderId, isOwn, claimedId }) => ({
+      ...{ key, since, operation },
+      // What another machine has paid for is not listed, and only that machine signs how it ended.
+      orderId: orderId ?? (isPaid(operation) && !isOwn ? claimedId : undefined),
+    }));
   if (live.length === 0) return;
   const need = needOf(order, referenceIn(order.metadata));
   const [related = []] = await attempts.related(scope, [need]);
@@ -104,17 +114,12 @@ async function heedChain<N extends JournaledOperation>(
     live.flatMap(({ key, orderId }) => {
       const attempt = known.get(key);
       const state = orderId === undefined ? 'intended' : 'placed';
-      const isSame = attempt?.state === state && (orderId === undefined || attempt.orderId === orderId);
-      return attempt && !isSame ? [{ serial: attempt.serial, state, orderId }] : [];
+      const isSame = attempt?.state === state && attempt.orderId === orderId;
+      return attempt && !isSame ? [{ serial: attempt.serial, state, orderId: orderId ?? null }] : [];
     }),
   );
   const missing = live.filter(({ key }) => !known.has(key));
-  await enterMissing(
-    context,
-    { attempts, scope, now },
-    need,
-    missing.map((one) => ({ ...one, operation })),
-  );
+  await enterMissing(context, { attempts, scope, now }, need, missing);
 }
 
 /** A request that may have led to an order, and that has no attempt. */
@@ -184,8 +189,12 @@ async function settleAttempt<N extends JournaledOperation>(
   for (;;) {
     const record = recordOf(journal, context, attempt);
     if (record?.state === 'damaged') throw damagedRecord(record);
-    if (record && record.order_id !== null) return { state: 'placed', orderId: record.order_id };
-    if (isUnsettled(journal, context, attempt, record)) throw lostRecord(attempt, intent);
+    const doubt = doubtOf(journal, context, attempt, { record, intent });
+    if (doubt?.isContested && !isPaid(attempt.operation))
+      return lookFor(context, { order, intent }, attempt, { doubt, settled });
+    if (doubt) throw lostRecord(attempt, intent);
+    if (record && record.state !== 'intended' && record.order_id !== null)
+      return { state: 'placed', orderId: record.order_id };
     if (record?.state === 'refused') return { state: 'failed' };
     if ((record?.state ?? state) !== 'intended') {
       // Another process may have given it up.
@@ -219,13 +228,70 @@ async function settleAttempt<N extends JournaledOperation>(
   }
 }
 
-/** Whether the audit chain has an attempt in doubt whose record is gone, or says that it has ended. */
-const isUnsettled = (
-  { audit }: Pick<Journal, 'audit'>,
+/** What the audit chain says of an attempt in doubt whose record is gone, or says that it has ended. */
+function doubtOf(
+  { audit, isShared }: Pick<Journal, 'audit' | 'isShared'>,
   { settings: { baseUrl } }: Pick<OrderContext, 'settings'>,
   { key }: Pick<Attempt, 'key'>,
-  record: JournalRecord | undefined,
-): boolean => record?.state !== 'intended' && audit.isInDoubt(key, baseUrl.value);
+  { record, intent }: { readonly record: JournalRecord | undefined; readonly intent: Pick<Intent, 'mac'> },
+): IntentStory | undefined {
+  if (record?.state === 'intended') return undefined;
+  const story = audit.storyOf(key, baseUrl.value, isShared ? intent.mac : undefined);
+  return story.orderId === undefined ? story : undefined;
+}
+
+/**
+ * Looks for the order of a request whose end this key has not signed: another key of the team, an earlier version or
+ * somebody else entered it. What the service shows is entered, signed.
+ * @throws ErrandError conflict as long as the service may not list its order yet.
+ */
+async function lookFor<N extends JournaledOperation>(
+  context: OrderContext,
+  { order, intent }: Request<N>,
+  { key, operation }: Attempt,
+  { doubt, settled }: { readonly doubt: IntentStory; readonly settled: Settled<N> | undefined },
+): Promise<Outcome> {
+  const journal = await context.journal();
+  const { account, mac, baseUrl, profile } = intent;
+  const sentAt = Date.parse(doubt.since) || 0;
+  const listed = await findOrders(context, { body: order, key, since: sentAt }, { countsOthers: true });
+  const found = listed.find(({ id }) => !mac || !journal.audit.isOfAnother(String(id), key, mac));
+  const orderId = found && String(found.id);
+  const leftMs = sentAt + listLagMs - context.clock.now();
+  if (orderId === undefined && leftMs > 0) throw notProven(key, leftMs);
+  if (settled && mac) await journal.confirm({ key, baseUrl, operation, profile }, orderId, { account, mac });
+  if (orderId !== undefined) {
+    // It was in doubt for whoever requested it, unless they were told of it.
+    if (settled && operation === 'order.create' && doubt.claimedId !== orderId)
+      // The cast is safe, because the operation determines the result type.
+      settled.made = (await adoptedOrder(context, orderId)) as Made<MadeBy[N]>;
+    return { state: 'placed', orderId };
+  }
+  context.note(`${key} was in doubt, and no order looks like it: it is given up`);
+  return { state: 'unsent' };
+}
+
+const adoptedOrder = async (context: OrderContext, orderId: string): Promise<Made<OrderRecord>> => ({
+  order: await readOrder(await context.client(), orderId),
+  existed: true,
+});
+
+const notProven = (key: string, leftMs: number): ErrandError =>
+  new ErrandError(
+    'conflict',
+    `the end of ${key} in the audit chain is not signed under the API key in use; nothing was ordered`,
+    {
+      code: 'not_proven',
+      idempotencyKey: key,
+      outcome: 'unknown',
+      retryable: true,
+      hint: waitHint(leftMs),
+      next: [{ command: 'errand audit verify', when: 'to see what else is not signed' }],
+    },
+  );
+
+const waitHint = (leftMs: number): string =>
+  `Run this again in ${Math.ceil(leftMs / 60_000)} min: by then the service lists what came of it.`;
 
 const lostRecord = ({ key }: Attempt, { operation }: Intent): ErrandError =>
   new ErrandError(
@@ -336,7 +402,7 @@ const mayBeListedLater = ({ key, sent_with: sentWith }: JournalRecord, leftMs: n
       idempotencyKey: key,
       outcome: 'unknown',
       retryable: true,
-      hint: `Run this again in ${Math.ceil(leftMs / 60_000)} min: by then the service lists what came of it.`,
+      hint: waitHint(leftMs),
     },
   );
 

@@ -22,6 +22,12 @@ export const journal: Check = {
           `${ownOpenText(own)}; the shared database does not know of it`,
           '`errand order journal move` takes all of it into the database; until then nothing is ordered.',
         );
+      const unsigned = await unsignedEnds(context);
+      if (unsigned.length > 0)
+        return problem(
+          `the audit chain says how ${unsigned.join(' and ')} ended, not signed under this API key: that counts for nothing`,
+          'Somebody else may have written it; `errand audit verify` names the records. The same order is looked for before it is sent again.',
+        );
       const unfinished = opened.unfinished();
       const line = await unfinishedLine(context, unfinished);
       if (line === undefined) return ok('the journal can be written, and no order is in doubt');
@@ -50,6 +56,14 @@ export const journal: Check = {
     }
   },
 };
+
+/** Intents whose end in a shared audit chain is not proven. @returns their keys. */
+async function unsignedEnds(context: Context): Promise<string[]> {
+  const { audit, isShared } = await context.journal();
+  if (!isShared) return [];
+  const { account, mac } = await context.sender();
+  return mac ? audit.unsignedEnds(context.settings.baseUrl.value, { account, mac }) : [];
+}
 
 /** Records in doubt of the account and service in use that the audit chain does not prove. @returns their keys. */
 async function unprovenOf(context: Context, records: readonly JournalRecord[]): Promise<string[]> {

@@ -1,0 +1,24 @@
+import type { Signer } from './journal-record.ts';
+import type { Mac } from './mac.ts';
+
+/** Finds who signs for an account; undefined if no key is at hand. */
+export type FindSigner = (account: string) => Promise<Signer | undefined>;
+
+/** The keys that this process signs with. */
+export class Signers {
+  readonly #known = new Map<string, Signer>();
+  readonly #find: FindSigner;
+
+  constructor(find: FindSigner = async () => undefined) {
+    this.#find = find;
+  }
+
+  add({ account, mac }: { readonly account: string; readonly mac?: Mac | undefined }): void {
+    if (mac) this.#known.set(account, { account, mac });
+  }
+
+  /** Signs for an account: its own key, or else another that is at hand. */
+  async of(account: string): Promise<Signer | undefined> {
+    return this.#known.get(account) ?? (await this.#find(account)) ?? [...this.#known.values()].at(-1);
+  }
+}
