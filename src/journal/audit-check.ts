@@ -10,7 +10,7 @@ export interface Finding {
   readonly number: number | null;
   /**
    * `lost`: a known head is not in the chain, or the journal counts more intents than the chain. `policy`: the published
-   * policy is not what its publisher signed last.
+   * policy is not what its publisher signed last. `reservation`: money that the chain says is reserved is not.
    */
   readonly finding:
     | 'changed'
@@ -20,7 +20,8 @@ export interface Finding {
     | 'unreadable'
     | 'lost'
     | 'unsigned'
-    | 'policy';
+    | 'policy'
+    | 'reservation';
   readonly message: string;
 }
 

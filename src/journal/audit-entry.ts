@@ -10,6 +10,24 @@ export interface AuditOrigin {
 
 export const nobody: AuditOrigin = { actor: 'unknown', job: null, command: '' };
 
+/**
+ * What the entry of an intent says is reserved for one of its orders: a hash of the order's key, cents, when they were
+ * first reserved (ms since the epoch), a hash of the other terms, and the approval that the order uses, if any.
+ */
+export type ReservedOrder = readonly [
+  order: string,
+  cents: number,
+  at: number,
+  terms: string,
+  approval?: string | undefined,
+];
+
+/** What the entry of an intent says is reserved for it. */
+export interface ReservedByIntent {
+  readonly rehearsal: boolean;
+  readonly orders: readonly ReservedOrder[];
+}
+
 /** Details of each kind of record, besides the common columns. */
 export interface AuditDetails {
   /** An intent was recorded and is about to be sent; `again` if its key is already in doubt. */
@@ -28,6 +46,8 @@ export interface AuditDetails {
     readonly policy: string | null;
     /** Set if the entries that end the intent are signed; entries of earlier versions do not have it. */
     readonly ends?: 'signed';
+    /** What a shared journal has reserved for it, if a policy holds. */
+    readonly reserved?: ReservedByIntent;
   };
   /** A program received a quote, which it may place as an order. `cents` is the quote's maximum cost, fee included. */
   quoted: {
@@ -113,6 +133,13 @@ export interface AuditDetails {
    * nothing was bought.
    */
   settled: { readonly status: string };
+  /** The service shows what reserved orders cost, so that they count that much towards limits from then on. */
+  counted: {
+    /** Fingerprint of the API key. */
+    readonly account: string;
+    /** Pairs of the hash of an order's key and cents. */
+    readonly orders: readonly (readonly [string, number])[];
+  };
   /** A read shows for the first time how much was refunded to someone who paid by challenge. */
   refund: { readonly refund: number };
   /** A read shows for the first time how much a return credited. */
@@ -207,6 +234,7 @@ export const auditKinds: Readonly<Record<AuditKind, string>> = {
   approval_returned: 'surely none of them was ordered, and the approval can be used again',
   cancellation: 'an order is to be cancelled; then how that ended',
   settled: 'what an order of this machine cost in the end, when a read first shows it',
+  counted: 'what reserved orders count towards limits from then on, as the service shows them',
   refund: 'what a payment by challenge got back, when a read first shows it',
   return_credit: 'what a return has brought, when a read first shows it',
   wallet: 'reconcile has read the balance of the wallet, which the next one compares with',

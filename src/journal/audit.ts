@@ -1,6 +1,13 @@
 import { canonicalJson, sha256 } from '../format/canonical.ts';
 import type { Database, SqlValue, StoredRow } from '../platform/sqlite/database.ts';
-import type { AuditDetails, AuditEntry, AuditKind, AuditOrigin, AuditRecord } from './audit-entry.ts';
+import type {
+  AuditDetails,
+  AuditEntry,
+  AuditKind,
+  AuditOrigin,
+  AuditRecord,
+  ReservedByIntent,
+} from './audit-entry.ts';
 import {
   auditColumns,
   firstPrevious,
@@ -95,14 +102,17 @@ export class AuditChain {
   }
 
   /**
-   * Appends what an intent ended with, within a transaction of the journal.
-   * @param signer signs it. Where others can write to the journal, an end counts only as far as it is signed.
+   * Appends what an intent ended with, or what it cost, within a transaction of the journal.
+   * @param signer signs it. Where others can write to the journal, it counts only as far as it is signed.
    */
-  appendEnd(entry: EndEntry, signer: Signer | undefined): void {
+  appendSigned(entry: SignedEntry, signer: Signer | undefined): void {
     if (!signer) this.append(entry);
     // The spread keeps kind and detail of the same entry together.
     else
-      this.append({ ...entry, detail: { ...entry.detail, account: signer.account } } as EndEntry, signer.mac);
+      this.append(
+        { ...entry, detail: { ...entry.detail, account: signer.account } } as SignedEntry,
+        signer.mac,
+      );
   }
 
   /** Appends in its own transaction. @throws StorageError. */
@@ -146,11 +156,12 @@ export class AuditChain {
     return this.#database.get('SELECT * FROM audit WHERE kind = ? ORDER BY number DESC LIMIT 1', kind);
   }
 
-  /** Records of some kinds, in chain order; uses an index. */
-  ofKinds(kinds: readonly AuditKind[]): StoredRow[] {
+  /** Records of some kinds, in chain order; uses an index. @param since is in ISO 8601. */
+  ofKinds(kinds: readonly AuditKind[], since = ''): StoredRow[] {
     return this.#database.all(
-      `SELECT * FROM audit WHERE kind IN (${marks(kinds)}) ORDER BY number`,
+      `SELECT * FROM audit WHERE kind IN (${marks(kinds)}) AND time >= ? ORDER BY number`,
       ...kinds,
+      since,
     );
   }
 
@@ -372,13 +383,16 @@ export function intentEntry(
   intent: Intent,
   content: string,
   recorded: number,
-  { again, salt, policy, signsEnds = false }: IntentTerms,
+  { again, salt, policy, signsEnds = false, reserved }: IntentTerms,
 ): AuditEntry {
   const { operation, account, profile, baseUrl: service, key, body } = intent;
   const plain = addressHash(body);
   const address = plain === undefined ? null : sha256(`address ${salt} ${plain}`);
   const ends = signsEnds ? ({ ends: 'signed' } as const) : {};
-  const detail = { operation, account, content, address, again, recorded, policy, ...ends };
+  const detail = {
+    ...{ operation, account, content, address, again, recorded, policy, ...ends },
+    ...(reserved && { reserved }),
+  };
   return { kind: 'intent', profile, service, key, cents: ceilingOf(body), detail };
 }
 
@@ -390,12 +404,13 @@ interface IntentTerms {
   readonly policy: string | null;
   /** Whether the entries that end the intent are signed. */
   readonly signsEnds?: boolean;
+  readonly reserved?: ReservedByIntent | undefined;
 }
 
-/** An entry that ends an intent. */
-type EndEntry = Extract<AuditEntry, { readonly kind: 'responded' | 'refused' | 'given_up' }>;
+/** An entry that frees an order, or money, as far as it is signed. */
+type SignedEntry = Extract<AuditEntry, { readonly kind: 'responded' | 'refused' | 'given_up' | 'counted' }>;
 
-type Plain = 'resumed' | EndEntry['kind'];
+type Plain = 'resumed' | 'responded' | 'given_up';
 
 /** Audit entry for the next step of an intent. */
 export const stepEntry = <K extends Plain>(kind: K, row: IntentRow, orderId?: string) => ({

@@ -55,7 +55,7 @@ export class IntentEnds {
   ): string | undefined {
     const row = this.#table.intact(key, baseUrl);
     if (grant) this.#grants.write(madeId, baseUrl, grant);
-    if (row.order_id !== madeId) this.#audit.appendEnd(stepEntry('responded', row, madeId), signer);
+    if (row.order_id !== madeId) this.#audit.appendSigned(stepEntry('responded', row, madeId), signer);
     if (row.order_id !== null && row.order_id !== madeId) return String(row.order_id);
     this.#reservations.made(row, madeId);
     this.#attempts?.follow(baseUrl, key, { state: 'placed', orderId: madeId, madeAt });
@@ -128,7 +128,7 @@ export class IntentEnds {
 
   #refuse(row: IntentRow, reason: RejectionReason, signer: Signer | undefined): void {
     if (row.state !== ('intended' satisfies IntentState)) return;
-    this.#audit.appendEnd(failureEntry('refused', row, reason.code), signer);
+    this.#audit.appendSigned(failureEntry('refused', row, reason.code), signer);
     const [code, message] = [storable(reason.code), storable(reason.message)];
     this.#change(row, { state: 'refused', live: 0, code, message });
     this.#attempts?.follow(String(row.base_url), String(row.key), { state: 'failed' });
@@ -143,7 +143,7 @@ export class IntentEnds {
   forget(key: string, baseUrl: string, signer: Signer | undefined): void {
     const row = this.#table.find(key, baseUrl);
     if (!row || (isIntact(row) && row.state !== ('intended' satisfies IntentState))) return;
-    this.#audit.appendEnd(stepEntry('given_up', row), signer);
+    this.#audit.appendSigned(stepEntry('given_up', row), signer);
     this.#change(row, { state: 'forgotten', live: 0 });
     this.#attempts?.follow(baseUrl, key, { state: 'unknown' });
   }
@@ -159,7 +159,7 @@ export class IntentEnds {
       madeId === undefined
         ? { ...subject, kind: 'given_up' as const }
         : { ...subject, kind: 'responded' as const, orderId: madeId };
-    this.#audit.appendEnd(entry, signer);
+    this.#audit.appendSigned(entry, signer);
     const row = this.#table.find(key, baseUrl);
     if (!row || !isIntact(row) || row.order_id !== null || madeId === undefined) return;
     this.#reservations.made(row, madeId);

@@ -12,6 +12,8 @@ export interface IntentStory {
   readonly claimedId: string | undefined;
   /** When it was last recorded, ISO 8601. */
   readonly since: string;
+  /** SHA-256 of its canonical content. */
+  readonly content: string | undefined;
   /** Whether the verifying key has signed it. */
   readonly isOwn: boolean;
   /** Whether its own entry says that its ends are signed. */
@@ -45,14 +47,15 @@ type Row = Readonly<Record<string, unknown>>;
 
 const noStory: IntentStory = {
   ...{ orderId: null, isContested: false, claimedId: undefined, since: '' },
-  ...{ isOwn: false, endsAreSigned: false },
+  ...{ content: undefined, isOwn: false, endsAreSigned: false },
 };
 
 function begun(row: Row, { since, endsAreSigned }: IntentStory): Omit<IntentStory, 'isOwn'> {
-  const { ends } = Object(recordOfRow(row).detail);
+  const { ends, content } = Object(recordOfRow(row).detail);
   const time = String(row.time);
   return {
     ...{ orderId: undefined, isContested: false, claimedId: undefined },
+    content: typeof content === 'string' ? content : undefined,
     since: time > since ? time : since,
     endsAreSigned: endsAreSigned || ends === 'signed',
   };

@@ -55,12 +55,13 @@ export class Journal extends IntentOutcomes {
     const audit = new AuditChain(database, now, origin);
     const sealer = new MachineSealer(folder);
     const grants = new Grants(database, now, sealer);
-    const reservations = new Reservations(database, table, audit, now);
+    const signers = new Signers(signer);
+    const signing = { isShared: localFallback !== undefined, signers };
+    const reservations = new Reservations(database, table, audit, now, signing);
     const local = new AttemptTable(database);
     const parts = { table, audit, grants, reservations, attempts: localFallback ? undefined : local };
     const ends = new IntentEnds(parts, now);
     const attemptStore = attempts ?? new LocalAttempts(database);
-    const signers = new Signers(signer);
     super({ ...{ database, table, ends, grants, sealer, localFallback, signers }, attempts: attemptStore });
     this.#closeAttempts = () => attempts?.close();
     this.#local = local;
@@ -162,16 +163,17 @@ export class Journal extends IntentOutcomes {
       this.quotes.use(intent, earlier);
       const now = this.#now();
       const isAgain = before?.state === ('intended' satisfies IntentState);
-      const keySince = reserving && this.#reserve(reserving, intent, isAgain ? recordOf(before) : undefined);
+      const claimed = reserving && this.#reserve(reserving, intent, isAgain ? recordOf(before) : undefined);
       // The service measures a key's lifetime from its first use.
-      const since = earliest(isoOf(now), keySince, isAgain ? String(before.created_at) : undefined);
+      const since = earliest(isoOf(now), claimed?.keySince, isAgain ? String(before.created_at) : undefined);
       const row = newIntent(intent, hash, self(this.database.lease), since);
       this.table.write(row, before);
       const count = this.table.tally.next();
       const salt = addressSalt(this.database, this.table.tally);
       const policy = reserving?.policy?.hash ?? null;
       const signsEnds = intent.mac !== undefined && this.isShared;
-      const terms = { again: isAgain, salt, policy, signsEnds };
+      const { reserved } = claimed ?? {};
+      const terms = { again: isAgain, salt, policy, signsEnds, reserved };
       this.audit.append(intentEntry(intent, hash, count, terms), intent.mac);
       this.table.sweep(count, now, now - this.#recentMs);
       const mayBeSent = earlier !== undefined && mayHaveMade(earlier, intent);
@@ -377,10 +379,9 @@ export class Journal extends IntentOutcomes {
   }
 
   /**
-   * @param again is the in-doubt record that is being resent. @returns the time from which the order's key may have
-   * been in use.
+   * @param again is the in-doubt record that is being resent.
    */
-  #reserve(reserving: Reserving, sender: Sender, again: JournalRecord | undefined): string | undefined {
+  #reserve(reserving: Reserving, sender: Sender, again: JournalRecord | undefined) {
     const isForced = again !== undefined && isAdmitted(this, sender, again, reserving);
     return this.reservations.claim(reserving, isForced);
   }

@@ -65,6 +65,8 @@ export interface Reservation extends Omit<OrderToReserve, 'intent'> {
   readonly override: string | undefined;
   /** Id of the approval that the reservation uses, or used until it was released. */
   readonly approval: string | undefined;
+  /** Set if the audit chain has it otherwise, so that what it was for may be unknown. It counts in every scope. */
+  readonly isAltered?: boolean;
 }
 
 /** Whether a reservation consumes its approval. It always does, unless it was released without an order. */

@@ -3,8 +3,10 @@ import { withoutPrivate } from '../platform/redact/redactor.ts';
 import type { Database, StoredRow } from '../platform/sqlite/database.ts';
 import type { Approvals } from './approvals.ts';
 import type { AuditChain } from './audit.ts';
+import type { ReservedByIntent } from './audit-entry.ts';
 import type { IntentRow } from './intent-row.ts';
 import type { IntentTable } from './intents.ts';
+import type { Signer } from './journal-record.ts';
 import { isAlive, isSelf, self } from './owner.ts';
 import { PublishedPolicies } from './published-policy.ts';
 import {
@@ -20,9 +22,20 @@ import {
   usesApproval,
   withOrder,
 } from './reservation-row.ts';
+import { correctedReservations, orderHash, reservedBy, reservingKinds } from './reserved-money.ts';
+import type { Signers } from './signers.ts';
+
+/** How a journal verifies and signs. */
+interface Signing {
+  /** Whether others can write to the journal, so that the audit chain decides. */
+  readonly isShared: boolean;
+  readonly signers: Signers;
+}
 
 /** Retention of reservations, ms. Covers every month of a year, plus the month before. */
 const retentionMs = 400 * 24 * 3600 * 1000;
+/** How far back reservations are compared with the audit chain, ms. Less than the retention, so that none is missing. */
+const keptMs = 390 * 24 * 3600 * 1000;
 /** Age at which intents may have been purged from the journal, ms. Beyond this age, a missing intent proves nothing. */
 const provenMs = 29 * 24 * 3600 * 1000;
 
@@ -33,6 +46,8 @@ export interface Reserving {
   readonly policy?: { readonly hash: string; readonly profile: string };
   /** Start of the period relevant to the decision, ms since the epoch. */
   readonly since: number;
+  /** Verifies what was reserved before. */
+  readonly signers?: readonly Signer[];
   /**
    * Decides within the transaction, based on what other processes have reserved by then. Must be synchronous and short.
    * @param fresh lists the orders that still need money reserved. @throws the denial; nothing is written then.
@@ -61,14 +76,22 @@ export class Reservations {
   readonly #rows: ReservationTable;
   readonly #audit: AuditChain;
   readonly #now: () => number;
+  readonly #signing: Signing;
   readonly #returned = new Map<string, { readonly orders: number; readonly cents: number }>();
 
-  constructor(database: Database, table: IntentTable, audit: AuditChain, now: () => number) {
+  constructor(
+    database: Database,
+    table: IntentTable,
+    audit: AuditChain,
+    now: () => number,
+    signing: Signing,
+  ) {
     this.#database = database;
     this.#table = table;
     this.#rows = new ReservationTable(database, table.tally);
     this.#audit = audit;
     this.#now = now;
+    this.#signing = signing;
     this.policies = new PublishedPolicies(database, audit);
   }
 
@@ -79,7 +102,7 @@ export class Reservations {
   }
 
   /** Reserves money for all the orders about to be recorded, or for none. @throws the denial; StorageError. */
-  reserve(reserving: Reserving): Promise<string | undefined> {
+  reserve(reserving: Reserving): Promise<Claimed> {
     return this.#database.transaction(() => this.claim(reserving, false));
   }
 
@@ -87,10 +110,8 @@ export class Reservations {
    * Same as `reserve`, but within a transaction of the journal. Money already reserved for a key is not reserved twice.
    * @param isForced tells whether to reserve without a decision, because an order that may already have been sent can
    * no longer be refused.
-   * @returns when the key of a single order may first have been used (ISO 8601), whether on this machine or on another
-   * machine that received its approval.
    */
-  claim({ orders, policy, since, admit }: Reserving, isForced: boolean): string | undefined {
+  claim({ orders, policy, since, signers = [], admit }: Reserving, isForced: boolean): Claimed {
     const now = this.#now();
     if (policy) this.#audit.followPolicy(policy.hash, policy.profile);
     const found = orders.map((order) => ({ order, before: this.#find(order) }));
@@ -98,21 +119,23 @@ export class Reservations {
     let admission: Admission = {};
     if (fresh.length > 0 && !isForced) {
       const keys = new Set(fresh.map(idOf));
-      const active = this.since(since).filter((other) => !keys.has(idOf(other)));
+      const active = this.standing(since, signers).filter((other) => !keys.has(idOf(other)));
       const { override, ...rest } = admit(fresh, active);
       admission = { ...rest, override: override && withoutPrivate(override) };
     }
     this.#noteAdmission(fresh, admission);
-    this.#rows.write(
-      found.flatMap(({ order, before }) =>
-        before?.state === 'settled'
-          ? []
-          : [claimed(order, before, { ...admission, now, owner: self(this.#database.lease) })],
-      ),
+    const written = found.flatMap(({ order, before }) =>
+      before?.state === 'settled'
+        ? []
+        : [claimed(order, before, { ...admission, now, owner: self(this.#database.lease) })],
     );
+    this.#rows.write(written);
     if (fresh.length > 0) this.#rows.sweep(now - retentionMs);
     const single = found.find(({ order }) => order.key === order.intent);
-    return single && this.#keySince(single.before, admission.approval);
+    return {
+      keySince: single && this.#keySince(single.before, admission.approval),
+      ...(this.#signing.isShared && { reserved: reservedBy(written) }),
+    };
   }
 
   /** When the key may first have been used; undefined if only this attempt has used it. */
@@ -133,6 +156,22 @@ export class Reservations {
     this.#rows.check();
     const rows = this.#database.all(`${storedReservations} WHERE at >= ? ORDER BY at, key`, since);
     return rows.map((row) => this.#intact(row));
+  }
+
+  /**
+   * Same as `since`. Where others can write to the journal, what the audit chain says is reserved counts, too.
+   * @param signers verify the chain. @throws DamagedError.
+   */
+  standing(since: number, signers: readonly Signer[]): Reservation[] {
+    const found = this.since(since);
+    if (!this.#signing.isShared) return found;
+    const rows = this.#audit.ofKinds(reservingKinds, new Date(since).toISOString());
+    return correctedReservations(found, rows, signers, since);
+  }
+
+  /** Reservations that the audit chain has otherwise. @throws DamagedError. */
+  altered(signers: readonly Signer[]): Reservation[] {
+    return this.standing(this.#now() - keptMs, signers).filter(({ isAltered }) => isAltered);
   }
 
   /** The reservation of an order, found by order id or by idempotency key at a service. @throws DamagedError. */
@@ -210,26 +249,50 @@ export class Reservations {
   }
 
   /** Stores what the service reported. @returns the number of reservations changed. @throws StorageError. */
-  settle(readings: readonly Reading[]): Promise<number> {
+  async settle(readings: readonly Reading[]): Promise<number> {
+    const signers = new Map<string, Signer | undefined>();
+    for (const { reservation } of readings)
+      if (!signers.has(reservation.account))
+        signers.set(reservation.account, await this.#signing.signers.of(reservation.account));
     return this.#database.transaction(() => {
       let count = 0;
+      const counted: Reservation[] = [];
       for (const { reservation, costCents, isVoid = false, without, orderId } of readings) {
         const now = this.#find(reservation);
         // Skip a reservation that another process has changed since, because its state is newer than this reading.
         if (!now || now.state !== reservation.state || now.intents.length !== reservation.intents.length)
           continue;
         const known = orderId === undefined ? now : { ...now, orderId };
-        if (isVoid) this.#write({ ...known, state: 'released', counted: 0 });
-        else if (costCents !== undefined) this.#write({ ...known, state: 'settled', counted: costCents });
+        if (isVoid) counted.push(this.#write({ ...known, state: 'released', counted: 0 }));
+        else if (costCents !== undefined)
+          counted.push(this.#write({ ...known, state: 'settled', counted: costCents }));
         else if (without !== undefined) {
-          this.#drop(known, without);
+          counted.push(this.#drop(known, without));
           this.#noteReturned(known.baseUrl);
         } else if (orderId !== undefined && orderId !== now.orderId) this.#write(known);
         else continue;
         count += 1;
       }
+      if (this.#signing.isShared) this.#noteCounted(counted, signers);
       return count;
     });
+  }
+
+  /** Enters what reservations count from now on, for each service and account. */
+  #noteCounted(counted: readonly Reservation[], signers: ReadonlyMap<string, Signer | undefined>): void {
+    const known = counted.filter(({ state }) => state !== 'held');
+    const isOf = (one: Reservation, other: Reservation): boolean =>
+      one.baseUrl === other.baseUrl && one.account === other.account;
+    for (const first of known.filter((one, at) => known.findIndex((other) => isOf(one, other)) === at)) {
+      const { baseUrl: service, account } = first;
+      const orders = known
+        .filter((one) => isOf(one, first))
+        .map((one) => [orderHash(one.key), one.counted] as const);
+      this.#audit.appendSigned(
+        { kind: 'counted', service, detail: { account, orders } },
+        signers.get(account),
+      );
+    }
   }
 
   #noteAdmission(orders: readonly OrderToReserve[], { override: reason, approval }: Admission): void {
@@ -262,7 +325,7 @@ export class Reservations {
     }
   }
 
-  #drop(reservation: Reservation, intent: string): void {
+  #drop(reservation: Reservation, intent: string): Reservation {
     const intents = reservation.intents.filter((other) => other !== intent);
     const isVoid = intents.length === 0;
     const { approval, cents, orderId } = reservation;
@@ -270,7 +333,7 @@ export class Reservations {
       const sum = this.#returned.get(approval) ?? { orders: 0, cents: 0 };
       this.#returned.set(approval, { orders: sum.orders + 1, cents: sum.cents + cents });
     }
-    this.#write({ ...reservation, intents, ...(isVoid && { state: 'released', counted: 0 }) });
+    return this.#write({ ...reservation, intents, ...(isVoid && { state: 'released', counted: 0 }) });
   }
 
   #find({ key, baseUrl, account }: OrderId): Reservation | undefined {
@@ -279,8 +342,9 @@ export class Reservations {
     return row && this.#intact(row);
   }
 
-  #write(reservation: Reservation): void {
+  #write(reservation: Reservation): Reservation {
     this.#rows.write([reservation]);
+    return reservation;
   }
 
   #intact(row: StoredRow): Reservation {
@@ -292,6 +356,17 @@ export class Reservations {
   #damaged(what: string): DamagedError {
     return this.#table.tally.damaged(what);
   }
+}
+
+/** What a claim has found and written. */
+interface Claimed {
+  /**
+   * When the key of a single order may first have been used (ISO 8601), whether on this machine or on another machine
+   * that received its approval.
+   */
+  readonly keySince: string | undefined;
+  /** What the intent's entry has to say of it; undefined if that decides nothing. */
+  readonly reserved?: ReservedByIntent | undefined;
 }
 
 type OrderToCover = OrderId & Pick<OrderToReserve, 'intent' | 'cents' | 'feeCents'>;

@@ -78,7 +78,7 @@ export class Reverting {
   }
 
   #end(row: IntentRow, message: string, signer: Signer | undefined): void {
-    this.#audit.appendEnd(failureEntry('refused', row, revertedCode), signer);
+    this.#audit.appendSigned(failureEntry('refused', row, revertedCode), signer);
     const ended = { state: 'refused' satisfies IntentState, code: revertedCode, message: storable(message) };
     const settledAt = new Date(this.#now()).toISOString();
     const after = { ...row, ...ended, order_id: null, credential: null, live: 0, settled_at: settledAt };

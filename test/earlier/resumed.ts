@@ -323,12 +323,15 @@ export function describeResumed(
   });
 }
 
-/** The fields of what the records of each kind say, but for the signature, which an earlier build does not write. */
+/** Fields of signatures, and of what they prove, which an earlier build does not write. */
+const signing: readonly string[] = ['mac', 'account', 'ends', 'reserved'];
+
+/** The fields of what the records of each kind say, but for those of signatures. */
 const formsOf = (chain: readonly ChainLine[]): Record<string, string> => {
   const forms: Record<string, Set<string>> = {};
   for (const { kind, detail } of chain) {
     const fields = Object.keys(JSON.parse(detail))
-      .filter((name) => name !== 'mac')
+      .filter((name) => !signing.includes(name))
       .sort()
       .join();
     forms[kind] = (forms[kind] ?? new Set()).add(fields);

@@ -8,6 +8,13 @@ import { writeReservationSum } from '../../src/journal/journal-facts.ts';
 import type { Intent } from '../../src/journal/journal-record.ts';
 import type { Mac } from '../../src/journal/mac.ts';
 import { nobodyAtWork } from '../../src/journal/owner.ts';
+import {
+  type Reservation,
+  ReservationTable,
+  reservationOf,
+  storedReservations,
+} from '../../src/journal/reservation-row.ts';
+import { orderHash } from '../../src/journal/reserved-money.ts';
 import type { Database } from '../../src/platform/sqlite/database.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -28,6 +35,10 @@ export interface Forger {
   macs(): string[];
   /** Deletes the reservations, and changes their count to match. */
   unreserve(): void;
+  /** Changes the reservations, with valid checksums and sums. */
+  reserve(change: (one: Reservation) => Reservation | Reservation[]): void;
+  /** Appends that reserved orders count nothing, as the journal writes it, but for its signature. */
+  enterCounted(): void;
   /** Deletes all rows, as the journal does with old ones. */
   sweep(): void;
 }
@@ -94,6 +105,17 @@ function forgerOf(database: Database): Forger {
     unreserve() {
       database.run('DELETE FROM reservations');
       writeReservationSum(database, { rows: 0n, times: 0n });
+    },
+    reserve(change) {
+      const found = database.all(storedReservations).flatMap((row) => reservationOf(row) ?? []);
+      this.unreserve();
+      new ReservationTable(database, table.tally).write(found.flatMap(change));
+    },
+    enterCounted() {
+      for (const row of database.all(storedReservations)) {
+        const detail = { account: String(row.account), orders: [[orderHash(String(row.key)), 0] as const] };
+        audit.append({ kind: 'counted', service: String(row.base_url), detail });
+      }
     },
     sweep() {
       database.run('DELETE FROM intents');

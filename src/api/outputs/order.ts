@@ -165,8 +165,20 @@ export const AuditCheck = own({
     own({
       number: whole.nullable(),
       finding: z
-        .enum(['changed', 'replaced', 'missing', 'misplaced', 'unreadable', 'lost', 'unsigned', 'policy'])
-        .describe('policy: the published one is not what its publisher signed last'),
+        .enum([
+          'changed',
+          'replaced',
+          'missing',
+          'misplaced',
+          'unreadable',
+          'lost',
+          'unsigned',
+          'policy',
+          'reservation',
+        ])
+        .describe(
+          'policy: the published one is not what its publisher signed last; reservation: it is not what the chain says was reserved',
+        ),
       message: text,
     }),
   ),

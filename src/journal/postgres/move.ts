@@ -4,7 +4,7 @@ import { approvalOf, approvalRow, writeApproval } from '../approval-row.ts';
 import { AttemptTable } from '../attempt-table.ts';
 import type { AttemptChange } from '../attempts.ts';
 import { AuditChain, intentEntry, movedEntry, stepEntry } from '../audit.ts';
-import type { AuditOrigin } from '../audit-entry.ts';
+import type { AuditOrigin, ReservedByIntent } from '../audit-entry.ts';
 import { contentHash } from '../content.ts';
 import { type OpenOptions, openStateDatabase } from '../database.ts';
 import { earlierAttempts } from '../earlier-attempts.ts';
@@ -18,6 +18,7 @@ import { journalFile, journalMigrations } from '../journal-tables.ts';
 import type { Mac } from '../mac.ts';
 import { isAlive, isSelf, nobodyAtWork, self } from '../owner.ts';
 import { type Reservation, ReservationTable, reservationOf, storedReservations } from '../reservation-row.ts';
+import { reservedBy } from '../reserved-money.ts';
 import { checkFree } from '../take-over.ts';
 import { SharedAttempts } from './attempts.ts';
 import { countMissing, type DoubtfulAttempt, enterAttempts } from './move-attempts.ts';
@@ -178,19 +179,20 @@ function reasonToStay(row: IntentRow, own: Side, { table }: Side): string | unde
  * Writes a record to the shared database, and keeps anything that an interrupted move left there. Call within a
  * transaction of the shared database.
  */
-function enter(row: IntentRow, own: Side, shared: Side, arrival: Omit<Arrival, 'policy'>): void {
+function enter(row: IntentRow, own: Side, shared: Side, arrival: Omit<Arrival, 'policy' | 'reserved'>): void {
   const [key, baseUrl] = [String(row.key), String(row.base_url)];
   const there = shared.table.find(key, baseUrl);
   const isNewer = !there || knowsMore(row, there);
   if (isNewer && (!there || hasEnded(there))) {
     const { pid, started } = nobodyAtWork;
     shared.table.write(withChecksum({ ...row, pid, process_started: started }), there);
-    noteArrival(row, shared, { ...arrival, policy: policyOf(row, own) ?? null });
+    const reserved = reservedBy(reservationsOf(row, own));
+    noteArrival(row, shared, { ...arrival, policy: policyOf(row, own) ?? null, reserved });
   } else if (isNewer && there) {
     const { state, order_id, settled_at, live } = row;
     const known = { state, order_id, settled_at, live, code: null, message: null, credential: null };
     shared.table.write(withChecksum({ ...there, ...known }), there);
-    shared.audit.appendEnd(stepEntry('responded', row, String(order_id)), signerFor(row, arrival));
+    shared.audit.appendSigned(stepEntry('responded', row, String(order_id)), signerFor(row, arrival));
   }
   for (const reservation of reservationsOf(row, own)) bringReservation(reservation, own, shared, isNewer);
   for (const quote of own.database.all('SELECT * FROM quotes WHERE key = ?', key))
@@ -222,6 +224,7 @@ function policyOf(row: IntentRow, { audit }: Side): string | null | undefined {
 interface Arrival {
   /** Policy that governed it here. */
   readonly policy: string | null;
+  readonly reserved: ReservedByIntent | undefined;
   /** Signs it; without it, the record is looked at and never sent. */
   readonly mac: Mac | undefined;
   /** Displayable address of the database. */
@@ -235,17 +238,17 @@ interface Arrival {
 function noteArrival(
   row: IntentRow,
   { database, table, audit }: Side,
-  { policy, mac, shown }: Arrival,
+  { policy, reserved, mac, shown }: Arrival,
 ): void {
   const { sent_with: keyMasked, base_url: baseUrl, key_origin: keyOrigin, ...record } = recordOf(row);
   const intent = { ...record, keyMasked, baseUrl, keyOrigin, payment: undefined };
   const salt = addressSalt(database, table.tally);
   const content = contentHash(intent.operation, intent.body);
-  const terms = { again: true, salt, policy, signsEnds: mac !== undefined };
+  const terms = { again: true, salt, policy, reserved, signsEnds: mac !== undefined };
   audit.append(intentEntry(intent, content, table.tally.next(), terms), mac);
   audit.append(movedEntry(row, 'in', shown));
   if (row.order_id !== null)
-    audit.appendEnd(stepEntry('responded', row, String(row.order_id)), signerFor(row, { mac }));
+    audit.appendSigned(stepEntry('responded', row, String(row.order_id)), signerFor(row, { mac }));
 }
 
 const signerFor = ({ account }: IntentRow, { mac }: Pick<Arrival, 'mac'>): Signer | undefined =>

@@ -191,7 +191,7 @@ async function settleAttempt<N extends JournaledOperation>(
     if (record?.state === 'damaged') throw damagedRecord(record);
     const doubt = doubtOf(journal, context, attempt, { record, intent });
     if (doubt?.isContested && !isPaid(attempt.operation))
-      return lookFor(context, { order, intent }, attempt, { doubt, settled });
+      return lookFor(context, { order, intent }, attempt, { doubt, record, settled });
     if (doubt) throw lostRecord(attempt, intent);
     if (record && record.state !== 'intended' && record.order_id !== null)
       return { state: 'placed', orderId: record.order_id };
@@ -233,11 +233,32 @@ function doubtOf(
   { audit, isShared }: Pick<Journal, 'audit' | 'isShared'>,
   { settings: { baseUrl } }: Pick<OrderContext, 'settings'>,
   { key }: Pick<Attempt, 'key'>,
-  { record, intent }: { readonly record: JournalRecord | undefined; readonly intent: Pick<Intent, 'mac'> },
+  {
+    record,
+    intent,
+  }: {
+    readonly record: JournalRecord | undefined;
+    readonly intent: Pick<Intent, 'mac' | 'operation' | 'body'>;
+  },
 ): IntentStory | undefined {
   if (record?.state === 'intended') return undefined;
   const story = audit.storyOf(key, baseUrl.value, isShared ? intent.mac : undefined);
-  return story.orderId === undefined ? story : undefined;
+  const isOld = !story.endsAreSigned && story.content !== contentHash(intent.operation, intent.body);
+  // What an earlier version did not sign counts, unless it is about this very request.
+  const counted = isOld ? audit.storyOf(key, baseUrl.value, undefined) : story;
+  return counted.orderId === undefined ? counted : undefined;
+}
+
+/** What a request asked for, as far as the chain has it so. */
+async function bodyOf<N extends JournaledOperation>(
+  { order, intent }: Request<N>,
+  { content }: IntentStory,
+  record: JournalRecord | undefined,
+): Promise<Body | undefined> {
+  if (content === contentHash(intent.operation, intent.body)) return order;
+  const isRecorded =
+    record?.operation === 'order.create' && content === contentHash(record.operation, record.body);
+  return isRecorded ? asOrder(record) : undefined;
 }
 
 /**
@@ -247,22 +268,39 @@ function doubtOf(
  */
 async function lookFor<N extends JournaledOperation>(
   context: OrderContext,
-  { order, intent }: Request<N>,
-  { key, operation }: Attempt,
-  { doubt, settled }: { readonly doubt: IntentStory; readonly settled: Settled<N> | undefined },
+  request: Request<N>,
+  attempt: Attempt,
+  {
+    doubt,
+    record,
+    settled,
+  }: {
+    readonly doubt: IntentStory;
+    readonly record: JournalRecord | undefined;
+    readonly settled: Settled<N> | undefined;
+  },
 ): Promise<Outcome> {
+  const { intent } = request;
+  const { key, operation } = attempt;
+  const body = await bodyOf(request, doubt, record);
+  if (!body) throw lostRecord(attempt, intent);
   const journal = await context.journal();
   const { account, mac, baseUrl, profile } = intent;
   const sentAt = Date.parse(doubt.since) || 0;
-  const listed = await findOrders(context, { body: order, key, since: sentAt }, { countsOthers: true });
-  const found = listed.find(({ id }) => !mac || !journal.audit.isOfAnother(String(id), key, mac));
+  const listed = await findOrders(context, { body, key, since: sentAt }, { countsOthers: true });
+  const found = listed.find(
+    (one) =>
+      !isOtherThanRequested(body, absentAsNull(one)) &&
+      !(mac && journal.audit.isOfAnother(String(one.id), key, mac)),
+  );
   const orderId = found && String(found.id);
   const leftMs = sentAt + listLagMs - context.clock.now();
   if (orderId === undefined && leftMs > 0) throw notProven(key, leftMs);
   if (settled && mac) await journal.confirm({ key, baseUrl, operation, profile }, orderId, { account, mac });
   if (orderId !== undefined) {
     // It was in doubt for whoever requested it, unless they were told of it.
-    if (settled && operation === 'order.create' && doubt.claimedId !== orderId)
+    const isSame = doubt.content === contentHash(intent.operation, intent.body);
+    if (settled && isSame && operation === 'order.create' && doubt.claimedId !== orderId)
       // The cast is safe, because the operation determines the result type.
       settled.made = (await adoptedOrder(context, orderId)) as Made<MadeBy[N]>;
     return { state: 'placed', orderId };

@@ -2,7 +2,7 @@ import { own, textIn } from '../../api/json.ts';
 import { embeddedUrl } from '../../config/stored.ts';
 import { formatMoney } from '../../format/money.ts';
 import { referenceKey } from '../../journal/attempts.ts';
-import type { Intent } from '../../journal/journal-record.ts';
+import type { Intent, Signer } from '../../journal/journal-record.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import type { Admission, OrderToReserve, Reservation } from '../../journal/reservation-row.ts';
 import type { Reserving } from '../../journal/reservations.ts';
@@ -13,6 +13,7 @@ import { GateApprovals } from '../approval/gate-approvals.ts';
 import { subjectOf } from '../approval/subject.ts';
 import type { Consent } from '../options.ts';
 import { isAmount } from '../options.ts';
+import { verifiersOf } from '../verified-reservations.ts';
 import { feeOf, ordersOf, type SpendingOrder, withRetailers } from './facts.ts';
 import { checkUnchanged, policyHash } from './load.ts';
 import type { Policy, Verdict } from './policy.ts';
@@ -44,6 +45,7 @@ export class Gate {
   readonly #upload: readonly SpendingOrder[] | undefined;
   readonly #reason: string | undefined;
   readonly #approvals: GateApprovals;
+  readonly #signers: readonly Signer[];
   #overridden: Overridden | undefined;
   #isSettled = false;
   #verdict: Verdict | undefined;
@@ -56,11 +58,13 @@ export class Gate {
       upload,
       reason,
       approvals,
+      signers,
     }: {
       readonly orders: readonly SpendingOrder[];
       readonly upload: readonly SpendingOrder[] | undefined;
       readonly reason: string | undefined;
       readonly approvals: GateApprovals;
+      readonly signers: readonly Signer[];
     },
   ) {
     this.#context = context;
@@ -69,9 +73,11 @@ export class Gate {
     this.#upload = upload;
     this.#reason = reason;
     this.#approvals = approvals;
+    this.#signers = signers;
     const since = (): number => this.#since();
     this.reserving = {
       orders: orders.map(reserved),
+      signers,
       policy: { hash: policyHash(context), profile: context.settings.profile.value },
       get since() {
         return since();
@@ -83,7 +89,7 @@ export class Gate {
   /** Evaluates the policy without reserving anything. @throws StorageError if the journal cannot be read. */
   async preview(): Promise<Verdict> {
     const active = journalExists(this.#context.settings)
-      ? (await this.#context.journal()).reservations.since(this.#since())
+      ? (await this.#context.journal()).reservations.standing(this.#since(), this.#signers)
       : [];
     const verdict = this.#judge(this.#orders, active);
     return verdict.outcome === 'needs_approval' && journalExists(this.#context.settings)
@@ -238,7 +244,8 @@ export async function openGate(
     reason,
     waitMs,
   });
-  return new Gate(context, policy, { orders, upload, reason, approvals });
+  const signers = context.settings.database ? await verifiersOf(context) : [];
+  return new Gate(context, policy, { orders, upload, reason, approvals, signers });
 }
 
 /**

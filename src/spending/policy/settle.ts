@@ -11,6 +11,7 @@ import type { Reading } from '../../journal/reservations.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { chargeOf } from '../price-of-order.ts';
+import { verifiedReservations } from '../verified-reservations.ts';
 import { rowKeysOf } from './facts.ts';
 import { type Policy, periodsAt, scopeText } from './policy.ts';
 import { usedIn } from './verdict.ts';
@@ -163,7 +164,7 @@ export async function shownUsage(
   const since = Math.min(periods.month.begin, periods.day.begin);
   const hasJournal = journalExists(context.settings);
   if (refresh && hasJournal) await settleUnsettled(context, since);
-  const all = hasJournal ? (await context.journal()).reservations.since(since) : [];
+  const all = hasJournal ? await verifiedReservations(context, since) : [];
   const active = all.filter((one) => one.isRehearsal === isRehearsal);
   const open = active.filter(({ state }) => state === 'held');
   return policy.limits.flatMap(({ rule, kind, max, scope }) => {

@@ -76,12 +76,15 @@ const sumOf = (orders: readonly Pick<SpendingOrder, 'cents'>[]): number =>
  * Returns a function that tests whether a limit applies to an order. It hashes the limit's metadata only once, because
  * a month may contain many orders.
  */
-function belongsTo(scope: Scope | undefined): (order: Pick<SpendingOrder, 'facts'>) => boolean {
+function belongsTo(
+  scope: Scope | undefined,
+): (order: Pick<SpendingOrder, 'facts'> & Pick<Reservation, 'isAltered'>) => boolean {
   const retailer = scope?.retailer;
   const metadata = Object.entries(scope?.metadata ?? {}).map(metadataHash);
-  return ({ facts }) =>
-    (retailer === undefined || isRetailer(retailer, facts.retailers)) &&
-    metadata.every((pair) => facts.metadata.includes(pair));
+  return ({ facts, isAltered }) =>
+    isAltered ||
+    ((retailer === undefined || isRetailer(retailer, facts.retailers)) &&
+      metadata.every((pair) => facts.metadata.includes(pair)));
 }
 
 /** The amount reserved and spent in a period, cents. */
@@ -278,16 +281,20 @@ function duplicateFinder({
     return same.includes('product') ? products.map((product) => `${product} ${place}`) : [place];
   };
   const places = new Map<string, string>();
+  let altered: string | undefined;
   for (const one of active) {
     if (hasBoughtNothing(one) || one.at <= now - withinMs) continue;
     const earlier = `${one.orderId ?? one.key} of ${new Date(one.at).toISOString().slice(0, 16)}Z`;
+    // What it was for is not known any more.
+    if (one.isAltered) altered = `${earlier}, whose reservation was changed`;
     for (const key of keysOf(one.facts)) places.set(key, earlier);
   }
   return ({ facts, earlier, row }) => {
     const keys = keysOf(facts);
-    const found = [...keys, ...(earlier ? keysOf(earlier) : [])]
-      .map((key) => places.get(key))
-      .find((one) => one !== undefined);
+    const found =
+      [...keys, ...(earlier ? keysOf(earlier) : [])]
+        .map((key) => places.get(key))
+        .find((one) => one !== undefined) ?? altered;
     for (const key of keys) if (!places.has(key)) places.set(key, `row ${row}`);
     if (found === undefined) return undefined;
     return findingOf(duplicates, outcome, `${what} as ${found}, within ${durationText(withinMs)}`);

@@ -8,6 +8,7 @@ import { settlingCommands, unfinishedLine } from '../../../orders/unfinished.ts'
 import { DamagedError } from '../../../platform/errors.ts';
 import type { Context } from '../../../run/context.ts';
 import { unnamedService } from '../../../run/context-flags.ts';
+import { alteredReservations, verifiersOf } from '../../../spending/verified-reservations.ts';
 import { type Check, type Finding, info, ok, problem, problemOf } from '../check.ts';
 
 export const journal: Check = {
@@ -27,6 +28,12 @@ export const journal: Check = {
         return problem(
           `the audit chain says how ${unsigned.join(' and ')} ended, not signed under this API key: that counts for nothing`,
           'Somebody else may have written it; `errand audit verify` names the records. The same order is looked for before it is sent again.',
+        );
+      const altered = await alteredReservations(context);
+      if (altered.length > 0)
+        return problem(
+          altered.join('; '),
+          'Somebody has changed the shared database: see who has its role. `errand audit verify` names each.',
         );
       const unfinished = opened.unfinished();
       const line = await unfinishedLine(context, unfinished);
@@ -60,9 +67,8 @@ export const journal: Check = {
 /** Intents whose end in a shared audit chain is not proven. @returns their keys. */
 async function unsignedEnds(context: Context): Promise<string[]> {
   const { audit, isShared } = await context.journal();
-  if (!isShared) return [];
-  const { account, mac } = await context.sender();
-  return mac ? audit.unsignedEnds(context.settings.baseUrl.value, { account, mac }) : [];
+  const signers = isShared ? await verifiersOf(context) : [];
+  return signers.flatMap((signer) => audit.unsignedEnds(context.settings.baseUrl.value, signer));
 }
 
 /** Records in doubt of the account and service in use that the audit chain does not prove. @returns their keys. */

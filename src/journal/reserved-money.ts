@@ -1,0 +1,200 @@
+import { canonicalJson, sha256 } from '../format/canonical.ts';
+import type { ReservedByIntent, ReservedOrder } from './audit-entry.ts';
+import { isSignedBy, recordOfRow } from './audit-record.ts';
+import { paidAccount, type Signer } from './journal-record.ts';
+import type { Mac } from './mac.ts';
+import type { Reservation } from './reservation-row.ts';
+
+/** Kinds of entries that say what is reserved, and what of it is not spent. */
+export const reservingKinds = ['intent', 'refused', 'responded', 'counted'] as const;
+
+/** Pure. */
+export function reservedBy(reservations: readonly Reservation[]): ReservedByIntent | undefined {
+  const [first] = reservations;
+  if (!first) return undefined;
+  const orders = reservations.map((one): ReservedOrder => {
+    const { key, cents, at, approval } = one;
+    const order = [orderHash(key), cents, at, termsHash(one)] as const;
+    return approval === undefined ? order : [...order, approval];
+  });
+  return { rehearsal: first.isRehearsal, orders };
+}
+
+export const orderHash = (key: string): string => sha256(`order ${key}`).slice(0, 16);
+
+/** Hash of what must not change while money is reserved. */
+const termsHash = ({ at, feeCents, isRehearsal, approval, facts }: Reservation): string =>
+  sha256(canonicalJson([at, feeCents, isRehearsal, approval ?? null, { ...facts }])).slice(0, 16);
+
+/** What the chain says an order counts towards limits. */
+interface Floor {
+  readonly service: string;
+  readonly account: string;
+  readonly intent: string;
+  readonly rehearsal: boolean;
+  readonly reserved: ReservedOrder;
+  /** Number of the newest entry that reserves it. */
+  readonly number: number;
+  readonly cents: number;
+  /** Whether the verifying key has to have signed what lowers it. */
+  readonly isOwn: boolean;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/**
+ * Corrects reservations by the audit chain: whoever can write to a shared journal can take reservations away or make them
+ * smaller, but cannot take them out of the chain that this machine knows, nor sign that less was spent. Pure.
+ * @param found are the reservations since a time. @param rows are the chain's entries of `reservingKinds` since then, in chain
+ * order. @param signers verify the entries of their accounts; those of other accounts count as they stand.
+ */
+export function correctedReservations(
+  found: readonly Reservation[],
+  rows: readonly Row[],
+  signers: readonly Signer[],
+  since: number,
+): Reservation[] {
+  const floors = floorsOf(rows, signers);
+  const corrected = found.map((one) => {
+    const id = idOf(one.baseUrl, one.account, orderHash(one.key));
+    const floor = floors.get(id);
+    floors.delete(id);
+    return floor ? correctedBy(floor, one) : one;
+  });
+  const missing = [...floors.values()].filter(({ cents, reserved: [, , at] }) => cents > 0 && at >= since);
+  return [...corrected, ...missing.map((floor) => correctedBy(floor, undefined))];
+}
+
+function correctedBy(floor: Floor, found: Reservation | undefined): Reservation {
+  const { service: baseUrl, account, intent, rehearsal: isRehearsal, cents } = floor;
+  const [order, , at, terms, approval] = floor.reserved;
+  const hasTerms = found && termsHash(found) === terms;
+  if (hasTerms && found.counted >= cents) return found;
+  const counted = Math.max(found?.counted ?? 0, cents);
+  if (hasTerms) return { ...found, state: 'held', counted, isAltered: true };
+  return {
+    ...{
+      key: found?.key ?? (orderHash(intent) === order ? intent : order),
+      baseUrl,
+      account,
+      intents: found?.intents ?? [intent],
+    },
+    ...{ state: 'held', at, cents: counted, counted, feeCents: 0, isRehearsal, approval },
+    ...{ orderId: found?.orderId, pid: 0, started: '', override: undefined, isAltered: true },
+    facts: { retailers: [], metadata: [], products: [], recipient: '' },
+  };
+}
+
+/** What each order counts at least, by its service, account and key. */
+function floorsOf(rows: readonly Row[], signers: readonly Signer[]): Map<string, Floor> {
+  const intents = new Map<string, Row[]>();
+  const counted: Row[] = [];
+  for (const row of rows) {
+    if (row.kind === 'counted') counted.push(row);
+    else {
+      const id = JSON.stringify([row.service, row.key]);
+      const known = intents.get(id);
+      if (known) known.push(row);
+      else intents.set(id, [row]);
+    }
+  }
+  const floors = new Map<string, Floor>();
+  for (const entries of intents.values())
+    for (const account of new Set(
+      entries.flatMap((row) => (row.kind === 'intent' ? (accountIn(row) ?? []) : [])),
+    ))
+      for (const floor of floorsOfIntent(
+        entries.filter((row) => (accountIn(row) ?? account) === account),
+        account,
+        signers,
+      )) {
+        const id = idOf(floor.service, account, floor.reserved[0]);
+        const other = floors.get(id);
+        const newest = other && other.number > floor.number ? other : floor;
+        floors.set(id, { ...newest, cents: Math.max(floor.cents, other?.cents ?? 0) });
+      }
+  for (const row of counted) lower(floors, row, signers);
+  return floors;
+}
+
+/**
+ * @param entries are those of one key and account. One that the key in use has not signed is not heeded beside those that
+ * it has.
+ */
+function floorsOfIntent(entries: readonly Row[], account: string, signers: readonly Signer[]): Floor[] {
+  const mac = macOf(signers, account);
+  const isPlain = entries.every(({ kind }, at) => kind === (at === 0 ? 'intent' : 'responded'));
+  // Whoever adds an entry of their own makes a limit count more. Only what lowers it, or replaces another, is verified.
+  const isVerified = mac !== undefined && (!isPlain || account === paidAccount);
+  const signed = isVerified ? entries.filter((row) => isSignedBy(recordOfRow(row), mac)) : [];
+  const hasSigned = signed.some(({ kind }) => kind === 'intent');
+  // Machines that pay by challenge have a key each.
+  const isOwn = mac !== undefined && (hasSigned || account !== paidAccount);
+  let last: Floor[] = [];
+  let isRefused = false;
+  for (const row of hasSigned ? signed : entries) {
+    isRefused = row.kind === 'refused';
+    if (row.kind === 'intent') last = reservedIn(row, isOwn);
+  }
+  return isRefused ? [] : last;
+}
+
+function reservedIn({ number, service, key, detail }: Row, isOwn: boolean): Floor[] {
+  const { reserved, account } = Object(detailIn(detail));
+  const { orders, rehearsal } = Object(reserved);
+  if (!Array.isArray(orders)) return [];
+  return orders.filter(isReservedOrder).map((one) => ({
+    ...{
+      service: String(service),
+      account: String(account),
+      intent: String(key),
+      rehearsal: rehearsal === true,
+    },
+    ...{ reserved: one, number: Number(number), cents: one[1], isOwn },
+  }));
+}
+
+/** Applies what the service has shown that orders cost. */
+function lower(floors: Map<string, Floor>, row: Row, signers: readonly Signer[]): void {
+  const { account, orders } = Object(detailIn(row.detail));
+  if (!Array.isArray(orders)) return;
+  const mac = macOf(signers, account);
+  let isProven: boolean | undefined;
+  for (const one of orders) {
+    const [order, cents]: readonly unknown[] = Array.isArray(one) ? one : [];
+    const id = idOf(String(row.service), String(account), String(order));
+    const floor = floors.get(id);
+    if (!floor || floor.number > Number(row.number) || !isAmount(cents)) continue;
+    isProven ??= mac !== undefined && isSignedBy(recordOfRow(row), mac);
+    if (isProven || !floor.isOwn) floors.set(id, { ...floor, cents });
+  }
+}
+
+const macOf = (signers: readonly Signer[], account: unknown): Mac | undefined =>
+  signers.find((one) => one.account === account)?.mac;
+
+const isReservedOrder = (value: unknown): value is ReservedOrder =>
+  Array.isArray(value) &&
+  typeof value[0] === 'string' &&
+  isAmount(value[1]) &&
+  typeof value[2] === 'number' &&
+  typeof value[3] === 'string';
+
+const isAmount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+
+function accountIn({ detail }: Row): string | undefined {
+  const { account } = Object(detailIn(detail));
+  return typeof account === 'string' ? account : undefined;
+}
+
+function detailIn(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return undefined;
+  }
+}
+
+const idOf = (service: string, account: string, order: string): string =>
+  JSON.stringify([service, account, order]);

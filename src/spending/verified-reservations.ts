@@ -1,0 +1,33 @@
+import { formatMoney } from '../format/money.ts';
+import { paidAccount, type Signer } from '../journal/journal-record.ts';
+import { machineMac } from '../journal/mac.ts';
+import type { Reservation } from '../journal/reservation-row.ts';
+import type { OrderContext } from '../run/order-context.ts';
+
+/** The keys that verify a shared journal in a run: the API key in use, and this machine's for what is paid by challenge. */
+export async function verifiersOf({
+  sender,
+  settings: { folders },
+}: Pick<OrderContext, 'sender' | 'settings'>): Promise<readonly Signer[]> {
+  const { account, mac } = await sender();
+  return [...(mac ? [{ account, mac }] : []), { account: paidAccount, mac: machineMac(folders.state) }];
+}
+
+/** What is reserved since a time, as far as it is verified. @param since ms since the epoch. @throws StorageError. */
+export async function verifiedReservations(
+  context: OrderContext,
+  since: number,
+): Promise<readonly Reservation[]> {
+  const { reservations, isShared } = await context.journal();
+  return reservations.standing(since, isShared ? await verifiersOf(context) : []);
+}
+
+/** Says which reservations of a shared journal were taken away or changed, one line each. @throws StorageError. */
+export async function alteredReservations(context: OrderContext): Promise<readonly string[]> {
+  const { reservations, isShared } = await context.journal();
+  const altered = isShared ? reservations.altered(await verifiersOf(context)) : [];
+  return altered.map(({ key, counted, at }) => {
+    const day = new Date(at).toISOString().slice(0, 10);
+    return `the reservation of ${key} of ${day} is gone or was changed; ${formatMoney(counted)} count for it, as the audit chain says`;
+  });
+}
