@@ -142,6 +142,30 @@ export const BulkReportRow = own({
   by_rule: z.array(text).describe('amounts that follow from rules alone'),
 });
 
+/** What became of a row whose order was to be cancelled. */
+export const BulkCancelRow = own({
+  row: whole.nullable().describe('as a spreadsheet shows it; null where this machine does not know it'),
+  order_id: id.nullable(),
+  outcome: z
+    .enum([
+      'cancelled',
+      'was_cancelled',
+      'too_late',
+      'returned',
+      'elsewhere',
+      'not_ordered',
+      'waiting',
+      'in_doubt',
+      'not_tried',
+    ])
+    .describe(
+      'elsewhere: another command made the order, which stays; waiting: the service has not ordered the row yet',
+    ),
+  order_state: text.describe('before the command, such as pending or failed: out of stock'),
+  product: text,
+  ceiling_cents: cents.nullable(),
+});
+
 export const BulkReportGroup = own({
   by: text,
   group: text.nullable(),

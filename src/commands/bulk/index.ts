@@ -1,5 +1,6 @@
 import type { RootNoun } from '../../cli/define.ts';
 import { apply } from './apply.ts';
+import { cancel } from './cancel.ts';
 import { get } from './get.ts';
 import { list } from './list.ts';
 import { maps } from './maps.ts';
@@ -32,5 +33,6 @@ export const noun: RootNoun = {
     results,
     report,
     retry,
+    cancel,
   ],
 };
