@@ -166,6 +166,21 @@ export const BulkCancelRow = own({
   ceiling_cents: cents.nullable(),
 });
 
+/** What became of a row of a file of returns. */
+export const BulkReturnRow = own({
+  row: whole.describe('as a spreadsheet shows it'),
+  order_id: id,
+  reference: text.nullable(),
+  outcome: z
+    .enum(['requested', 'was_requested', 'denied', 'refused', 'in_doubt', 'not_tried'])
+    .describe('was_requested, denied: by an earlier command; it was not requested again'),
+  return_id: id.nullable(),
+  status: text.nullable().describe('of the return at the service'),
+  reason: text,
+  quantity: count.describe('units of all lines'),
+  message: text.nullable().describe('why it was not requested'),
+});
+
 export const BulkReportGroup = own({
   by: text,
   group: text.nullable(),

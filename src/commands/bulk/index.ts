@@ -9,6 +9,7 @@ import { report } from './report.ts';
 import { results } from './results.ts';
 import { resume } from './resume.ts';
 import { retry } from './retry.ts';
+import { returnFile } from './return.ts';
 import { show } from './show.ts';
 import { template } from './template.ts';
 import { upload } from './upload.ts';
@@ -34,5 +35,6 @@ export const noun: RootNoun = {
     report,
     retry,
     cancel,
+    returnFile,
   ],
 };
