@@ -142,9 +142,11 @@ export const BulkReportRow = own({
   by_rule: z.array(text).describe('amounts that follow from rules alone'),
 });
 
-/** What became of a row whose order was to be cancelled. */
-export const BulkCancelRow = own({
-  row: whole.nullable().describe('as a spreadsheet shows it; null where this machine does not know it'),
+/** What became of an order that was to be cancelled. */
+export const CancelledRow = own({
+  row: whole
+    .nullable()
+    .describe('as a spreadsheet shows it; null of a single order, or where it is not known here'),
   order_id: id.nullable(),
   outcome: z
     .enum([

@@ -14,7 +14,6 @@ import { countText } from '../../format/counts.ts';
 import type { Column } from '../../format/result.ts';
 import { readyToSend } from '../../orders/submit/submit.ts';
 import { ErrandError } from '../../platform/errors.ts';
-import { declinedExit } from '../../spending/options.ts';
 
 const columns: readonly Column<ReturnedRow>[] = [
   { name: 'row', path: 'row', kind: 'count', weight: 20 },
@@ -29,7 +28,11 @@ const columns: readonly Column<ReturnedRow>[] = [
 
 const screen: readonly Column<ReturnedRow>[] = columns.map((column) =>
   column.name === 'outcome'
-    ? { ...column, value: ({ outcome }) => returnTexts.get(String(outcome)) ?? String(outcome) }
+    ? {
+        ...column,
+        value: ({ outcome }) => returnTexts.get(String(outcome)) ?? String(outcome),
+        mood: ({ outcome }) => (String(outcome).endsWith('requested') ? 'good' : 'bad'),
+      }
     : column,
 );
 
@@ -58,7 +61,7 @@ export const returnFile = defineCommand({
     5: 'no return was requested: all were refused, or denied before',
     7: 'a row is invalid and nothing was requested; or some returns were requested, and others were not',
     10: 'in doubt: a return was sent and no response came; the same command again finds out',
-    130: declinedExit,
+    130: 'the question was answered with no, and nothing was requested; or Ctrl-C',
   },
   related: ['return create', 'return list', 'bulk cancel'],
   async run(context, { file, reason, namespace = '', yes = false }) {

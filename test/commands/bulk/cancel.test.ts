@@ -45,7 +45,7 @@ describe('bulk cancel', () => {
     ]);
     const shown = await cancel(shop);
     expect(shown.stdout).toMatch(/^ +3 +not_ordered /m);
-    expect(shown.stderr).toMatch(/^4 rows: 2 cancelled before, 1 too late to cancel, 1 failed before$/m);
+    expect(shown.stderr).toMatch(/^4 rows of orders: 2 cancelled before, 1 too late to cancel, 1 failed before$/m);
   });
 
   test('ends with 0 where all is cancelled, and with 5 where nothing can be', async () => {
@@ -77,7 +77,7 @@ describe('bulk cancel', () => {
     await uploaded(shop, 'test-slow', 'test-slow');
     const shown = await cancel(shop, '--dry-run');
     expect([shown.code, shown.stdout.match(/\/cancel"/g)?.length]).toEqual([0, 2]);
-    expect(shown.stderr).toMatch(/^2 rows: 2 orders, at most \$100\.00$/m);
+    expect(shown.stderr).toMatch(/^2 rows of orders: 2 orders to cancel, at most \$100\.00$/m);
     expect(await statuses(shop)).toEqual(['pending', 'pending']);
   });
 
