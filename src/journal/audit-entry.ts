@@ -6,6 +6,8 @@ export interface AuditOrigin {
   readonly job: string | null;
   /** Command without potentially private values. */
   readonly command: string;
+  /** Hash that stands for the terminal of the command; undefined without one. */
+  readonly terminal?: string | undefined;
 }
 
 export const nobody: AuditOrigin = { actor: 'unknown', job: null, command: '' };
@@ -48,6 +50,8 @@ export interface AuditDetails {
     readonly ends?: 'signed';
     /** What a shared journal has reserved for it, if a policy holds. */
     readonly reserved?: ReservedByIntent;
+    /** As of the origin, so that a terminal takes back what it has sent. */
+    readonly terminal?: string;
   };
   /** A program received a quote, which it may place as an order. `cents` is the quote's maximum cost, fee included. */
   quoted: {
@@ -263,7 +267,7 @@ export type AuditEntry = {
 }[AuditKind];
 
 /** A chain record, as `audit log` shows it and `audit export` writes it. */
-export interface AuditRecord extends AuditOrigin {
+export interface AuditRecord extends Omit<AuditOrigin, 'terminal'> {
   /** Starts at 1, without gaps. */
   readonly number: number;
   /** ISO 8601. */

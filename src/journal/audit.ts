@@ -51,6 +51,11 @@ interface LiveQuery {
   readonly mac: Mac | undefined;
 }
 
+/** An intent as its own record tells it. */
+interface SentIntent extends Pick<LiveIntent, 'key' | 'since'> {
+  readonly operation: string;
+}
+
 /** An intent that may have led to an order. */
 export interface LiveIntent extends Omit<IntentStory, 'orderId'> {
   readonly key: string;
@@ -79,7 +84,7 @@ export class AuditChain {
    */
   append(entry: AuditEntry, mac?: Mac): AuditRecord {
     const head = this.head();
-    const { actor, job, command } = this.#origin();
+    const { actor, job, command, terminal } = this.#origin();
     const facts = {
       number: (head?.number ?? 0) + 1,
       time: new Date(this.#now()).toISOString(),
@@ -93,7 +98,7 @@ export class AuditChain {
       order_id: entry.orderId ?? null,
       amount_cents: entry.cents ?? null,
       currency: entry.currency ?? null,
-      detail: { ...entry.detail },
+      detail: { ...entry.detail, ...(entry.kind === 'intent' && terminal !== undefined && { terminal }) },
       previous: head?.hash ?? firstPrevious,
     };
     const record = hashedRecord(mac ? signedFacts(facts, mac) : facts);
@@ -283,6 +288,21 @@ export class AuditChain {
     });
   }
 
+  /** The intents that a terminal has sent to a service, newest first. */
+  sentBy(terminal: string, service: string): readonly SentIntent[] {
+    const from = (this.head()?.number ?? 0) - checkedRecords;
+    const rows = this.#database.all(
+      `SELECT * FROM audit NOT INDEXED WHERE number > ? AND kind = 'intent' AND service = ? AND instr(detail, ?) > 0 ORDER BY number DESC`,
+      ...[from, service, terminal],
+    );
+    return rows.flatMap((row) => {
+      const { key, time, detail } = recordOfRow(row);
+      const of = Object(detail);
+      if (of.terminal !== terminal || of.again === true || typeof key !== 'string') return [];
+      return { key, since: String(time), operation: String(of.operation) };
+    });
+  }
+
   /** What the chain says of an intent. @param mac verifies how it ended; undefined if that counts unsigned, too. */
   storyOf(key: string, service: string, mac: Mac | undefined): IntentStory {
     return storyOf(this.ofKey(key, service), mac);
@@ -300,8 +320,13 @@ export class AuditChain {
       `SELECT * FROM audit NOT INDEXED WHERE number > ? AND service = ? AND kind IN (${marks(kinds)}) ORDER BY number`,
       ...[from, service, ...kinds],
     );
-    return textsOf(rows.map(({ key }) => key)).flatMap((key) => {
-      const entries = rows.filter((row) => row.key === key);
+    const ofKeys = new Map<string, StoredRow[]>();
+    for (const row of rows) {
+      const known = ofKeys.get(String(row.key));
+      if (known) known.push(row);
+      else ofKeys.set(String(row.key), [row]);
+    }
+    return [...ofKeys].flatMap(([key, entries]) => {
       const { isOwn, isContested, endsAreSigned } = storyOf(entries, mac);
       const { account: by = account } = Object(recordOfRow({ detail: entries.at(-1)?.detail }).detail);
       return isOwn && isContested && endsAreSigned && by === account ? [key] : [];
