@@ -87,8 +87,9 @@ async function runCommand(
   const { createContext } = await import('./cli/context.ts');
   limitMemory();
   const environment = { ...process.env };
-  // Node's diagnostic reports include the environment, and this variable holds a shared password.
+  // Node's diagnostic reports include the environment, and these variables hold a shared password.
   delete process.env.ERRAND_DATABASE_URL;
+  delete process.env.PGPASSWORD;
   const context = await createContext({
     argv: process.argv.slice(2),
     environment,

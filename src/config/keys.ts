@@ -20,9 +20,14 @@ export function keyMode(key: string): 'test' | 'live' | undefined {
 /** Variables holding secrets that must not reach other programs. */
 const secretVariables: readonly string[] = ['ERRAND_API_KEY', 'ERRAND_LEGACY_TOKEN', 'ERRAND_DATABASE_URL'];
 
+/** Variables of PostgreSQL's own programs: passwords, files with passwords and keys, and where to use them. */
+const ofPostgres = /^PG[A-Z]+$/i;
+
 /** Environment for programs that errand runs on the user's behalf. */
 export const withoutKeys = (environment: Environment): Environment =>
-  Object.fromEntries(Object.entries(environment).filter(([name]) => !secretVariables.includes(name)));
+  Object.fromEntries(
+    Object.entries(environment).filter(([name]) => !secretVariables.includes(name) && !ofPostgres.test(name)),
+  );
 
 /** Validates a key for use in a header. @throws UsageError naming its source, never the key. */
 export function checkKey(text: string, where: string): string {

@@ -36,6 +36,23 @@ describe.skipIf(!hasPostgres)('the password of the database', () => {
     return { database, shop, core };
   }
 
+  test('reaches no program that errand starts, wherever the password comes from', async () => {
+    const { database, shop, core } = await scene();
+    const { password } = new URL(database.url);
+    const environment = {
+      ERRAND_DATABASE_URL: database.url.replace(`:${password}@`, '@'),
+      ...{ PGPASSWORD: decodeURIComponent(password), PGPASSFILE: '/of/nobody', PGHOST: 'of.nobody' },
+    };
+    Object.assign(shop.workspace.environment, environment);
+    const order = await shop.order('-o', 'json');
+    expect(order.code, order.stderr).toBe(0);
+    const { code, stdout, stderr } = await shell(shop.workspace, 'errand sandbox exec -- env');
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain('PATH=');
+    expect(holds(stdout, core)).toBe(false);
+    expect(stdout).not.toMatch(/^PG[A-Z]+=/m);
+  });
+
   test('stands in nothing that commands print or write, whatever they are asked and whatever goes wrong', async () => {
     const { database, shop, core } = await scene();
     const { port } = new URL(database.url);

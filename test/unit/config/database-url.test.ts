@@ -159,9 +159,11 @@ describe('where it comes from', () => {
 
   test('a program that the user has errand run does not get it', () => {
     expect(
-      withoutKeys({ ERRAND_DATABASE_URL: 'postgres://me:pw-4711-pw@localhost/team', PATH: '/bin' }),
-    ).toEqual({
-      PATH: '/bin',
-    });
+      withoutKeys({
+        ERRAND_DATABASE_URL: 'postgres://me:pw-4711-pw@localhost/team',
+        ...{ PGPASSWORD: 'pw-4711-pw', PGPASSFILE: '/home/me/.pgpass', PGSSLKEY: '/home/me/key.pem' },
+        ...{ PATH: '/bin', PGP_KEY: 'mine', PAGER: 'less' },
+      }),
+    ).toEqual({ PATH: '/bin', PGP_KEY: 'mine', PAGER: 'less' });
   });
 });
