@@ -1,4 +1,5 @@
 import { isSignedBy, recordOfRow } from './audit-record.ts';
+import { paidAccount } from './journal-record.ts';
 import { endingKinds } from './lost-intents.ts';
 import type { Mac } from './mac.ts';
 
@@ -26,8 +27,11 @@ export interface IntentStory {
  * Pure.
  */
 export function storyOf(rows: readonly Row[], mac: Mac | undefined): IntentStory {
-  const isProven = (row: Row): boolean => !mac || isSignedBy(recordOfRow(row), mac);
-  const hasSigned = rows.some((row) => row.kind === 'intent' && isProven(row));
+  const intents = rows.filter(({ kind }) => kind === 'intent');
+  const hasSigned = intents.some((row) => !mac || isSignedBy(recordOfRow(row), mac));
+  // What another machine has paid for is listed nowhere, and signed by that machine, which may be gone.
+  const isOthersPayment = !hasSigned && intents.every((row) => detailOf(row).account === paidAccount);
+  const isProven = (row: Row): boolean => !mac || isOthersPayment || isSignedBy(recordOfRow(row), mac);
   let story = noStory;
   for (const row of rows) {
     const kind = String(row.kind);
@@ -43,6 +47,8 @@ export function storyOf(rows: readonly Row[], mac: Mac | undefined): IntentStory
   return story;
 }
 
+const detailOf = (row: Row): Row => Object(recordOfRow(row).detail);
+
 type Row = Readonly<Record<string, unknown>>;
 
 const noStory: IntentStory = {
@@ -51,7 +57,7 @@ const noStory: IntentStory = {
 };
 
 function begun(row: Row, { since, endsAreSigned }: IntentStory): Omit<IntentStory, 'isOwn'> {
-  const { ends, content } = Object(recordOfRow(row).detail);
+  const { ends, content } = detailOf(row);
   const time = String(row.time);
   return {
     ...{ orderId: undefined, isContested: false, claimedId: undefined },

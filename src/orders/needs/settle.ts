@@ -101,11 +101,7 @@ async function heedChain<N extends JournaledOperation>(
       accounts: [account, ...scope.accounts],
       since: new Date(context.clock.now() - singleMs).toISOString(),
     })
-    .map(({ key, since, orderId, isOwn, claimedId }) => ({
-      ...{ key, since, operation },
-      // What another machine has paid for is not listed, and only that machine signs how it ended.
-      orderId: orderId ?? (isPaid(operation) && !isOwn ? claimedId : undefined),
-    }));
+    .map(({ key, since, orderId }) => ({ key, since, orderId, operation }));
   if (live.length === 0) return;
   const need = needOf(order, referenceIn(order.metadata));
   const [related = []] = await attempts.related(scope, [need]);
