@@ -24,7 +24,7 @@ $ errand order create --product ${SHOP}test-shipping-unavailable --max-price '$5
 …shipping_unavailable…
 
 $ errand order create --product ${SHOP}test-invalid-address --max-price '$50.00' --ship-to home
-? 2
+? 7
 ! error: …(invalid_shipping_address)
 
 $ errand order create --product ${SHOP}test-url-unreachable --max-price '$50.00' --ship-to home
