@@ -1,6 +1,6 @@
 import { own } from '../../api/json.ts';
 import { durationText, relativeTime } from '../../format/time.ts';
-import type { Attempt } from '../../journal/attempts.ts';
+import type { Attempt, Reference } from '../../journal/attempts.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
 import { isBeingSent, workerOf } from '../../journal/take-over.ts';
@@ -24,7 +24,7 @@ import type { Decision, Refusal } from './decide.ts';
 import { type DecidedOrder, needDifferences, orderSeen } from './decide-with-service.ts';
 import type { Purchase } from './purchase.ts';
 import { metadataOf } from './reference.ts';
-import { recordOf } from './scope.ts';
+import { recordOf, sentAt } from './scope.ts';
 import type { SeenOrder } from './service-orders.ts';
 import { unitOf, windowsOf } from './windows.ts';
 
@@ -43,7 +43,7 @@ function stateText(attempt: Attempt, seen: DecidedOrder['seen']): string {
 const maxState = 60;
 
 /** Age of an attempt, such as `3m ago`. */
-export function ageText({ madeAt }: Attempt, now: number): string {
+export function ageText({ madeAt }: Pick<Attempt, 'madeAt'>, now: number): string {
   // The clock of the machine that sent it may be ahead.
   const age = relativeTime(new Date(Math.min(madeAt, now)).toISOString(), now);
   return age === 'now' ? 'just now' : age;
@@ -71,7 +71,9 @@ export async function refusedOrder<N extends JournaledOperation>(
   { seen, now }: { readonly seen: DecidedOrder['seen']; readonly now: number },
 ): Promise<ErrandError> {
   const { reference } = purchase.placing;
-  const compared = await compareAll(context, purchase, attempts, seen);
+  const journal = await context.journal();
+  const dated = attempts.map((one) => ({ ...one, madeAt: sentAt(journal, context, one) }));
+  const compared = await compareAll(context, purchase, dated, seen);
   const earlier = compared.map(({ attempt }) => attempt);
   const orders = earlier.flatMap((one) => shown(one, orderSeen(seen, one)) ?? []);
   const differing = reference ? compared.flatMap((one) => one.differing) : (compared[0]?.differing ?? []);
@@ -247,6 +249,10 @@ const alikeMessages: Readonly<Record<Refusal, (order: string, earlier: string) =
   returned: (order, earlier) => `${order} was placed and sent back ${earlier}`,
 };
 
+/** Flags that list the orders of a reference. */
+const listedBy = ({ namespace, text }: Reference): string =>
+  shellLine` --reference ${text}` + (namespace === '' ? '' : shellLine` --namespace ${namespace}`);
+
 type Message = (reference: string, attempts: string) => string;
 
 const referenceMessages: Readonly<Record<Refusal, Message>> = {
@@ -277,9 +283,12 @@ function hintOf<N extends JournaledOperation>(
   why: Refusal,
   attempts: readonly Attempt[],
 ): string | undefined {
+  if (why === 'unknown')
+    return reference
+      ? 'Look whether that one is there first. Another order takes another reference.'
+      : 'Look whether that one is there before you order another.';
   if (reference) return isForAnother.has(why) ? 'Another order takes another reference.' : undefined;
   if (why === 'in_doubt') return 'Find out first what became of that one.';
-  if (why === 'unknown') return 'Look whether that one is there before you order another.';
   if (!isAlike.has(why)) return undefined;
   const { singleMs, rowMs } = windowsOf(context);
   const products = why === 'alike' ? 'the same products' : 'some of the same products';
@@ -323,7 +332,12 @@ function duplicateSteps<N extends JournaledOperation>(
     batches.length > 0
       ? batches
       : (why === 'unknown' || (why === 'in_doubt' && settle.length === 0)) && isListed
-        ? [{ command: `errand order list${where}`, when: 'to look for it' }]
+        ? [
+            {
+              command: `errand order list${reference ? listedBy(reference) : ''}${where}`,
+              when: 'to look for it',
+            },
+          ]
         : [];
   const again = command ?? (context.argv && typedCommand(context.argv));
   const rules = policy ? [{ command: `errand policy show${where}`, when: 'to see every rule' }] : [];
@@ -341,7 +355,14 @@ function duplicateSteps<N extends JournaledOperation>(
     ...see,
     ...settle,
     ...look,
-    ...(buysAgain ? [{ command: `${again} --again`, when: 'to buy it again' }] : []),
+    ...(buysAgain
+      ? [
+          {
+            command: `${again} --again`,
+            when: why === 'unknown' ? 'to order it where it is not there' : 'to buy it again',
+          },
+        ]
+      : []),
     ...(reference || buysAgain ? [] : isCreate && isAlike.has(why) ? [named, another] : [another]),
     ...rules,
   ];
