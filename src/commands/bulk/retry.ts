@@ -167,7 +167,7 @@ export const retry = defineCommand({
       settling: settling.map(({ key }) => key),
       settled: settledBy(settling, rows),
     });
-    if (decided.isBlocked) throw await blockedRows(context, decided, filename);
+    if (decided.isBlocked) throw decided.unseen ?? (await blockedRows(context, decided, filename));
     for (const line of await differsLines(context, decided)) context.note(line);
     const { counts } = decided;
     const exitCode = counts.refused > 0 ? exitCodes.conflict : leftOut;
@@ -193,16 +193,19 @@ export const retry = defineCommand({
         ...(await policyLines(context, proposed)),
       ],
     });
-    if (context.previewsRequests) await notePolicy(context, proposed);
+    const consent = consentOf({ overridePolicy, approval, waitApproval });
+    const policy = context.previewsRequests ? await notePolicy(context, proposed, consent) : undefined;
     const sending = {
       name: filename,
       rows: sent.length,
       proposed: context.previewsRequests ? [] : proposed,
       of: upload ?? (await uploadOfBatch(context, named.ids[0] ?? '')),
       batches: toRetry(batches),
-      ...consentOf({ overridePolicy, approval, waitApproval }),
+      ...consent,
     };
-    const made = await previewedWith(exitCode, () => sendBatches(context, sending));
+    const made = await previewedWith(decided.unseen?.exitCode ?? policy ?? exitCode, () =>
+      sendBatches(context, sending),
+    );
     return sentResult(context, upload ? made : { ...made, name: undefined }, { facts: [], watch, exitCode });
   },
 });

@@ -81,7 +81,7 @@ export async function refusedOrder<N extends JournaledOperation>(
   const changes = differing.length === 0 ? '' : `; ${changesText(differing)}`;
   const texts = earlier.map((one) => attemptText(one, seen, now));
   const what = reference
-    ? referenceMessages[why](metadataOf(reference), texts.join(', '))
+    ? referenceText(reference, why, texts.join(', '))
     : alikeMessages[why](
         differing.length === 0 ? 'the same order' : 'an order like this one',
         await earlierText(context, earlier, seen, now),
@@ -270,6 +270,10 @@ const referenceMessages: Readonly<Record<Refusal, Message>> = {
   cancelled: (reference, attempts) => `the order for the reference ${reference} was cancelled: ${attempts}`,
   returned: (reference, attempts) => `the order for the reference ${reference} was sent back: ${attempts}`,
 };
+
+/** Why an order for a reference is refused. @param attempts lists the earlier ones. */
+export const referenceText = (reference: Reference, why: Refusal, attempts: string): string =>
+  referenceMessages[why](metadataOf(reference), attempts);
 
 /** Refusals because of an order that is live. */
 const isAlike: ReadonlySet<Refusal> = new Set(['alike', 'overlaps']);
