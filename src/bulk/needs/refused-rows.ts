@@ -13,7 +13,7 @@ import { batchIntent } from '../../orders/place-batch.ts';
 import type { Body } from '../../orders/submit/intent.ts';
 import { ErrandError, type NextStep, stopOf } from '../../platform/errors.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
-import { shellLine, typedCommand } from '../../platform/shell.ts';
+import { shellLine, typedCommand, withoutOption } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { ProposedOrder } from '../../spending/policy/gate.ts';
@@ -361,7 +361,8 @@ function waysOn(
   ];
 }
 
-const inAnotherRun = ({ argv }: Context): string => `${typedCommand(withoutRun(argv))} --run NAME`;
+const inAnotherRun = ({ argv }: Context): string =>
+  `${typedCommand(withoutOption(argv, '--run'))} --run NAME`;
 
 /** Says how to order a file once more, if all of it was ordered before and the policy does not refuse that. */
 export async function anotherOccasion(
@@ -373,9 +374,6 @@ export async function anotherOccasion(
   const policy = await policyObstacle(context, await proposedAgain(context, placed, file));
   return policy?.outcome === 'refused' ? [] : [`for another occasion: ${inAnotherRun(context)}`];
 }
-
-const withoutRun = (argv: readonly string[]): readonly string[] =>
-  argv.filter((word, at) => !word.startsWith('--run=') && word !== '--run' && argv[at - 1] !== '--run');
 
 /**
  * Lists rows whose live order differs, with the differences as far as the orders can be read. They are not sent, while

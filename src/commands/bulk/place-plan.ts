@@ -68,7 +68,7 @@ export async function applyPlan(
   const exitCode = unsent.length > 0 ? exitCodes.conflict : undefined;
   const sent = await previewedWith(refused ?? exitCode, () => uploadFile(context, upload));
   const done = await numbersSent(context, upload.namedUpload.name);
-  const facts = [...existedBefore(sent.batches), ...restLine(read, selected, done, shard)];
+  const facts = [...existedBefore(sent), ...restLine(read, selected, done, shard)];
   return sentResult(context, sent, { facts, watch, exitCode });
 }
 

@@ -6,7 +6,7 @@ import type { JournalRecord } from '../../journal/journal-record.ts';
 import { isBeingSent, workerOf } from '../../journal/take-over.ts';
 import { ErrandError, type NextStep } from '../../platform/errors.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
-import { shellLine, typedCommand } from '../../platform/shell.ts';
+import { shellLine, typedCommand, withoutOption } from '../../platform/shell.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import {
@@ -249,6 +249,12 @@ const alikeMessages: Readonly<Record<Refusal, (order: string, earlier: string) =
   returned: (order, earlier) => `${order} was placed and sent back ${earlier}`,
 };
 
+/** A command line without its reference; undefined if that is given otherwise. */
+function withoutReference(argv: readonly string[] = []): string | undefined {
+  const without = withoutOption(argv, '--reference');
+  return without.length < argv.length ? typedCommand(without) : undefined;
+}
+
 /** Flags that list the orders of a reference. */
 const listedBy = ({ namespace, text }: Reference): string =>
   shellLine` --reference ${text}` + (namespace === '' ? '' : shellLine` --namespace ${namespace}`);
@@ -351,8 +357,10 @@ function duplicateSteps<N extends JournaledOperation>(
   // The two flags exclude each other.
   const fresh = again.replace(/ --again(?= |$)/, '');
   const another = { command: `${fresh} --new`, when: 'for another order' };
+  const unnamed = reference ? withoutReference(context.argv) : again;
+  const isNamed = isCreate && (reference ? isForAnother : isAlike).has(why) && unnamed !== undefined;
   const named = {
-    command: `${again} --reference NAME`,
+    command: `${unnamed} --reference NAME`,
     when: 'for another, under a name that you give it: each name is ordered once',
   };
   return [
@@ -367,7 +375,8 @@ function duplicateSteps<N extends JournaledOperation>(
           },
         ]
       : []),
-    ...(reference || buysAgain ? [] : isCreate && isAlike.has(why) ? [named, another] : [another]),
+    ...(isNamed ? [named] : []),
+    ...(reference || buysAgain ? [] : [another]),
     ...rules,
   ];
 }

@@ -85,6 +85,14 @@ describe('an order that the buyer names', () => {
         orders: [{ id: idOf(first) }],
         differences: [{ field: 'products.0.quantity', requested: 2, existing: 1 }],
       },
+      next: [
+        { command: `errand order get ${idOf(first)}` },
+        {
+          command: expect.stringMatching(
+            /^errand order create (?!.*REQ-1).* --namespace shop .* --reference NAME$/,
+          ),
+        },
+      ],
     });
     expect(await shop.orders()).toHaveLength(1);
   });
@@ -165,7 +173,7 @@ describe('an order that the buyer names', () => {
     expect(await shop.orders()).toHaveLength(0);
   });
 
-  test('is shown, and not looked for, where requests are not sent', async () => {
+  test('is shown where requests are not sent', async () => {
     const shop = await shopping();
     const { code, stdout } = await shop.order('--reference', 'REQ-1', '--dry-run');
     expect(code).toBe(0);
