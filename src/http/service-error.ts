@@ -219,12 +219,12 @@ function validation({ issues = [] }: ErrorBody, facts: ErrorFacts): ErrandError 
 }
 
 /** The code takes precedence over the status, unless the status indicates a server failure. */
-function categoryOf({ method }: Prepared, status: number, code: string | undefined): ErrorCategory {
+function categoryOf({ idempotencyKey }: Prepared, status: number, code: string | undefined): ErrorCategory {
   if (isTemporary(status)) return 'unavailable';
   if (code !== undefined && refusedByState.includes(code)) return 'conflict';
   const known: CodeRow | undefined = code !== undefined && isKnown(code) ? errorCodes[code] : undefined;
-  // What a retailer refuses at once ends as an order does that it refuses later.
-  if (known?.isOfOrder && method !== 'GET') return 'ended_badly';
+  // An order that is refused at once ends as one does that is refused later. Only orders have keys.
+  if (known?.isOfOrder && idempotencyKey !== undefined) return 'ended_badly';
   const effectiveStatus = known?.status ?? status;
   return categories[effectiveStatus] ?? (isTemporary(effectiveStatus) ? 'unavailable' : 'usage');
 }
