@@ -47,6 +47,12 @@ export const entries: readonly Entry[] = [
     load: () => import('./order/index.ts'),
   },
   {
+    name: 'undo',
+    group: 'Orders',
+    summary: 'Cancel the last order or upload of this terminal',
+    load: () => import('./undo/index.ts'),
+  },
+  {
     name: 'track',
     group: 'After delivery',
     summary: 'Track an order without a key',
