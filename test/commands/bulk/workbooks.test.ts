@@ -110,8 +110,13 @@ describe('a workbook', () => {
     copyFileSync(join(fixtures, 'exceljs.xlsx'), join(workspace.folder, 'day.xlsx'));
     const placed = await errand(workspace, ['bulk', 'upload', 'day.xlsx', '-o', 'csv', '--fields', 'rows']);
     expect([placed.code, placed.stdout], placed.stderr).toEqual([0, 'rows\n3\n']);
-    const again = await shell(workspace, 'errand bulk upload - --name piped < day.xlsx');
-    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('0 new; 3 placed already')]);
+    // One of them may cost less than the product does.
+    expect((await errand(workspace, ['bulk', 'watch', 'day'])).code).toBe(7);
+    const again = await shell(workspace, 'errand bulk upload - --name piped --dry-run < day.xlsx');
+    expect([again.code, again.stderr]).toEqual([
+      0,
+      expect.stringContaining('1 new, of them 1 failed before; 2 placed already'),
+    ]);
     const resumed = await errand(workspace, ['bulk', 'resume', 'day']);
     expect([resumed.code, resumed.stderr]).toEqual([
       0,
