@@ -2,8 +2,8 @@ import { defineCommand } from '../../cli/define.ts';
 import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { typedCommand } from '../../platform/shell.ts';
-import { scheduleFields, scheduleOptions } from '../../standing/change.ts';
 import { fileOption } from '../../standing/file.ts';
+import { scheduleFields, scheduleOptions } from '../../standing/options.ts';
 import { entryResult } from './result.ts';
 
 export const edit = defineCommand({
