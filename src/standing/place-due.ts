@@ -41,13 +41,13 @@ import type { Running, RunRequest, RunResult } from './run.ts';
 type DateRow = Output<'StandingDate'>;
 
 /** A row before the facts that every row has. */
-type Told = Pick<DateRow, 'outcome' | 'exit_code'> &
+type RowFacts = Pick<DateRow, 'outcome' | 'exit_code'> &
   Partial<Pick<DateRow, 'order_id' | 'message'>> & { readonly next?: readonly NextStep[] };
 
 /**
  * Reads what the service has for each entry of which a date may be due, and places what is missing, one date after
  * another. A date that cannot be bought is reported and does not keep the others from being bought.
- * @throws ErrandError if the service cannot be read, or if the run is interrupted.
+ * @throws ErrandError if the service cannot be read before anything was placed, or if the run is interrupted.
  */
 export async function placeDue(running: Running, { names, until, standing }: RunRequest): Promise<RunResult> {
   const { context, file } = running;
@@ -57,14 +57,23 @@ export async function placeDue(running: Running, { names, until, standing }: Run
   const entries = all.filter(({ name }) => names.length === 0 || names.includes(name));
   const where = `${standing === undefined ? '' : ` --standing ${shellWord(standing)}`}${whereFlags(context)}`;
   const rows: DateRow[] = [];
+  let failure: ErrandError | undefined;
   for (const entry of entries) {
     if (entry.isPaused || (until === undefined && !mayBeDue(running, entry))) continue;
     const run = new EntryRun(running, entry, where);
-    const isLast = await run.work(rows, until);
-    if (isLast) break;
+    try {
+      if (await run.work(rows, until)) break;
+    } catch (error) {
+      // What was placed before is still reported.
+      if (!(error instanceof ErrandError) || stopOf(error) || rows.length === 0) throw error;
+      failure = error;
+      await context.report(error);
+      break;
+    }
   }
   if (!context.previewsRequests) rememberIdle(running, all);
-  return { rows, exitCode: exitCodeOf(rows), hints: hintsFor(context, entries, rows) };
+  const codes = [...rows, ...(failure ? [{ exit_code: failure.exitCode }] : [])];
+  return { rows, exitCode: exitCodeOf(codes), hints: hintsFor(context, entries, rows) };
 }
 
 /** @throws ErrandError if others may replace the folders that say what is bought, and what was. */
@@ -161,9 +170,9 @@ class EntryRun {
     }
     const planned = planDates(entry, { now, orders, closed, until });
     for (const date of planned) {
-      const told = context.previewsRequests ? this.#preview(date, now) : await this.#do(date, now);
-      if (told) rows.push(this.#row(date.day, told));
-      if (told?.exit_code === exitCodes.authentication || told?.exit_code === exitCodes.unavailable)
+      const facts = context.previewsRequests ? this.#preview(date, now) : await this.#do(date, now);
+      if (facts) rows.push(this.#row(date.day, facts));
+      if (facts?.exit_code === exitCodes.authentication || facts?.exit_code === exitCodes.unavailable)
         return true;
     }
     if (!context.previewsRequests)
@@ -171,13 +180,13 @@ class EntryRun {
     return false;
   }
 
-  async #do(date: PlannedDate, now: number): Promise<Told | undefined> {
+  async #do(date: PlannedDate, now: number): Promise<RowFacts | undefined> {
     if (date.verdict === 'place') return this.#place(date);
     if (date.verdict === 'bought') return (await this.#isUnreported(date)) ? this.#place(date) : undefined;
-    if (date.verdict === 'withdrawn' || date.verdict === 'skipped') return undefined;
-    const told = this.#tell(date, now);
-    if (told.exit_code !== 0) await this.#running.context.report(this.#errorOf(this.#row(date.day, told)));
-    return told;
+    if (isSilent.has(date.verdict)) return undefined;
+    const facts = this.#describe(date, now);
+    if (facts.exit_code !== 0) await this.#running.context.report(this.#errorOf(this.#row(date.day, facts)));
+    return facts;
   }
 
   /** Whether a run on this machine was interrupted before it knew, or said, that it has placed an order. */
@@ -196,8 +205,8 @@ class EntryRun {
     );
   }
 
-  #preview(date: PlannedDate, now: number): Told {
-    if (date.verdict !== 'place') return { ...this.#tell(date, now), exit_code: 0, next: [] };
+  #preview(date: PlannedDate, now: number): RowFacts {
+    if (date.verdict !== 'place') return { ...this.#describe(date, now), exit_code: 0, next: [] };
     const problem = this.#consentProblem();
     return problem
       ? { outcome: 'refused', exit_code: 0, message: problem.message }
@@ -205,10 +214,10 @@ class EntryRun {
   }
 
   /** What there is to say about a date that is not placed now. */
-  #tell({ verdict, order, day, dueAt: due }: PlannedDate, now: number): Told {
+  #describe({ verdict, order, day, dueAt: due }: PlannedDate, now: number): RowFacts {
     const id = order?.id ?? null;
     const state = order && stateText(order.order);
-    const texts: Readonly<Record<Exclude<Verdict, 'place'>, () => Told>> = {
+    const texts: Readonly<Record<Exclude<Verdict, 'place'>, () => RowFacts>> = {
       bought: () => ({ outcome: 'bought', exit_code: 0, order_id: id }),
       withdrawn: () => ({
         outcome: 'withdrawn',
@@ -218,6 +227,7 @@ class EntryRun {
       }),
       skipped: () => ({ outcome: 'skipped', exit_code: 0 }),
       upcoming: () => ({ outcome: 'upcoming', exit_code: 0 }),
+      closing: () => ({ outcome: 'missed', exit_code: 0, order_id: id, message: 'too late for an order' }),
       covered: () => ({
         outcome: 'covered',
         exit_code: 0,
@@ -278,7 +288,7 @@ class EntryRun {
   }
 
   /** Places the order of a date the way `order create --reference` does. */
-  async #place({ day, order: before }: PlannedDate): Promise<Told> {
+  async #place({ day, order: before }: PlannedDate): Promise<RowFacts> {
     const { context } = this.#running;
     try {
       const problem = this.#consentProblem();
@@ -292,9 +302,9 @@ class EntryRun {
       const version = versionIn(order);
       const id = textIn(order, 'id') ?? null;
       if (existed && version !== undefined && version !== this.#entry.version) {
-        const told = this.#differs(id, version, day);
-        await context.report(this.#errorOf(this.#row(day, told)));
-        return told;
+        const facts = this.#differs(id, version, day);
+        await context.report(this.#errorOf(this.#row(day, facts)));
+        return facts;
       }
       const outcome = existed ? 'existed' : 'placed';
       return { outcome, exit_code: 0, order_id: id, message: existed ? null : afterFailure(before) };
@@ -304,7 +314,7 @@ class EntryRun {
     }
   }
 
-  async #notPlaced(error: ErrandError, day: Day): Promise<Told> {
+  async #notPlaced(error: ErrandError, day: Day): Promise<RowFacts> {
     const { context } = this.#running;
     const { code = '', details, next = [] } = error.facts;
     const id = textIn(details, 'order_id') ?? null;
@@ -351,7 +361,7 @@ class EntryRun {
     );
   }
 
-  #differs(id: string | null, version: string | undefined, day: Day): Told {
+  #differs(id: string | null, version: string | undefined, day: Day): RowFacts {
     const { name, version: own, position } = this.#entry;
     return {
       outcome: 'conflict',
@@ -389,21 +399,24 @@ class EntryRun {
     );
   }
 
-  #row(day: Day, { order_id: id = null, message = null, next = [], ...told }: Told): DateRow {
+  #row(day: Day, { order_id: id = null, message = null, next = [], ...facts }: RowFacts): DateRow {
     const { name, id: entryId, schedule, order } = this.#entry;
     return {
       ...{ name, id: entryId, date: dateText(day) },
       due_at: new Date(dueAt(schedule, day)).toISOString(),
-      outcome: told.outcome,
+      outcome: facts.outcome,
       reference: metadataOf(referenceFor(this.#entry, day)),
       order_id: id,
       max_price: numberIn(order, 'max_price') ?? 0,
       message,
-      exit_code: told.exit_code,
+      exit_code: facts.exit_code,
       next: [...next],
     };
   }
 }
+
+/** Verdicts that a run does not mention. */
+const isSilent: ReadonlySet<Verdict> = new Set(['withdrawn', 'skipped', 'closing']);
 
 /** Maximum number of attempts at a date whose records are read. */
 const maxAttempts = 20;

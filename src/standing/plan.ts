@@ -7,6 +7,9 @@ const dayMs = 24 * 3600 * 1000;
 /** How wrong this machine's clock may be before a date is overlooked until the next run, ms. */
 export const maxClockErrorMs = 49 * 3600 * 1000;
 
+/** How long an order may be missing from lists, ms. */
+const maxLagMs = 300_000;
+
 /** Maximum number of dates in the past that one run reports. */
 const maxReported = 400;
 
@@ -24,6 +27,8 @@ export type Verdict =
   | 'failed'
   /** Nobody bought it in time. */
   | 'missed'
+  /** Too late for an order, but one that others placed just before may not be listed yet. */
+  | 'closing'
   /** The dates have moved, and one close to it was bought. */
   | 'covered'
   /** The file says to skip it. */
@@ -88,7 +93,8 @@ export function planDates(entry: StandingEntry, facts: Facts): readonly PlannedD
 }
 
 function planDate(entry: StandingEntry, { now, orders }: Facts, day: Day, at: number): PlannedDate {
-  const isOver = now > at + entry.lateMs;
+  const isTooLate = now > at + entry.lateMs;
+  const isOver = now > at + entry.lateMs + maxLagMs;
   const own = orders.filter((order) => order.day === day);
   const live = own.find(({ state }) => state === 'placed');
   const withdrawn = own.find(({ state }) => state === 'cancelled' || state === 'returned');
@@ -105,6 +111,7 @@ function planDate(entry: StandingEntry, { now, orders }: Facts, day: Day, at: nu
   if (near) return decided('covered', near);
   if (at > now) return decided('upcoming');
   const [last] = own.toSorted((a, b) => b.madeAt - a.madeAt);
+  if (isTooLate && !isOver) return decided('closing', last);
   if (isOver) return last ? decided('failed', last) : decided('missed');
   const isTooSoon = last?.version === entry.version && now < last.madeAt + retryAfterMs(entry);
   return decided(isTooSoon ? 'waiting' : 'place', last);

@@ -309,6 +309,52 @@ describe('two machines', () => {
   });
 });
 
+describe('several standing orders', () => {
+  test('are each tried, and the exit code says what went wrong with them together', async () => {
+    const workspace = place();
+    const shop = await embeddedShop();
+    const add = (name: string, price: string, ...more: string[]) =>
+      errand(workspace, [
+        ...[
+          'standing',
+          'add',
+          name,
+          '--product',
+          `${shop}test-success`,
+          '--max-price',
+          price,
+          '--ship-to',
+          'home',
+        ],
+        ...['--dates', dayFrom(0), '--late', '2d', ...more],
+      ]);
+    for (const [name, price] of [
+      ['dear', '$90'],
+      ['dearer', '$95'],
+      ['cheap', '$20'],
+    ] as const)
+      expect((await add(name, price)).code).toBe(0);
+    writeFileSync(join(workspace.folder, '.config/policy.yaml'), 'version: 1\nlimits: { per_order: $50 }\n', {
+      mode: 0o600,
+    });
+    const refused = await run(workspace);
+    expect(refused.code).toBe(11);
+    expect(rowsOf(refused).map(({ name, outcome }) => [name, outcome])).toEqual([
+      ['dear', 'refused'],
+      ['dearer', 'refused'],
+      ['cheap', 'placed'],
+    ]);
+    const text = readFileSync(fileOf(workspace), 'utf8').replace('max_price: 9500', 'max_price: -1');
+    writeFileSync(fileOf(workspace), text);
+    const mixed = await run(workspace);
+    expect(mixed.code).toBe(7);
+    expect(rowsOf(mixed).map(({ name, exit_code: code }) => [name, code])).toEqual([
+      ['dear', 11],
+      ['dearer', 2],
+    ]);
+  });
+});
+
 describe('with a live key', () => {
   const live = {
     ERRAND_API_KEY: 'zk_live_0123456789abcdef0123456789abcdef',

@@ -251,11 +251,11 @@ function ended(child: ChildProcess): Promise<{ readonly code: number | null; rea
   });
 }
 
-/** Orders are told by the time at which the service made them: the weeks do not overlap. */
+/** Orders are assigned to dates by the time at which the service made them: the weeks do not overlap. */
 async function judge(service: NeedsService, due: readonly number[], ran: readonly Ran[]) {
   const findings: string[] = [];
   const orders = (await service.orders()).filter(({ isLive }) => isLive);
-  const told = new Set(ran.flatMap(({ missed }) => missed));
+  const reported = new Set(ran.flatMap(({ missed }) => missed));
   const firstRun = ran.find(({ isClean, code }) => isClean && code === 0)?.at ?? 0;
   let ordered = 0;
   let missed = 0;
@@ -267,9 +267,9 @@ async function judge(service: NeedsService, due: readonly number[], ran: readonl
     const hasRun = ran.some((one) => one.isClean && one.at >= at && one.at < at + lateMs - 60_000);
     if (own.length > 1) findings.push(`${date} was bought ${own.length} times`);
     if (own.length === 0 && hasRun) findings.push(`${date} was not bought, although a machine ran`);
-    if (own.length === 0 && at >= firstRun && !told.has(date))
+    if (own.length === 0 && at >= firstRun && !reported.has(date))
       findings.push(`nobody said that ${date} was missed`);
-    if (own.length > 0 && told.has(date)) findings.push(`${date} was bought, and said to be missed`);
+    if (own.length > 0 && reported.has(date)) findings.push(`${date} was bought, and said to be missed`);
     ordered += own.length;
     missed += own.length === 0 ? 1 : 0;
   }

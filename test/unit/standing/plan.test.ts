@@ -54,7 +54,8 @@ describe('a date', () => {
     expect(verdicts(coffee, '2026-11-30T23:59:59Z')).toEqual([]);
     expect(verdicts(coffee, '2026-12-01T00:00:00Z')).toEqual(['2026-12-01 place']);
     expect(verdicts(coffee, '2026-12-03T00:00:00Z')).toEqual(['2026-12-01 place']);
-    expect(verdicts(coffee, '2026-12-03T00:00:01Z')).toEqual(['2026-12-01 missed']);
+    expect(verdicts(coffee, '2026-12-03T00:00:01Z')).toEqual(['2026-12-01 closing']);
+    expect(verdicts(coffee, '2026-12-03T00:05:01Z')).toEqual(['2026-12-01 missed']);
   });
 
   test('that was bought, withdrawn or skipped is not bought again', () => {
