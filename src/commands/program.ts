@@ -53,6 +53,12 @@ export const entries: readonly Entry[] = [
     load: () => import('./standing/index.ts'),
   },
   {
+    name: 'undo',
+    group: 'Orders',
+    summary: 'Cancel the last order or upload of this terminal',
+    load: () => import('./undo/index.ts'),
+  },
+  {
     name: 'track',
     group: 'After delivery',
     summary: 'Track an order without a key',

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import { withoutKeys } from './keys.ts';
 import type { Environment } from './paths.ts';
+import { terminalOf } from './terminal.ts';
 
 /**
  * Identifies the actor for the audit chain. The actor is resolved on first use, because most runs write no record.
@@ -10,7 +12,10 @@ export function originOf(environment: Environment, command: string, program?: st
   let origin: Origin | undefined;
   return () => {
     const by = program === undefined ? '' : ` program ${program}`;
-    origin ??= { actor: `${systemActor()}${by}`, job: ciJob(environment) ?? null, command };
+    origin ??= {
+      ...{ actor: `${systemActor()}${by}`, job: ciJob(environment) ?? null, command },
+      terminal: program === undefined ? terminalHash(environment) : undefined,
+    };
     return origin;
   };
 }
@@ -22,7 +27,7 @@ export function originOf(environment: Environment, command: string, program?: st
 export function originOfProgram(program: string | undefined, entryPoint: string): () => Origin {
   const origin = originOf(process.env, entryPoint);
   const name = program === undefined ? 'program' : `program ${program}`;
-  return () => ({ ...origin(), actor: `${name} (${origin().actor})` });
+  return () => ({ ...origin(), actor: `${name} (${origin().actor})`, terminal: undefined });
 }
 
 /** The environment of this process without errand's secrets, for use when a program runs errand as a library. */
@@ -32,6 +37,15 @@ interface Origin {
   readonly actor: string;
   readonly job: string | null;
   readonly command: string;
+  readonly terminal?: string | undefined;
+}
+
+/** Stands for the terminal of this process in the audit chain; undefined without one. */
+function terminalHash(environment: Environment): string | undefined {
+  const terminal = terminalOf(environment, process.platform);
+  return terminal === undefined
+    ? undefined
+    : createHash('sha256').update(terminal).digest('hex').slice(0, 16);
 }
 
 /** System user and host: `ada@laptop`. */

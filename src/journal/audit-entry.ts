@@ -6,6 +6,8 @@ export interface AuditOrigin {
   readonly job: string | null;
   /** Command without potentially private values. */
   readonly command: string;
+  /** Hash that stands for the terminal of the command; undefined without one. */
+  readonly terminal?: string | undefined;
 }
 
 export const nobody: AuditOrigin = { actor: 'unknown', job: null, command: '' };
@@ -26,6 +28,8 @@ export interface AuditDetails {
     readonly recorded: number;
     /** SHA-256 of the policy file under which the intent's money is reserved; null without a policy. */
     readonly policy: string | null;
+    /** As of the origin, so that a terminal takes back what it has sent. */
+    readonly terminal?: string;
   };
   /** A program received a quote, which it may place as an order. `cents` is the quote's maximum cost, fee included. */
   quoted: {
@@ -231,7 +235,7 @@ export type AuditEntry = {
 }[AuditKind];
 
 /** A chain record, as `audit log` shows it and `audit export` writes it. */
-export interface AuditRecord extends AuditOrigin {
+export interface AuditRecord extends Omit<AuditOrigin, 'terminal'> {
   /** Starts at 1, without gaps. */
   readonly number: number;
   /** ISO 8601. */

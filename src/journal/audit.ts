@@ -39,6 +39,11 @@ interface LiveQuery {
   readonly since: string;
 }
 
+/** An intent as its own record tells it. */
+interface SentIntent extends Pick<LiveIntent, 'key' | 'since'> {
+  readonly operation: string;
+}
+
 /** An intent that the chain does not say has failed. */
 interface LiveIntent {
   readonly key: string;
@@ -83,7 +88,7 @@ export class AuditChain {
    */
   append(entry: AuditEntry, mac?: Mac): AuditRecord {
     const head = this.head();
-    const { actor, job, command } = this.#origin();
+    const { actor, job, command, terminal } = this.#origin();
     const facts = {
       number: (head?.number ?? 0) + 1,
       time: new Date(this.#now()).toISOString(),
@@ -97,7 +102,7 @@ export class AuditChain {
       order_id: entry.orderId ?? null,
       amount_cents: entry.cents ?? null,
       currency: entry.currency ?? null,
-      detail: { ...entry.detail },
+      detail: { ...entry.detail, ...(entry.kind === 'intent' && terminal !== undefined && { terminal }) },
       previous: head?.hash ?? firstPrevious,
     };
     const record = hashedRecord(mac ? signedFacts(facts, mac) : facts);
@@ -270,6 +275,21 @@ export class AuditChain {
       else found.set(one.key, { ...one, orderId });
     }
     return [...found.values()];
+  }
+
+  /** The intents that a terminal has sent to a service, newest first. */
+  sentBy(terminal: string, service: string): readonly SentIntent[] {
+    const from = (this.head()?.number ?? 0) - checkedRecords;
+    const rows = this.#database.all(
+      `SELECT * FROM audit NOT INDEXED WHERE number > ? AND kind = 'intent' AND service = ? AND instr(detail, ?) > 0 ORDER BY number DESC`,
+      ...[from, service, terminal],
+    );
+    return rows.flatMap((row) => {
+      const { key, time, detail } = recordOfRow(row);
+      const of = Object(detail);
+      if (of.terminal !== terminal || of.again === true || typeof key !== 'string') return [];
+      return { key, since: String(time), operation: String(of.operation) };
+    });
   }
 
   /** Whether the chain has an intent whose end it does not have. */

@@ -129,6 +129,19 @@ export async function findReturn(
 const notEchoed = 'not echoed';
 const facts = ['order', 'reason', 'items'] as const;
 
+/** The returns of an order that have the same content as a request, oldest first. @throws ErrandError. */
+export async function sameReturns(client: Client, body: ReturnBody): Promise<readonly ReturnRecord[]> {
+  const same: ReturnRecord[] = [];
+  const query = { search: body.order_id };
+  for await (const { rows } of pages(client, 'return.list', { query }, { all: true }))
+    for (const { id, order_id: order } of rows) {
+      if (plainText(order).toLowerCase() !== body.order_id) continue;
+      const { body: found } = await client.call('return.get', { path: { return_request_id: String(id) } });
+      if (differences(body, found).length === 0) same.unshift(found);
+    }
+  return same;
+}
+
 /** Fields of an existing return that differ from the request. */
 function differences(requested: ReturnBody, existing: ReturnRecord): string[] {
   const requestedFacts = factsOf(requested);

@@ -49,12 +49,13 @@ interface Relayed {
   readonly body: Buffer;
 }
 
-/** A proxy between program and service that injects the given faults into creates. */
+/** A proxy between program and service that injects the given faults into creates, or into what `isHurt` says. */
 export class FaultProxy {
   readonly #server: Server;
   readonly #target: URL;
   /** Faults for the next creates, in order; later requests pass through. */
   faults: NetworkFault[] = [];
+  isHurt = (path: string): boolean => creates.has(path);
   onMoment: (moment: Moment) => void = () => {};
 
   constructor(target: string) {
@@ -87,7 +88,7 @@ export class FaultProxy {
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await whole(request);
-    const isCreate = request.method === 'POST' && creates.has(request.url ?? '');
+    const isCreate = request.method === 'POST' && this.isHurt(request.url ?? '');
     const fault = isCreate ? (this.faults.shift() ?? 'none') : 'none';
     if (isCreate) this.onMoment('request-came');
     if (fault.endsWith('-before')) return spoil(fault, response, undefined);

@@ -112,6 +112,7 @@ const givenLines: readonly CommandLine[] = [
   { command: 'reconcile' },
   { command: 'order explain', args: ({ delivered }) => [delivered] },
   { command: 'order cancel', args: async (scene) => [await pending(scene)] },
+  { command: 'undo', args: async (scene) => [await pending(scene)] },
   {
     command: 'return create',
     args: async (scene) => {

@@ -142,6 +142,47 @@ export const BulkReportRow = own({
   by_rule: z.array(text).describe('amounts that follow from rules alone'),
 });
 
+/** What became of an order that was to be cancelled. */
+export const CancelledRow = own({
+  row: whole
+    .nullable()
+    .describe('as a spreadsheet shows it; null of a single order, or where it is not known here'),
+  order_id: id.nullable(),
+  outcome: z
+    .enum([
+      'cancelled',
+      'was_cancelled',
+      'too_late',
+      'returned',
+      'elsewhere',
+      'not_ordered',
+      'waiting',
+      'in_doubt',
+      'not_tried',
+    ])
+    .describe(
+      'elsewhere: another command made the order, which stays; waiting: the service has not ordered the row yet',
+    ),
+  order_state: text.describe('before the command, such as pending or failed: out of stock'),
+  product: text,
+  ceiling_cents: cents.nullable(),
+});
+
+/** What became of a row of a file of returns. */
+export const BulkReturnRow = own({
+  row: whole.describe('as a spreadsheet shows it'),
+  order_id: id,
+  reference: text.nullable(),
+  outcome: z
+    .enum(['requested', 'was_requested', 'denied', 'refused', 'in_doubt', 'not_tried'])
+    .describe('was_requested, denied: by an earlier command; it was not requested again'),
+  return_id: id.nullable(),
+  status: text.nullable().describe('of the return at the service'),
+  reason: text,
+  quantity: count.describe('units of all lines'),
+  message: text.nullable().describe('why it was not requested'),
+});
+
 export const BulkReportGroup = own({
   by: text,
   group: text.nullable(),

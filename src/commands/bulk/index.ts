@@ -1,5 +1,6 @@
 import type { RootNoun } from '../../cli/define.ts';
 import { apply } from './apply.ts';
+import { cancel } from './cancel.ts';
 import { get } from './get.ts';
 import { list } from './list.ts';
 import { maps } from './maps.ts';
@@ -8,6 +9,7 @@ import { report } from './report.ts';
 import { results } from './results.ts';
 import { resume } from './resume.ts';
 import { retry } from './retry.ts';
+import { returnFile } from './return.ts';
 import { show } from './show.ts';
 import { template } from './template.ts';
 import { upload } from './upload.ts';
@@ -32,5 +34,7 @@ export const noun: RootNoun = {
     results,
     report,
     retry,
+    cancel,
+    returnFile,
   ],
 };

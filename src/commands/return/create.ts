@@ -1,13 +1,13 @@
-import { type ItemStatus, returnReasons } from '../../api/enums.ts';
-import { numberIn, objectsIn, textIn } from '../../api/json.ts';
-import { limits, uuidPattern } from '../../api/limits.ts';
-import type { Received } from '../../api/received.ts';
+import { returnReasons } from '../../api/enums.ts';
+import { objectsIn } from '../../api/json.ts';
+import { limits } from '../../api/limits.ts';
 import { checkShape } from '../../api/schemas/check.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import { issueText } from '../../api/validation.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { plainText } from '../../format/path.ts';
 import type { Column } from '../../format/result.ts';
+import { boughtItems } from '../../orders/bought-items.ts';
 import { lineNames } from '../../orders/columns.ts';
 import type { Order } from '../../orders/order-record.ts';
 import { requestReturn } from '../../orders/place-return.ts';
@@ -255,8 +255,6 @@ async function readBought(context: Context, orderId: string): Promise<ChosenItem
 
 type ReturnItem = Shape<'ReturnRequestCreate'>['items'][number];
 
-const neverBought: readonly ItemStatus[] = ['skipped', 'failed', 'cancelled'];
-
 /**
  * Parses `ID[=QUANTITY]` of each --item; the quantity defaults to one. @throws UsageError naming --item and the
  * problem.
@@ -274,32 +272,4 @@ function parseItem(text: string): ReturnItem {
   const order_item_id = checkUuid('order item', id);
   if (rest.length === 0) return { order_item_id, quantity: limits.quantity.min };
   return { order_item_id, quantity: parseInteger('--item: the quantity', rest.join('='), limits.quantity) };
-}
-
-type BoughtItem = ReturnItem & { readonly url: string };
-
-/**
- * Everything bought with an order, in the quantities bought. @throws ErrandError if the service does not report them.
- */
-function boughtItems(order: Received<'order.get'>): BoughtItem[] {
-  const conceded = objectsIn(order.fulfillment, 'concessions').filter(
-    ({ concern }) => concern === 'quantity',
-  );
-  return objectsIn(order, 'items')
-    .filter((item) => !neverBought.some((status) => status === item.status))
-    .map((item) => {
-      const id = textIn(item, 'id') ?? '';
-      const fulfilled = conceded.find(({ item_id }) => item_id === id);
-      const quantity = numberIn(fulfilled, 'fulfilled_quantity') ?? numberIn(item, 'quantity') ?? 0;
-      if (!uuidPattern.test(id) || !Number.isSafeInteger(quantity) || quantity < limits.quantity.min)
-        throw new ErrandError(
-          'unavailable',
-          `the service does not say what was bought with order ${order.id}`,
-          {
-            outcome: 'not_sent',
-            hint: 'Name the items with --item.',
-          },
-        );
-      return { order_item_id: id, quantity, url: plainText(item.url) };
-    });
 }

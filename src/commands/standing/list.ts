@@ -27,8 +27,11 @@ export const list = defineCommand({
     ]);
     const file = readEntryFile(context, standing);
     const rows = [];
+    let isRead = !offline;
     for (const entry of await entriesOf(file)) {
-      const orders = offline ? undefined : await shown.ordersIfRead(context, entry);
+      const orders = isRead ? await shown.ordersIfRead(context, entry) : undefined;
+      // A service that does not respond is not waited for again.
+      isRead = orders !== undefined;
       rows.push({
         ...shown.shownEntry(
           entry,

@@ -19,6 +19,8 @@ const examples = commands
 /** Exit codes other than 0 that an example may legitimately demonstrate. */
 const alsoFine: Readonly<Record<string, readonly number[]>> = {
   'order cancel': [0, 5],
+  'bulk cancel': [0, 5, 7],
+  undo: [0, 5, 7],
   'retailer check': [0, 7],
   'bulk apply': [0, 7],
   // No database is named here; test/postgres has one.
@@ -105,6 +107,10 @@ describe('every example of the help', () => {
     writeFileSync(join(workspace.folder, 'package.json'), JSON.stringify(shop));
     const [filed, returned] = [await newOrder(), await newOrder()];
     writeFileSync(join(workspace.folder, 'return.json'), JSON.stringify(await placedOrder(filed)));
+    writeFileSync(
+      join(workspace.folder, 'returns.csv'),
+      `order,reason\n${(await placedOrder(await newOrder())).order_id},damaged\n`,
+    );
     writeFileSync(join(workspace.folder, 'other.json'), JSON.stringify(await placedOrder(returned)));
     workspace.environment.RETURN = (
       await shell(workspace, 'errand return create --file other.json -o id')

@@ -1,0 +1,116 @@
+import type { Mood } from '../../api/order-state.ts';
+import type { Column, ListResult, Row } from '../../format/result.ts';
+import { saveFile } from '../../format/save-file.ts';
+import { ErrandError, exitCodes } from '../../platform/errors.ts';
+import { shellWord } from '../../platform/shell.ts';
+import type { Context } from '../../run/context.ts';
+import { isInDoubt, type KnownUpload, resumeStep, unsentLines } from '../upload/named.ts';
+import {
+  type Cancellable,
+  type CancelledRow,
+  CancelTally,
+  cancelAll,
+  cancellableText,
+  outcomeTexts,
+} from './cancel-rows.ts';
+
+/** Options of the commands that cancel what was ordered. */
+export const cancelOptions = {
+  returns: {
+    kind: 'text',
+    placeholder: 'file',
+    completes: 'files',
+    description: 'write what is too late to cancel to a file for `bulk return`',
+  },
+  force: { kind: 'flag', description: 'with --returns: write over the file' },
+  yes: { kind: 'flag', description: 'cancel without confirmation' },
+} as const;
+
+interface Asked {
+  readonly orders: readonly Cancellable[];
+  /** Uploads that the orders are of. */
+  readonly uploads: readonly KnownUpload[];
+  /** What is shown before the question and with `--dry-run`, such as `6 rows of december`. */
+  readonly what: string;
+  /** The command that tries again what the service has not ordered yet. */
+  readonly again: string;
+  readonly yes: boolean;
+  readonly returns: string | undefined;
+  readonly force: boolean;
+}
+
+/** Asks on a terminal, then cancels orders and shows what became of each. @throws ErrandError. */
+export async function cancelResult(
+  context: Context,
+  { orders, uploads, what, again, yes, returns, force }: Asked,
+): Promise<ListResult<CancelledRow>> {
+  const open = orders.filter(({ outcome }) => outcome === undefined).length;
+  const asks = open > 0 && !yes && context.interactive.yes && !context.previewsRequests;
+  if (asks || context.previewsRequests) context.note(`${what}: ${cancellableText(orders)}`);
+  if (asks && !(await context.confirm(open === 1 ? 'Cancel this order?' : 'Cancel these orders?')))
+    throw new ErrandError('interrupted', 'nothing was cancelled', { outcome: 'not_sent' });
+  const tally = new CancelTally();
+  async function* told() {
+    for await (const row of cancelAll(context, orders)) {
+      tally.add(row);
+      yield row;
+    }
+    if (returns !== undefined && tally.late.length > 0)
+      await saveFile(returns, [['order', ...tally.late, ''].join('\n')], { force });
+  }
+  const doubtful = uploads.filter(isInDoubt);
+  return {
+    kind: 'list',
+    rows: told(),
+    columns,
+    screen: screenOf(orders),
+    id: 'order_id',
+    empty: 'nothing to cancel',
+    hints: () => [
+      `${what}: ${tally.text}`,
+      ...lateLines(tally, returns),
+      ...(tally.of('waiting') === 0 ? [] : [`the service has yet to order the rest; then again: ${again}`]),
+      ...unsentLines(uploads),
+      ...doubtful.map((upload) => `first settle what is in doubt: ${resumeStep(context, upload).command}`),
+    ],
+    exitCode: () => (doubtful.length > 0 ? exitCodes.in_doubt : tally.exitCode),
+    isByName: true,
+  };
+}
+
+function lateLines({ late }: CancelTally, returns: string | undefined): string[] {
+  const [only, other] = late;
+  if (only === undefined) return [];
+  if (returns !== undefined)
+    return [`to give back what comes: errand bulk return ${shellWord(returns)} --reason no_longer_needed`];
+  return other === undefined
+    ? [`to give it back once it comes: errand return create --order ${only} --reason no_longer_needed`]
+    : ['to give back what comes: --returns FILE writes it for `errand bulk return`'];
+}
+
+const columns: readonly Column<CancelledRow>[] = [
+  { name: 'row', path: 'row', kind: 'count', weight: 20 },
+  { name: 'outcome', path: 'outcome', kind: 'status', weight: 10 },
+  { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 4 },
+  { name: 'ceiling', path: 'ceiling_cents', kind: 'money', weight: 6 },
+  { name: 'product', path: 'product', weight: 1 },
+];
+
+const moods: ReadonlyMap<string, Mood> = new Map([
+  ['cancelled', 'good'],
+  ['was_cancelled', 'good'],
+  ['waiting', 'waiting'],
+  ['returned', 'past'],
+  ['not_ordered', 'past'],
+]);
+
+/** On a terminal, the outcome in words; an order that has failed says why. A single order has no row. */
+const screenOf = (orders: readonly Cancellable[]): readonly Column<CancelledRow>[] =>
+  columns
+    .filter(({ name }) => name !== 'row' || orders.some(({ number }) => number !== undefined))
+    .map((column) => (column.name === 'outcome' ? { ...column, value: textOf, mood: moodOf } : column));
+
+const textOf = ({ outcome, order_state: state }: Row): string =>
+  outcome === 'not_ordered' ? String(state) : (outcomeTexts.get(String(outcome)) ?? String(outcome));
+
+const moodOf = ({ outcome }: Row): Mood => moods.get(String(outcome)) ?? 'bad';

@@ -1,0 +1,162 @@
+import { plainHeading } from '../../api/bulk-columns.ts';
+import { returnReasons } from '../../api/enums.ts';
+import { uuidPattern } from '../../api/limits.ts';
+import type { Shape } from '../../api/schemas/index.ts';
+import type { Reference } from '../../journal/attempts.ts';
+import { namespaceProblem, referenceOf, referenceProblem } from '../../orders/needs/reference.ts';
+import { UsageError } from '../../platform/errors.ts';
+import type { Context } from '../../run/context.ts';
+import { readTable } from '../csv/reader.ts';
+import type { Source } from '../upload/source.ts';
+
+export type Reason = Shape<'ReturnRequestCreate'>['reason'];
+
+/** A row of a file of returns. */
+export interface ReturnRow {
+  /** As a spreadsheet numbers it. */
+  readonly number: number;
+  readonly order: { readonly id: string } | { readonly reference: Reference };
+  readonly reason: Reason;
+  /** Id of a line of the order; undefined for its only line, or for all of it. */
+  readonly item: string | undefined;
+  /** Undefined for all units. */
+  readonly quantity: number | undefined;
+  readonly notes: string | undefined;
+}
+
+/** What is wrong with a row. */
+export interface RowProblem {
+  readonly row: number;
+  readonly text: string;
+}
+
+const fields = ['order', 'reference', 'reason', 'item', 'quantity', 'notes'] as const;
+type Field = (typeof fields)[number];
+
+/** Headings of each column beside its own name, without spaces, hyphens and capitals. */
+const headings: Readonly<Record<Field, readonly string[]>> = {
+  order: ['orderid', 'id'],
+  reference: ['errandreference', 'orderreference'],
+  reason: ['returnreason'],
+  item: ['itemid', 'orderitemid', 'orderitem'],
+  quantity: ['units'],
+  notes: ['note', 'comment'],
+};
+
+const fieldOf = (heading: string): Field | undefined =>
+  fields.find((field) => plainHeading(heading) === field || headings[field].includes(plainHeading(heading)));
+
+interface Given {
+  /** For rows that give none. */
+  readonly reason: Reason | undefined;
+  readonly namespace: string;
+}
+
+/**
+ * Reads a file of returns. @throws UsageError for a file without a column that names orders, or with two of one kind.
+ */
+export async function readReturns(
+  context: Context,
+  source: Source,
+  given: Given,
+): Promise<{
+  readonly rows: readonly ReturnRow[];
+  readonly problems: readonly RowProblem[];
+  /** Headings of columns that are not used. */
+  readonly unused: readonly string[];
+}> {
+  const problem = namespaceProblem(given.namespace);
+  if (problem !== undefined) throw new UsageError(`--namespace ${problem}`);
+  const rows: ReturnRow[] = [];
+  const problems: RowProblem[] = [];
+  let columns: ReadonlyMap<Field, number> | undefined;
+  let unused: readonly string[] = [];
+  const table = readTable(source.chunks(), {
+    name: source.name,
+    isHeading: (text) => fieldOf(text) !== undefined,
+  });
+  for await (const part of table) {
+    context.signal.throwIfAborted();
+    if (!columns) {
+      columns = columnsOf(part.headings, source.name);
+      unused = part.headings.filter((heading) => heading !== '' && fieldOf(heading) === undefined);
+    }
+    for (const [at, cells] of part.rows.entries()) {
+      const number = part.firstRow + at;
+      if (cells.every((cell) => cell.trim() === '')) continue;
+      const cell = (field: Field): string => (cells[columns?.get(field) ?? -1] ?? '').trim();
+      const read = readRow(number, cell, given);
+      if ('text' in read) problems.push(read);
+      else rows.push(read);
+    }
+  }
+  if (rows.length + problems.length === 0) throw new UsageError(`${source.name} has no rows`);
+  return { rows, problems: [...problems, ...repeated(rows)], unused };
+}
+
+function columnsOf(names: readonly string[], file: string): ReadonlyMap<Field, number> {
+  const columns = new Map<Field, number>();
+  for (const [at, name] of names.entries()) {
+    const field = fieldOf(name);
+    if (field === undefined) continue;
+    const other = columns.get(field);
+    if (other !== undefined)
+      throw new UsageError(`${file}: "${names[other]}" and "${name}" are both the ${field}; rename one`);
+    columns.set(field, at);
+  }
+  if (columns.has('order') || columns.has('reference')) return columns;
+  throw new UsageError(`${file}: no column names the orders: it needs one headed order or reference`, {
+    hint: `The columns of a file of returns are ${fields.join(', ')}; order takes ids.`,
+  });
+}
+
+function readRow(row: number, cell: (field: Field) => string, given: Given): ReturnRow | RowProblem {
+  const [id, name] = [cell('order'), cell('reference')];
+  const wrong = (text: string): RowProblem => ({ row, text });
+  if (id === '' && name === '') return wrong('it names no order: order and reference are empty');
+  if (id !== '' && !uuidPattern.test(id)) return wrong(`order "${id}" is not the id of an order`);
+  const problem = id === '' ? referenceProblem(name) : undefined;
+  if (problem !== undefined) return wrong(`its reference ${problem}`);
+  const text = cell('reason');
+  const reason =
+    text === ''
+      ? given.reason
+      : returnReasons.find((one) => one === text.toLowerCase().replace(/[\s-]+/g, '_'));
+  if (reason === undefined)
+    return wrong(
+      text === ''
+        ? `it gives no reason; a column or --reason does: ${returnReasons.join(', ')}`
+        : `reason "${text}" is none of ${returnReasons.join(', ')}`,
+    );
+  const item = cell('item');
+  if (item !== '' && !uuidPattern.test(item))
+    return wrong(`item "${item}" is not the id of a line; \`errand order get ORDER\` shows them`);
+  const quantity = cell('quantity');
+  if (quantity !== '' && !/^[1-9]\d{0,5}$/.test(quantity))
+    return wrong(`quantity "${quantity}" is not a whole number from 1`);
+  const notes = cell('notes');
+  return {
+    number: row,
+    order: id === '' ? { reference: referenceOf(name, given.namespace) } : { id: id.toLowerCase() },
+    reason,
+    item: item === '' ? undefined : item.toLowerCase(),
+    quantity: quantity === '' ? undefined : Number(quantity),
+    notes: notes === '' ? undefined : notes,
+  };
+}
+
+/** Two rows for the same line would be one return or two: only the user knows. */
+function repeated(rows: readonly ReturnRow[]): RowProblem[] {
+  const known = new Map<string, number>();
+  return rows.flatMap(({ number, order, item }) => {
+    const name = JSON.stringify([order, item ?? null]);
+    const first = known.get(name);
+    if (first === undefined) {
+      known.set(name, number);
+      return [];
+    }
+    return [
+      { row: number, text: `it returns the same as row ${first}; write one row with the quantity of both` },
+    ];
+  });
+}

@@ -1,0 +1,46 @@
+import { UsageError } from '../../platform/errors.ts';
+
+/** Rows by their numbers in the file. */
+export interface RowSelection {
+  readonly text: string;
+  readonly ranges: readonly (readonly [first: number, last: number])[];
+}
+
+const rangePattern = /^(\d{1,9})(?:-(\d{1,9}))?$/;
+
+/** Parses `12-20,31`. @throws UsageError naming the part that is no range. */
+export function parseRows(text: string): RowSelection {
+  const ranges = text.split(',').map((part): readonly [number, number] => {
+    const [, first, last = first] = rangePattern.exec(part.trim()) ?? [];
+    const range = [Number(first), Number(last)] as const;
+    if (!(range[0] >= 1 && range[0] <= range[1]))
+      throw new UsageError(`--rows ${text}: "${part}" is no row and no range of rows; write 12-20,31`);
+    return range;
+  });
+  return { text, ranges };
+}
+
+/**
+ * The rows that are selected; all of them without a selection.
+ * @throws UsageError for a range without a row, or if rows have no number on this machine.
+ */
+export function selectedRows<T extends { readonly number: number | undefined }>(
+  rows: readonly T[],
+  selection: RowSelection | undefined,
+): readonly T[] {
+  if (!selection) return rows;
+  if (rows.some(({ number }) => number === undefined))
+    throw new UsageError(
+      `--rows ${selection.text}: this machine does not know the numbers of all rows, since another one uploaded them`,
+      { hint: '`errand bulk report` lists the orders; `errand order cancel` takes their ids.' },
+    );
+  const has = ({ number = 0 }: T, [first, last]: readonly [number, number]) =>
+    number >= first && number <= last;
+  for (const range of selection.ranges) {
+    if (rows.some((row) => has(row, range))) continue;
+    const [first, last] = range;
+    const named = first === last ? `row ${first}` : `rows ${first} to ${last}`;
+    throw new UsageError(`--rows ${selection.text}: the upload has no ${named}`);
+  }
+  return rows.filter((row) => selection.ranges.some((range) => has(row, range)));
+}

@@ -1,0 +1,56 @@
+import { rowsText } from '../../bulk/check/row-sample.ts';
+import { readReport } from '../../bulk/report/read.ts';
+import { batchesArgument, namedBatches } from '../../bulk/upload/named.ts';
+import { cancelOptions, cancelResult } from '../../bulk/withdraw/cancel-result.ts';
+import { cancellableRow } from '../../bulk/withdraw/cancel-rows.ts';
+import { parseRows, selectedRows } from '../../bulk/withdraw/row-selection.ts';
+import { defineCommand } from '../../cli/define.ts';
+import { shellWord } from '../../platform/shell.ts';
+import { whereFlags } from '../../run/context-flags.ts';
+
+export const cancel = defineCommand({
+  name: 'cancel',
+  summary: 'Cancel the orders of an upload that are still pending',
+  description:
+    'One line for each row: cancelled, cancelled before, too late, failed. Only orders that the upload itself made are cancelled: one that another command made for the same need stays, and is listed. The same command again is safe, and goes on where it was cut short. On a terminal errand shows the number of orders and their ceilings, and asks.',
+  arguments: [batchesArgument],
+  options: {
+    rows: {
+      kind: 'text',
+      placeholder: 'numbers',
+      description: 'only these rows, as a spreadsheet numbers them: 12-20,31',
+    },
+    ...cancelOptions,
+  },
+  examples: [
+    { command: 'errand bulk cancel december', note: 'all that is still pending' },
+    { command: 'errand bulk cancel december --rows 12-20', note: 'some rows of the file' },
+    { command: 'errand bulk cancel december --dry-run', note: 'what would be cancelled, with its ceilings' },
+    {
+      command: 'errand bulk cancel december --returns late.csv --force',
+      note: 'and what is too late, as a file for bulk return',
+    },
+  ],
+  output: { list: 'CancelledRow' },
+  operations: ['bulk.get', 'order.list', 'order.cancel', 'order.get', 'wallet.get'],
+  exitCodes: {
+    5: 'no order could be cancelled: all are too late, or another command made them',
+    7: 'some orders were cancelled, and others were not',
+    10: 'in doubt: a batch of the upload, or a cancellation; the same command again finds out',
+    130: 'the question was answered with no, and nothing was cancelled; or Ctrl-C',
+  },
+  related: ['undo', 'order cancel', 'bulk return', 'bulk report'],
+  async run(context, { ids, rows: given, yes = false, returns, force = false }) {
+    const selection = given === undefined ? undefined : parseRows(given);
+    const named = await namedBatches(context, ids);
+    const report = await readReport(context, named);
+    const rows = selectedRows(report.rows, selection);
+    return cancelResult(context, {
+      orders: rows.map(cancellableRow),
+      uploads: named.uploads,
+      what: `${rowsText(rows.length)} of ${named.words.join(', ')}`,
+      again: `errand bulk cancel ${named.words.map(shellWord).join(' ')}${whereFlags(context)}`,
+      ...{ yes, returns, force },
+    });
+  },
+});

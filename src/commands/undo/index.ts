@@ -1,0 +1,118 @@
+import { uuidPattern } from '../../api/limits.ts';
+import { rowsText } from '../../bulk/check/row-sample.ts';
+import { readReport } from '../../bulk/report/read.ts';
+import { knownUpload, namedBatches } from '../../bulk/upload/named.ts';
+import { cancelOptions, cancelResult } from '../../bulk/withdraw/cancel-result.ts';
+import { cancellableOrder, cancellableRow } from '../../bulk/withdraw/cancel-rows.ts';
+import { defineRootCommand } from '../../cli/define.ts';
+import { journalCommand } from '../../journal/journal-command.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
+import { readOrder } from '../../orders/submit/existing.ts';
+import { labelsOf } from '../../orders/submit/intent.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
+import { shellLine, shellWord } from '../../platform/shell.ts';
+import type { Context } from '../../run/context.ts';
+import { whereFlags } from '../../run/context-flags.ts';
+
+export const command = defineRootCommand({
+  description:
+    'Cancels the last order or upload that this terminal itself sent, or the one that is named; never one that a command only found. It shows what that is, with its ceiling, and asks. What is too late to cancel is told, with the command that returns it. Undone twice is undone once: the order before it stays. Without a terminal, name what to undo.',
+  arguments: [
+    {
+      name: 'what',
+      description:
+        'id of an order or a batch, or name of an upload (default: the last that this terminal sent)',
+    },
+  ],
+  options: cancelOptions,
+  examples: [
+    { command: 'errand undo $ORDER', note: 'one order, while it is pending' },
+    {
+      command: 'errand undo december --returns late.csv --force',
+      note: 'an upload; what is too late goes to a file',
+    },
+  ],
+  output: { list: 'CancelledRow' },
+  operations: ['order.cancel', 'order.get', 'bulk.get', 'order.list', 'wallet.get'],
+  exitCodes: {
+    5: 'too late to cancel, or there is nothing to undo',
+    7: 'some orders of an upload were cancelled, and others were not',
+    10: 'in doubt: what was sent last, or its cancellation; the message says what settles it',
+    130: 'the question was answered with no, and nothing was cancelled; or Ctrl-C',
+  },
+  related: ['order cancel', 'bulk cancel', 'return create'],
+  async run(context, { what, yes = false, returns, force = false }) {
+    const target = what === undefined ? await lastSent(context) : await named(context, what);
+    const asked = { yes, returns, force };
+    if ('upload' in target) {
+      const batches = await namedBatches(context, [target.upload]);
+      const { rows } = await readReport(context, batches);
+      return cancelResult(context, {
+        orders: rows.map(cancellableRow),
+        uploads: batches.uploads,
+        what: `${rowsText(rows.length)} of ${target.upload}`,
+        again: `errand undo ${shellWord(target.upload)}${whereFlags(context)}`,
+        ...asked,
+      });
+    }
+    const order = cancellableOrder(await readOrder(await context.client(), target.order));
+    return cancelResult(context, {
+      orders: [order],
+      uploads: [],
+      what: `order ${target.order} (${order.product}, ${order.state})`,
+      again: shellLine`errand undo ${target.order}` + whereFlags(context),
+      ...asked,
+    });
+  },
+});
+
+type Target = { readonly order: string } | { readonly upload: string };
+
+async function named(context: Context, what: string): Promise<Target> {
+  const word = what.trim();
+  if (!uuidPattern.test(word)) return { upload: word };
+  const { value: service } = context.settings.baseUrl;
+  const id = word.toLowerCase();
+  const journal = journalExists(context.settings) ? await context.journal() : undefined;
+  const isBatch = journal?.madeBy(id, service)?.operation === 'bulk.create';
+  return isBatch ? { upload: id } : { order: id };
+}
+
+/** @throws UsageError without a terminal; ErrandError if nothing was sent, or it cannot be undone. */
+async function lastSent(context: Context): Promise<Target> {
+  const { settings, interactive } = context;
+  const { terminal } = (await context.origin())();
+  if (terminal === undefined || !interactive.yes)
+    throw new UsageError('without a terminal, undo needs the id of an order or the name of an upload', {
+      next: [{ command: `errand order list${whereFlags(context)}`, when: 'to find it' }],
+    });
+  const { value: service } = settings.baseUrl;
+  const journal = journalExists(settings) ? await context.journal() : undefined;
+  const last = journal?.audit.sentBy(terminal, service)[0];
+  if (!journal || !last) throw nothing('this terminal has sent nothing to this service');
+  const { one } = labelsOf(last.operation);
+  if (last.operation === 'return.create') throw nothing('the last thing that this terminal sent is a return');
+  const uploads = last.operation === 'bulk.create' ? await context.uploads() : undefined;
+  const name = uploads?.ofBatch(last.key)?.name;
+  if (name !== undefined && (await knownUpload(context, name))) return { upload: name };
+  const record = journal.find(last.key, service);
+  if (record?.order_id != null)
+    return last.operation === 'bulk.create' ? { upload: record.order_id } : { order: record.order_id };
+  if (record?.state !== 'intended') throw nothing(`the last ${one} of this terminal was refused`);
+  throw new ErrandError('in_doubt', `the last ${one} of this terminal is in doubt since ${last.since}`, {
+    outcome: 'unknown',
+    idempotencyKey: last.key,
+    next: [
+      {
+        command: journalCommand('resume', last.key, whereFlags(context)),
+        when: 'to find out what became of it',
+      },
+    ],
+  });
+}
+
+const nothing = (why: string): ErrandError =>
+  new ErrandError('conflict', `${why}: there is nothing to undo`, {
+    outcome: 'not_sent',
+    hint: 'Name an order or an upload to undo it.',
+  });

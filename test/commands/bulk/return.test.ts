@@ -1,0 +1,178 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { begin } from '../../support/run.ts';
+import { cutOff, errorOf, lose, type Shopping, shopping } from '../../support/shopping.ts';
+
+const headings =
+  'errand_reference,product_url,quantity,max_price,name,address_line1,city,state,postal_code,phone_number';
+
+/** Orders REQ-1, REQ-2 … of so many units, and waits until they are delivered. */
+async function delivered(shop: Shopping, ...quantities: readonly number[]): Promise<readonly string[]> {
+  const rows = quantities.map(
+    (quantity, at) =>
+      `REQ-${at + 1},${shop.service.product('test-success')},${quantity},$150.00,Ada Byron,${at + 1} Main St,Austin,TX,78701,5125550100`,
+  );
+  writeFileSync(join(shop.workspace.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
+  const placed = await shop.run('bulk', 'upload', 'orders.csv');
+  expect(placed.code, placed.stderr).toBe(0);
+  shop.service.pass(3600_000);
+  const { body } = await shop.service.send('GET', '/orders?limit=500');
+  const ids = new Map<string, string>(
+    body.orders.map(({ id, metadata }: { id: string; metadata: { errand_reference: string } }) => [
+      metadata.errand_reference,
+      id,
+    ]),
+  );
+  return quantities.map((_, at) => ids.get(`REQ-${at + 1}`) ?? expect.fail(`no order REQ-${at + 1}`));
+}
+
+function write(shop: Shopping, ...lines: readonly string[]): void {
+  writeFileSync(join(shop.workspace.folder, 'returns.csv'), `${lines.join('\n')}\n`);
+}
+
+const giveBack = (shop: Shopping, ...more: readonly string[]) =>
+  shop.run('bulk', 'return', 'returns.csv', ...more);
+
+async function outcomes(shop: Shopping, ...more: readonly string[]) {
+  const { code, stdout, stderr } = await giveBack(shop, '-o', 'csv', '--fields', 'row,outcome', ...more);
+  return { code, rows: stdout.trim().split('\n').slice(1), stderr };
+}
+
+const returns = async (
+  shop: Shopping,
+): Promise<readonly { order_id: string; items: { quantity: number }[] }[]> =>
+  (await shop.service.send('GET', '/returns?limit=100')).body.return_requests;
+
+describe('bulk return', () => {
+  test('requests one return for each row, by id or reference, and none twice', async () => {
+    const shop = await shopping();
+    const [first, second, third] = await delivered(shop, 1, 3, 2);
+    write(
+      shop,
+      'order,reference,reason,quantity,notes',
+      `${first},,damaged,,torn`,
+      ',REQ-2,wrong size,1,',
+      `${third},,,,`,
+    );
+    const made = await outcomes(shop, '--reason', 'no_longer_needed');
+    expect(made).toMatchObject({ code: 0, rows: ['2,requested', '3,requested', '4,requested'] });
+    const all = await returns(shop);
+    const quantities = Object.fromEntries(all.map(({ order_id: id, items }) => [id, items[0]?.quantity]));
+    expect(quantities).toEqual({ [String(first)]: 1, [String(second)]: 1, [String(third)]: 2 });
+    const again = await outcomes(shop, '--reason', 'no_longer_needed');
+    expect(again).toMatchObject({ code: 0, rows: ['2,was_requested', '3,was_requested', '4,was_requested'] });
+    for (let days = 5; days <= 40; days += 5) {
+      shop.service.pass(5 * 24 * 3600_000);
+      shop.later(days * 24 * 3600_000);
+      expect((await shop.run('wallet')).code).toBe(0);
+    }
+    const later = await outcomes(shop, '--reason', 'no_longer_needed');
+    expect(later.rows, later.stderr).toHaveLength(3);
+    expect(later.rows.filter((row) => row.endsWith(',requested'))).toEqual([]);
+    expect(await returns(shop)).toHaveLength(3);
+  });
+
+  test('checks the whole file first, and names each row that is wrong', async () => {
+    const shop = await shopping();
+    const [first, second] = await delivered(shop, 1, 2);
+    const unknown = '00000000-0000-4000-8000-000000000001';
+    write(
+      shop,
+      'Order ID,Item,Reason,Quantity,Colour',
+      `${first},,damaged,,red`,
+      'x,,damaged,,',
+      `${second},,broken,,`,
+      `${second},,damaged,1.5,`,
+      ',,damaged,,',
+      `${second},12,damaged,,`,
+    );
+    const refused = await giveBack(shop, '-o', 'json');
+    expect(refused.code, refused.stderr).toBe(7);
+    expect(errorOf(refused).details.rows).toEqual([
+      { row: 3, text: 'order "x" is not the id of an order' },
+      { row: 4, text: expect.stringMatching(/^reason "broken" is none of damaged, /) },
+      { row: 5, text: 'quantity "1.5" is not a whole number from 1' },
+      { row: 6, text: 'it names no order: order and reference are empty' },
+      { row: 7, text: expect.stringMatching(/^item "12" is not the id of a line/) },
+    ]);
+    write(
+      shop,
+      'order,reason,quantity',
+      `${first},damaged,`,
+      `${first},damaged,`,
+      `${second},damaged,3`,
+      `${unknown},damaged,`,
+    );
+    const twice = await giveBack(shop, '-o', 'json');
+    expect(errorOf(twice).details.rows).toEqual([
+      { row: 3, text: 'it returns the same as row 2; write one row with the quantity of both' },
+    ]);
+    write(shop, 'order,reason,quantity', `${first},damaged,`, `${second},damaged,3`, `${unknown},damaged,`);
+    const missing = await giveBack(shop, '-o', 'json');
+    expect([missing.code, errorOf(missing).details.rows]).toEqual([
+      7,
+      [
+        { row: 3, text: `quantity 3 is more than the 2 that were bought with order ${second}` },
+        { row: 4, text: expect.stringContaining(unknown) },
+      ],
+    ]);
+    write(shop, 'product,reason', 'x,damaged');
+    expect((await giveBack(shop)).stderr).toContain('no column names the orders');
+    expect(await returns(shop)).toEqual([]);
+  });
+
+  test('shows the requests with --dry-run, and sends none', async () => {
+    const shop = await shopping();
+    await delivered(shop, 1, 1);
+    write(shop, 'reference,reason', 'REQ-1,damaged', 'REQ-2,damaged');
+    const shown = await giveBack(shop, '--dry-run');
+    expect([shown.code, shown.stdout.match(/"method": "POST"/g)?.length]).toEqual([0, 2]);
+    expect(shown.stderr).toMatch(/^returns\.csv: 2 rows, 2 units to return$/m);
+    expect(await returns(shop)).toEqual([]);
+  });
+
+  test('tells a row that is refused, and requests the others', async () => {
+    const shop = await shopping();
+    const [first] = await delivered(shop, 2, 1);
+    expect((await shop.run('return', 'create', '--order', String(first), '--reason', 'damaged')).code).toBe(
+      0,
+    );
+    write(shop, 'reference,reason,quantity', 'REQ-1,damaged,1', 'REQ-2,damaged,');
+    expect(await outcomes(shop)).toMatchObject({ code: 7, rows: ['2,refused', '3,requested'] });
+    expect(await returns(shop)).toHaveLength(2);
+  });
+
+  test('of which a response is lost is in doubt, and the same file settles it', async () => {
+    const shop = await shopping();
+    await delivered(shop, 1, 1);
+    write(shop, 'reference,reason', 'REQ-1,damaged', 'REQ-2,damaged');
+    const lost = await cutOff(shop, () =>
+      giveBack(shop, '-o', 'csv', '--fields', 'row,outcome', '--retries', '0'),
+    );
+    expect([lost.code, lost.stdout.split('\n')[1]]).toEqual([10, '2,in_doubt']);
+    const again = await outcomes(shop);
+    expect([again.code, again.rows[0]]).toEqual([0, '2,was_requested']);
+    expect(await returns(shop)).toHaveLength(2);
+    lose(shop);
+  });
+
+  test('that was killed returns nothing twice', async () => {
+    const shop = await shopping();
+    await delivered(shop, 1, 1, 1, 1, 1, 1);
+    write(shop, 'reference,reason', ...[1, 2, 3, 4, 5, 6].map((at) => `REQ-${at},damaged`));
+    for (const moment of ['request-came', 'work-done', 'responded'] as const) {
+      const child = begin(shop.workspace, 'errand', ['bulk', 'return', 'returns.csv']);
+      const ended = new Promise((resolve) => child.once('close', resolve));
+      shop.losses.onMoment = (reached) => {
+        if (reached === moment) child.kill('SIGKILL');
+      };
+      await ended;
+    }
+    shop.losses.onMoment = () => {};
+    const last = await outcomes(shop);
+    expect(last.code, last.stderr).toBe(0);
+    const all = await returns(shop);
+    expect([all.length, new Set(all.map(({ order_id: id }) => id)).size]).toEqual([6, 6]);
+  });
+});
