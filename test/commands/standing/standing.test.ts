@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { makeKey, requestIdIn } from '../../support/approval-workspace.ts';
 import { embeddedShop, errand, type Finished } from '../../support/run.ts';
 import { serveAt } from '../../support/served.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
@@ -177,6 +178,23 @@ describe('a standing order', () => {
     expect([refused.code, rowsOf(refused)]).toMatchObject([11, [{ outcome: 'refused', exit_code: 11 }]]);
     writeFileSync(policy, 'version: 1\nlimits: { per_order: $200 }\n', { mode: 0o600 });
     expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed' }]);
+  });
+
+  test('that wants an approval is bought by the run after it was given', async () => {
+    const workspace = place();
+    await add(workspace);
+    const config = join(workspace.folder, '.config');
+    copyFileSync(`${makeKey(workspace, 'ada')}.pub`, join(config, 'ada.pub'));
+    chmodSync(join(config, 'ada.pub'), 0o600);
+    const policy = 'version: 1\napprove: { above: $20 }\napprovers: [ada.pub]\n';
+    writeFileSync(join(config, 'policy.yaml'), policy, { mode: 0o600 });
+    await advance(workspace, '1d');
+    const id = requestIdIn(await run(workspace));
+    expect((await run(workspace)).code).toBe(11);
+    const approved = await errand(workspace, ['approval', 'approve', id, '--key', 'ada']);
+    expect(approved.code, approved.stderr).toBe(0);
+    expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed' }]);
+    expect(await ordersIn(workspace)).toBe(1);
   });
 
   test('keeps the comments of a file that people have written', async () => {
