@@ -114,6 +114,8 @@ const walls: Readonly<Record<string, readonly string[]>> = {
   '@jmespath-community/jmespath': ['cli/output'],
   yaml: ['cli', 'format', 'spending', 'standing'],
   'csv-parse': ['bulk', 'spending'],
+  yauzl: ['bulk/xlsx'],
+  saxes: ['bulk/xlsx'],
   vitest: ['integrations/sdk/vitest'],
 };
 

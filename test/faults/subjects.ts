@@ -112,6 +112,21 @@ export const subjects: readonly Subject[] = [
       return { args, meant: 1, count };
     },
   },
+  {
+    name: 'bulk return',
+    mostWrites: 30,
+    async make(service, key, folder) {
+      const orders = [await placedOrder(service, key), await placedOrder(service, key)];
+      const file = join(folder, 'returns.csv');
+      writeFileSync(file, ['order,reason', ...orders.map((id) => `${id},damaged`), ''].join('\n'));
+      const args = ['bulk', 'return', file, ...limits];
+      const count = async (): Promise<number> => {
+        const totals = orders.map(async (id) => (await ask(service, key, `/returns?search=${id}`)).total);
+        return (await Promise.all(totals)).reduce((sum, total) => sum + total, 0);
+      };
+      return { args, meant: 2, count };
+    },
+  },
 ];
 
 /** An order that can be returned. */

@@ -112,7 +112,7 @@ export async function prepareUpload(
       ...{ preset: options.preset?.name, map: options.map, amounts: options.amounts },
       isAsBefore: options.isAsBefore ?? false,
       ...referenceFlags(options.reference),
-      ...{ locale: given.locale, encoding: given.encoding, delimiter: given.delimiter },
+      ...{ locale: given.locale, encoding: given.encoding, delimiter: given.delimiter, sheet: given.sheet },
     },
     ...{ batchSize, run, skipInvalid, skipDuplicates, again, notifies, isShared },
     shard: shard && shardText(shard),
@@ -241,7 +241,7 @@ function spendLines(
 
 export async function sha256Of(source: Source): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of source.chunks()) hash.update(chunk);
+  for await (const chunk of (source.bytes ?? source.chunks)()) hash.update(chunk);
   return hash.digest('hex');
 }
 

@@ -23,7 +23,7 @@ export async function placeFile(
   { shard: part, watch = false, ...given }: UploadGiven & { readonly shard?: string | undefined },
 ): Promise<ResultOf<typeof sentOutput>> {
   const shard = shardOf(part);
-  const source = await openCopy(context, file);
+  const source = await openCopy(context, file, given);
   try {
     const prepared = await prepareUpload(context, source, given, { shard });
     if (!prepared) return nothingIn(String(part), source.name);
@@ -51,7 +51,7 @@ export async function distributeFile(
     throw new UsageError('bulk upload --share needs a database that all workers reach, and none is named', {
       hint: 'Set ERRAND_DATABASE_URL, or the database of a profile. Without one, --shard 1/4 takes a part of a file.',
     });
-  const source = file === undefined ? undefined : await openCopy(context, file);
+  const source = file === undefined ? undefined : await openCopy(context, file, given);
   try {
     const { distributeUpload: shareUpload } = await import('../../bulk/workers/share-upload.ts');
     const { sent, facts, hasOrdered } = await shareUpload(context, database, source, given);
