@@ -74,7 +74,8 @@ function manifestOf(folder) {
 function noticeOf(folder) {
   const { name, version, license, repository, homepage } = manifestOf(folder);
   const files = readdirSync(folder).filter((file) => /^(?:licen[cs]e|copying|notice)/i.test(file));
-  const paths = files.length > 0 ? files.map((file) => join(folder, file)) : (unshipped[name] ?? wordings[license] ?? []);
+  const paths =
+    files.length > 0 ? files.map((file) => join(folder, file)) : (unshipped[name] ?? wordings[license] ?? []);
   if (paths.length === 0 || !license) throw new Error(`${name} ${version} has no licence that could be told`);
   const text = paths.map((path) => readFileSync(path, 'utf8').trim()).join('\n\n');
   return { name: `${name} ${version}`, licence: license, source: sourceOf(repository) ?? homepage, text };

@@ -30,7 +30,7 @@ export async function placeFile(
     const sent = await previewedWith(prepared.exitCode, () => uploadFile(context, prepared.upload));
     const facts = [
       ...prepared.facts,
-      ...existedBefore(sent.batches),
+      ...existedBefore(sent),
       ...(await anotherOccasion(context, prepared.upload.decided, source.name)),
     ];
     return await sentResult(context, sent, { facts, watch, exitCode: prepared.exitCode });
@@ -56,7 +56,7 @@ export async function distributeFile(
     const { distributeUpload: shareUpload } = await import('../../bulk/workers/share-upload.ts');
     const { sent, facts, hasOrdered } = await shareUpload(context, database, source, given);
     return await sentResult(context, sent, {
-      facts: [...facts, ...(hasOrdered ? [] : existedBefore(sent.batches))],
+      facts: [...facts, ...(hasOrdered ? [] : existedBefore(sent))],
       watch,
     });
   } finally {

@@ -44,6 +44,8 @@ const without: Readonly<Record<string, readonly string[]>> = {
   // Prints only what the executed command prints.
   'sandbox exec': ['table', 'JSON'],
   'bulk results': ['JSON'],
+  // A retry is not repeated while it is under way; see test/commands/bulk/retry.test.ts.
+  'bulk retry': ['JSON'],
   'bulk template': ['JSON'],
   completion: ['JSON'],
   // It speaks a protocol regardless of -o.
