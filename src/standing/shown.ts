@@ -9,7 +9,7 @@ import { ErrandError, stopOf } from '../platform/errors.ts';
 import { safeText } from '../platform/redact/safe-text.ts';
 import type { Context } from '../run/context.ts';
 import { moneyOf } from '../spending/money-of-order.ts';
-import { cadenceText, type Day, dateText, dayAt, dueAt, nextDates } from './cadence.ts';
+import { cadenceText, type Day, dateText, dayAt, dueAt, halfStep, nextDates } from './cadence.ts';
 import type { StandingEntry } from './entries.ts';
 import { type DateOrder, listDateOrders } from './orders.ts';
 import { planDates } from './plan.ts';
@@ -50,7 +50,7 @@ export function shownEntry(
   };
 }
 
-/** The dates on which an entry is to be bought, from today on, without those that were. */
+/** The dates on which an entry is to be bought, from today on, without those that were, or that an order close to them covers. */
 function comingDates(
   { schedule, skipped, since }: StandingEntry,
   now: number,
@@ -58,10 +58,11 @@ function comingDates(
 ): readonly Day[] {
   const { timeZone } = schedule;
   const today = Math.max(dayAt(timeZone, now), since === undefined ? 0 : dayAt(timeZone, since));
-  const apart = new Set(skipped);
-  for (const { day, state } of orders) if (state === 'placed') apart.add(day);
-  return nextDates(schedule, today, maxNext + skipped.length + 1)
-    .filter((day) => !apart.has(day))
+  const bought = orders.filter(({ state }) => state === 'placed').map(({ day }) => day);
+  const isBought = (day: Day): boolean =>
+    bought.some((one) => one === day || Math.abs(one - day) < halfStep(schedule));
+  return nextDates(schedule, today, maxNext + skipped.length + 2)
+    .filter((day) => !skipped.includes(day) && !isBought(day))
     .slice(0, maxNext);
 }
 

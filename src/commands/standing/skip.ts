@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { fileOption } from '../../standing/file.ts';
-import { entryResult } from './result.ts';
+import { entryResult, fileFlag } from './result.ts';
 
 export const skip = defineCommand({
   name: 'skip',
@@ -39,7 +39,7 @@ export const skip = defineCommand({
       const other = days.find((day) => occurrences(schedule, day, day).length === 0);
       if (other !== undefined && !undo)
         throw new UsageError(`${name} has no date ${dateText(other)}; nothing was changed`, {
-          next: [{ command: typed(name), when: 'to see its dates' }],
+          next: [{ command: `errand standing show ${name}${fileFlag(standing)}`, when: 'to see its dates' }],
         });
       const rest = undo ? skipped.filter((day) => !days.includes(day)) : [...new Set([...skipped, ...days])];
       if (rest.length === skipped.length) return;
@@ -51,5 +51,3 @@ export const skip = defineCommand({
     return entryResult(context, changed, name, standing);
   },
 });
-
-const typed = (name: string): string => `errand standing show ${name}`;
