@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { address } from '../support/order-body.ts';
 import type { Service } from './service.ts';
@@ -55,6 +55,21 @@ export const subjects: readonly Subject[] = [
     async make(service, key, folder) {
       const intent = randomUUID();
       const args = ['order', 'create', '--file', orderFile(service, folder, intent), ...limits];
+      return { args, meant: 1, count: () => countOrders(service, key, intent) };
+    },
+  },
+  {
+    name: 'standing run',
+    mostWrites: 20,
+    async make(service, key, folder) {
+      const intent = randomUUID();
+      const order = JSON.parse(readFileSync(orderFile(service, folder, intent), 'utf8'));
+      const id = intent.replaceAll('-', '').slice(0, 12);
+      const entry = { id, dates: [new Date().toISOString().slice(0, 10)], late: '2d', order };
+      const file = join(folder, 'standing.yaml');
+      writeFileSync(file, JSON.stringify({ version: 1, orders: { coffee: entry } }), { mode: 0o600 });
+      // Ids alone: a list with a row that says what went wrong is no result.
+      const args = ['standing', 'run', '--standing', file, '--timeout', '3s', '-o', 'id', '--retries', '1'];
       return { args, meant: 1, count: () => countOrders(service, key, intent) };
     },
   },

@@ -60,6 +60,7 @@ const without: Readonly<Record<string, readonly string[]>> = {
   'auth use': ['JSON'],
   'address remove': ['JSON'],
   'profile use': ['JSON'],
+  'standing remove': ['JSON'],
   'profile delete': ['JSON'],
   'config set': ['JSON'],
   'profile database': ['JSON'],
