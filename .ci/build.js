@@ -191,6 +191,8 @@ const groups = [
       ...['api/bulk-row', 'api/control', 'api/sandbox-faults', 'api/country', 'platform/net/addresses'],
     ],
   },
+  // A run that has nothing to do loads no more.
+  { name: 'standing', needs: ['commands/standing/index'] },
   { name: 'network', needs: ['http/transport/network'] },
   { name: 'schemas', needs: ['orders/input/check'] },
   { name: 'sandbox', needs: ['sandbox-door'], of: /[\\/]src[\\/]sandbox/ },

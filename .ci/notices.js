@@ -19,6 +19,9 @@ const runtime = /^\0?rolldown[\\/]runtime/;
 /** Licences whose wording is the same for all, for packages that name one and hold no text. */
 const wordings = { Unlicense: [new URL('./unlicense.txt', import.meta.url)] };
 
+/** Licences that packages have in their repositories and do not ship, by the names of the packages. */
+const unshipped = { saxes: [new URL('./saxes-licence.txt', import.meta.url)] };
+
 /** A plugin that hears what each bundle holds, and writes the notices of all of them. */
 export function createNotices() {
   const modules = new Set();
@@ -71,7 +74,8 @@ function manifestOf(folder) {
 function noticeOf(folder) {
   const { name, version, license, repository, homepage } = manifestOf(folder);
   const files = readdirSync(folder).filter((file) => /^(?:licen[cs]e|copying|notice)/i.test(file));
-  const paths = files.length > 0 ? files.map((file) => join(folder, file)) : (wordings[license] ?? []);
+  const paths =
+    files.length > 0 ? files.map((file) => join(folder, file)) : (unshipped[name] ?? wordings[license] ?? []);
   if (paths.length === 0 || !license) throw new Error(`${name} ${version} has no licence that could be told`);
   const text = paths.map((path) => readFileSync(path, 'utf8').trim()).join('\n\n');
   return { name: `${name} ${version}`, licence: license, source: sourceOf(repository) ?? homepage, text };

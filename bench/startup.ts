@@ -30,7 +30,22 @@ export async function measure(folder: string): Promise<Row[]> {
   // Data for completion: a key, an address and orders in the embedded sandbox.
   const product = 'http://127.0.0.1:4848/shop/test-never';
   time(own('', ['order', 'create', '--product', product, '--max-price', '$0.10', '--ship-to', 'home']));
-  return besideNode([
+  const standing = {
+    ...env,
+    ...{
+      ERRAND_BASE_URL: 'http://127.0.0.1:9',
+      ERRAND_API_KEY: 'sbx_test_0',
+      ERRAND_CONFIG_DIR: join(folder, 'recurring'),
+    },
+  };
+  const recurring = (name: string, args: readonly string[]): Command => ({
+    ...own(name, args),
+    env: standing,
+  });
+  time(recurring('', ['standing', 'add', 'coffee', ...distantOrder]));
+  const path = recurring('errand config path', ['config', 'path']);
+  const idle = recurring('errand standing run, nothing due', ['standing', 'run']);
+  const rows = besideNode([
     own('errand --version', ['--version'], aimOf({ on20: 1.12, on24: 1.15 })),
     own('errand --help', ['--help'], aimOf({ on20: 1.25, on24: 1.35 })),
     own(
@@ -46,7 +61,34 @@ export async function measure(folder: string): Promise<Row[]> {
     own('errand order --help', ['order', '--help']),
     own('errand config path', ['config', 'path']),
   ]);
+  const [pathMs = 0, idleMs = 0] = inTurn([path, idle]);
+  return [...rows, timeBeside(idle.name, idleMs, { name: path.name, ms: pathMs }, 1.2)];
 }
+
+/** A standing order whose first date is years away. */
+const distantOrder = [
+  ...[
+    '--product',
+    'https://shop.example/a',
+    '--max-price',
+    '$50',
+    '--every',
+    '1mo',
+    '--starts',
+    '2090-01-01',
+  ],
+  ...[
+    '--first-name',
+    'Ada',
+    '--last-name',
+    'Example',
+    '--address-line1',
+    '100 Congress Avenue',
+    '--city',
+    'Austin',
+  ],
+  ...['--state', 'TX', '--postal-code', '78701', '--country', 'US', '--phone-number', '5125550100'],
+];
 
 /** Median times in ms over interleaved runs; excludes the first run of each, which reads the program from disk. */
 export function inTurn(commands: readonly Command[]): number[] {

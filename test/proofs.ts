@@ -44,6 +44,11 @@ const parts: readonly Part[] = [
     command: faults('--needs', '2000', '--seed', '1'),
   },
   {
+    name: 'standing',
+    proves: 'one order for each date: 52 weeks on 50 machines, with kills, lost responses, clocks that jump',
+    command: faults('--standing', '52', '--machines', '50', '--seed', '1'),
+  },
+  {
     name: 'team',
     proves: 'several machines, one database: 100 randomized runs',
     command: faults('--team', '--runs', '100'),

@@ -3,9 +3,11 @@ import { textIn } from './json.ts';
 import { isFailedOrder } from './order-state.ts';
 
 /** HTTP status of an error code, and a hint for the caller. */
-interface CodeRow {
+export interface CodeRow {
   readonly status: number;
   readonly hint: string;
+  /** A reason of the order: its product, retailer or address. A later failure of the order may have the same. */
+  readonly isOfOrder?: true;
   /** Observed on the service, but not in its specification. */
   readonly observed?: true;
   /** No longer returned. */
@@ -47,34 +49,49 @@ export const errorCodes = {
   invalid_payment_method: { status: 402, hint: 'Choose another payment method; this one was refused.' },
   invalid_shipping_address: {
     status: 400,
+    isOfOrder: true,
     hint: 'Correct the shipping address; the message names what was refused.',
   },
   url_unreachable: {
     status: 400,
+    isOfOrder: true,
     hint: 'Open the product URL in a browser; copy the address of the product page itself.',
   },
   non_us_retailer: {
     status: 400,
+    isOfOrder: true,
     legacy: true,
     hint: 'Choose a retailer that sells in the destination country.',
   },
   unsupported_retailer: {
     status: 400,
+    isOfOrder: true,
     hint: '`errand retailer list` shows the retailers that can be ordered from.',
   },
-  unsupported_country: { status: 400, hint: 'The service delivers to US, DE and IT.' },
+  unsupported_country: { status: 400, isOfOrder: true, hint: 'The service delivers to US, DE and IT.' },
   retailer_country_not_supported: {
     status: 400,
+    isOfOrder: true,
     hint: 'This retailer sells from a country that is not served; `errand retailer list` shows others.',
   },
   guest_checkout_not_supported: {
     status: 400,
+    isOfOrder: true,
     hint: 'This retailer needs your own account: `errand account add`, then order with --account.',
   },
-  invalid_variant: { status: 400, hint: 'Choose one of the variants that `errand product get` lists.' },
-  out_of_stock: { status: 400, hint: 'Choose another product or seller, or order again later.' },
+  invalid_variant: {
+    status: 400,
+    isOfOrder: true,
+    hint: 'Choose one of the variants that `errand product get` lists.',
+  },
+  out_of_stock: {
+    status: 400,
+    isOfOrder: true,
+    hint: 'Choose another product or seller, or order again later.',
+  },
   shipping_unavailable: {
     status: 400,
+    isOfOrder: true,
     hint: 'The retailer does not ship this item there; choose another address or item.',
   },
   order_not_cancellable: {

@@ -47,6 +47,12 @@ export const entries: readonly Entry[] = [
     load: () => import('./order/index.ts'),
   },
   {
+    name: 'standing',
+    group: 'Orders',
+    summary: 'Standing orders: what is bought again and again, each date once',
+    load: () => import('./standing/index.ts'),
+  },
+  {
     name: 'undo',
     group: 'Orders',
     summary: 'Cancel the last order or upload of this terminal',

@@ -1,9 +1,10 @@
 import { renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { retryWhile, type Waiting } from '../platform/async.ts';
+import type { Waiting } from '../platform/async.ts';
 import { StorageError, UsageError } from '../platform/errors.ts';
 import { addressTaken, withAddress, withoutAddress } from './addresses.ts';
 import type { KeyChange } from './keys.ts';
+import { lockPath } from './lock.ts';
 import { mapIn, type SavedMap, withMap } from './maps.ts';
 import { makeConfigFolder, reasonOf } from './paths.ts';
 import {
@@ -229,7 +230,7 @@ export class SettingsStore {
   async #update(change: (stored: Stored) => Stored): Promise<void> {
     const folder = dirname(this.file);
     makeConfigFolder(folder);
-    const release = await lock(folder, this.#waiting);
+    const release = await lockPath(folder, `the configuration folder ${folder}`, this.#waiting);
     try {
       const before = this.#readForWrite();
       const next = change(before);
@@ -313,30 +314,3 @@ async function loadConf(): Promise<typeof import('conf')> {
       if (!known.includes(listener)) process.off(signal, listener);
   return conf;
 }
-
-/**
- * Locks the configuration folder. @returns the unlock function. @throws StorageError if another process holds the lock.
- */
-async function lock(folder: string, waiting: Waiting): Promise<() => Promise<void>> {
-  const { default: lockfile } = await import('proper-lockfile');
-  try {
-    return await retryWhile(isLocked, () => lockfile.lock(folder, { stale: 10_000 }), {
-      ...waiting,
-      lock: folder,
-    });
-  } catch (cause) {
-    const { signal } = waiting;
-    if (signal?.aborted && cause === signal.reason) throw cause;
-    const isHeld = isLocked(cause);
-    const why = isHeld ? 'another errand is writing it' : reasonOf(cause);
-    throw new StorageError(`the configuration folder ${folder} cannot be locked: ${why}`, {
-      cause,
-      ...(isHeld && {
-        hint: `Wait for it to end. Where none is running, remove ${folder}.lock and try again.`,
-      }),
-    });
-  }
-}
-
-const isLocked = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ELOCKED';

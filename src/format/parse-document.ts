@@ -49,20 +49,22 @@ export function parseDocument(
 /**
  * Parses YAML into a tree with source positions. Rejects duplicate keys, amounts split at a comma, deep nesting and
  * YAML 1.1.
- * @param remedy tells the user how to write an amount with a comma; by default, in cents.
+ * @param remedy tells the user how to write an amount with a comma; by default, in cents. @param hasColumns adds the
+ * column to the line in errors.
  * @throws UsageError naming the document, the line and the problem.
  */
 export function readYaml(
   name: string,
   text: string,
   remedy: CommaRemedy = centsWithoutComma,
+  hasColumns = false,
 ): Document.Parsed {
   checkDepth(name, text);
   // Disable the library's own check. It compares every pair of keys, so a map of 100,000 keys would take minutes and
   // could not be interrupted.
   const document = parseYaml(text, { uniqueKeys: false, prettyErrors: true });
   const [error] = document.errors;
-  if (error) throw broken(name, error);
+  if (error) throw broken(name, error, hasColumns);
   if (document.directives?.yaml.version === '1.1')
     throw new UsageError(
       `${name} says %YAML 1.1, which reads 010 as 8; errand reads YAML 1.2: take the %YAML line out`,
@@ -72,7 +74,7 @@ export function readYaml(
       const cut = map.flow ? cutAmount(map.items) : undefined;
       if (cut) throw commaWithin(name, text, cut, `within braces ${remedy(cut.amount)}`);
       const again = repeatedKey(map);
-      if (again !== undefined) throw givenTwice(name, text, again);
+      if (again !== undefined) throw givenTwice(name, text, again, hasColumns);
     },
     Seq(_, { flow, items }) {
       // In brackets, `1, 100` is two numbers, so only an entry with a currency counts as a split amount.
@@ -106,11 +108,14 @@ const reasons: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'a second document begins here; write one',
 };
 
-function broken(name: string, error: YAMLParseError): UsageError {
-  const line = error.linePos?.[0].line;
+function broken(name: string, error: YAMLParseError, hasColumns: boolean): UsageError {
+  const { line, col } = error.linePos?.[0] ?? {};
+  const column = hasColumns && col !== undefined ? `, column ${col}` : '';
   const plain = error.message.split('\n', 1)[0]?.replace(/ at line \d+, column \d+:?$/, '');
   const reason = reasons[error.code] ?? plain;
-  return new UsageError(`${name}${line === undefined ? '' : `, line ${line}`}: ${reason}`, { cause: error });
+  return new UsageError(`${name}${line === undefined ? '' : `, line ${line}${column}`}: ${reason}`, {
+    cause: error,
+  });
 }
 
 /** Position of a repeated key in a map. Ignores keys that are not scalars, because no record has such keys. */
@@ -126,12 +131,13 @@ function repeatedKey({ items }: YAMLMap): number | undefined {
   return undefined;
 }
 
-function givenTwice(name: string, text: string, at: number): UsageError {
-  const line = text.slice(0, at).split('\n').length;
+function givenTwice(name: string, text: string, at: number, hasColumns: boolean): UsageError {
+  const lines = text.slice(0, at).split('\n');
+  const column = hasColumns ? `, column ${(lines.at(-1) ?? '').length + 1}` : '';
   const [, quoted, bare] = /^(?:"([^"\n]{1,80})"|([^\s:,{}"]{1,80}))/.exec(text.slice(at, at + 100)) ?? [];
   const key = quoted ?? bare;
   return new UsageError(
-    `${name}, line ${line}: ${key === undefined ? 'a key is given twice' : `"${key}" is given twice`}`,
+    `${name}, line ${lines.length}${column}: ${key === undefined ? 'a key is given twice' : `"${key}" is given twice`}`,
   );
 }
 

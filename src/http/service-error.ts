@@ -1,4 +1,10 @@
-import { type ErrorCode, errorCodes, errorHint, errorResponseHint } from '../api/error-codes.ts';
+import {
+  type CodeRow,
+  type ErrorCode,
+  errorCodes,
+  errorHint,
+  errorResponseHint,
+} from '../api/error-codes.ts';
 import type { ValidationIssue } from '../api/validation.ts';
 import {
   type ErrandError,
@@ -162,7 +168,7 @@ function errorOfResponse(request: Prepared, response: ServiceResponse, facts: Er
   if (response.status < 400) return redirection(request, response, facts);
   const body = readErrorBody(response.bytes);
   const { code, message = `${requestLine(request)} returned ${response.status}`, details } = body;
-  const category = categoryOf(response.status, code);
+  const category = categoryOf(request, response.status, code);
   const isTheService = body.message !== undefined || code !== undefined || body.issues !== undefined;
   if (!isTheService && isHtml(response) && (category === 'not_found' || category === 'usage')) {
     return new UnavailableError(
@@ -213,10 +219,13 @@ function validation({ issues = [] }: ErrorBody, facts: ErrorFacts): ErrandError 
 }
 
 /** The code takes precedence over the status, unless the status indicates a server failure. */
-function categoryOf(status: number, code: string | undefined): ErrorCategory {
+function categoryOf({ idempotencyKey }: Prepared, status: number, code: string | undefined): ErrorCategory {
   if (isTemporary(status)) return 'unavailable';
   if (code !== undefined && refusedByState.includes(code)) return 'conflict';
-  const effectiveStatus = code !== undefined && isKnown(code) ? errorCodes[code].status : status;
+  const known: CodeRow | undefined = code !== undefined && isKnown(code) ? errorCodes[code] : undefined;
+  // An order that is refused at once ends as one does that is refused later. Only orders have keys.
+  if (known?.isOfOrder && idempotencyKey !== undefined) return 'ended_badly';
+  const effectiveStatus = known?.status ?? status;
   return categories[effectiveStatus] ?? (isTemporary(effectiveStatus) ? 'unavailable' : 'usage');
 }
 

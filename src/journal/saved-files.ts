@@ -211,7 +211,7 @@ const isSame = (one: ReadonlyMap<string, string>, other: ReadonlyMap<string, str
  * Atomically replaces a private convenience file. Not durable: a power cut may lose it. @returns false if it could not
  * be written, as on a full or read-only disk.
  */
-function writeWhole(folder: string, file: string, text: string): boolean {
+export function writeWhole(folder: string, file: string, text: string): boolean {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   try {
     makePrivateFolder(folder, () => {});

@@ -13,3 +13,7 @@ export const shellLine = (parts: TemplateStringsArray, ...words: readonly (strin
  */
 export const typedCommand = (words: readonly string[]): string =>
   ['errand', ...words.map(shellWord)].join(' ');
+
+/** Arguments without an option and its value. */
+export const withoutOption = (argv: readonly string[], option: string): readonly string[] =>
+  argv.filter((word, at) => !word.startsWith(`${option}=`) && word !== option && argv[at - 1] !== option);

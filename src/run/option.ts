@@ -12,6 +12,7 @@ export type SourceName =
   | 'retailers'
   | 'events'
   | 'maps'
+  | 'standing'
   | 'uploads';
 
 /** Values that shell completion offers; none for free text. */

@@ -1,6 +1,6 @@
 import { type IntentProof, wasHeld } from '../journal/intent-proof.ts';
 import type { Intent, JournalRecord } from '../journal/journal-record.ts';
-import { ErrandError, stopOf, UsageError } from '../platform/errors.ts';
+import { ErrandError, exitCodes, stopOf, UsageError } from '../platform/errors.ts';
 import type { OrderContext } from '../run/order-context.ts';
 import type { ApprovedKey } from './approval/key.ts';
 import type { Consent } from './options.ts';
@@ -130,12 +130,19 @@ export async function reserveAhead(
   };
 }
 
-/** The policy's verdict on proposed orders, without reserving anything; undefined if there is no policy. */
-export async function previewPolicy(
+/** The part of a consent that a preview heeds. What is asked for at the terminal is not asked for. */
+type Previewed = Pick<Consent, 'approval' | 'plan'>;
+
+/**
+ * The policy's verdict on proposed orders, without reserving anything; undefined if there is no policy. If earlier
+ * orders decide against them, first fetches what became of those, as sending does.
+ */
+async function previewPolicy(
   context: OrderContext,
   proposed: readonly ProposedOrder[],
+  { approval, plan }: Previewed = {},
 ): Promise<Verdict | undefined> {
-  return (await gateFor(context, proposed))?.preview();
+  return (await gateFor(context, proposed, { approval, plan }))?.settledPreview();
 }
 
 /**
@@ -207,22 +214,36 @@ export const obstacleHint = ({ outcome, rule, file, line }: PolicyObstacle): str
 export async function policyLines(
   context: OrderContext,
   proposed: readonly ProposedOrder[],
+  consent?: Previewed,
 ): Promise<string[]> {
-  const verdict = await previewPolicy(context, proposed);
+  return linesOf(await previewPolicy(context, proposed, consent));
+}
+
+async function linesOf(verdict: Verdict | undefined): Promise<string[]> {
   if (!verdict) return [];
   const { verdictLines } = await import('./policy/refusal.ts');
   return verdictLines(verdict);
 }
 
 /**
- * Like `policyLines`, but prints the lines. It is for previews, so it continues even if the service cannot be reached.
+ * Prints the verdict for a preview, which goes on even if the service cannot be reached. @returns the exit code with
+ * which sending the orders would end; undefined if the policy allows them.
  */
-export async function notePolicy(context: OrderContext, proposed: readonly ProposedOrder[]): Promise<void> {
-  if (context.previewsReads) return;
+export async function notePolicy(
+  context: OrderContext,
+  proposed: readonly ProposedOrder[],
+  consent?: Previewed,
+): Promise<number | undefined> {
+  if (context.previewsReads) return undefined;
   try {
-    for (const line of await policyLines(context, proposed)) context.note(line);
+    const verdict = await previewPolicy(context, proposed, consent);
+    for (const line of await linesOf(verdict)) context.note(line);
+    const isAllowed = verdict?.outcome !== 'refused' && verdict?.outcome !== 'needs_approval';
+    return isAllowed ? undefined : exitCodes.policy;
   } catch (error) {
-    if (!(error instanceof ErrandError) || error.category === 'policy') throw error;
+    const isFinal = !(error instanceof ErrandError) || error.category === 'policy' || stopOf(error);
+    if (isFinal) throw error;
     context.note(`policy: not checked (${error.message})`);
+    return error.exitCode;
   }
 }

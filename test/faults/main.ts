@@ -8,7 +8,9 @@
  * limit,
  * and randomized runs while the database crashes (`--bounded` for each change; `--runs 500` sets the number of runs).
  * `npm run faults -- --needs 1000 --seed 1` random histories of commands for the same needs: never two live orders of one
- * (`--doors reference,upload` draws from those alone, and with `--shared` the machines share a database).
+ * (`--doors reference,upload` draws from those alone, and with `--shared` the machines share a database);
+ * `npm run faults -- --standing 52 --machines 50 --seed 1` real processes on machines without a common journal that run one
+ * file of standing orders for so many weeks.
  */
 import { parseArgs } from 'node:util';
 import { runFlips } from './flips-main.ts';
@@ -17,6 +19,7 @@ import { playHistories } from './needs/main.ts';
 import { runRaces } from './policy-race.ts';
 import { runRandomly } from './random-main.ts';
 import { startService } from './service.ts';
+import { runWeeks } from './standing/main.ts';
 import { runSweep } from './sweep-main.ts';
 import { boundedForm, longForm, runTeam } from './team/team-main.ts';
 
@@ -34,6 +37,8 @@ const { values } = parseArgs({
     shared: { type: 'boolean', default: false },
     team: { type: 'boolean', default: false },
     bounded: { type: 'boolean', default: false },
+    standing: { type: 'string' },
+    machines: { type: 'string', default: '50' },
   },
 });
 const seed = values.seed === undefined ? Math.floor(Date.now() / 1000) : Number(values.seed);
@@ -45,9 +50,11 @@ process.stdout.write('', () => process.exit());
 
 /** @returns whether no problem was found. */
 function run(): Promise<boolean> {
-  const { runs, races, flips, sweep, part, team, bounded, needs, doors, shared } = values;
+  const { runs, races, flips, sweep, part, team, bounded, needs, doors, shared, standing } = values;
   const form = bounded ? boundedForm : longForm;
   if (team) return runTeam(runs === undefined ? form : { ...form, runs: Number(runs) }, seed, workers);
+  if (standing !== undefined)
+    return runWeeks({ weeks: Number(standing), machines: Number(values.machines), seed });
   if (needs !== undefined)
     return playHistories(Number(needs), seed, workers, { on: doorsNamed(doors), isShared: shared });
   if (races !== undefined) return runRaces(Number(races), startService);

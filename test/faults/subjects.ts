@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { address } from '../support/order-body.ts';
 import type { Service } from './service.ts';
@@ -59,6 +59,21 @@ export const subjects: readonly Subject[] = [
     },
   },
   {
+    name: 'standing run',
+    mostWrites: 20,
+    async make(service, key, folder) {
+      const intent = randomUUID();
+      const order = JSON.parse(readFileSync(orderFile(service, folder, intent), 'utf8'));
+      const id = intent.replaceAll('-', '').slice(0, 12);
+      const entry = { id, dates: [new Date().toISOString().slice(0, 10)], late: '2d', order };
+      const file = join(folder, 'standing.yaml');
+      writeFileSync(file, JSON.stringify({ version: 1, orders: { coffee: entry } }), { mode: 0o600 });
+      // Ids alone: a list with a row that says what went wrong is no result.
+      const args = ['standing', 'run', '--standing', file, '--timeout', '3s', '-o', 'id', '--retries', '1'];
+      return { args, meant: 1, count: () => countOrders(service, key, intent) };
+    },
+  },
+  {
     name: 'agent order create',
     mostWrites: 25,
     async make(service, _, folder) {
@@ -95,6 +110,21 @@ export const subjects: readonly Subject[] = [
       const args = ['return', 'create', '--order', order, '--reason', 'damaged', ...limits];
       const count = async (): Promise<number> => (await ask(service, key, `/returns?search=${order}`)).total;
       return { args, meant: 1, count };
+    },
+  },
+  {
+    name: 'bulk return',
+    mostWrites: 30,
+    async make(service, key, folder) {
+      const orders = [await placedOrder(service, key), await placedOrder(service, key)];
+      const file = join(folder, 'returns.csv');
+      writeFileSync(file, ['order,reason', ...orders.map((id) => `${id},damaged`), ''].join('\n'));
+      const args = ['bulk', 'return', file, ...limits];
+      const count = async (): Promise<number> => {
+        const totals = orders.map(async (id) => (await ask(service, key, `/returns?search=${id}`)).total);
+        return (await Promise.all(totals)).reduce((sum, total) => sum + total, 0);
+      };
+      return { args, meant: 2, count };
     },
   },
 ];

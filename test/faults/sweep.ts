@@ -132,7 +132,12 @@ export async function hurt(
 
 /** The run succeeded, or had reported the result before the fault. */
 const isDone = (ended: Ended): boolean =>
-  ended.code === 0 || outcomeOf(ended)?.outcome === 'applied' || isWhole(ended.stdout);
+  ended.code === 0 ||
+  outcomeOf(ended)?.outcome === 'applied' ||
+  (isWhole(ended.stdout) && !isOpen(ended.stdout));
+
+/** Whether a list says of a row that it was not tried, or is in doubt. */
+const isOpen = (text: string): boolean => /"outcome": "(?:not_tried|in_doubt)"/.test(text);
 
 /** Whether the text is a complete record or list. */
 function isWhole(text: string): boolean {

@@ -107,6 +107,8 @@ test('files of a state and of a configuration', async (context) => {
       `set -e; errand sandbox mint; errand sandbox snapshot one; errand policy init; errand search coffee --limit 1
        url=$(errand sandbox products -o id | grep test-success)
        errand order create --product $url --max-price '$50' --ship-to home
+       errand standing add coffee --product $url --max-price '$50' --ship-to home --every 1mo --starts 2090-01-01
+       errand standing run
        echo 'hunter2 hunter2' > password.txt
        errand account add --email ada@example.com --retailer membersbarn --password-file password.txt`,
     );

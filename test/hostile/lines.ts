@@ -74,6 +74,14 @@ const planOf = (folder: string, file = 'orders.csv'): string[] => [
   ...['--out', join(folder, 'a.plan'), '--force'],
 ];
 
+/** A standing order with a date today. */
+const standingOrder = (scene: Scene): readonly (readonly string[])[] => [
+  [
+    ...['standing', 'add', 'coffee', ...order(scene)],
+    ...['--dates', new Date().toISOString().slice(0, 10), '--late', '2d'],
+  ],
+];
+
 const givenLines: readonly CommandLine[] = [
   { command: 'search', args: () => ['coffee', '--limit', '2'] },
   { command: 'product search', args: () => ['coffee', ...retailer] },
@@ -96,6 +104,9 @@ const givenLines: readonly CommandLine[] = [
   },
   { command: 'order get', args: ({ delivered, failed: other }) => [delivered, other] },
   { command: 'order list', args: () => ['--all'] },
+  { command: 'standing run', first: standingOrder, writes: true },
+  { command: 'standing show', args: () => ['coffee'], first: standingOrder, writes: true },
+  { command: 'standing list', first: standingOrder, writes: true },
   { command: 'order watch', args: ({ delivered }) => [delivered, '--interval', '1s'], waits: true },
   { command: 'order timeline', args: ({ delivered }) => [delivered] },
   { command: 'reconcile' },

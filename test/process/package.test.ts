@@ -63,10 +63,13 @@ describe('the licences of what the bundle holds', () => {
       const own = titles.filter((title) => title.startsWith(`${name} ${version} | ${license} | https://`));
       expect([name, own.length]).toEqual([name, 1]);
       const licence = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
-      // A package may omit the text of a standard licence that it names.
+      // A package may omit the text of a standard licence that it names, or that its repository alone has.
+      const texts = [`${name}-licence.txt`, `${license.toLowerCase()}.txt`].map((file) =>
+        join(root, '.ci', file),
+      );
       const wording =
         licence === undefined
-          ? text(join(root, '.ci'), `${license.toLowerCase()}.txt`)
+          ? readFileSync(texts.find((file) => existsSync(file)) ?? name, 'utf8')
           : text(folder, licence);
       const part = notices.split(/^-{80}$/m).find((one) => one.includes(`${own[0]}\n`));
       expect(part, name).toContain(wording.trim());

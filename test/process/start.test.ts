@@ -118,6 +118,18 @@ describe('the built program loads', () => {
     );
   });
 
+  test('for standing orders of which none is due no parser of their file', async () => {
+    const workspace = tidyPlace();
+    await shell(workspace, 'errand sandbox mint --no-store -o json --query example_order > order.json');
+    Object.assign(workspace.environment, {
+      ERRAND_BASE_URL: 'http://127.0.0.1:9',
+      ERRAND_API_KEY: 'sbx_test_0',
+    });
+    await shell(workspace, 'errand standing add coffee --file order.json --every 1mo --starts 2090-01-01');
+    await shell(workspace, 'errand standing run');
+    expect(await filesOf(workspace, 'errand standing run')).toEqual([...always, 'standing'].toSorted());
+  });
+
   test("for an order that is read none of Node's performance hooks, lists of addresses and loaders of modules", async () => {
     const workspace = tidyPlace();
     const id = await orderOf(workspace, 'test-slow');

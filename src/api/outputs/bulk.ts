@@ -9,6 +9,7 @@ import {
   nextSteps,
   own,
   policyOutcome,
+  served,
   text,
   time,
   url,
@@ -101,6 +102,25 @@ export const PlanRow = own({
 });
 
 export const PlanGroup = planTotal;
+
+/** A batch as the service has it, with the state of each row. */
+export const BatchWithStates = z.intersection(
+  served('BulkBatchResponse'),
+  z.looseObject({
+    rows: z.array(
+      z.looseObject({
+        state: z
+          .enum([
+            ...(['waiting', 'refused', 'before', 'since', 'under_way'] as const),
+            ...(['placed', 'failed', 'withdrawn', 'unknown'] as const),
+          ])
+          .describe(
+            'as bulk watch counts it: that of its live attempt, else of its last, wherever it was made',
+          ),
+      }),
+    ),
+  }),
+);
 
 /** Outcome of an upload row. */
 export const BulkReportRow = own({

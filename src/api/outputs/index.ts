@@ -5,12 +5,13 @@ import * as events from './events.ts';
 import * as order from './order.ts';
 import * as policy from './policy.ts';
 import * as setup from './setup.ts';
+import * as standing from './standing.ts';
 
 /**
  * All of errand's own records that commands print, by name. Command definitions refer to shapes by name so that loading
  * a definition loads no shape.
  */
-export const ownShapes = { ...bulk, ...error, ...events, ...order, ...policy, ...setup };
+export const ownShapes = { ...bulk, ...error, ...events, ...order, ...policy, ...setup, ...standing };
 
 export type OwnShapeName = keyof typeof ownShapes;
 

@@ -135,6 +135,8 @@ export const PlanFile = z.strictObject({
     amounts: z.enum(amountUnits).nullable(),
     encoding: z.enum(['utf-8', 'latin1', 'utf-16le', 'utf-16be']).nullable(),
     delimiter: z.enum(['comma', 'semicolon', 'tab', 'pipe']).nullable(),
+    /** Sheet of a workbook; absent for the first, or for a CSV. */
+    sheet: z.string().optional(),
     locale: z.string().max(100).nullable(),
     skip_invalid: z.boolean(),
     /** Statements about rows that are like earlier orders, or were taken back; absent unless made. */

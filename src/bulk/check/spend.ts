@@ -1,10 +1,12 @@
+import { numberIn, own } from '../../api/json.ts';
 import { embeddedUrl } from '../../config/stored.ts';
 import { countText } from '../../format/counts.ts';
 import { formatMoney } from '../../format/money.ts';
-import { ErrandError } from '../../platform/errors.ts';
+import { ErrandError, stopOf } from '../../platform/errors.ts';
 import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
+import { looksUp } from '../../run/request-preview.ts';
 import type { Tally } from './check.ts';
 import { rowsText } from './row-sample.ts';
 
@@ -55,4 +57,27 @@ export function leftOutText({ rows, orders, invalid }: Tally): string | undefine
   return invalid === 0
     ? some
     : `${some}; ${countText(invalid)} ${invalid === 1 ? 'is' : 'are'} invalid and left out`;
+}
+
+/**
+ * The cost of rows for a preview, in which the service checks no rows, and what the wallet has for it. @returns also the
+ * exit code with which sending them would fail, because the wallet cannot be read.
+ */
+export async function previewSpend(
+  context: Context,
+  { rows, cents }: { readonly rows: number; readonly cents: number },
+): Promise<{ readonly spend: Spend; readonly exitCode: number | undefined }> {
+  const unseen = { estimate: cents, wallet: undefined, byInvoice: false };
+  if (rows === 0 || !looksUp(context)) return { spend: unseen, exitCode: undefined };
+  try {
+    const { body } = await (await context.client()).call('wallet.get', {});
+    const fee = numberIn(body, 'order_fee_cents') ?? 0;
+    const wallet = numberIn(body, 'spendable_balance') ?? numberIn(body, 'balance');
+    const byInvoice = own(body, 'billed_by_invoice') === true;
+    return { spend: { estimate: cents + rows * fee, wallet, byInvoice }, exitCode: undefined };
+  } catch (error) {
+    if (!(error instanceof ErrandError) || stopOf(error)) throw error;
+    context.note(`what the wallet holds was not looked up (${error.message})`);
+    return { spend: unseen, exitCode: error.exitCode };
+  }
 }

@@ -1,3 +1,4 @@
+import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import type { RowsOptions } from '../rows.ts';
 import type { Source } from '../upload/source.ts';
@@ -30,6 +31,11 @@ export async function readReading(context: Context, source: Source, flags: Table
 
 /** Resolves how to parse a file from flags and settings. @throws UsageError; ErrandError interrupted. */
 export async function readOptions(context: Context, source: Source, flags: TableFlags): Promise<RowsOptions> {
+  const textual = (['locale', 'encoding', 'delimiter'] as const).find((name) => flags[name] !== undefined);
+  if (source.isWorkbook && textual !== undefined)
+    throw new UsageError(
+      `--${textual} is for text: ${source.name} is a workbook, whose cells say what they are`,
+    );
   const options = { name: source.name, ...(await readTableOptions(context, flags)) };
   return withUnitSetting(context, source, flags, options);
 }

@@ -60,6 +60,11 @@ export const tableOptions = {
     values: Object.keys(named) as (keyof typeof named)[],
     description: 'between cells; found by itself',
   },
+  sheet: {
+    kind: 'text',
+    placeholder: 'name',
+    description: 'which sheet of an .xlsx workbook to read (default: the first)',
+  },
 } as const;
 
 /** Option that has the service notify the user once a batch completes. */
@@ -85,6 +90,8 @@ export interface TableFlags {
   readonly locale?: string | undefined;
   readonly encoding?: (typeof encodings)[number] | undefined;
   readonly delimiter?: keyof typeof named | undefined;
+  /** Of a workbook. */
+  readonly sheet?: string | undefined;
 }
 
 /** Converts the flags to reader options, and saves the map if requested. @throws UsageError. */
@@ -241,6 +248,7 @@ export const tableWords = ({
   locale,
   encoding,
   delimiter,
+  sheet,
 }: TableFlags): string[] => [
   ...(useMap === undefined ? [] : ['--use-map', useMap]),
   ...Object.entries(map).flatMap(([heading, column]) =>
@@ -253,4 +261,5 @@ export const tableWords = ({
   ...(locale === undefined ? [] : ['--locale', locale]),
   ...(encoding === undefined ? [] : ['--encoding', encoding]),
   ...(delimiter === undefined ? [] : ['--delimiter', delimiter]),
+  ...(sheet === undefined ? [] : ['--sheet', sheet]),
 ];

@@ -191,6 +191,8 @@ export class DecidedRows {
   readonly since: number;
   /** Set for a preview that cannot look at the service. */
   isAssumed = false;
+  /** With which sending would fail, because the service cannot be looked at. */
+  unseen: ErrandError | undefined;
   /** Number of rows that have neither a reference nor a key of their own. */
   unnamed = 0;
   /** Rows that are not sent. */
@@ -279,6 +281,7 @@ export class DecidedRows {
     } catch (error) {
       if (!previewsRequests || !(error instanceof ErrandError) || stopOf(error)) throw error;
       this.#assume(error.message);
+      this.unseen = error;
       await this.#see(look);
     }
   }

@@ -56,13 +56,16 @@ export async function attemptsElsewhere(
     const found = others.find(({ state }) => state === 'placed') ?? lastAfter(row, others);
     if (!found) continue;
     const { id } = found.order;
+    const between = others.filter((one) => one.madeAt > row.madeAt && one.madeAt < found.madeAt);
+    const rowOf = (orderId: string) => reported.get(orderId.toLowerCase());
     later.set(
       rowName(row.batch.id, row.row.index),
       new LaterAttempt({
         ...{ ...outcomeOf(found.state), orderId: id, serial: undefined, upload: undefined },
         after: isFailed(row.row, row.batch) ? 'failed' : 'withdrawn',
         isFromElsewhere: true,
-        row: reported.get(id.toLowerCase()),
+        row: rowOf(id),
+        between: between.map(({ order }) => ({ orderId: order.id, row: rowOf(order.id) })),
       }),
     );
   }

@@ -11,6 +11,7 @@ import {
   isFailed,
   LaterAttempt,
   type LaterAttempts,
+  type OtherAttempt,
   outcomeOf,
   rowName,
   rowsOf,
@@ -56,6 +57,8 @@ interface FollowingAttempt {
   readonly attempt: Attempt;
   /** The row that has tried again first, if it is one of the same batches and has ended, too. */
   readonly follower: EndedAttempt | undefined;
+  /** Attempts between the row's own and this one. */
+  readonly between: readonly Attempt[];
 }
 
 /** Maximum number of looks at the service. Other processes may place orders meanwhile. */
@@ -221,7 +224,7 @@ class LaterLook {
       this.#rows.map((row) => [
         row,
         (akin.get(row.own.serial) ?? []).flatMap((one) => {
-          const kind = kindOf(row, one, rowMs);
+          const kind = kindOf(row, one, { rowMs, isRead: this.#read.has(one.serial) });
           return kind ? { one, kind } : [];
         }),
       ]),
@@ -245,7 +248,8 @@ class LaterLook {
         if (!found) continue;
         taken.add(found.serial);
         const follower = bySerial.get(found.serial);
-        later.set(row, { attempt: (follower && later.get(follower)?.attempt) ?? found, follower });
+        const attempt = (follower && later.get(follower)?.attempt) ?? found;
+        later.set(row, { attempt, follower, between: [] });
       }
     };
     // A row's own key says more than likeness, by which equal rows cannot be told apart.
@@ -253,6 +257,8 @@ class LaterLook {
     choose(({ one, kind }) => isGoingOn(one) && kind === 'own');
     choose(({ one }) => isGoingOn(one));
     choose(() => true);
+    for (const [row, following] of later)
+      later.set(row, { ...following, between: endedBetween(row, related.get(row) ?? [], taken) });
     const unmet = this.#rows.filter((row) => {
       const one = later.get(row);
       return !one || !isLive(one.attempt);
@@ -299,16 +305,20 @@ class LaterLook {
     const { attempts, scope } = this.#store;
     const shown = new Map<string, LaterAttempt>();
     const rowsOfBatch = new Map<string, readonly Attempt[]>();
-    for (const [{ row, after }, { attempt, follower }] of later) {
-      const { serial, key, state, orderId, upload } = attempt;
-      const id = upload === undefined ? undefined : await this.#idOf(upload);
+    const rowOf = async ({ serial, upload }: Attempt): Promise<OtherAttempt['row']> => {
+      if (upload === undefined) return undefined;
       const made =
-        upload === undefined
-          ? []
-          : (rowsOfBatch.get(upload) ??
-            (await attempts.ofUpload(scope, upload)).filter(({ state: of }) => of !== 'unsent'));
-      if (upload !== undefined) rowsOfBatch.set(upload, made);
+        rowsOfBatch.get(upload) ??
+        (await attempts.ofUpload(scope, upload)).filter(({ state }) => state !== 'unsent');
+      rowsOfBatch.set(upload, made);
+      const batchId = await this.#idOf(upload);
       const index = made.findIndex((one) => one.serial === serial);
+      return batchId === undefined || index < 0 ? undefined : { batchId, index };
+    };
+    for (const [{ row, after }, { attempt, follower, between }] of later) {
+      const { serial, key, state, orderId, upload } = attempt;
+      const others: OtherAttempt[] = [];
+      for (const one of between) others.push({ orderId: one.orderId, row: await rowOf(one) });
       shown.set(
         rowName(row.batchId, row.index),
         new LaterAttempt({
@@ -316,7 +326,8 @@ class LaterLook {
           ...outcomeOf(state),
           // What the service lists is recorded under its own id, since the service does not tell the key.
           isFromElsewhere: upload === undefined && key === orderId,
-          row: follower?.row ?? (id == null || index < 0 ? undefined : { batchId: id, index }),
+          row: follower?.row ?? (await rowOf(attempt)),
+          between: others,
         }),
       );
     }
@@ -370,6 +381,26 @@ const isUnclear = ({ state }: Stated): boolean => state === 'intended' || state 
 const isEnded = ({ state }: Stated): boolean => ['failed', 'cancelled', 'returned'].includes(state);
 const isOpen = ({ state }: Stated): boolean => state === 'placed' || isUnclear({ state });
 
+/**
+ * The ended attempts after a row's own that no row has taken, and takes them. A batch tries a need once, so that equal
+ * rows share the attempts of their batches.
+ */
+function endedBetween(
+  { own }: EndedAttempt,
+  related: readonly { readonly one: Attempt }[],
+  taken: Set<number>,
+): readonly Attempt[] {
+  const batches = new Set<string>();
+  return related.flatMap(({ one }) => {
+    const { serial, upload, orderId, madeAt } = one;
+    const isLater = orderId === undefined ? serial > own.serial : madeAt > own.madeAt;
+    if (!isEnded(one) || !isLater || taken.has(serial)) return [];
+    if (upload !== undefined && batches.size === batches.add(upload).size) return [];
+    taken.add(serial);
+    return one;
+  });
+}
+
 /** The last attempt that made an order, if that was after the row's own. */
 const lastEnded = ({ own }: EndedAttempt, attempts: readonly Attempt[]): Attempt | undefined =>
   attempts
@@ -383,12 +414,12 @@ type Kinship = 'own' | 'alike';
 function kindOf(
   { own, orderId, oldRetryKey, together }: EndedAttempt,
   other: Attempt,
-  rowMs: number,
+  { rowMs, isRead }: { readonly rowMs: number; readonly isRead: boolean },
 ): Kinship | undefined {
   if (other.orderId !== undefined && other.orderId.toLowerCase() === orderId?.toLowerCase()) return undefined;
   // A batch of the same upload that is in doubt is settled by the retry that made it.
   const isSibling = other.upload !== undefined && together.keys.has(other.upload);
-  if (isSibling && isUnclear(other)) return undefined;
+  if (isSibling && isUnclear(other) && isRead) return undefined;
   const { reference } = own;
   if (
     reference &&

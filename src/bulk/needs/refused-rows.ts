@@ -2,26 +2,30 @@ import { countText } from '../../format/counts.ts';
 import { relativeTime } from '../../format/time.ts';
 import type { Attempt } from '../../journal/attempts.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
 import { differencesText } from '../../orders/compare.ts';
 import { needDifferences } from '../../orders/needs/decide-with-service.ts';
 import { ageText } from '../../orders/needs/refused.ts';
+import { sentAt } from '../../orders/needs/scope.ts';
 import { seeOrder } from '../../orders/needs/service-orders.ts';
 import { type OrderRecord, stateOfOrder } from '../../orders/order-record.ts';
 import { batchIntent } from '../../orders/place-batch.ts';
 import type { Body } from '../../orders/submit/intent.ts';
 import { ErrandError, type NextStep, stopOf } from '../../platform/errors.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
-import { shellLine, typedCommand } from '../../platform/shell.ts';
+import { shellLine, typedCommand, withoutOption } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { ProposedOrder } from '../../spending/policy/gate.ts';
 import {
+  hasPolicy,
   obstacleDetails,
   obstacleHint,
   type PolicyObstacle,
   policyObstacle,
 } from '../../spending/policy-gate.ts';
 import { rowsText } from '../check/row-sample.ts';
+import type { UploadRow } from '../rows.ts';
 import { orderOfCells } from '../upload/uploaded-rows.ts';
 import {
   type DecidedRows,
@@ -69,7 +73,7 @@ export async function blockedRows(
   const reasons = [...decided.refused].filter(([why]) => !listedOnly.has(why));
   const isUnclear = reasons.some(([why]) => why === 'in_doubt' || why === 'unknown');
   const named = reasons.flatMap(([, { first }]) => first.slice(0, maxDetails));
-  const shown = { orders: await ordersNow(context, decided, named), now: context.serviceClock.now() };
+  const shown = await shownNow(context, decided, named);
   const again = [
     ...[...decided.refused].flatMap(([why, { first }]) => (listedOnly.has(why) ? [] : first)),
     ...(decided.repeats?.first ?? []),
@@ -106,6 +110,24 @@ async function proposedAgain(
   return [{ intent: await batchIntent(context, batch), numbers: rows.map(({ row }) => row) }];
 }
 
+/** Whether the policy refuses to order rows again, whatever flag is given. Rows that are not known here count as allowed. */
+export async function isRefusedAgain(
+  context: Context,
+  rows: () => Promise<{ readonly rows: readonly UploadRow[] }>,
+  filename: string,
+): Promise<boolean> {
+  if (!(await hasPolicy(context))) return false;
+  try {
+    const again = (await rows()).rows.map((cells, at) => ({ row: at + 1, cells }));
+    return (
+      (await policyObstacle(context, await proposedAgain(context, again, filename)))?.outcome === 'refused'
+    );
+  } catch (error) {
+    if (!(error instanceof ErrandError) || stopOf(error)) throw error;
+    return false;
+  }
+}
+
 const alikeHint =
   'Rows are alike if their products and recipient are: a new column, note, quantity or ceiling makes no new order.';
 
@@ -128,10 +150,22 @@ export async function placedRows(
   });
 }
 
-/** Orders by id in lower case, as the service has them now, and the time. */
+/** Orders by id in lower case, as the service has them now, when attempts were made, and the time. */
 interface Shown {
   readonly orders: ReadonlyMap<string, OrderRecord>;
+  readonly madeAt: (attempt: Attempt) => number;
   readonly now: number;
+}
+
+async function shownNow(
+  context: Context,
+  decided: DecidedRows,
+  findings: readonly RowFinding[],
+): Promise<Shown> {
+  const orders = await ordersNow(context, decided, findings);
+  const journal = journalExists(context.settings) ? await context.journal() : undefined;
+  const madeAt = (attempt: Attempt): number => (journal ? sentAt(journal, context, attempt) : attempt.madeAt);
+  return { orders, madeAt, now: context.serviceClock.now() };
 }
 
 /** Reads the orders that stand in the way of rows. One that cannot be read is left out, because nothing depends on it. */
@@ -217,7 +251,7 @@ function earlierRow(decided: DecidedRows, { row, attempts }: RowFinding, shown: 
         ? one.key
         : `a row of ${uploadText(decided, one.upload)}`
       : `order ${one.orderId}`;
-  return `row ${row} as ${what} (${stateText(one, orderIn(shown, one))}, ${ageText(one, shown.now)})`;
+  return `row ${row} as ${what} (${stateText(one, orderIn(shown, one))}, ${ageText({ madeAt: shown.madeAt(one) }, shown.now)})`;
 }
 
 /** The state of the order now. An attempt that the service took is no order yet, or one that was not read. */
@@ -241,12 +275,12 @@ const shownFinding = (
 ) => ({
   row,
   why,
-  earlier: attempts.map(({ orderId, state, madeAt, upload }) => ({
-    order_id: orderId ?? null,
-    upload: upload === undefined ? null : decided.uploadOf(upload),
-    state,
-    status: orderIn(shown, { orderId })?.status ?? null,
-    made_at: new Date(madeAt).toISOString(),
+  earlier: attempts.map((one) => ({
+    order_id: one.orderId ?? null,
+    upload: one.upload === undefined ? null : decided.uploadOf(one.upload),
+    state: one.state,
+    status: orderIn(shown, one)?.status ?? null,
+    made_at: new Date(shown.madeAt(one)).toISOString(),
   })),
 });
 
@@ -271,26 +305,48 @@ function waysOn(
     return isRefused
       ? [...settle, ...rules]
       : [...settle, { command: `${line} --new`, when: 'to order all of it once more' }];
-  const isAgain = !isRefused && has('cancelled', 'returned', 'unknown') && !context.argv.includes('--again');
-  if (verb === 'bulk' && noun === 'retry' && isAgain)
-    return [...settle, { command: `${line} --again`, when: 'to order again what was cancelled or returned' }];
+  const alike = ['alike', 'overlaps', 'other_namespace', 'repeats'] as const;
+  const ended = ['cancelled', 'returned', 'unknown'] as const;
+  const isAgain = !isRefused && has(...ended) && !context.argv.includes('--again');
+  const look = has('unknown') ? [{ command: `errand order list${where}`, when: 'to look for them' }] : [];
+  const [absent, again] = ['to order what is not there', 'to order again what was cancelled or returned'];
+  const what = !has('unknown')
+    ? again
+    : has('cancelled', 'returned')
+      ? `${absent}, and again what was cancelled or returned`
+      : absent;
+  if (verb === 'bulk' && noun === 'retry')
+    return [
+      ...settle,
+      ...look,
+      ...(isAgain && !has(...alike) ? [{ command: `${line} --again`, when: what }] : []),
+    ];
   if (verb !== 'bulk' || (noun !== 'upload' && noun !== 'plan')) return settle;
-  const others = countText(counts.new);
-  const isAlike = !isRefused && has('alike', 'overlaps', 'other_namespace', 'repeats');
+  const order = noun === 'plan' ? 'plan' : 'order';
+  // Rows that are like live orders are left out, too.
+  const others = counts.new + ended.reduce((sum, why) => sum + (refused.get(why)?.count ?? 0), 0);
   return [
     ...settle,
+    ...look,
     ...(counts.new > 0 && !has('in_doubt')
       ? [
           {
             command: `${line} --skip-duplicates`,
-            when: `to ${noun === 'plan' ? 'plan' : 'order'} the other ${others}`,
+            when: `to ${order} the other ${countText(counts.new)}`,
           },
         ]
       : []),
-    ...(!isRefused && has('cancelled', 'returned', 'unknown')
-      ? [{ command: `${line} --again`, when: 'to order again what was cancelled or returned' }]
-      : []),
-    ...(isAlike
+    ...(!isAgain || has('in_doubt')
+      ? []
+      : has(...alike)
+        ? [
+            {
+              command: `${line} --again --skip-duplicates`,
+              when: `to ${order} the other ${countText(others)}, with what was cancelled or returned`,
+            },
+          ]
+        : [{ command: `${line} --again`, when: what }]),
+    ...(!isRefused && has(...alike)
       ? [
           {
             command: inAnotherRun(context),
@@ -305,7 +361,8 @@ function waysOn(
   ];
 }
 
-const inAnotherRun = ({ argv }: Context): string => `${typedCommand(withoutRun(argv))} --run NAME`;
+const inAnotherRun = ({ argv }: Context): string =>
+  `${typedCommand(withoutOption(argv, '--run'))} --run NAME`;
 
 /** Says how to order a file once more, if all of it was ordered before and the policy does not refuse that. */
 export async function anotherOccasion(
@@ -318,9 +375,6 @@ export async function anotherOccasion(
   return policy?.outcome === 'refused' ? [] : [`for another occasion: ${inAnotherRun(context)}`];
 }
 
-const withoutRun = (argv: readonly string[]): readonly string[] =>
-  argv.filter((word, at) => !word.startsWith('--run=') && word !== '--run' && argv[at - 1] !== '--run');
-
 /**
  * Lists rows whose live order differs, with the differences as far as the orders can be read. They are not sent, while
  * the others are.
@@ -330,7 +384,7 @@ export async function differsLines(context: Context, decided: DecidedRows): Prom
   for (const [why, { count, first }] of decided.refused) {
     if (why !== 'differs' && why !== 'two_live') continue;
     const listed = first.slice(0, maxListed);
-    const shown = { orders: await ordersNow(context, decided, listed), now: context.serviceClock.now() };
+    const shown = await shownNow(context, decided, listed);
     const reason =
       why === 'differs' ? 'the order of its reference or key differs' : 'its reference has two live orders';
     lines.push(`${rowsText(count)} not sent: ${reason}`);

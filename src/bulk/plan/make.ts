@@ -188,7 +188,7 @@ async function draftOf(
     is_rehearsal: context.isRehearsal(),
     file: {
       name: source.name,
-      sha256: await hashOf(source.chunks()),
+      sha256: await hashOf((source.bytes ?? source.chunks)()),
       ...{ rows: check.tally.rows, left_out: check.tally.invalid },
     },
     made_from: madeFrom,

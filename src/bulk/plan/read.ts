@@ -365,13 +365,19 @@ export async function checkRest(
       ...{ ...about, code: 'plan_amount' },
       what: `no longer holds: the service takes up to ${formatMoney(spend.estimate)} for what is left, and the plan says at most ${formatMoney(maxCents)}`,
     });
-  if (isShort(spend))
-    throw planRefused({
-      ...{ ...about, code: 'insufficient_funds' },
-      what: `no longer holds: ${spendLine(spend)}; it does not pay for ${rowsNamed(beyond(read, about.rows, spend))}`,
-      hint: 'Fill the wallet and apply it again, or apply a part with --rows or --only.',
-    });
+  checkCovered(read, rest, spend);
   return spend;
+}
+
+/** @throws ErrandError (policy) naming the rows that the wallet does not cover. */
+export function checkCovered(read: ReadPlan, rest: DecidedPlan['rest'], spend: Spend): void {
+  if (!isShort(spend)) return;
+  const rows = numbersIn(rest);
+  throw planRefused({
+    ...{ path: read.path, rows, code: 'insufficient_funds' },
+    what: `no longer holds: ${spendLine(spend)}; it does not pay for ${rowsNamed(beyond(read, rows, spend))}`,
+    hint: 'Fill the wallet and apply it again, or apply a part with --rows or --only.',
+  });
 }
 
 /** Rows that the wallet no longer covers, assuming that each row costs its ceiling. */

@@ -7,15 +7,7 @@ import { type Batch, type BatchRow, rowsOf, withLater, withReturned } from '../u
 import { metOrders, withOrders } from '../upload/met-orders.ts';
 import { type NamedBatches, readBatches, uploadNames } from '../upload/named.ts';
 import { readOrders } from './read-orders.ts';
-import {
-  type Attempt,
-  attemptOf,
-  chainsOf,
-  fileRowsOf,
-  type ReportRow,
-  reportRows,
-  withoutRepeats,
-} from './rows.ts';
+import { type Attempt, attemptOf, chainsOf, fileRowsOf, type ReportRow, reportRows } from './rows.ts';
 
 /** The outcome of batch rows. */
 export interface Report {
@@ -45,7 +37,9 @@ export async function readReport(
   const known = withOrders(sent, orders);
   const { returned, later } = await readOutcomes(context, { uploads, counted }, known);
   const whole = withReturned(known, returned);
-  const laterIds = [...later.values()].flatMap(({ orderId }) => orderId ?? []);
+  const laterIds = [...later.values()].flatMap(({ orderId, between }) =>
+    [orderId, ...between.map((one) => one.orderId)].flatMap((id) => id ?? []),
+  );
   const unread = laterIds.filter((id) => !orders.has(id));
   for (const [id, order] of await readOrders(context, { batches: [], others: unread, feeCents }))
     orders.set(id, order);
@@ -65,7 +59,7 @@ export async function readReport(
       if (last?.later) attempts.push(attemptOf(batch, last, fileRow(row)));
     }
   }
-  const chains = chainsOf(attempts, uploadOf).map(withoutRepeats);
+  const chains = chainsOf(attempts, uploadOf);
   const rows = inFileOrder(reportRows(chains, orders), uploadOf);
   const named = new Set(rows.flatMap((row) => row.orders));
   return {

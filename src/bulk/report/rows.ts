@@ -29,6 +29,7 @@ import {
   type BatchRow,
   isMet,
   type LaterAttempt,
+  type OtherAttempt,
   orderOfAttempt,
   type RowState,
   rowName,
@@ -115,7 +116,7 @@ export function chainsOf(
 }
 
 /** Drops what stands for the attempt of another batch where that batch is reported, too. Pure. */
-export const withoutRepeats = (chain: readonly Attempt[]): readonly Attempt[] => {
+const withoutRepeats = (chain: readonly Attempt[]): readonly Attempt[] => {
   const reported = new Set(
     chain.flatMap(({ batch, row }) => (row.later ? [] : rowName(batch.id, row.index))),
   );
@@ -134,19 +135,21 @@ export function reportRows(
 ): ReportRow[] {
   const counted = new Set<string>();
   return chains.flatMap((chain) => {
-    const tried = tellingAttempts(chain);
-    const [first, latest] = [chain[0], tried.at(-1)];
+    const own = withoutRepeats(chain);
+    const tried = tellingAttempts(own);
+    const [first, latest] = [own[0], tried.at(-1)];
     if (!first || !latest) return [];
-    const ids = [...new Set(tried.flatMap(({ orderId }) => orderId ?? []))];
-    const own = ids.filter((id) => counted.size < counted.add(id).size);
-    const read = own.flatMap((id) => orders.get(id) ?? []);
+    const between = chain.flatMap(({ row: { later } }) => later?.between ?? []);
+    const ids = [...new Set([...tried, ...between].flatMap(({ orderId }) => orderId ?? []))];
+    const uncounted = ids.filter((id) => counted.size < counted.add(id).size);
+    const read = uncounted.flatMap((id) => orders.get(id) ?? []);
     const order = latest.orderId === undefined ? undefined : orders.get(latest.orderId);
     const requested = latest.requested ?? first.requested;
     return {
       number: first.number,
       own: first.own,
       isFromHere: requested !== undefined,
-      attempts: tried.length,
+      attempts: new Set([...tried.map(nameOfTried), ...between.map(nameOfAttempt)]).size,
       later: latest.row.later,
       firstBatch: first.batch,
       batch: latest.batch,
@@ -164,6 +167,13 @@ export function reportRows(
     };
   });
 }
+
+/** Names an attempt by its order, or by its row if it made none. */
+const nameOfAttempt = ({ orderId, row }: OtherAttempt): string =>
+  orderId?.toLowerCase() ?? (row ? rowName(row.batchId, row.index) : '');
+
+const nameOfTried = ({ orderId, batch, row: { later, index } }: Attempt): string =>
+  nameOfAttempt({ orderId, row: later ? later.row : { batchId: batch.id, index } });
 
 /** An order does not tell whether all of it was returned. */
 const shownState = ({ row, batch, rowStatus }: Attempt, order: OrderFacts | undefined): ShownState =>

@@ -18,6 +18,13 @@ export type Batch = Received<'bulk.get'>;
 /** How an order was taken back: it was cancelled on request, or every unit of it was returned. */
 export type Withdrawal = 'cancelled' | 'returned';
 
+/** An attempt at the need of a row, in another batch or as a single order. */
+export interface OtherAttempt {
+  readonly orderId: string | undefined;
+  /** Batch and number of its row; undefined for a single order. */
+  readonly row: { readonly batchId: string; readonly index: number } | undefined;
+}
+
 /** A later attempt at the need of a row, made in another batch or as a single order. */
 export class LaterAttempt {
   /** State of the row that follows from it. */
@@ -34,7 +41,9 @@ export class LaterAttempt {
   /** Whether only the service has it, so that it is not known what made it. */
   readonly isFromElsewhere: boolean;
   /** Batch and number of its row; undefined for a single order. */
-  readonly row: { readonly batchId: string; readonly index: number } | undefined;
+  readonly row: OtherAttempt['row'];
+  /** Attempts between the row's own and this one, all of which have ended. */
+  readonly between: readonly OtherAttempt[];
 
   constructor(of: LaterAttempt) {
     this.state = of.state;
@@ -45,6 +54,7 @@ export class LaterAttempt {
     this.upload = of.upload;
     this.isFromElsewhere = of.isFromElsewhere;
     this.row = of.row;
+    this.between = of.between;
   }
 }
 

@@ -15,7 +15,7 @@ import { type Shard, shardText } from '../check/check.ts';
 import type { FileCheck, Scope } from '../check/file-check.ts';
 import { checkedFile } from '../check/file-check.ts';
 import { rowsText } from '../check/row-sample.ts';
-import { isShort, leftOutText, type Spend, shortOf, spendLine } from '../check/spend.ts';
+import { isShort, leftOutText, previewSpend, type Spend, shortOf, spendLine } from '../check/spend.ts';
 import { readReading } from '../csv/reading.ts';
 import { referenceFlags, type TableFlags, tableFlags } from '../csv/table-options.ts';
 import { type DecidedRows, decideRows, type RowsAsked } from '../needs/decide-rows.ts';
@@ -59,7 +59,7 @@ export interface PreparedUpload {
   readonly upload: Upload;
   /** Facts to print once the upload is sent. */
   readonly facts: readonly string[];
-  /** Set if rows are not sent because they contradict their orders. */
+  /** Set if rows are not sent because they contradict their orders, or if a preview shows that sending would fail. */
   readonly exitCode: number | undefined;
 }
 
@@ -102,7 +102,10 @@ export async function prepareUpload(
   if (shard && shard.of > 1 && decided.unnamed > 0 && !context.settings.database)
     throw shardWithout(source, shard);
   if (decided.isBlocked) await leaveOutOrStop(context, decided, source.name);
-  const spend = spendOfNew(check, decided);
+  const preview = context.previewsRequests
+    ? await previewSpend(context, { rows: decided.counts.new, cents: decided.cents.new })
+    : undefined;
+  const spend = preview?.spend ?? spendOfNew(check, decided);
   checkTotal(spend.estimate, given.maxTotal);
   const leftOut = { count: check.tally.invalid, first: [...check.leftOut].sort((one, other) => one - other) };
   const from = {
@@ -112,7 +115,7 @@ export async function prepareUpload(
       ...{ preset: options.preset?.name, map: options.map, amounts: options.amounts },
       isAsBefore: options.isAsBefore ?? false,
       ...referenceFlags(options.reference),
-      ...{ locale: given.locale, encoding: given.encoding, delimiter: given.delimiter },
+      ...{ locale: given.locale, encoding: given.encoding, delimiter: given.delimiter, sheet: given.sheet },
     },
     ...{ batchSize, run, skipInvalid, skipDuplicates, again, notifies, isShared },
     shard: shard && shardText(shard),
@@ -147,12 +150,16 @@ export async function prepareUpload(
         ];
       },
     });
-  if (context.previewsRequests) await notePolicy(context, await proposedByUpload(context, upload));
+  const policy = context.previewsRequests
+    ? await notePolicy(context, await proposedByUpload(context, upload), upload)
+    : undefined;
   if (context.isRehearsal() || counts.new + counts.inDoubt === 0)
     for (const line of lines) context.note(line);
   if (!wereShown || counts.new + counts.inDoubt === 0) for (const line of warningLines) context.note(line);
   const facts = [...named, ...(check.tally.orders === check.tally.rows ? [] : lines.slice(0, 1))];
-  return { check, upload, facts, exitCode: counts.refused > 0 ? exitCodes.conflict : undefined };
+  const refused = counts.refused > 0 ? exitCodes.conflict : undefined;
+  const exitCode = decided.unseen?.exitCode ?? preview?.exitCode ?? policy ?? refused;
+  return { check, upload, facts, exitCode };
 }
 
 /** Machines without a common database recognize each other's orders by their references alone. */
@@ -172,6 +179,10 @@ export async function leaveOutOrStop(
   verb: 'order' | 'plan' = 'order',
 ): Promise<void> {
   const refusal = await blockedRows(context, decided, file);
+  if (decided.unseen) {
+    context.note(refusal.message);
+    throw decided.unseen;
+  }
   const others = decided.counts.new + decided.counts.inDoubt;
   if (!context.interactive.yes || refusal.facts.outcome !== 'not_sent' || others === 0) throw refusal;
   context.note(refusal.message.replace('; nothing was sent', ''));
@@ -241,7 +252,7 @@ function spendLines(
 
 export async function sha256Of(source: Source): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of source.chunks()) hash.update(chunk);
+  for await (const chunk of (source.bytes ?? source.chunks)()) hash.update(chunk);
   return hash.digest('hex');
 }
 

@@ -75,7 +75,7 @@ export const retriedOptions = {
 } as const;
 
 /** A row to retry: one that failed, or was withdrawn. */
-interface FailedRow {
+export interface FailedRow {
   readonly batch: Batch;
   readonly row: BatchRow;
   /** Reason such as `max_price_exceeded: …`; empty if not requested or unknown. */
@@ -145,10 +145,14 @@ async function endedRows(
   );
 }
 
-/** Formats `2 withdrawn rows left out (1 returned, 1 cancelled); --again takes them, too`. */
-export function leftOutText(withdrawn: readonly FailedRow[]): string {
+/**
+ * Formats `2 withdrawn rows left out (1 returned, 1 cancelled); --again takes them, too`. @param isRefused tells whether
+ * the policy refuses to order them again.
+ */
+export function leftOutText(withdrawn: readonly FailedRow[], isRefused: boolean): string {
   const [rows, them] = withdrawn.length === 1 ? ['row', 'it'] : ['rows', 'them'];
-  return `${countText(withdrawn.length)} withdrawn ${rows} left out (${countsOf(withdrawn)}); --again takes ${them}, too`;
+  const again = isRefused ? `the policy refuses to order ${them} again` : `--again takes ${them}, too`;
+  return `${countText(withdrawn.length)} withdrawn ${rows} left out (${countsOf(withdrawn)}); ${again}`;
 }
 
 const countsOf = (withdrawn: readonly FailedRow[]): string =>
@@ -158,10 +162,13 @@ const countsOf = (withdrawn: readonly FailedRow[]): string =>
 export function withdrawnRows(
   context: Context,
   withdrawn: readonly FailedRow[],
-  { name, word }: { readonly name: string; readonly word: string },
+  { name, word, isRefused }: { readonly name: string; readonly word: string; readonly isRefused: boolean },
 ): ErrandError {
-  const [were, are] = withdrawn.length === 1 ? ['was', 'is'] : ['were', 'are'];
-  const what = `${rowsText(withdrawn.length)} of ${name} ${were} withdrawn (${countsOf(withdrawn)}) and ${are} not ordered again without --again`;
+  const [were, are, them] = withdrawn.length === 1 ? ['was', 'is', 'it'] : ['were', 'are', 'them'];
+  const end = isRefused
+    ? `, and the policy refuses to order ${them} again`
+    : ` and ${are} not ordered again without --again`;
+  const what = `${rowsText(withdrawn.length)} of ${name} ${were} withdrawn (${countsOf(withdrawn)})${end}`;
   return new ErrandError('conflict', `${what}; nothing was sent`, {
     code: 'rows_withdrawn',
     outcome: 'not_sent',
@@ -169,10 +176,12 @@ export function withdrawnRows(
     details: { withdrawn: withdrawn.length },
     next: [
       { command: `errand bulk report ${shellWord(word)}${whereFlags(context)}`, when: 'to see which' },
-      {
-        command: `${typedCommand(context.argv)} --again`,
-        when: 'to order again what was cancelled or returned',
-      },
+      isRefused
+        ? { command: `errand policy show${whereFlags(context)}`, when: 'to see every rule' }
+        : {
+            command: `${typedCommand(context.argv)} --again`,
+            when: 'to order again what was cancelled or returned',
+          },
     ],
   });
 }
@@ -428,12 +437,18 @@ export async function writtenRows(
     to,
     force,
     headings,
-  }: { readonly to: string; readonly force: boolean; readonly headings: readonly string[] },
+    exitCode = 0,
+  }: {
+    readonly to: string;
+    readonly force: boolean;
+    readonly headings: readonly string[];
+    readonly exitCode?: number | undefined;
+  },
 ): Promise<StreamResult | NoResult> {
   const isOut = to === '-';
   const visible = isOut && context.io.stdout.isTerminal;
   const text = await csvOf(rows, { headings, raw: context.output.rawCsv === true, visible });
-  if (isOut) return { kind: 'stream', chunks: [text], isCsv: true };
+  if (isOut) return { kind: 'stream', chunks: [text], isCsv: true, exitCode: () => exitCode };
   await saveFile(to, [context.output.excel ? byteOrderMark + text : text], { force });
-  return { kind: 'none', hints: [`wrote ${rowsText(rows.length)} to ${to}`] };
+  return { kind: 'none', hints: [`wrote ${rowsText(rows.length)} to ${to}`], exitCode };
 }

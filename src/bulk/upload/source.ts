@@ -74,6 +74,7 @@ export function sourceOf(stored: JsonObject): UploadSource {
       locale: textIn(table, 'locale'),
       encoding: oneOf(tableOptions.encoding.values, textIn(table, 'encoding')),
       delimiter: oneOf(tableOptions.delimiter.values, textIn(table, 'delimiter')),
+      sheet: textIn(table, 'sheet'),
     },
     batchSize: numberIn(stored, 'batchSize') ?? defaultBatchRows,
     run: textIn(stored, 'run') ?? '',
@@ -102,7 +103,11 @@ export interface Source {
   readonly name: string;
   /** Whether the source is piped input, which a later command cannot reopen. */
   readonly isPipe: boolean;
+  /** Whether the table is a sheet of a workbook, whose `chunks` are CSV in UTF-8. */
+  readonly isWorkbook?: boolean;
   chunks(): AsyncIterable<Uint8Array>;
+  /** The bytes of the file, where `chunks` are others. */
+  bytes?(): AsyncIterable<Uint8Array>;
   /** Opens spare storage for data derived from the table. The storage lives as long as the private copy. */
   readonly spare?: () => Promise<Spare>;
   close(): Promise<void>;
@@ -111,28 +116,71 @@ export interface Source {
 /** Anonymous block storage; each block is verified by hash when read. @throws StorageError. */
 export type Spare = Pick<PrivateBlocks, 'add' | 'read'>;
 
+/** Which part of a file is read. */
+export interface SourceOptions {
+  /** Name of a sheet; undefined for the first one. */
+  readonly sheet?: string | undefined;
+}
+
 /**
- * Opens a file, or stdin for `-`. Piped input is buffered in a private copy while the command runs.
+ * Opens a file, or stdin for `-`. Piped input, and a sheet of a workbook, is buffered in a private copy while the command
+ * runs.
  * @throws UsageError naming what cannot be read.
  */
-export async function openSource(context: Context, path: string): Promise<Source> {
-  const found = await find(context, path);
-  return found.isPipe ? copied(context, found) : { ...found, close: async () => {} };
+export async function openSource(
+  context: Context,
+  path: string,
+  options: SourceOptions = {},
+): Promise<Source> {
+  const found = await asTable(context, await find(context, path), options);
+  return found.isPipe || found.isWorkbook ? copied(context, found) : { ...found, close: async () => {} };
 }
 
 /**
  * Opens a private copy, so that what is validated and shown is what is sent, even if the file changes meanwhile.
  * @throws UsageError naming what cannot be read; StorageError if the copy cannot be written.
  */
-export async function openCopy(context: Context, path: string): Promise<Source> {
-  return copied(context, await find(context, path));
+export async function openCopy(context: Context, path: string, options: SourceOptions = {}): Promise<Source> {
+  return copied(context, await asTable(context, await find(context, path), options));
 }
 
-interface Found {
-  readonly path: string;
-  readonly name: string;
-  readonly isPipe: boolean;
-  chunks(): AsyncIterable<Uint8Array>;
+type Found = Pick<Source, 'path' | 'name' | 'isPipe' | 'isWorkbook' | 'chunks' | 'bytes'>;
+
+/** Lets a workbook be read as CSV. @throws UsageError for a workbook of another kind, or a sheet of what is none. */
+async function asTable(context: Context, found: Found, { sheet }: SourceOptions): Promise<Found> {
+  const { path, name, isPipe } = found;
+  const first = await firstChunk(found.chunks());
+  const { isWorkbook, workbookAsCsv } = await import('../xlsx/as-csv.ts');
+  const chunks = (): AsyncIterable<Uint8Array> => (isPipe ? first.whole() : found.chunks());
+  if (!isWorkbook(first.chunk, name)) {
+    await first.release(isPipe);
+    if (sheet !== undefined) throw new UsageError(`--sheet ${sheet}: ${name} is no workbook (.xlsx)`);
+    return { ...found, chunks };
+  }
+  await first.release(isPipe);
+  return {
+    ...{ path, name, isPipe, isWorkbook: true },
+    ...(!isPipe && { bytes: found.chunks }),
+    chunks: () => workbookAsCsv(chunks(), { name, sheet, note: context.note }),
+  };
+}
+
+/** Reads the first chunk of a stream. `whole` yields it and the rest. */
+async function firstChunk(chunks: AsyncIterable<Uint8Array>) {
+  const rest = chunks[Symbol.asyncIterator]();
+  const { value, done } = await rest.next();
+  const chunk: Uint8Array = done ? new Uint8Array() : value;
+  return {
+    chunk,
+    async *whole(): AsyncGenerator<Uint8Array> {
+      yield chunk;
+      yield* { [Symbol.asyncIterator]: () => rest };
+    },
+    /** Closes the stream unless it is read on. */
+    release: async (isReadOn: boolean): Promise<void> => {
+      if (!isReadOn) await rest.return?.();
+    },
+  };
 }
 
 async function find(context: Context, path: string): Promise<Found> {
@@ -171,7 +219,8 @@ function fromStdin({ io: { stdin }, signal }: Context): AsyncIterable<Buffer> {
   return readChunks(stdin.stream, signal);
 }
 
-async function copied(context: Context, { path, name, isPipe, chunks }: Found): Promise<Source> {
+async function copied(context: Context, { chunks, ...found }: Found): Promise<Source> {
+  const { path } = found;
   const { makeStateFolder } = await import('../../config/paths.ts');
   const { state } = context.settings.folders;
   makeStateFolder(state, false);
@@ -187,7 +236,8 @@ async function copied(context: Context, { path, name, isPipe, chunks }: Found): 
     const copy = await spare();
     await stored(() => addChunks(copy, chunks()));
     return {
-      ...{ path, name, isPipe, close },
+      ...found,
+      close,
       chunks: () => copy.read(),
       spare: async () => {
         const blocks = await spare();

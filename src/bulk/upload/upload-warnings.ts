@@ -89,7 +89,7 @@ export class UploadWarnings {
     return first.length === 0
       ? []
       : [
-          `${rowsText(pairs.size)}: same product and recipient as an earlier row; ${named(first, pairs.size)}`,
+          `${rowsText(pairs.size)}: same product and recipient as an earlier row; ${named(first, pairs.size)}; each is an order of its own, so take out what is there by mistake`,
         ];
   }
 }

@@ -28,10 +28,15 @@ export interface Uploaded {
 }
 
 /** Message about batches that an earlier upload had created. */
-export function existedBefore(uploaded: readonly Uploaded[]): string[] {
-  const again = uploaded.filter(({ existed }) => existed).length;
+export function existedBefore({ name, batches }: Sent): string[] {
+  const again = batches.filter(({ existed }) => existed).length;
   if (again === 0) return [];
-  if (again === uploaded.length) return ['this upload was made before; nothing was ordered again'];
+  if (again === batches.length)
+    return [
+      name === undefined
+        ? 'these rows were ordered before; nothing was ordered again'
+        : 'this upload was made before; nothing was ordered again',
+    ];
   const already = again === 1 ? 'one batch was' : `${again} batches were`;
   return [`${already} there already; nothing was placed twice`];
 }

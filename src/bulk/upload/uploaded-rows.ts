@@ -47,7 +47,7 @@ export async function rowsOfFile(
   path: string,
   { run, batch, ...flags }: TableFlags & { readonly run: string; readonly batch: Batch },
 ): Promise<UploadedRows> {
-  const source = await openSource(context, path);
+  const source = await openSource(context, path, flags);
   const keys = new RowKeys(run);
   const rows: UploadRow[] = [];
   const numbers: number[] = [];

@@ -11,6 +11,7 @@ import { centsIn } from '../../spending/price-of-order.ts';
 import type { ReportRow } from '../report/rows.ts';
 import { withdrawalOf } from '../upload/batch.ts';
 import { inFlight } from '../upload/concurrency-limiter.ts';
+import { partialError } from './partial.ts';
 
 export type CancelledRow = Output<'CancelledRow'>;
 type Outcome = CancelledRow['outcome'];
@@ -89,6 +90,7 @@ export async function* cancelAll(
   const previews: RequestPreview[] = [];
   const ended = new Map<number, CancelledRow>();
   let next = 0;
+  let doneRows = 0;
   async function* untilFailure() {
     for (const entry of orders.entries()) {
       if (failure || context.signal.aborted) return;
@@ -98,6 +100,7 @@ export async function* cancelAll(
   const work = async ([at, order]: readonly [number, Cancellable]): Promise<void> => {
     try {
       ended.set(at, recordOf(order, await cancelOne(context, order)));
+      doneRows += 1;
     } catch (error) {
       if (error instanceof RequestPreview) previews.push(error);
       else if (!(error instanceof ErrandError)) throw error;
@@ -117,7 +120,7 @@ export async function* cancelAll(
   if (previews.length > 0) throw new RequestPreview(previews.map(({ text }) => text).join(''));
   for (const [at, order] of orders.entries())
     if (at >= next) yield ended.get(at) ?? recordOf(order, order.outcome ?? 'not_tried');
-  if (failure) throw failure;
+  if (failure) throw partialError(failure, doneRows);
   context.signal.throwIfAborted();
 }
 

@@ -12,6 +12,7 @@ import { ErrandError, exitCodes } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { RequestPreview } from '../../run/request-preview.ts';
 import { inFlight } from '../upload/concurrency-limiter.ts';
+import { partialError } from './partial.ts';
 import type { ReturnRow, RowProblem } from './return-file.ts';
 
 export type ReturnedRow = Output<'BulkReturnRow'>;
@@ -127,6 +128,7 @@ export async function* requestReturns(
   const ended = new Map<number, ReturnedRow>();
   let failure: ErrandError | undefined;
   let next = 0;
+  let doneRows = 0;
   async function* byOrder() {
     const orders = new Map<string, (readonly [number, PlannedReturn])[]>();
     for (const entry of planned.entries()) {
@@ -145,6 +147,7 @@ export async function* requestReturns(
       if (failure || context.signal.aborted) return;
       try {
         ended.set(at, await requestOnce(context, client, one));
+        doneRows += 1;
       } catch (error) {
         if (error instanceof RequestPreview) previews.push(error);
         else if (!(error instanceof ErrandError)) throw error;
@@ -166,7 +169,7 @@ export async function* requestReturns(
   if (previews.length > 0) throw new RequestPreview(previews.map(({ text }) => text).join(''));
   for (const [at, one] of planned.entries())
     if (at >= next) yield ended.get(at) ?? recordOf(one, 'not_tried', {});
-  if (failure) throw failure;
+  if (failure) throw partialError(failure, doneRows);
   context.signal.throwIfAborted();
 }
 

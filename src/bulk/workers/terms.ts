@@ -57,8 +57,9 @@ const tableOf = ({
   locale,
   encoding,
   delimiter,
+  sheet,
 }: TableFlags): TableFlags => ({
-  ...{ map, own: saved, useMap, referenceColumn, namespace, amounts, locale, encoding, delimiter },
+  ...{ map, own: saved, useMap, referenceColumn, namespace, amounts, locale, encoding, delimiter, sheet },
 });
 
 /** Serializes terms for the database. */
@@ -103,7 +104,7 @@ export function checkTerms(
     ['--notify-on-complete', flags.notifyOnComplete, own(terms, 'notifies')],
     ['--max-total', flags.maxTotal, numberIn(terms, 'maxTotal')],
     ['--rate', flags.rate, numberIn(terms, 'rate')],
-    ...(['useMap', 'namespace', 'amounts', 'locale', 'encoding', 'delimiter'] as const).map(
+    ...(['useMap', 'namespace', 'amounts', 'locale', 'encoding', 'delimiter', 'sheet'] as const).map(
       (key) => [key === 'useMap' ? '--use-map' : `--${key}`, flags[key], own(table, key)] as const,
     ),
     ['--map', flags.map && pairsText(flags.map), pairsText(own(table, 'map'))],

@@ -106,6 +106,7 @@ export function isUpload(settings: Pick<Settings, 'baseUrl'> & JournalPlace, tex
 
 interface KnownToAll extends Known {
   readonly settings: SettingsPeek;
+  readonly configDir: string;
 }
 
 const sources: Readonly<Record<SourceName, Source<KnownToAll>>> = {
@@ -123,6 +124,10 @@ const sources: Readonly<Record<SourceName, Source<KnownToAll>>> = {
     const { mapPresets } = await import('../../config/maps.ts');
     const presets = [...mapPresets].map(([name, { description }]) => [name, description] as const);
     return named(new Map([...presets, ...settings.maps]));
+  },
+  standing: async ({ configDir }) => {
+    const { peekNames } = await import('../../standing/peek.ts');
+    return (await peekNames(configDir)).map((value) => ({ value, text: '' }));
   },
   events: async ({ stateDir }, { limit: max }) =>
     peekEvents(stateDir, max).map(({ id, text }) => ({ value: id, text })),
@@ -145,7 +150,7 @@ export function candidateLookup(environment: Environment, platform: NodeJS.Platf
       const { config, state } = foldersOf(environment, platform);
       const given = { profile: chosenValue(cursor, '--profile'), baseUrl: chosenValue(cursor, '--base-url') };
       const settings = peekSettings(join(config, 'config.json'), environment, given);
-      return await sources[from]({ settings, stateDir: state }, { prefix: '', limit });
+      return await sources[from]({ settings, stateDir: state, configDir: config }, { prefix: '', limit });
     } catch {
       return [];
     }

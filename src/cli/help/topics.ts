@@ -8,7 +8,8 @@ const meanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   not_found: 'not found',
   conflict: 'refused because of state: already exists, not cancellable, return not allowed',
   payment: 'payment: the wallet cannot cover it, or a payment was declined',
-  ended_badly: 'the order or some rows failed, were cancelled or are invalid',
+  ended_badly:
+    'the order or some rows failed, were cancelled or are invalid, or the retailer refused the order at once',
   deadline: '--timeout passed while waiting; the order or batch continues',
   unavailable: 'the service cannot be reached, is unavailable or rate-limits; nothing is in doubt',
   in_doubt: 'in doubt: money may have moved and no response came; the message says how to find out',

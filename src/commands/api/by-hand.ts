@@ -23,6 +23,7 @@ import { retryOrder } from '../../orders/submit/retry-order.ts';
 import { placeOrder } from '../../orders/submit/submit.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { previewedWith } from '../../run/request-preview.ts';
 import { notePolicy } from '../../spending/policy-gate.ts';
 
 interface Request extends GivenBody {
@@ -65,8 +66,11 @@ const placing: {
     await context.ready();
     await confirmRequest(context, request);
     const batch = batchOfRequest(upload, request);
-    if (context.previewsRequests) await notePolicy(context, [{ intent: await batchIntent(context, batch) }]);
-    const placed = await placeBatch(context, batch, { claim: await claimByHand(context, batch) });
+    const policy = context.previewsRequests
+      ? await notePolicy(context, [{ intent: await batchIntent(context, batch) }], placingOf(request))
+      : undefined;
+    const claim = await claimByHand(context, batch);
+    const placed = await previewedWith(policy, () => placeBatch(context, batch, { claim }));
     const client = await context.client();
     const read = async () => (await client.call('bulk.get', { path: { batch_id: placed.id } })).body;
     return { order: placed.response ?? (await read()), existed: placed.existed };

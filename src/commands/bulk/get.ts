@@ -1,5 +1,6 @@
 import { textIn } from '../../api/json.ts';
 import { limits } from '../../api/limits.ts';
+import type { Output } from '../../api/outputs/index.ts';
 import { layoutOf } from '../../bulk/csv/headings.ts';
 import { readOutcomes, withOutcomes } from '../../bulk/needs/later-attempts.ts';
 import { type Batch, rowsOf, stateOf } from '../../bulk/upload/batch.ts';
@@ -13,11 +14,14 @@ import {
 import { withMetOrders } from '../../bulk/upload/met-orders.ts';
 import { batchesArgument, type KnownUpload, namedBatches } from '../../bulk/upload/named.ts';
 import { defineCommand } from '../../cli/define.ts';
-import type { Result } from '../../format/result.ts';
+import type { RecordResult } from '../../format/result.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { eachId } from '../../run/ids.ts';
+
+/** A batch as it is printed. */
+type Shown = Batch & Output<'BatchWithStates'>;
 
 export const get = defineCommand({
   name: 'get',
@@ -30,19 +34,24 @@ export const get = defineCommand({
       command: 'errand bulk get $BATCH -o json --query "rows[?status==\'placed\'].order_id"',
       note: 'the orders it made',
     },
+    {
+      command: 'errand bulk get $BATCH -o json --query "rows[?state==\'failed\'].index"',
+      note: 'the rows that no order has met since',
+    },
   ],
   output: [
-    { record: 'bulk.get', when: 'for one id' },
-    { list: 'bulk.get', when: 'for several' },
+    { record: 'BatchWithStates', when: 'for one id' },
+    { list: 'BatchWithStates', when: 'for several' },
   ],
   operations: ['bulk.get'],
   related: ['bulk list', 'bulk watch', 'bulk results'],
   async run(context, { ids }) {
     const { ids: requested, uploads } = await namedBatches(context, ids);
     const client = await context.client();
-    const read = async (id: string): Promise<Batch> => {
+    const read = async (id: string): Promise<Shown> => {
       const { body } = await client.call('bulk.get', { path: { batch_id: id } });
-      return context.output.format === 'table' ? withStates(context, uploads, body) : body;
+      const whole = await withKnown(context, uploads, body);
+      return withStates(context.output.format === 'table' ? whole : body, whole);
     };
     const [only] = requested;
     if (only !== undefined && requested.length === 1) return record(context, await read(only));
@@ -51,18 +60,26 @@ export const get = defineCommand({
 });
 
 /** Adds what a batch does not tell of its rows. */
-async function withStates(context: Context, uploads: readonly KnownUpload[], batch: Batch): Promise<Batch> {
+async function withKnown(context: Context, uploads: readonly KnownUpload[], batch: Batch): Promise<Batch> {
   const read = await withMetOrders(context, [batch]);
   const outcomes = await readOutcomes(context, { uploads, counted: (batches) => [...batches] }, read);
   const [whole = batch] = withOutcomes(read, outcomes);
   return whole;
 }
 
+/** Adds to a batch the states of its rows, which it does not tell alone. @param whole is the batch with all that is known. */
+function withStates(batch: Batch, whole: Batch): Shown {
+  const states = rowsOf(whole).map((row) => stateOf(row, whole));
+  const rows = rowsOf(batch).map(({ record: row }, at) => ({ ...row, state: states[at] ?? 'unknown' }));
+  // The rows are as they are in the batch, plus their states.
+  return { ...batch, rows } as Shown;
+}
+
 /**
  * The service's own record. A table adds what the record lacks: row numbers in the file, the state of each row, the
  * orders that rows matched or that met them since, and failure reasons.
  */
-async function record(context: Context, batch: Batch): Promise<Result> {
+async function record(context: Context, batch: Shown): Promise<RecordResult<Shown>> {
   const hints = orderHints(context, batch);
   if (context.output.format !== 'table')
     return { kind: 'record', record: batch, columns: rawBatchColumns, hints };

@@ -23,14 +23,14 @@ export async function placeFile(
   { shard: part, watch = false, ...given }: UploadGiven & { readonly shard?: string | undefined },
 ): Promise<ResultOf<typeof sentOutput>> {
   const shard = shardOf(part);
-  const source = await openCopy(context, file);
+  const source = await openCopy(context, file, given);
   try {
     const prepared = await prepareUpload(context, source, given, { shard });
     if (!prepared) return nothingIn(String(part), source.name);
     const sent = await previewedWith(prepared.exitCode, () => uploadFile(context, prepared.upload));
     const facts = [
       ...prepared.facts,
-      ...existedBefore(sent.batches),
+      ...existedBefore(sent),
       ...(await anotherOccasion(context, prepared.upload.decided, source.name)),
     ];
     return await sentResult(context, sent, { facts, watch, exitCode: prepared.exitCode });
@@ -51,12 +51,12 @@ export async function distributeFile(
     throw new UsageError('bulk upload --share needs a database that all workers reach, and none is named', {
       hint: 'Set ERRAND_DATABASE_URL, or the database of a profile. Without one, --shard 1/4 takes a part of a file.',
     });
-  const source = file === undefined ? undefined : await openCopy(context, file);
+  const source = file === undefined ? undefined : await openCopy(context, file, given);
   try {
     const { distributeUpload: shareUpload } = await import('../../bulk/workers/share-upload.ts');
     const { sent, facts, hasOrdered } = await shareUpload(context, database, source, given);
     return await sentResult(context, sent, {
-      facts: [...facts, ...(hasOrdered ? [] : existedBefore(sent.batches))],
+      facts: [...facts, ...(hasOrdered ? [] : existedBefore(sent))],
       watch,
     });
   } finally {

@@ -1,6 +1,6 @@
 import { shardOf, shardText } from '../../bulk/check/check.ts';
 import { rowsText } from '../../bulk/check/row-sample.ts';
-import { spendLine } from '../../bulk/check/spend.ts';
+import { previewSpend, spendLine } from '../../bulk/check/spend.ts';
 import {
   type Applying,
   decideApplied,
@@ -11,7 +11,7 @@ import {
 } from '../../bulk/plan/apply.ts';
 import { checkSelected, numbersIn } from '../../bulk/plan/decided.ts';
 import { chosenRows, restLine } from '../../bulk/plan/parts.ts';
-import { checkRest, notePrices, readPlan, recheckPrices } from '../../bulk/plan/read.ts';
+import { checkCovered, checkRest, notePrices, readPlan, recheckPrices } from '../../bulk/plan/read.ts';
 import { checkHolds } from '../../bulk/plan/staleness.ts';
 import { approvable } from '../../bulk/plan/summary.ts';
 import { checkTotal, placeQuestion } from '../../bulk/upload/prepare.ts';
@@ -64,15 +64,18 @@ export async function applyPlan(
     ...consentOf(given),
     plan: approvable(plan),
   };
-  await checkAndConfirm(context, work, { ...given, upload, changes });
+  const refused = await checkAndConfirm(context, work, { ...given, upload, changes });
   const exitCode = unsent.length > 0 ? exitCodes.conflict : undefined;
-  const sent = await previewedWith(exitCode, () => uploadFile(context, upload));
+  const sent = await previewedWith(refused ?? exitCode, () => uploadFile(context, upload));
   const done = await numbersSent(context, upload.namedUpload.name);
-  const facts = [...existedBefore(sent.batches), ...restLine(read, selected, done, shard)];
+  const facts = [...existedBefore(sent), ...restLine(read, selected, done, shard)];
   return sentResult(context, sent, { facts, watch, exitCode });
 }
 
-/** Checks what may have changed since the plan was made, then asks for confirmation, unless no row is left. */
+/**
+ * Checks what may have changed since the plan was made, then asks for confirmation, unless no row is left. @returns the
+ * exit code with which sending would fail, for a preview.
+ */
 async function checkAndConfirm(
   context: Context,
   work: Applying,
@@ -86,12 +89,19 @@ async function checkAndConfirm(
     readonly upload: Upload;
     readonly changes: readonly string[];
   },
-): Promise<void> {
-  const { read, rest } = work;
+): Promise<number | undefined> {
+  const { read, rest, decided } = work;
   for (const line of changes) context.note(line);
   const left = new Set(numbersIn(rest));
-  if (left.size === 0) return;
-  if (context.previewsRequests) return notePolicy(context, await proposedByUpload(context, upload));
+  if (left.size === 0) return undefined;
+  if (context.previewsRequests) {
+    const { counts, cents } = decided;
+    const { spend, exitCode } = await previewSpend(context, { rows: counts.new, cents: cents.new });
+    checkCovered(read, rest, spend);
+    checkTotal(spend.estimate, maxTotal);
+    const policy = await notePolicy(context, await proposedByUpload(context, upload), upload);
+    return decided.unseen?.exitCode ?? exitCode ?? policy;
+  }
   const rows = read.rows.filter(({ number }) => left.has(number));
   if (rechecks) await recheckPrices(context, read, rows);
   else notePrices(context, read, rows);
@@ -108,4 +118,5 @@ async function checkAndConfirm(
     lines: async () => [...lines, ...(await policyLines(context, await proposedByUpload(context, upload)))],
   });
   if (context.isRehearsal()) for (const line of lines) context.note(line.trim());
+  return undefined;
 }

@@ -24,7 +24,14 @@ export const plan = defineCommand({
   summary: 'Write a plan of what an upload would order, to review and apply; places nothing',
   description:
     'Decides about every row as `bulk upload` does, and lists the new orders: each with its key, the attempt at its need that it will be, the current product price, orders that it is like, the policy verdict and the remaining wallet balance. A row that is like an earlier order stops it, until --skip-duplicates, --again or --run says what is meant. `bulk apply` places exactly what is new within 24 hours, with the same key, at the same service. A hash detects any change to the file but does not prove who wrote it. The plan contains addresses, so only you can read it. Output lists the rows that need review; --all lists every row.',
-  arguments: [{ name: 'file', completes: 'files', description: 'CSV file; - reads stdin', required: true }],
+  arguments: [
+    {
+      name: 'file',
+      completes: 'files',
+      description: 'CSV file or .xlsx workbook; - reads stdin',
+      required: true,
+    },
+  ],
   options: {
     out: {
       kind: 'text',
@@ -70,7 +77,7 @@ export const plan = defineCommand({
     if (out === undefined) throw targetMissing(context, file, given);
     await checkTarget(out, file, force);
     await context.ready();
-    const source = await openCopy(context, file);
+    const source = await openCopy(context, file, given);
     try {
       const { made, proposed, differing } = await planned(context, source, { out, force, ...given });
       const approve =
@@ -140,6 +147,7 @@ async function planned(
       delimiter: given.delimiter ?? null,
       locale: given.locale ?? null,
     },
+    ...(given.sheet !== undefined && { sheet: given.sheet }),
     ...madeFromReference(options.reference),
     skip_invalid: skipInvalid,
     ...(skipDuplicates && { skip_duplicates: true }),

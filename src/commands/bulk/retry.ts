@@ -1,17 +1,25 @@
 import { rowsText } from '../../bulk/check/row-sample.ts';
 import { notifyOnComplete, tableOptions } from '../../bulk/csv/table-options.ts';
-import { decideRetry, isNumbered, rowsForFile, settledBy } from '../../bulk/needs/decide-retry.ts';
-import { blockedRows, countsLine, differsLines } from '../../bulk/needs/refused-rows.ts';
+import {
+  decideRetry,
+  isNumbered,
+  type RowsToRetry,
+  rowsForFile,
+  settledBy,
+} from '../../bulk/needs/decide-retry.ts';
+import { blockedRows, countsLine, differsLines, isRefusedAgain } from '../../bulk/needs/refused-rows.ts';
 import { defaultBatchRows } from '../../bulk/upload/batches.ts';
 import { inDoubtSince, laterLines } from '../../bulk/upload/follow.ts';
-import { namedBatches, uploadOfBatch } from '../../bulk/upload/named.ts';
+import { type KnownUpload, namedBatches, uploadOfBatch } from '../../bulk/upload/named.ts';
 import { checkTotal, maxTotalOption } from '../../bulk/upload/prepare.ts';
 import {
   checkSettled,
   doubtfulRows,
+  type FailedRow,
   failedRows,
   leftOutText,
   parseRaise,
+  type RetriedRows,
   raised,
   raisedLine,
   retriedOptions,
@@ -24,9 +32,11 @@ import { type BatchToSend, proposedByBatches, sendBatches } from '../../bulk/upl
 import { ceilingsOf, journaledRows, rowsOfFile } from '../../bulk/upload/uploaded-rows.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { formatMoney } from '../../format/money.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
 import { confirmSpending } from '../../orders/spending-lines.ts';
 import { readyToSend } from '../../orders/submit/submit.ts';
 import { exitCodes, UsageError } from '../../platform/errors.ts';
+import type { Context } from '../../run/context.ts';
 import { previewedWith } from '../../run/request-preview.ts';
 import { consentOf, policyExit, policyOptions } from '../../spending/options.ts';
 import { notePolicy, policyLines } from '../../spending/policy-gate.ts';
@@ -118,28 +128,38 @@ export const retry = defineCommand({
       again,
     });
     const what = upload ? upload.name : 'this batch';
+    const rowsOf = (ended: readonly FailedRow[]): Promise<RetriedRows> =>
+      rowsToRetry(ended, (batch) =>
+        file === undefined
+          ? journaledRows(context, batch)
+          : rowsOfFile(context, file, { ...given, run, batch }),
+      );
+    const filename = `retry of ${named.words[0]}`;
+    const isRefused =
+      withdrawn.length > 0 &&
+      overridePolicy === undefined &&
+      (await isRefusedAgain(context, () => rowsOf(withdrawn), filename));
     if (failed.length === 0 && withdrawn.length > 0)
-      throw withdrawnRows(context, withdrawn, { name: what, word: id });
+      throw withdrawnRows(context, withdrawn, { name: what, word: id, isRefused });
     const inDoubt = inDoubtSince(later);
     if (failed.length === 0) {
       if (inDoubt > 0) throw doubtfulRows(context, what, inDoubt);
       const none = later.length > 0 ? `no row of ${what} is left to retry` : `no row of ${what} has failed`;
       return { kind: 'none', hints: [none, ...laterLines(later)] };
     }
+    const leftOut = withdrawn.length + inDoubt > 0 ? exitCodes.conflict : undefined;
     for (const line of laterLines(later)) context.note(line);
-    if (withdrawn.length > 0) context.note(leftOutText(withdrawn));
-    const uploaded = await rowsToRetry(failed, (batch) =>
-      file === undefined
-        ? journaledRows(context, batch)
-        : rowsOfFile(context, file, { ...given, run, batch }),
-    );
+    if (withdrawn.length > 0) context.note(leftOutText(withdrawn, isRefused));
+    const uploaded = await rowsOf(failed);
     const rows = uploaded.rows.map((row) => raised(row, raise));
     const size = upload ? defaultBatchRows : rows.length;
     const retried = { ...uploaded, rows, failed, named, later, run, again, size };
     if (to !== undefined) {
+      await checkNoneInDoubt(context, upload, retried, filename);
       const corrected = await rowsForFile(context, retried);
       const explained = corrected.map((row, index) => withReason(row, failed[index]?.reason ?? ''));
-      return writtenRows(context, explained, { to, force, headings: uploaded.layout.headings });
+      const { headings } = uploaded.layout;
+      return writtenRows(context, explained, { to, force, headings, exitCode: leftOut });
     }
     const decided = await decideRetry(context, retried);
     const settling = decided.settling();
@@ -147,11 +167,10 @@ export const retry = defineCommand({
       settling: settling.map(({ key }) => key),
       settled: settledBy(settling, rows),
     });
-    const filename = `retry of ${named.words[0]}`;
-    if (decided.isBlocked) throw await blockedRows(context, decided, filename);
+    if (decided.isBlocked) throw decided.unseen ?? (await blockedRows(context, decided, filename));
     for (const line of await differsLines(context, decided)) context.note(line);
     const { counts } = decided;
-    const exitCode = counts.refused + withdrawn.length + inDoubt > 0 ? exitCodes.conflict : undefined;
+    const exitCode = counts.refused > 0 ? exitCodes.conflict : leftOut;
     const batches: BatchToSend[] = [...settling];
     for await (const batch of decided.batches(size)) {
       const numbers = isNumbered(retried) ? batch.numbers : [];
@@ -174,19 +193,39 @@ export const retry = defineCommand({
         ...(await policyLines(context, proposed)),
       ],
     });
-    if (context.previewsRequests) await notePolicy(context, proposed);
+    const consent = consentOf({ overridePolicy, approval, waitApproval });
+    const policy = context.previewsRequests ? await notePolicy(context, proposed, consent) : undefined;
     const sending = {
       name: filename,
       rows: sent.length,
       proposed: context.previewsRequests ? [] : proposed,
       of: upload ?? (await uploadOfBatch(context, named.ids[0] ?? '')),
       batches: toRetry(batches),
-      ...consentOf({ overridePolicy, approval, waitApproval }),
+      ...consent,
     };
-    const made = await previewedWith(exitCode, () => sendBatches(context, sending));
+    const made = await previewedWith(decided.unseen?.exitCode ?? policy ?? exitCode, () =>
+      sendBatches(context, sending),
+    );
     return sentResult(context, upload ? made : { ...made, name: undefined }, { facts: [], watch, exitCode });
   },
 });
+
+/** Refuses to write rows that may be ordered already. @throws ErrandError. */
+async function checkNoneInDoubt(
+  context: Context,
+  upload: KnownUpload | undefined,
+  retried: RowsToRetry,
+  filename: string,
+): Promise<void> {
+  if (!journalExists(context.settings)) return;
+  const decided = await decideRetry(context, retried);
+  checkSettled(context, upload, {
+    settling: decided.settling().map(({ key }) => key),
+    settled: new Set(),
+  });
+  if (decided.refused.has('in_doubt') || decided.refused.has('unknown'))
+    throw await blockedRows(context, decided, filename);
+}
 
 async function* toRetry(batches: readonly BatchToSend[]) {
   yield* batches;

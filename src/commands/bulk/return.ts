@@ -1,5 +1,6 @@
 import { returnReasons } from '../../api/enums.ts';
 import { rowsText } from '../../bulk/check/row-sample.ts';
+import { tableOptions } from '../../bulk/csv/table-options.ts';
 import { openSource } from '../../bulk/upload/source.ts';
 import { type RowProblem, readReturns } from '../../bulk/withdraw/return-file.ts';
 import {
@@ -41,7 +42,14 @@ export const returnFile = defineCommand({
   summary: 'Ask to return the orders of a CSV, one return for each row',
   description:
     'A row names its order by id or by reference, and may give the line, the quantity, the reason and notes: the columns are order, reference, item, quantity, reason, notes. Without an item all of the order is returned. The whole file is checked against the orders before anything is requested. Each return is looked for at the service before it is requested: one with the same order, lines, quantity and reason is told, and not requested again. So the same file again, after a crash or by mistake, returns nothing twice. On a terminal errand asks first.',
-  arguments: [{ name: 'file', completes: 'files', required: true, description: 'CSV file; - reads stdin' }],
+  arguments: [
+    {
+      name: 'file',
+      completes: 'files',
+      required: true,
+      description: 'CSV file or .xlsx workbook; - reads stdin',
+    },
+  ],
   options: {
     reason: { kind: 'choice', values: returnReasons, description: 'for rows that give none' },
     namespace: {
@@ -49,6 +57,7 @@ export const returnFile = defineCommand({
       placeholder: 'name',
       description: 'who numbers the references, if the orders were placed with one',
     },
+    sheet: tableOptions.sheet,
     yes: { kind: 'flag', description: 'request without confirmation' },
   },
   examples: [
@@ -64,9 +73,9 @@ export const returnFile = defineCommand({
     130: 'the question was answered with no, and nothing was requested; or Ctrl-C',
   },
   related: ['return create', 'return list', 'bulk cancel'],
-  async run(context, { file, reason, namespace = '', yes = false }) {
+  async run(context, { file, reason, namespace = '', sheet, yes = false }) {
     await readyToSend(context);
-    const source = await openSource(context, file);
+    const source = await openSource(context, file, { sheet });
     try {
       const read = await readReturns(context, source, { reason, namespace });
       if (read.unused.length > 0)

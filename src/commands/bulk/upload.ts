@@ -22,7 +22,7 @@ export const upload = defineCommand({
     {
       name: 'file',
       completes: 'files',
-      description: 'CSV file; - reads stdin; with --share --name it may be left out',
+      description: 'CSV file or .xlsx workbook; - reads stdin; with --share --name it may be left out',
     },
   ],
   options: {

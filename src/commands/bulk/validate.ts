@@ -18,7 +18,14 @@ export const validate = defineCommand({
   summary: 'Check a CSV of orders: every error of every row, and the spend; places nothing',
   description:
     'Checks the file here first, then with the service; on a terminal errand asks which headings are the columns that it lacks. A heading that looks like a column which the file lacks, and is not used, stops it: --map uses it, and --own keeps it as a column of your own. Rows have the numbers that a spreadsheet shows; the headings are row 1 where nothing stands above them.',
-  arguments: [{ name: 'file', completes: 'files', description: 'CSV file; - reads stdin', required: true }],
+  arguments: [
+    {
+      name: 'file',
+      completes: 'files',
+      description: 'CSV file or .xlsx workbook; - reads stdin',
+      required: true,
+    },
+  ],
   options: {
     ...tableOptions,
     ...errorsOption,
@@ -48,8 +55,11 @@ export const validate = defineCommand({
   related: ['bulk template', 'bulk upload'],
   async run(context, { file, local = false, errors, shard: part, ...given }) {
     const shard = shardOf(part);
-    const source = await openSource(context, file);
-    const { options } = await readReading(context, source, given);
+    const source = await openSource(context, file, given);
+    const { options } = await readReading(context, source, given).catch(async (error: unknown) => {
+      await source.close();
+      throw error;
+    });
     const warnings = new UploadWarnings();
     const check = new FileCheck(context, source, options, { local, shard, warnings });
     return {

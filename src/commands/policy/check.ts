@@ -88,7 +88,7 @@ async function ofFile(
   path: string,
   flags: TableFlags,
 ): Promise<{ readonly proposed: readonly ProposedOrder[]; readonly leftOut: string | undefined }> {
-  const source = await openSource(context, path);
+  const source = await openSource(context, path, flags);
   try {
     const options = await readOptions(context, source, flags);
     const file = new FileCheck(context, source, options, { local: true });

@@ -10,12 +10,14 @@ import { showsRows } from '../../cli/shows-rows.ts';
 import type { Column, ListResult, OutputOptions, RecordResult } from '../../format/result.ts';
 import { forTable } from '../../format/result.ts';
 import { orderFileSchema } from '../../orders/input/order-file-schema.ts';
+import { standingFileSchema } from '../../standing/schema.ts';
 
 /** Every shape, with the operations that use it. */
 export const shapeRows = [
   ...Object.keys(schemas).map((name) => ({ name, used_by: usesOf(name) })),
   { name: 'OrderFile', used_by: 'order create --file' },
   { name: 'Scenario', used_by: 'sandbox serve --scenario, sandbox test' },
+  { name: 'StandingFile', used_by: 'standing' },
 ];
 
 export const shapeColumns: readonly Column[] = [
@@ -24,7 +26,11 @@ export const shapeColumns: readonly Column[] = [
 ];
 
 /** Shapes of files that errand reads, besides those of the service. */
-const fileSchemas = { OrderFile: orderFileSchema, Scenario: scenarioSchema } as const;
+const fileSchemas = {
+  OrderFile: orderFileSchema,
+  Scenario: scenarioSchema,
+  StandingFile: standingFileSchema,
+} as const;
 
 type ShapeName = SchemaName | keyof typeof fileSchemas;
 

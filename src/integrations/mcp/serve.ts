@@ -42,14 +42,19 @@ export async function serve(context: Context, { names, readsOnly, isLive }: Opti
     opened = new made.Calls({ context, wire, tools, isLive });
     return opened;
   });
+  const resources = once(() => import('./resources.ts'));
   const makeServer = (): Server => {
     const server = new Server(
       { name: 'errand', title: 'errand', version },
-      { capabilities: { tools: {} }, instructions },
+      { capabilities: { tools: {}, resources: {} }, instructions },
     );
     server.setRequestHandler('tools/list', async () => ({ tools: (await calls()).list() }));
     server.setRequestHandler('tools/call', async (request, call) =>
       (await calls()).handle(server, request.params, call),
+    );
+    server.setRequestHandler('resources/list', async () => (await resources()).listResources(context));
+    server.setRequestHandler('resources/read', async ({ params: { uri } }) =>
+      (await resources()).readResource(context, uri),
     );
     return server;
   };

@@ -78,7 +78,7 @@ export async function assembleOrder(
 }
 
 /** Merges the flags over a file's payload. The result is not validated as a whole yet. */
-async function payloadFromFlags(flags: OrderFlags, file: Fields): Promise<Fields> {
+export async function payloadFromFlags(flags: OrderFlags, file: Fields): Promise<Fields> {
   const payload: Record<string, unknown> = { ...file };
   for (const [name, field] of eachOrderField) {
     const value = await field.value(flags, file[name]);

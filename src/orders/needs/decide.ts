@@ -49,7 +49,7 @@ export interface Statement {
    * without that reference.
    */
   readonly isNew?: boolean;
-  /** Orders again what was cancelled or returned (`--again`). */
+  /** Orders again what was cancelled or returned, or given up while in doubt (`--again`). */
   readonly again?: boolean;
   /** The occasion that all rows belong to (`--run NAME`). Each row is ordered once per occasion. */
   readonly run?: string | undefined;
@@ -244,7 +244,9 @@ function unsettled(request: NeedRequest, attempts: readonly ComparedAttempt[]): 
   if (inDoubt.length > 0) return refuse('in_doubt', inDoubt);
   const { isNew, again } = request.statement;
   const unknown = attempts.filter(({ state }) => state === 'unknown');
-  const mayPass = isNew || (again && request.need.reference !== undefined);
+  // Such a row, or an order for a reference, is sent with the key that it had.
+  const keepsKey = doors[request.door].unit === 'row' || request.need.reference !== undefined;
+  const mayPass = isNew || (again && keepsKey);
   return unknown.length > 0 && !mayPass ? refuse('unknown', unknown) : undefined;
 }
 

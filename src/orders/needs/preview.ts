@@ -1,69 +1,157 @@
-import type { Attempt } from '../../journal/attempts.ts';
+import type { Attempt, Reference } from '../../journal/attempts.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
-import { ErrandError, stopOf } from '../../platform/errors.ts';
+import { ErrandError, exitCodes, stopOf } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
+import { looksUp } from '../../run/request-preview.ts';
 import type { JournaledOperation } from '../order-record.ts';
-import type { Body, Placing } from '../submit/intent.ts';
-import { decide } from './decide.ts';
-import { withOrdersSeen } from './decide-with-service.ts';
+import { type Body, isPaid, type Placing } from '../submit/intent.ts';
+import { type ComparedAttempt, type Decision, decide } from './decide.ts';
+import { needDifferences, orderSeen, withOrdersSeen } from './decide-with-service.ts';
 import { needOf } from './need.ts';
 import { doorOf } from './place-once.ts';
-import { attemptText } from './refused.ts';
+import { metadataOf } from './reference.ts';
+import { attemptText, referenceText } from './refused.ts';
 import { knownScopeOf } from './scope.ts';
-import { type SeenOrder, seeOrder } from './service-orders.ts';
+import { listedByReference, ordersOf, type SeenOrder, seeOrder } from './service-orders.ts';
 import { windowsOf } from './windows.ts';
+
+/** What the need of a request says about sending it, for a request that is only shown. */
+export interface PreviewedNeed {
+  /** With which sending it would fail; undefined if it would be sent, or asked about. */
+  readonly exitCode: number | undefined;
+  /** Whether an order is there already, which would be shown in place of another. */
+  readonly isMet: boolean;
+}
+
+const free: PreviewedNeed = { exitCode: undefined, isMet: false };
 
 /**
  * Notes the earlier orders that would keep a request from being sent, for a request that is only shown. Reads these
- * orders, unless reads are only shown as well, and persists nothing. A journal or an order that cannot be read does not
- * block the preview.
+ * orders, unless reads are only shown as well, and persists nothing. What cannot be read does not block the preview.
+ * @param isNoted tells whether the user knows of the earlier order.
  */
-export async function noteAlike(
+export async function previewNeed(
   context: OrderContext,
   order: Body,
   placing: Placing,
-  operation: JournaledOperation = 'order.create',
-): Promise<void> {
-  if (!journalExists(context.settings)) return;
+  {
+    operation = 'order.create',
+    isNoted = false,
+  }: { readonly operation?: JournaledOperation; readonly isNoted?: boolean } = {},
+): Promise<PreviewedNeed> {
+  const { reference, isNew = false, again = false } = placing;
+  const isUnlisted = isPaid(operation);
+  const lists = reference !== undefined && !isUnlisted && looksUp(context);
+  if (!lists && !journalExists(context.settings)) return free;
   try {
-    const attempts = await (await context.journal()).attempts();
-    const need = needOf(order);
-    const [related = []] = await attempts.related(await knownScopeOf(context, attempts, operation), [need]);
+    const need = needOf(order, reference);
+    const listed = lists ? await listedOrders(context, reference) : [];
+    const related = await relatedTo(context, need, operation);
+    const seen = await ordersSeen(context, related, listed);
+    const known = [
+      ...withOrdersSeen(related, seen),
+      ...listed.map((one, at) => attemptOf(one, reference, at)),
+    ].map((one): ComparedAttempt => {
+      const found = orderSeen(seen, one);
+      return { ...one, differs: found !== undefined && needDifferences(order, found.order).length > 0 };
+    });
     const now = context.serviceClock.now();
-    const { again = false } = placing;
-    const seen = await ordersSeen(context, related);
     const decision = decide(
       {
-        ...{ need, door: doorOf(context, placing), statement: { again }, windows: windowsOf(context), now },
-        read: new Set(related.map(({ serial }) => serial)),
+        ...{
+          need,
+          door: doorOf(context, placing),
+          statement: { isNew, again },
+          windows: windowsOf(context),
+          now,
+        },
+        ...{ listedAt: now, isUnlisted, read: new Set(known.map(({ serial }) => serial)) },
       },
-      withOrdersSeen(related, seen),
+      known,
     );
-    if (decision.do !== 'ask' && decision.do !== 'refuse') return;
-    const earlier = decision.attempts.map((one) => attemptText(one, seen, now)).join(', ');
-    const then = decision.do === 'ask' ? 'sent, it is asked about' : 'it is not sent again without --new';
-    context.note(`an order like this one is there: ${earlier}; ${then}`);
+    return noted(context, decision, { reference, seen, now, isNoted });
   } catch (error) {
-    if (!(error instanceof ErrandError)) throw error;
-    context.note(`the journal cannot say whether an order like this one is there: ${error.message}`);
+    if (!(error instanceof ErrandError) || stopOf(error)) throw error;
+    context.note(`what was ordered before cannot be looked up: ${error.message}`);
+    return { exitCode: error.exitCode, isMet: false };
   }
 }
 
-/** Orders of attempts that may be live, by id in lower case. One that cannot be read is left out. */
+function noted(
+  context: OrderContext,
+  decision: Decision,
+  {
+    reference,
+    seen,
+    now,
+    isNoted,
+  }: {
+    readonly reference: Reference | undefined;
+    readonly seen: ReadonlyMap<string, SeenOrder>;
+    readonly now: number;
+    readonly isNoted: boolean;
+  },
+): PreviewedNeed {
+  if (decision.do === 'send' || decision.do === 'look') return free;
+  const orders = decision.attempts.map((one) => attemptText(one, seen, now)).join(', ');
+  if (decision.do === 'adopt') {
+    const name = reference ? `the reference ${metadataOf(reference)} has ` : '';
+    context.note(`${name}${orders} already: sent, that one is shown, and nothing is ordered`);
+    return { exitCode: undefined, isMet: true };
+  }
+  const isAsked = decision.do === 'ask';
+  if (!isNoted && reference)
+    context.note(`${referenceText(reference, decision.why, orders)}; it is not sent`);
+  else if (!isNoted) {
+    const then = isAsked ? 'sent, it is asked about' : 'it is not sent again without --new';
+    context.note(`an order like this one is there: ${orders}; ${then}`);
+  }
+  // What --curl shows was not looked up.
+  return { exitCode: isAsked || context.previewsReads ? undefined : exitCodes.conflict, isMet: false };
+}
+
+async function listedOrders(context: OrderContext, reference: Reference): Promise<readonly SeenOrder[]> {
+  const client = await context.client();
+  return ordersOf(client, listedByReference(client), reference);
+}
+
+async function relatedTo(
+  context: OrderContext,
+  need: ReturnType<typeof needOf>,
+  operation: JournaledOperation,
+): Promise<readonly Attempt[]> {
+  if (!journalExists(context.settings)) return [];
+  const attempts = await (await context.journal()).attempts();
+  const scope = await knownScopeOf(context, attempts, operation);
+  const [related = []] = await attempts.related(scope, [need]);
+  return related;
+}
+
+/** An order that the service lists for a reference, which may be recorded as well. */
+const attemptOf = (
+  { order, state, madeAt }: SeenOrder,
+  reference: Reference | undefined,
+  at: number,
+): Attempt => ({
+  ...{ serial: -1 - at, reference, likeness: 'alike', run: undefined, number: 1 },
+  ...{ key: order.id, operation: 'order.create', upload: undefined, orderId: order.id },
+  ...{ state, madeAt, seenAt: madeAt },
+});
+
+/** Orders of attempts that may be live, and those that the service lists, by id in lower case. @throws ErrandError. */
 async function ordersSeen(
   context: OrderContext,
   attempts: readonly Attempt[],
+  listed: readonly SeenOrder[],
 ): Promise<ReadonlyMap<string, SeenOrder>> {
-  const seen = new Map<string, SeenOrder>();
-  if (context.previewsReads) return seen;
-  const ids = attempts.flatMap(({ state, orderId }) => (state === 'placed' ? (orderId ?? []) : []));
+  const seen = new Map(listed.map((one) => [one.order.id.toLowerCase(), one]));
+  if (!looksUp(context)) return seen;
+  const ids = attempts.flatMap(({ state, orderId }) =>
+    state === 'placed' ? (orderId?.toLowerCase() ?? []) : [],
+  );
   for (const id of new Set(ids.slice(-maxRead))) {
-    try {
-      const found = await seeOrder(await context.client(), id);
-      if (found) seen.set(id.toLowerCase(), found);
-    } catch (error) {
-      if (!(error instanceof ErrandError) || stopOf(error)) throw error;
-    }
+    const found = seen.has(id) ? undefined : await seeOrder(await context.client(), id);
+    if (found) seen.set(id, found);
   }
   return seen;
 }

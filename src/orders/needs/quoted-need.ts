@@ -18,7 +18,7 @@ import { type DecidedOrder, decideWithService, type NeedSources, orderSeen } fro
 import { needOf } from './need.ts';
 import { metadataOf } from './reference.ts';
 import { batchesOf } from './refused.ts';
-import { recordOf } from './scope.ts';
+import { recordOf, sentAt } from './scope.ts';
 import { seeOrder } from './service-orders.ts';
 import { bringIn, isSameRequest, readAges, type Settled, sourcesFor } from './settle.ts';
 import { windowsOf } from './windows.ts';
@@ -215,10 +215,11 @@ async function existingOf(
   attempt: Attempt,
   settlingQuote: SettlingQuote,
 ): Promise<ExistingOrder> {
-  const { state, orderId, madeAt, key, reference } = attempt;
+  const { state, orderId, key, reference } = attempt;
   const found = orderSeen(seen, attempt);
-  const made_at = new Date(madeAt).toISOString();
-  const record = found ? undefined : recordOf(await context.journal(), context, attempt);
+  const journal = await context.journal();
+  const made_at = new Date(sentAt(journal, context, attempt)).toISOString();
+  const record = found ? undefined : recordOf(journal, context, attempt);
   const isSettled = record?.state === 'intended' && record.operation === 'order.create';
   return {
     order_id: orderId ?? null,

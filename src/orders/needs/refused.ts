@@ -1,12 +1,12 @@
 import { own } from '../../api/json.ts';
 import { durationText, relativeTime } from '../../format/time.ts';
-import type { Attempt } from '../../journal/attempts.ts';
+import type { Attempt, Reference } from '../../journal/attempts.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
 import { isBeingSent, workerOf } from '../../journal/take-over.ts';
 import { ErrandError, type NextStep } from '../../platform/errors.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
-import { shellLine, typedCommand } from '../../platform/shell.ts';
+import { shellLine, typedCommand, withoutOption } from '../../platform/shell.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import {
@@ -24,7 +24,7 @@ import type { Decision, Refusal } from './decide.ts';
 import { type DecidedOrder, needDifferences, orderSeen } from './decide-with-service.ts';
 import type { Purchase } from './purchase.ts';
 import { metadataOf } from './reference.ts';
-import { recordOf } from './scope.ts';
+import { recordOf, sentAt } from './scope.ts';
 import type { SeenOrder } from './service-orders.ts';
 import { unitOf, windowsOf } from './windows.ts';
 
@@ -43,7 +43,7 @@ function stateText(attempt: Attempt, seen: DecidedOrder['seen']): string {
 const maxState = 60;
 
 /** Age of an attempt, such as `3m ago`. */
-export function ageText({ madeAt }: Attempt, now: number): string {
+export function ageText({ madeAt }: Pick<Attempt, 'madeAt'>, now: number): string {
   // The clock of the machine that sent it may be ahead.
   const age = relativeTime(new Date(Math.min(madeAt, now)).toISOString(), now);
   return age === 'now' ? 'just now' : age;
@@ -71,7 +71,9 @@ export async function refusedOrder<N extends JournaledOperation>(
   { seen, now }: { readonly seen: DecidedOrder['seen']; readonly now: number },
 ): Promise<ErrandError> {
   const { reference } = purchase.placing;
-  const compared = await compareAll(context, purchase, attempts, seen);
+  const journal = await context.journal();
+  const dated = attempts.map((one) => ({ ...one, madeAt: sentAt(journal, context, one) }));
+  const compared = await compareAll(context, purchase, dated, seen);
   const earlier = compared.map(({ attempt }) => attempt);
   const orders = earlier.flatMap((one) => shown(one, orderSeen(seen, one)) ?? []);
   const differing = reference ? compared.flatMap((one) => one.differing) : (compared[0]?.differing ?? []);
@@ -79,7 +81,7 @@ export async function refusedOrder<N extends JournaledOperation>(
   const changes = differing.length === 0 ? '' : `; ${changesText(differing)}`;
   const texts = earlier.map((one) => attemptText(one, seen, now));
   const what = reference
-    ? referenceMessages[why](metadataOf(reference), texts.join(', '))
+    ? referenceText(reference, why, texts.join(', '))
     : alikeMessages[why](
         differing.length === 0 ? 'the same order' : 'an order like this one',
         await earlierText(context, earlier, seen, now),
@@ -247,6 +249,16 @@ const alikeMessages: Readonly<Record<Refusal, (order: string, earlier: string) =
   returned: (order, earlier) => `${order} was placed and sent back ${earlier}`,
 };
 
+/** A command line without its reference; undefined if that is given otherwise. */
+function withoutReference(argv: readonly string[] = []): string | undefined {
+  const without = withoutOption(argv, '--reference');
+  return without.length < argv.length ? typedCommand(without) : undefined;
+}
+
+/** Flags that list the orders of a reference. */
+const listedBy = ({ namespace, text }: Reference): string =>
+  shellLine` --reference ${text}` + (namespace === '' ? '' : shellLine` --namespace ${namespace}`);
+
 type Message = (reference: string, attempts: string) => string;
 
 const referenceMessages: Readonly<Record<Refusal, Message>> = {
@@ -265,6 +277,10 @@ const referenceMessages: Readonly<Record<Refusal, Message>> = {
   returned: (reference, attempts) => `the order for the reference ${reference} was sent back: ${attempts}`,
 };
 
+/** Why an order for a reference is refused. @param attempts lists the earlier ones. */
+export const referenceText = (reference: Reference, why: Refusal, attempts: string): string =>
+  referenceMessages[why](metadataOf(reference), attempts);
+
 /** Refusals because of an order that is live. */
 const isAlike: ReadonlySet<Refusal> = new Set(['alike', 'overlaps']);
 
@@ -277,9 +293,12 @@ function hintOf<N extends JournaledOperation>(
   why: Refusal,
   attempts: readonly Attempt[],
 ): string | undefined {
+  if (why === 'unknown')
+    return reference
+      ? 'Look whether that one is there first. Another order takes another reference.'
+      : 'Look whether that one is there before you order another.';
   if (reference) return isForAnother.has(why) ? 'Another order takes another reference.' : undefined;
   if (why === 'in_doubt') return 'Find out first what became of that one.';
-  if (why === 'unknown') return 'Look whether that one is there before you order another.';
   if (!isAlike.has(why)) return undefined;
   const { singleMs, rowMs } = windowsOf(context);
   const products = why === 'alike' ? 'the same products' : 'some of the same products';
@@ -323,7 +342,12 @@ function duplicateSteps<N extends JournaledOperation>(
     batches.length > 0
       ? batches
       : (why === 'unknown' || (why === 'in_doubt' && settle.length === 0)) && isListed
-        ? [{ command: `errand order list${where}`, when: 'to look for it' }]
+        ? [
+            {
+              command: `errand order list${reference ? listedBy(reference) : ''}${where}`,
+              when: 'to look for it',
+            },
+          ]
         : [];
   const again = command ?? (context.argv && typedCommand(context.argv));
   const rules = policy ? [{ command: `errand policy show${where}`, when: 'to see every rule' }] : [];
@@ -333,16 +357,26 @@ function duplicateSteps<N extends JournaledOperation>(
   // The two flags exclude each other.
   const fresh = again.replace(/ --again(?= |$)/, '');
   const another = { command: `${fresh} --new`, when: 'for another order' };
+  const unnamed = reference ? withoutReference(context.argv) : again;
+  const isNamed = isCreate && (reference ? isForAnother : isAlike).has(why) && unnamed !== undefined;
   const named = {
-    command: `${again} --reference NAME`,
+    command: `${unnamed} --reference NAME`,
     when: 'for another, under a name that you give it: each name is ordered once',
   };
   return [
     ...see,
     ...settle,
     ...look,
-    ...(buysAgain ? [{ command: `${again} --again`, when: 'to buy it again' }] : []),
-    ...(reference || buysAgain ? [] : isCreate && isAlike.has(why) ? [named, another] : [another]),
+    ...(buysAgain
+      ? [
+          {
+            command: `${again} --again`,
+            when: why === 'unknown' ? 'to order it where it is not there' : 'to buy it again',
+          },
+        ]
+      : []),
+    ...(isNamed ? [named] : []),
+    ...(reference || buysAgain ? [] : [another]),
     ...rules,
   ];
 }

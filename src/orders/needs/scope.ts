@@ -4,6 +4,7 @@ import { unlessMissing } from '../../http/response.ts';
 import type { Attempt, AttemptScope, Attempts, StoredAccount } from '../../journal/attempts.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { type JournalRecord, paidAccount } from '../../journal/journal-record.ts';
+import { isOthers } from '../../journal/take-over.ts';
 import { ErrandError, stopOf } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { readOrder } from '../submit/existing.ts';
@@ -122,4 +123,20 @@ export function recordOf(
   { key }: Pick<Attempt, 'key'>,
 ): JournalRecord | undefined {
   return journal.find(key, baseUrl.value) ?? journal.find(key, legacyBaseUrl.value);
+}
+
+/**
+ * When an attempt was made, by the service's clock, ms since the epoch. What the service has not confirmed was recorded
+ * with this machine's time, which may be wrong.
+ */
+export function sentAt(
+  journal: Journal,
+  context: Pick<OrderContext, 'settings' | 'clock' | 'serviceClock'>,
+  attempt: Pick<Attempt, 'key' | 'upload' | 'orderId' | 'madeAt'>,
+): number {
+  const { key, upload = key, orderId, madeAt } = attempt;
+  const record = orderId === undefined ? recordOf(journal, context, { key: upload }) : undefined;
+  if (!record || record.order_id !== null || isOthers(record)) return madeAt;
+  const age = context.clock.now() - Date.parse(record.created_at);
+  return Number.isNaN(age) ? madeAt : context.serviceClock.now() - age;
 }

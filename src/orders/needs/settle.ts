@@ -494,8 +494,8 @@ async function findAttempt(
 const maxAged = 10;
 
 /**
- * Reads orders of the same content that seem too old to be duplicates, so that their age is measured by the service's
- * clock. This machine's clock may be days off, and so may that of the machine that recorded them.
+ * Reads orders of the same content that seem too old to be duplicates, or have ended, so that their age is measured by
+ * the service's clock. This machine's clock may be days off, and so may that of the machine that recorded them.
  * @throws ErrandError unavailable if the service's time cannot be read; nothing may be sent then.
  */
 export async function readAges<N extends JournaledOperation>(
@@ -509,13 +509,17 @@ export async function readAges<N extends JournaledOperation>(
   const old = related
     .filter(
       (one) =>
-        one.state === 'placed' &&
+        one.orderId !== undefined &&
         one.likeness !== 'unlike' &&
         windows.singleMs > 0 &&
-        !isWithin(one, 'single', windows, now()),
+        (one.state === 'placed'
+          ? !isWithin(one, 'single', windows, now())
+          : ['failed', 'cancelled', 'returned'].includes(one.state)),
     )
     .toSorted((one, other) => other.serial - one.serial);
-  const unread = old.filter(({ seenAt }) => seenAt === undefined).slice(0, maxAged);
+  const unread = old
+    .filter(({ state, seenAt }) => state === 'placed' && seenAt === undefined)
+    .slice(0, maxAged);
   const [last] = old;
   // Any response tells the service's time.
   const toRead = unread.length === 0 && last && !context.serviceClock.isHeard ? [last] : unread;

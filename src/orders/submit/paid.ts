@@ -9,10 +9,11 @@ import { isUnsettled } from '../../journal/record-result.ts';
 import { ErrandError, StorageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
+import { previewedWith } from '../../run/request-preview.ts';
 import type { ApprovedKey } from '../../spending/approval/key.ts';
 import { approvedKey, notePolicy, reserveAhead } from '../../spending/policy-gate.ts';
 import { keyedClaim, placeOnce } from '../needs/place-once.ts';
-import { noteAlike } from '../needs/preview.ts';
+import { previewNeed } from '../needs/preview.ts';
 import { metadataOf, withReference } from '../needs/reference.ts';
 import type { PayOptions } from '../payments/pay.ts';
 import { agreeOnPayment, notePaid, pay, priceText, requestPrice } from '../payments/pay.ts';
@@ -92,14 +93,23 @@ async function previewed(context: Context, client: Client, body: Body, options: 
   const isOpen = given === undefined && !options.isNew && !options.reference;
   const key = given ?? randomUUID();
   const intent = paidIntent(context, { key, keyOrigin: 'made', body: keyedBody(body, key) });
-  await notePolicy(context, [{ intent }]);
+  const policy = await notePolicy(context, [{ intent }], options);
   const earlier = await previewKey(context, intent, isOpen);
-  if (isOpen && earlier === undefined) await noteAlike(context, body, options, paidOperation);
-  const shown = keyedBody(body, earlier ?? key);
-  return {
+  const isCompared = given === undefined && earlier?.isSettled !== true;
+  const isNoted = earlier !== undefined;
+  const need = isCompared
+    ? await previewNeed(context, body, options, { operation: paidOperation, isNoted })
+    : undefined;
+  const shown = keyedBody(body, earlier?.key ?? key);
+  const exitCode = earlier?.isSettled
+    ? earlier.exitCode
+    : need?.isMet
+      ? undefined
+      : (need?.exitCode ?? policy);
+  return previewedWith(exitCode, async () => ({
     order: (await client.call(paidOperation, { query: queryOf(options), body: shown })).body,
     existed: false,
-  };
+  }));
 }
 
 const queryOf = ({ method }: PayOptions) => (method === undefined ? {} : { method });

@@ -3,7 +3,7 @@ import type { Intent } from '../../journal/journal-record.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import { damagedRecord, reorderHint, sentWithOtherKey } from '../../journal/take-over.ts';
 import type { Twin, TwinRule } from '../../journal/twins.ts';
-import { ErrandError } from '../../platform/errors.ts';
+import { ErrandError, exitCodes } from '../../platform/errors.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import type { JournaledOperation } from '../order-record.ts';
@@ -20,8 +20,18 @@ export function duplicateRule({ clock, settings }: OrderContext, ended?: Readonl
   return { repeatedSince: windowMs > 0 ? clock.now() - windowMs : undefined, ended };
 }
 
+/** What an earlier record of the same intent says about a request that is only shown. */
+export interface EarlierRecord {
+  /** Key to show with the request; undefined if it is not to be reused. */
+  readonly key: string | undefined;
+  /** Whether the command that sends would settle or report that record, and send nothing else. */
+  readonly isSettled: boolean;
+  /** With which it would fail then. */
+  readonly exitCode: number | undefined;
+}
+
 /**
- * Idempotency key for a request that is only shown. Reuses the key of an earlier record of the same intent, so that
+ * The earlier record of a request that is only shown. Reuses the key of an earlier record of the same intent, so that
  * sending the request creates no second order, and mentions that record. Writes nothing. An unreadable journal does not
  * block the preview. @param isOpen is false if another is intended, or if the request has a key or a reference.
  */
@@ -29,13 +39,13 @@ export async function previewKey<N extends JournaledOperation>(
   context: OrderContext,
   intent: IntentOf<N>,
   isOpen: boolean,
-): Promise<string | undefined> {
+): Promise<EarlierRecord | undefined> {
   if (!isOpen || !journalExists(context.settings)) return undefined;
   try {
     const seen = await seeTwin(context, intent);
     if (!seen) return undefined;
     context.note(noteOf(context, seen));
-    return seen.twin.situation === 'damaged' ? undefined : seen.twin.record.key;
+    return shownRecord(seen);
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
     context.note(
@@ -43,6 +53,14 @@ export async function previewKey<N extends JournaledOperation>(
     );
     return undefined;
   }
+}
+
+function shownRecord({ twin: { situation, record }, unread }: SeenTwin): EarlierRecord {
+  if (situation === 'damaged')
+    return { key: undefined, isSettled: true, exitCode: damagedRecord(record).exitCode };
+  const exitCode = unread && exitCodes.unavailable;
+  const isOpen = situation !== 'repeated' && situation !== 'other_key';
+  return { key: record.key, isSettled: isOpen || unread !== undefined, exitCode };
 }
 
 function noteOf(context: OrderContext, { twin: { situation, record }, now, unread }: SeenTwin): string {

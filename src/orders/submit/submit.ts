@@ -6,11 +6,12 @@ import { isMade } from '../../journal/journal-record.ts';
 import { wasSentWithOtherKey } from '../../journal/take-over.ts';
 import { ErrandError, StorageError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
+import { previewedWith } from '../../run/request-preview.ts';
 import type { ApprovedKey } from '../../spending/approval/key.ts';
 import type { ProposedOrder } from '../../spending/policy/gate.ts';
 import { approvedKey, notePolicy } from '../../spending/policy-gate.ts';
 import { keyedClaim, placeOnce } from '../needs/place-once.ts';
-import { noteAlike } from '../needs/preview.ts';
+import { previewNeed } from '../needs/preview.ts';
 import { attemptKey, withReference } from '../needs/reference.ts';
 import { adoptOrder, keyOfAnother } from './existing.ts';
 import { type Body, type IntentOf, intentOf, type KeyedBody, type Placed, type Placing } from './intent.ts';
@@ -96,7 +97,10 @@ async function placeByKey(
   return send(context, client, { intent, body, sending: recorded.mayBeSent ? 'again' : 'first' });
 }
 
-/** Shows the request. It carries the key of the same request in doubt, so that sending it makes no second order. */
+/**
+ * Shows the request. It carries the key of the same request in doubt, so that sending it makes no second order. Ends as
+ * sending it would, as far as that is decided before it is sent.
+ */
 async function previewed(
   context: OrderContext,
   client: Client,
@@ -104,11 +108,24 @@ async function previewed(
   placing: Placing,
 ): Promise<Placed> {
   const isOpen = body.idempotency_key == null && !placing.isNew && !placing.reference;
-  await notePolicy(context, [await proposedOrder(context, body)]);
-  const key = await previewKey(context, await unsentIntent(context, body), isOpen);
-  if (isOpen && key === undefined) await noteAlike(context, body, placing);
+  const policy = await notePolicy(context, [await proposedOrder(context, body)], placing);
+  const intent = await unsentIntent(context, body);
+  const earlier = await previewKey(context, intent, isOpen);
+  const isCompared = body.idempotency_key == null && earlier?.isSettled !== true;
+  const need = isCompared
+    ? await previewNeed(context, body, placing, { isNoted: earlier !== undefined })
+    : undefined;
+  const key = earlier?.key;
   const shown = key === undefined ? body : { ...body, idempotency_key: key };
-  return { order: (await client.call('order.create', { body: shown })).body, existed: false };
+  const exitCode = earlier?.isSettled
+    ? earlier.exitCode
+    : need?.isMet
+      ? undefined
+      : (need?.exitCode ?? policy);
+  return previewedWith(exitCode, async () => ({
+    order: (await client.call('order.create', { body: shown })).body,
+    existed: false,
+  }));
 }
 
 /**

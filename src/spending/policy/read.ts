@@ -1,11 +1,9 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Scalar } from 'yaml';
 import { readAmount } from '../../api/amount.ts';
 import { countryProblem } from '../../api/country.ts';
 import { formatMoney } from '../../format/money.ts';
-import { readYaml } from '../../format/parse-document.ts';
+import { type Location, YamlTree } from '../../format/yaml-tree.ts';
 import { parseDuration } from '../../platform/duration.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { nearestWord } from '../../platform/near-words.ts';
 import {
   duplicateActions,
   type Limit,
@@ -46,7 +44,7 @@ const defaultApprovalMs = 24 * 3600 * 1000;
  * @throws UsageError naming file, line and key for anything it does not understand. Nothing is ignored.
  */
 export function readPolicy(file: string, text: string): Policy {
-  const tree = new PolicyTree(file, text);
+  const tree = new YamlTree(file, text, { whole: 'a policy is a map: version: 1, …', remedy: withQuotes });
   const fields = tree.fields(tree.root, keys);
   if (!fields.version) throw tree.refused(tree.root, 'version: 1 is missing');
   const version = tree.text(fields.version);
@@ -81,13 +79,13 @@ export function readPolicy(file: string, text: string): Policy {
   };
 }
 
-const ruleAt = (tree: PolicyTree, location: Location): Rule => ({
+const ruleAt = (tree: YamlTree, location: Location): Rule => ({
   rule: location.path,
   line: tree.lineOf(location),
 });
 
 function readLimits(
-  tree: PolicyTree,
+  tree: YamlTree,
   location: Location,
   fields: Partial<Record<LimitKind, Location>>,
   scope: Scope | undefined,
@@ -102,7 +100,7 @@ function readLimits(
   return limits;
 }
 
-function readPart(tree: PolicyTree, location: Location): Limit[] {
+function readPart(tree: YamlTree, location: Location): Limit[] {
   const { retailer, metadata, ...limits } = tree.fields(location, ['retailer', 'metadata', ...limitKinds]);
   if (!retailer && !metadata)
     throw tree.refused(location, 'names no part of the orders: give it a retailer, or metadata');
@@ -113,14 +111,14 @@ function readPart(tree: PolicyTree, location: Location): Limit[] {
   return readLimits(tree, location, limits, scope);
 }
 
-function readMetadata(tree: PolicyTree, location: Location): Record<string, string> {
+function readMetadata(tree: YamlTree, location: Location): Record<string, string> {
   const pairs = tree.texts(location);
   if (Object.keys(pairs).length === 0) throw tree.refused(location, 'is empty; such as { team: office }');
   return pairs;
 }
 
 function readNames<K extends 'allow' | 'deny'>(
-  tree: PolicyTree,
+  tree: YamlTree,
   location: Location,
   kinds: readonly K[],
   plain: (name: string) => string,
@@ -134,14 +132,14 @@ function readNames<K extends 'allow' | 'deny'>(
   return { ...ruleAt(tree, list), kind, names: tree.list(list).map((name) => plain(tree.text(name))) };
 }
 
-function readCountry(tree: PolicyTree, location: Location): string {
+function readCountry(tree: YamlTree, location: Location): string {
   const code = tree.text(location, 'a two-letter country code').toUpperCase();
   const problem = countryProblem(code);
   if (problem !== undefined) throw tree.refused(location, `"${code}": ${problem}`);
   return code;
 }
 
-function readDuplicates(tree: PolicyTree, location: Location): Policy['duplicates'] {
+function readDuplicates(tree: YamlTree, location: Location): Policy['duplicates'] {
   const { same, within, then } = tree.fields(location, ['same', 'within', 'then']);
   if (!same || !within || !then) throw tree.refused(location, 'takes all of same, within and then');
   return {
@@ -153,7 +151,7 @@ function readDuplicates(tree: PolicyTree, location: Location): Policy['duplicate
 }
 
 function readApprove(
-  tree: PolicyTree,
+  tree: YamlTree,
   location: Location | undefined,
 ): Pick<Policy, 'approveAbove' | 'approvalMs'> {
   const { above, expires } = location ? tree.fields(location, ['above', 'expires']) : {};
@@ -184,7 +182,7 @@ function withQuotes(text: string): string {
  * Reads an amount in the same format as on the command line. A whole number without decimals is rejected, because it
  * may mean dollars or cents.
  */
-function readCents(tree: PolicyTree, location: Location): number {
+function readCents(tree: YamlTree, location: Location): number {
   const amount = readAmount(tree.text(location, 'an amount, such as $200'));
   if (amount.problem !== undefined) throw tree.refused(location, amount.problem);
   if (!amount.isBare || amount.cents === 0) return amount.cents;
@@ -195,13 +193,13 @@ function readCents(tree: PolicyTree, location: Location): number {
   );
 }
 
-function readCount(tree: PolicyTree, location: Location): number {
+function readCount(tree: YamlTree, location: Location): number {
   const text = tree.text(location, 'a whole number');
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw tree.refused(location, `takes a whole number, not "${text}"`);
 }
 
-function readZone(tree: PolicyTree, location: Location): string {
+function readZone(tree: YamlTree, location: Location): string {
   const zone = tree.text(location, 'a time zone, such as America/Chicago');
   const known = zoneNamed(zone);
   if (known !== undefined) return known;
@@ -209,7 +207,7 @@ function readZone(tree: PolicyTree, location: Location): string {
 }
 
 /** Runs a parser written for flags, and reports its errors with the position in the file. */
-function asWords<T>(tree: PolicyTree, location: Location, read: () => T): T {
+function asWords<T>(tree: YamlTree, location: Location, read: () => T): T {
   try {
     return read();
   } catch (error) {
@@ -217,122 +215,3 @@ function asWords<T>(tree: PolicyTree, location: Location, read: () => T): T {
     throw error;
   }
 }
-
-/** A value of a policy file and its position. */
-interface Location {
-  readonly node: unknown;
-  /** Path such as `limits.per_day`; empty for the whole file. */
-  readonly path: string;
-}
-
-/** A YAML file as a tree of values, each parsed as the type it must have. Every error names file and line. */
-class PolicyTree {
-  readonly root: Location;
-  readonly #file: string;
-  readonly #lines = new LineCounter();
-
-  /** @throws UsageError naming the line if the text is not YAML. */
-  constructor(file: string, text: string) {
-    this.#file = file;
-    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1))
-      this.#lines.addNewLine(at + 1);
-    this.#lines.lineStarts.unshift(0);
-    this.root = { node: readYaml(file, text, withQuotes).contents, path: '' };
-  }
-
-  lineOf({ node }: Location): number {
-    const range = isNode(node) ? node.range : undefined;
-    return range ? this.#lines.linePos(range[0]).line : 1;
-  }
-
-  refused(location: Location, what: string): UsageError {
-    const where = `${this.#file}, line ${this.lineOf(location)}`;
-    return new UsageError(location.path === '' ? `${where}: ${what}` : `${where}: ${location.path} ${what}`);
-  }
-
-  /**
-   * The values of a map by key. @throws UsageError for a key that is not in `known`. The error suggests the nearest
-   * known key.
-   */
-  fields<K extends string>(location: Location, known: readonly K[]): Partial<Record<K, Location>> {
-    const found: Partial<Record<K, Location>> = {};
-    for (const { key, value } of this.pairs(location)) {
-      const name = known.find((one) => one === key.text);
-      if (name === undefined) throw this.#unknown(key, known);
-      found[name] = value;
-    }
-    return found;
-  }
-
-  /** Reads a map whose keys and values are arbitrary texts. */
-  texts(location: Location): Record<string, string> {
-    return Object.fromEntries(this.pairs(location).map(({ key, value }) => [key.text, this.text(value)]));
-  }
-
-  list(location: Location): readonly Location[] {
-    const { node } = location;
-    if (!isSeq(node) || node.items.length === 0)
-      throw this.refused(location, 'takes a list with at least one value, in brackets or a line each');
-    return node.items.map((item, index) => ({ node: item, path: `${location.path}[${index + 1}]` }));
-  }
-
-  /** A scalar exactly as it is written. */
-  text(location: Location, takes = 'a text'): string {
-    const scalar = this.#scalar(location, takes);
-    const text = written(scalar);
-    if (text.trim() === '') throw this.refused(location, `is empty; it takes ${takes}`);
-    return text.trim();
-  }
-
-  choice<T extends string>(location: Location, values: readonly T[]): T {
-    const text = this.text(location, values.join(' or '));
-    const found = values.find((value) => value === text);
-    if (found === undefined)
-      throw this.refused(location, `takes ${values.join(' or ')}, not "${shown(text)}"`);
-    return found;
-  }
-
-  pairs(
-    location: Location,
-  ): { readonly key: { readonly text: string; readonly location: Location }; readonly value: Location }[] {
-    const { node, path } = location;
-    if (!isMap(node))
-      throw this.refused(location, path === '' ? 'a policy is a map: version: 1, …' : 'takes a map');
-    return node.items.map((pair) => {
-      const text = isScalar(pair.key) ? written(pair.key) : '';
-      const key = { text, location: { node: pair.key, path } };
-      // For a key without a value, use the position of the key.
-      const value = isScalar(pair.value) && pair.value.value === null ? undefined : pair.value;
-      const inner = path === '' ? text : `${path}.${text}`;
-      if (value === undefined || value === null)
-        throw this.refused({ node: pair.key, path: inner }, 'has no value');
-      return { key, value: { node: value, path: inner } };
-    });
-  }
-
-  #scalar(location: Location, takes: string): Scalar {
-    const { node } = location;
-    if (isAlias(node)) throw this.refused(location, 'is an alias (*); write the value out');
-    if (!isScalar(node)) throw this.refused(location, `takes ${takes}`);
-    return node;
-  }
-
-  #unknown(
-    { text, location }: { readonly text: string; readonly location: Location },
-    known: readonly string[],
-  ) {
-    const near = nearestWord(text, known);
-    const where = { node: location.node, path: '' };
-    const inside = location.path === '' ? '' : ` in ${location.path}`;
-    const suggestion = near === undefined ? `known: ${known.join(', ')}` : `did you mean ${near}?`;
-    return this.refused(where, `"${shown(text)}" is not known${inside}; ${suggestion}`);
-  }
-}
-
-const isNode = (node: unknown): node is Node => isScalar(node) || isMap(node) || isSeq(node) || isAlias(node);
-
-/** Returns a scalar exactly as written in the file, because the parsed number would lose the zeros in 200.00 or 000. */
-const written = ({ value, source }: Scalar): string =>
-  typeof value === 'string' ? value : (source ?? String(value));
-
-const shown = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}…` : text);

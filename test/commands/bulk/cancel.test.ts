@@ -45,7 +45,9 @@ describe('bulk cancel', () => {
     ]);
     const shown = await cancel(shop);
     expect(shown.stdout).toMatch(/^ +3 +not_ordered /m);
-    expect(shown.stderr).toMatch(/^4 rows of orders: 2 cancelled before, 1 too late to cancel, 1 failed before$/m);
+    expect(shown.stderr).toMatch(
+      /^4 rows of orders: 2 cancelled before, 1 too late to cancel, 1 failed before$/m,
+    );
   });
 
   test('ends with 0 where all is cancelled, and with 5 where nothing can be', async () => {

@@ -281,6 +281,30 @@ test('of two machines that race with other content under one reference, neither 
   expect(await live()).toBe(1);
 });
 
+test('a reference has no end: months later, the whole file orders only what is new', async () => {
+  const { line, bulk, ended, write, service } = await beginUploads();
+  const references = ['--reference-column', 'requisition'];
+  write('december.csv', [line(0, 'test-success', 5000), line(1, 'test-success', 5000)]);
+  expect((await bulk('upload', 'december.csv', ...references)).code).toBe(0);
+  await ended(2);
+  // A sandbox key that is not used for seven days expires.
+  for (let week = 0; week < 6; week += 1) {
+    service.pass(6 * 24 * 3600_000);
+    await service.send('GET', '/orders?limit=1');
+  }
+  const same = await bulk('upload', 'december.csv', ...references);
+  expect(same.code, same.stderr).toBe(0);
+  expect(same.stderr).toMatch(/^0 new; 2 placed already$/m);
+  write(
+    'december.csv',
+    [0, 1, 2].map((at) => line(at, 'test-success', 5000)),
+  );
+  const more = await bulk('upload', 'december.csv', ...references);
+  expect(more.code, more.stderr).toBe(0);
+  expect(more.stderr).toMatch(/^1 new; 2 placed already$/m);
+  await ended(3);
+});
+
 test('a row may be ordered since, although the clock that recorded the order in doubt is behind', async () => {
   const shop = await shopping();
   const { address_line1: street, city, state, postal_code: zip, phone_number: phone } = address;

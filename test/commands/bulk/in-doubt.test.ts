@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { cutOff, lose, type Shopping, shopping } from '../../support/shopping.ts';
+import { cutOff, errorOf, lose, type Shopping, shopping } from '../../support/shopping.ts';
 
 const headings = 'product_url,max_price,name,address_line1,city,state,postal_code,country,phone_number';
 
@@ -54,5 +54,49 @@ describe('a batch in doubt', () => {
     expect((await upload(shop, file(shop, 'b.csv'), '--notify-on-complete')).code).toBe(0);
     expect((await upload(shop, file(shop, 'a.csv'))).code).toBe(0);
     expect(await batches(shop)).toHaveLength(1);
+  });
+
+  test('that retries rows keeps them from being written to a file, since they may be ordered already', async () => {
+    const shop = await shopping();
+    const path = file(shop, 'a.csv', { price: '$10.00' });
+    const sent = await upload(shop, path, '-o', 'id');
+    expect(sent.code, sent.stderr).toBe(0);
+    shop.service.pass(60_000);
+    const lost = await cutOff(shop, () =>
+      shop.run('bulk', 'retry', 'a', '--raise-ceiling', '$50', '--retries', '0'),
+    );
+    expect(lost.code, lost.stderr).toBe(10);
+    for (const named of ['a', sent.stdout.trim()]) {
+      const written = await shop.run('bulk', 'retry', named, '--to', '-', '-o', 'json');
+      expect([written.code, written.stdout], written.stderr).toEqual([10, '']);
+      expect(errorOf(written)).toMatchObject({ category: 'in_doubt', outcome: 'unknown' });
+      expect(errorOf(written).next[0].command).toMatch(/^errand (bulk|order journal) resume /);
+    }
+    expect((await shop.run('order', 'journal', 'resume', '--all')).code).toBe(0);
+    const settled = await shop.run('bulk', 'retry', 'a', '--to', '-');
+    expect([settled.code, settled.stdout], settled.stderr).toEqual([0, '']);
+  });
+
+  test('that was given up is ordered again by --again alone, once it was looked for', async () => {
+    for (const named of [[], ['--reference-column', 'phone_number']]) {
+      const shop = await shopping();
+      const path = file(shop, 'a.csv');
+      lose(shop, ...Array.from({ length: 6 }, () => 'reset-before' as const));
+      expect((await upload(shop, path, ...named)).code).toBe(10);
+      lose(shop);
+      const key = (await shop.run('order', 'journal', 'list', '-o', 'id')).stdout.trim();
+      expect((await shop.run('order', 'journal', 'forget', key)).code).toBe(0);
+      const refused = await upload(shop, path, ...named, '-o', 'json');
+      expect([refused.code, errorOf(refused).code]).toEqual([5, 'rows_unknown']);
+      const [look, again] = errorOf(refused).next;
+      expect(look.command).toBe('errand order list');
+      expect(again).toMatchObject({
+        command: expect.stringMatching(/ --again$/),
+        when: 'to order what is not there',
+      });
+      const sent = await upload(shop, path, ...named, '--again');
+      expect(sent.code, sent.stderr).toBe(0);
+      expect(await batches(shop)).toHaveLength(1);
+    }
   });
 });

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, test, vi } from 'vitest';
 import { hangsAfterMs } from '../../support/limits.ts';
@@ -69,6 +71,13 @@ async function counts(bulk: Run, name: string) {
     rows.filter(({ order_state: state }) => /^withdrawn: (cancelled|returned)$/.test(state)).length,
     rows.filter(({ met_by: by }) => by !== null && by !== '').length,
   ];
+  const got: { rows: { state: string }[] }[] = [
+    JSON.parse((await bulk('get', name, '-o', 'json')).stdout),
+  ].flat();
+  const states = got.flatMap(({ rows }) => rows.map(({ state }) => state));
+  const inState = (...some: readonly string[]): number => states.filter((one) => some.includes(one)).length;
+  // A row that was tried again in the same upload was ordered since, too.
+  const retriedHere = states.length - report.length;
   const retried = await bulk('retry', name, '--dry-run');
   const again = await bulk('retry', name, '--again', '--dry-run');
   const offered = ({ stdout }: { stdout: string }): number =>
@@ -79,6 +88,7 @@ async function counts(bulk: Run, name: string) {
     watch: [watched.failed, watched.withdrawn, watched.since],
     report: of(report),
     results: of(results),
+    get: [inState('failed', 'refused'), inState('withdrawn'), inState('since') - retriedHere],
     retry: [failed, offered(again) - failed],
   };
 }
@@ -87,6 +97,7 @@ const same = (failed: number, withdrawn: number, since: number) => ({
   watch: [failed, withdrawn, since],
   report: [failed, withdrawn, since],
   results: [failed, withdrawn, since],
+  get: [failed, withdrawn, since],
   retry: [failed, withdrawn],
 });
 
@@ -184,6 +195,91 @@ test('after 12 orders of a file were returned and 5 cancelled, the same file buy
   await ended(24);
 });
 
+test('a file of failed rows leaves out what was withdrawn, says so, and ends as the retry does', async () => {
+  const begun = await beginUploads();
+  const { bulk, write, line, ended, workspace } = begun;
+  write('december.csv', [line(0, 'test-slow', enough), line(1, 'test-success', failing)]);
+  expect((await bulk('upload', 'december.csv')).code).toBe(0);
+  const [cancelled = ''] = await ordersOf(begun, 'december');
+  await cancelAll(begun, [cancelled]);
+  await ended(2);
+  for (const to of ['-', 'failed.csv']) {
+    const written = await bulk('retry', 'december', '--to', to);
+    expect(written.code, written.stderr).toBe(5);
+    expect(written.stderr).toContain('1 withdrawn row left out (1 cancelled); --again takes it, too\n');
+    const csv = to === '-' ? written.stdout : readFileSync(join(workspace.folder, to), 'utf8');
+    expect(parse(csv, { columns: true })).toMatchObject([{ requisition: 'R-1' }]);
+  }
+  const both = await bulk('retry', 'december', '--to', '-', '--again');
+  expect(both.code, both.stderr).toBe(0);
+  expect(parse(both.stdout, { columns: true })).toHaveLength(2);
+});
+
+test('a retry proposes --again only where the policy lets withdrawn rows be ordered again', async () => {
+  const begun = await beginUploads();
+  const { bulk, write, line, ended, workspace, service } = begun;
+  const rule = 'duplicates: { same: [product, address], within: 7d, then: refuse }';
+  const policy = join(workspace.folder, 'policy.yaml');
+  writeFileSync(policy, `version: 1\n${rule}\n`, { mode: 0o600 });
+  workspace.environment.ERRAND_POLICY = policy;
+  write('december.csv', [line(0, 'test-success', enough), line(1, 'test-success', failing)]);
+  expect((await bulk('upload', 'december.csv')).code).toBe(0);
+  const [returned = ''] = await ordersOf(begun, 'december');
+  await ended(2);
+  service.pass(24 * 3600_000);
+  await returnAll(begun, [returned]);
+  const left = await bulk('retry', 'december', '--dry-run');
+  expect(left.code).toBe(5);
+  expect(left.stderr).toContain(
+    '1 withdrawn row left out (1 returned); the policy refuses to order it again\n',
+  );
+  expect((await bulk('retry', 'december', '--raise-ceiling', '$50')).code).toBe(5);
+  await ended(3);
+  const none = await bulk('retry', 'december', '-o', 'json');
+  expect(none.code).toBe(5);
+  const { error } = summaryOf(none.stderr);
+  expect(error.message).toBe(
+    '1 row of december was withdrawn (1 returned), and the policy refuses to order it again; nothing was sent',
+  );
+  expect(error.next.map(({ command }: { command: string }) => command)).toEqual([
+    'errand bulk report december',
+    'errand policy show',
+  ]);
+  const again = await bulk('retry', 'december', '--again');
+  expect(again.code, again.stderr).toBe(11);
+});
+
+test('of rows that are like live orders, and others that were cancelled, each way on works as it is proposed', async () => {
+  const begun = await beginUploads();
+  const { bulk, write, line } = begun;
+  const rows = (cents: number, count: number) =>
+    Array.from({ length: count }, (_, at) => line(at, 'test-slow', cents));
+  write('december.csv', rows(enough, 3));
+  expect((await bulk('upload', 'december.csv')).code).toBe(0);
+  const [cancelled = ''] = await ordersOf(begun, 'december');
+  await cancelAll(begun, [cancelled]);
+  write('january.csv', rows(enough + 1, 4));
+  const refused = await bulk('upload', 'january.csv', '-o', 'json');
+  expect(refused.code).toBe(5);
+  const ways: { command: string; when: string }[] = summaryOf(refused.stderr).error.next;
+  expect(ways.map(({ command }) => command.replace('errand bulk upload january.csv -o json ', ''))).toEqual([
+    '--skip-duplicates',
+    '--again --skip-duplicates',
+    '--run NAME',
+  ]);
+  const sent = [];
+  for (const { command } of ways) {
+    const shown = await errand(begun.workspace, [...command.split(' ').slice(1), '--dry-run']);
+    expect(shown.code, shown.stderr).toBe(0);
+    sent.push(JSON.parse(shown.stdout).body.rows.length);
+  }
+  expect(sent).toEqual([1, 2, 4]);
+  expect(ways.map(({ when }) => when).slice(0, 2)).toEqual([
+    'to order the other 1',
+    'to order the other 2, with what was cancelled or returned',
+  ]);
+});
+
 test('a row that failed, was corrected and failed again is met by nothing, until one is placed', async () => {
   const { bulk, write, line, ended, jsonOf } = await beginUploads();
   const upload = async (name: string, cents: number, orders: number) => {
@@ -198,10 +294,17 @@ test('a row that failed, was corrected and failed again is met by nothing, until
   expect(await jsonOf('report', 'first')).toMatchObject([{ attempts: 2, met_by: null }]);
   expect(await jsonOf('report', 'first', 'second')).toMatchObject([{ attempts: 2, met_by: null }]);
   await upload('third', enough, 3);
-  for (const name of ['first', 'second']) {
+  for (const [name, attempts] of [
+    ['first', 3],
+    ['second', 2],
+  ] as const) {
     expect(await counts(bulk, name)).toEqual(same(0, 0, 1));
-    expect(await jsonOf('report', name)).toMatchObject([{ met_by: { upload: 'third' } }]);
+    const [row] = await jsonOf('report', name);
+    expect(row).toMatchObject({ attempts, met_by: { upload: 'third' } });
+    expect(row.orders).toHaveLength(attempts);
   }
+  expect(await jsonOf('report', 'first', 'second')).toMatchObject([{ attempts: 3 }]);
+  expect(await jsonOf('report', 'first', 'third')).toMatchObject([{ attempts: 3 }]);
   expect(await jsonOf('report', 'first', 'second', 'third')).toMatchObject([{ attempts: 3, met_by: null }]);
   expect(summaryOf((await bulk('watch', 'first', 'second', '-o', 'ndjson')).stdout)).toMatchObject({
     ...{ rows: 1, failed: 0, since: 1 },
@@ -272,6 +375,10 @@ test.each([1, 21])(
     const watched = await onThird('watch', batch);
     expect(watched.code, watched.stderr).toBe(0);
     expect(watched.stderr).toContain(`${1 + failed} orders: ${1 + failed} ordered since\n`);
+    const rowsOnThird: { attempts: number }[] = JSON.parse(
+      (await onThird('report', batch, '-o', 'json')).stdout,
+    );
+    expect(rowsOnThird.map(({ attempts }) => attempts)).toEqual(Array.from({ length: 1 + failed }, () => 2));
     expect((await onThird('report', batch)).stderr).toContain(
       `${1 + failed} orders: ${1 + failed} delivered\n`,
     );

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { address, orderBody } from '../../support/order-body.ts';
+import { address, orderBody, rowBody } from '../../support/order-body.ts';
 import { errand, type Finished } from '../../support/run.ts';
 import { errorOf, lose, type Shopping, shopping } from '../../support/shopping.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
@@ -121,9 +121,14 @@ describe('a script that repeats an order', () => {
     const refused = await shop.order('-o', 'json');
     expect([refused.code, errorOf(refused).code], refused.stderr).toEqual([5, 'duplicate_returned']);
     expect(errorOf(refused).next.at(-1).command).toContain('order.json --retries 0 -o json --again');
+    // By the service's clock it is as recent where this machine's clock is wrong.
+    for (const days of [30, -30]) {
+      shop.later(days * 24 * hour);
+      expect((await shop.order()).code).toBe(5);
+    }
     const again = await shop.order('--again');
     expect(again.code, again.stderr).toBe(0);
-    expect(again.stderr).toMatch(new RegExp(`attempt 2; the first \\(${id}, .+\\) was sent back`));
+    expect(again.stderr).toMatch(new RegExp(`attempt 2; the first \\(${id}, \\d+d ago\\) was sent back`));
     expect((await shop.order('--again')).code).toBe(5);
     expect(await shop.orders()).toHaveLength(2);
   });
@@ -172,6 +177,24 @@ describe('an attempt in doubt', () => {
     expect(error.next[0].command).toBe(`errand order journal resume ${error.idempotency_key}`);
     expect((await shop.run('order', 'journal', 'resume', error.idempotency_key)).code).toBe(0);
     expect(await shop.orders()).toHaveLength(1);
+  });
+
+  test.each([-3, 3])('tells its age truly where the clock of the machine is wrong by %i h', async (hours) => {
+    const shop = await shopping();
+    shop.later(hours * hour);
+    lose(shop, 'reset-after');
+    expect((await shop.order()).code).toBe(10);
+    shop.later((hours + 2) * hour);
+    shop.service.pass(2 * hour);
+    const single = await shop.order('--max-price', '$60.00');
+    expect(single.code).toBe(5);
+    expect(single.stderr).toMatch(/^error: an order like this one is in doubt, sent [12]h ago, as /);
+    const row = rowBody(shop.service.product('test-success'));
+    const csv = [Object.keys(row), Object.values({ ...row, max_price: '$60.00' })];
+    writeFileSync(join(shop.workspace.folder, 'orders.csv'), `${csv.join('\n')}\n`);
+    const rows = await shop.run('bulk', 'upload', 'orders.csv');
+    expect(rows.code).toBe(5);
+    expect(rows.stderr).toMatch(/row 2 as \S+ \(in doubt, [12]h ago\)/);
   });
 
   test('is not sent again while one of other content is in doubt', async () => {

@@ -100,7 +100,7 @@ describe('a request that is shown while the same is in doubt', () => {
     const { shop } = await inDoubt('order create');
     writeFileSync(join(shop.workspace.folder, '.state', 'journal.db'), 'not a journal');
     const shown = await creating(shop, 'order create', '--dry-run');
-    expect([shown.code, shownKey(shown.stdout)]).toEqual([0, undefined]);
+    expect([shown.code, shownKey(shown.stdout)]).toEqual([1, undefined]);
     expect(shown.stderr).toContain('cannot say whether the same order is in doubt');
   });
 

@@ -48,6 +48,30 @@ describe('an order that the buyer names', () => {
     expect(await shop.orders()).toHaveLength(4);
   });
 
+  test('and that was given up in doubt is looked for by its name, and ordered under it by --again', async () => {
+    const shop = await shopping();
+    lose(shop, 'reset-before');
+    expect((await shop.order(...named)).code).toBe(10);
+    const key = (await shop.run('order', 'journal', 'list', '-o', 'id')).stdout.trim();
+    expect((await shop.run('order', 'journal', 'forget', key)).code).toBe(0);
+    const refused = await shop.order(...named);
+    expect([refused.code, errorOf(refused).code]).toEqual([5, 'reference_unknown']);
+    expect(errorOf(refused).hint).toBe(
+      'Look whether that one is there first. Another order takes another reference.',
+    );
+    const [look, again, ...others] = errorOf(refused).next;
+    expect(look.command).toBe('errand order list --reference REQ-1 --namespace shop');
+    expect(again).toMatchObject({
+      command: expect.stringMatching(/ --again$/),
+      when: 'to order it where it is not there',
+    });
+    expect(others).toEqual([]);
+    const looked = await shop.run(...look.command.split(' ').slice(1), '-o', 'id');
+    expect([looked.code, looked.stdout]).toEqual([0, '']);
+    expect((await shop.order(...named, '--again')).code).toBe(0);
+    expect(await shop.orders()).toHaveLength(1);
+  });
+
   test('with another quantity is refused, with the difference', async () => {
     const shop = await shopping();
     const first = await shop.order(...named);
@@ -61,6 +85,14 @@ describe('an order that the buyer names', () => {
         orders: [{ id: idOf(first) }],
         differences: [{ field: 'products.0.quantity', requested: 2, existing: 1 }],
       },
+      next: [
+        { command: `errand order get ${idOf(first)}` },
+        {
+          command: expect.stringMatching(
+            /^errand order create (?!.*REQ-1).* --namespace shop .* --reference NAME$/,
+          ),
+        },
+      ],
     });
     expect(await shop.orders()).toHaveLength(1);
   });
@@ -141,7 +173,7 @@ describe('an order that the buyer names', () => {
     expect(await shop.orders()).toHaveLength(0);
   });
 
-  test('is shown, and not looked for, where requests are not sent', async () => {
+  test('is shown where requests are not sent', async () => {
     const shop = await shopping();
     const { code, stdout } = await shop.order('--reference', 'REQ-1', '--dry-run');
     expect(code).toBe(0);

@@ -509,9 +509,10 @@ describe('every door', () => {
     ]);
     const refused = await errand(workspace, [...order(5901), '--dry-run']);
     expect([refused.code, refused.stderr]).toEqual([
-      0,
+      11,
       expect.stringContaining('policy: refused: limits.per_day: it takes $60.01'),
     ]);
+    expect(JSON.parse(refused.stdout).body.max_price).toBe(5901);
     expect(await used()).toBe(0);
     const curl = await errand(workspace, [...order(5901), '--curl']);
     expect(curl.stdout).toContain('max_price');

@@ -13,7 +13,7 @@ $ errand order create --like $FIRST
 ! error: the same order was placed …; no second one was placed…
 ! try: errand order create --like … --new — for another order
 
-$ errand order create --like $FIRST --product $MUG,quantity=3 --max-price '$120' --dry-run -o json | grep -c '"quantity": 3'
+$ errand order create --like $FIRST --product $MUG,quantity=3 --max-price '$120' --new --dry-run -o json | grep -c '"quantity": 3'
 1
 
 $ errand order create --like $FIRST --new --watch --until placed -o json --query '[status, max_price, metadata.team]' | tr -d ' \n'; echo

@@ -24,11 +24,11 @@ $ errand order create --product ${SHOP}test-shipping-unavailable --max-price '$5
 …shipping_unavailable…
 
 $ errand order create --product ${SHOP}test-invalid-address --max-price '$50.00' --ship-to home
-? 2
+? 7
 ! error: …(invalid_shipping_address)
 
 $ errand order create --product ${SHOP}test-url-unreachable --max-price '$50.00' --ship-to home
-? 2
+? 7
 ! error: …(url_unreachable)
 
 $ errand order create --product ${SHOP}test-insufficient-funds --max-price '$50.00' --ship-to home

@@ -6,11 +6,11 @@ $ errand order create --product ${SHOP}test-refused-payment-failed --max-price '
 ! error: …(payment_failed)
 
 $ errand order create --product ${SHOP}test-refused-retailer-country-not-supported --max-price '$50.00' --ship-to home
-? 2
+? 7
 ! error: …(retailer_country_not_supported)
 
 $ errand order create --product ${SHOP}test-refused-out-of-stock --max-price '$50.00' --ship-to home
-? 2
+? 7
 ! error: …(out_of_stock)
 
 $ errand retailer check ${SHOP}test-refused-unsupported-retailer -o json --query unsupported_reason

@@ -7,7 +7,7 @@ ready
 summary
 
 # Flags override the file; the request can be looked at first.
-$ errand order create --file order.json --max-price '$80.00' --dry-run | grep -c '"max_price": 8000'
+$ errand order create --file order.json --max-price '$80.00' --new --dry-run | grep -c '"max_price": 8000'
 1
 
 # A file carries integer cents.
@@ -39,7 +39,7 @@ $ errand order create --file order.json --metadata team=office --metadata-json c
     "a"
   ]
 }
-$ errand order create --file order.json --webhook order_failed=http://127.0.0.1:9/hook --dry-run | grep -c order_failed
+$ errand order create --file order.json --webhook order_failed=http://127.0.0.1:9/hook --new --dry-run | grep -c order_failed
 1
 $ errand order create --file order.json --metadata-json count=seven
 ? 2

@@ -57,7 +57,7 @@ membersbarn,true
 # Orders with the account cost the wallet the fee alone.
 $ URL=$(errand search coffee --retailer membersbarn --limit 1 -o json --query '[0].url' | tr -d '"')
 $ errand order create --product $URL --max-price '$900' --ship-to home
-? 2
+? 7
 ! …guest_checkout_not_supported…
 $ ORDER=$(errand order create --product $URL --max-price '$900' --ship-to home --account $ACCOUNT -o id)
 $ errand order watch $ORDER --until placed -o json --query status

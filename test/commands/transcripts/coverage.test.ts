@@ -44,6 +44,8 @@ const without: Readonly<Record<string, readonly string[]>> = {
   // Prints only what the executed command prints.
   'sandbox exec': ['table', 'JSON'],
   'bulk results': ['JSON'],
+  // A retry is not repeated while it is under way; see test/commands/bulk/retry.test.ts.
+  'bulk retry': ['JSON'],
   'bulk template': ['JSON'],
   completion: ['JSON'],
   // It speaks a protocol regardless of -o.
@@ -58,6 +60,7 @@ const without: Readonly<Record<string, readonly string[]>> = {
   'auth use': ['JSON'],
   'address remove': ['JSON'],
   'profile use': ['JSON'],
+  'standing remove': ['JSON'],
   'profile delete': ['JSON'],
   'config set': ['JSON'],
   'profile database': ['JSON'],

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { begin, errand, orderOf } from '../../support/run.ts';
+import { begin, errand, orderOf, shell } from '../../support/run.ts';
 import { Terminal } from '../../support/terminal.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
@@ -63,6 +63,26 @@ describe('the server', () => {
       expect(ids).toContain('last');
     },
   );
+
+  test('has standing orders read, and offers nothing that changes one', async () => {
+    const workspace = aWorkspace();
+    await shell(workspace, 'errand sandbox mint --no-store -o json --query example_order > order.json');
+    await shell(workspace, 'errand standing add coffee --file order.json --every 1mo --starts 2090-01-01');
+    const read = (id: string, uri: string) =>
+      line({ jsonrpc: '2.0', id, method: 'resources/read', params: { uri } });
+    const stdin = [
+      line(hello),
+      line({ jsonrpc: '2.0', id: 'list', method: 'resources/list', params: {} }),
+      ...[read('one', 'errand://standing/coffee'), read('none', 'errand://standing/tea')],
+      line({ jsonrpc: '2.0', id: 'tools', method: 'tools/list', params: {} }),
+    ].join('');
+    const { stdout } = await errand(workspace, ['mcp'], { stdin });
+    const answers = new Map(messagesIn(stdout).map((message) => [message.id, JSON.stringify(message)]));
+    expect(answers.get('list')).toContain('errand://standing/coffee');
+    expect(answers.get('one')).toContain('2090-01-01');
+    expect(answers.get('none')).toContain('there is no resource of this address');
+    expect(answers.get('tools')).not.toContain('standing');
+  });
 
   test('answers a line that is no message, with one line on stderr, and goes on', async () => {
     const lines = ['{"jsonrpc":', '{"jsonrpc":"1.0","id":1,"method":"ping"}', 'x'.repeat(2_000_000)];

@@ -39,15 +39,23 @@ test('the categories of failures are those with an exit code', () => {
 /** Paths of unconstrained schemas without a description. */
 function silent(node: unknown, path: string): string[] {
   if (typeof node !== 'object' || node === null) return [];
-  const { properties = {}, items, anyOf = [], oneOf = [], additionalProperties, $defs = {} } = Object(node);
+  const {
+    properties = {},
+    items,
+    anyOf = [],
+    oneOf = [],
+    allOf = [],
+    additionalProperties,
+    $defs = {},
+  } = Object(node);
   const keys = Object.keys(node);
-  const says = ['type', '$ref', 'anyOf', 'oneOf', 'enum', 'const', 'not', 'description'];
+  const says = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const', 'not', 'description'];
   const own = says.some((name) => keys.includes(name)) ? [] : [path];
   return [
     ...own,
     ...Object.entries({ ...properties }).flatMap(([name, one]) => silent(one, `${path}.${name}`)),
     ...Object.entries({ ...$defs }).flatMap(([name, one]) => silent(one, name)),
-    ...[...anyOf, ...oneOf].flatMap((one) => silent(one, path)),
+    ...[...anyOf, ...oneOf, ...allOf].flatMap((one) => silent(one, path)),
     ...(items ? silent(items, `${path}[]`) : []),
     ...(typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0
       ? silent(additionalProperties, `${path}.*`)

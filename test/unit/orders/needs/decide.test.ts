@@ -367,6 +367,14 @@ const cases: readonly Case[] = [
     [named({ state: 'unknown' })],
     'send 1',
   ],
+  ['unknown row', requested('upload'), [attempt({ state: 'unknown' })], 'refuse: unknown'],
+  ['unknown row, --again', requested('upload', { again: true }), [attempt({ state: 'unknown' })], 'send 1'],
+  [
+    'unknown, single, --again',
+    requested('script', { again: true }),
+    [attempt({ state: 'unknown' })],
+    'refuse: unknown',
+  ],
   ['two live', byReference('script'), [named(), named()], 'refuse: two_live'],
   [
     'one live, known twice',

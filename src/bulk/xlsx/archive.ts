@@ -1,0 +1,97 @@
+import type { Readable } from 'node:stream';
+import type { Entry, ZipFile } from 'yauzl';
+import { UsageError } from '../../platform/errors.ts';
+
+/** Limits of what is read of a workbook, against files that are made to fill memory. */
+const limits = {
+  /** Bytes of the file itself. */
+  file: 256 * 1024 * 1024,
+  entries: 5_000,
+  /** Inflated bytes of one part, and how many times its packed size that may be once it is large. */
+  part: 2 * 1024 * 1024 * 1024,
+  large: 32 * 1024 * 1024,
+  ratio: 200,
+} as const;
+
+/** The parts of a workbook, by their names in the archive. */
+export class Archive {
+  readonly #zip: ZipFile;
+  readonly #entries: ReadonlyMap<string, Entry>;
+  readonly #name: string;
+
+  private constructor(zip: ZipFile, entries: ReadonlyMap<string, Entry>, name: string) {
+    this.#zip = zip;
+    this.#entries = entries;
+    this.#name = name;
+  }
+
+  /** @param name of the file, for messages. @throws UsageError for what is no archive, or too large a one. */
+  static async open(bytes: Buffer, name: string): Promise<Archive> {
+    const { fromBuffer } = await import('yauzl');
+    const entries = new Map<string, Entry>();
+    try {
+      const zip = await new Promise<ZipFile>((resolve, reject) => {
+        fromBuffer(bytes, { lazyEntries: true, validateEntrySizes: true }, (error, opened) =>
+          error ? reject(error) : resolve(opened),
+        );
+      });
+      if (zip.entryCount > limits.entries) throw tooLarge(name, `it has ${zip.entryCount} parts`);
+      await new Promise<void>((resolve, reject) => {
+        zip.on('entry', (entry: Entry) => {
+          entries.set(entry.fileName.toLowerCase(), entry);
+          zip.readEntry();
+        });
+        zip.on('end', resolve);
+        zip.on('error', reject);
+        zip.readEntry();
+      });
+      return new Archive(zip, entries, name);
+    } catch (cause) {
+      throw cause instanceof UsageError ? cause : damaged(name, cause);
+    }
+  }
+
+  has(part: string): boolean {
+    return this.#entries.has(part.toLowerCase());
+  }
+
+  /** Inflates a part, and yields it as text. @throws UsageError for a damaged part, or one that inflates too far. */
+  async *text(part: string): AsyncGenerator<string> {
+    const entry = this.#entries.get(part.toLowerCase());
+    if (!entry) throw damaged(this.#name, `it has no ${part}`);
+    const decoder = new TextDecoder('utf-8', { fatal: true });
+    let inflated = 0;
+    try {
+      for await (const chunk of await this.#stream(entry)) {
+        inflated += chunk.length;
+        const isBomb = inflated > limits.large && inflated > entry.compressedSize * limits.ratio;
+        if (inflated > limits.part || isBomb)
+          throw tooLarge(this.#name, `${part} unpacks to far more than it is`);
+        yield decoder.decode(chunk, { stream: true });
+      }
+      yield decoder.decode();
+    } catch (cause) {
+      throw cause instanceof UsageError ? cause : damaged(this.#name, cause);
+    }
+  }
+
+  #stream(entry: Entry): Promise<Readable> {
+    return new Promise((resolve, reject) => {
+      this.#zip.openReadStream(entry, (error, stream) => (error ? reject(error) : resolve(stream)));
+    });
+  }
+}
+
+/** @throws UsageError for a file that is larger than any workbook of orders. */
+export function checkSize(bytes: number, name: string): void {
+  if (bytes > limits.file) throw tooLarge(name, `it has more than ${limits.file / 1024 / 1024} MB`);
+}
+
+const tooLarge = (name: string, why: string): UsageError =>
+  new UsageError(`${name} is not read as a workbook: ${why}`, { hint: 'Save the sheet as CSV.' });
+
+export const damaged = (name: string, cause: unknown): UsageError =>
+  new UsageError(
+    `${name} cannot be read as a workbook: ${cause instanceof Error ? cause.message : String(cause)}`,
+    { hint: 'Open it in the spreadsheet and save it again as .xlsx, or as CSV.' },
+  );

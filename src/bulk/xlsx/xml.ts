@@ -1,0 +1,48 @@
+import type { Archive } from './archive.ts';
+import { damaged } from './archive.ts';
+
+/** What is called while a part is read. Names have no prefix. */
+export interface XmlReader {
+  open?(name: string, attributes: Readonly<Record<string, string>>): void;
+  close?(name: string): void;
+  text?(text: string): void;
+}
+
+/**
+ * Reads a part of a workbook. After each chunk yields to the caller, who takes what has come.
+ * @throws UsageError for XML that is not well-formed, or that declares a document type: entities are never expanded.
+ */
+export async function* readXml(
+  archive: Archive,
+  part: string,
+  reader: XmlReader,
+  file: string,
+): AsyncGenerator<void> {
+  const { SaxesParser } = await import('saxes');
+  const parser = new SaxesParser();
+  const fail = (why: string): never => {
+    throw damaged(file, `${part}: ${why}`);
+  };
+  parser.on('error', ({ message }) => fail(message));
+  parser.on('doctype', () => fail('it declares a document type, which no spreadsheet writes'));
+  parser.on('opentag', ({ name, attributes }) => reader.open?.(plain(name), attributes));
+  parser.on('closetag', ({ name }) => reader.close?.(plain(name)));
+  if (reader.text) parser.on('text', (text) => reader.text?.(text));
+  for await (const text of archive.text(part)) {
+    parser.write(text);
+    yield;
+  }
+  parser.close();
+}
+
+/** Reads a part to its end. @throws UsageError. */
+export async function readAll(
+  archive: Archive,
+  part: string,
+  reader: XmlReader,
+  file: string,
+): Promise<void> {
+  for await (const _ of readXml(archive, part, reader, file));
+}
+
+const plain = (name: string): string => name.slice(name.indexOf(':') + 1);

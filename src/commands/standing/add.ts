@@ -1,0 +1,70 @@
+import { defineCommand } from '../../cli/define.ts';
+import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { dateText, dayAt } from '../../standing/cadence.ts';
+import { fileOption } from '../../standing/file.ts';
+import { scheduleFields, scheduleOptions } from '../../standing/options.ts';
+import { entryResult } from './result.ts';
+
+export const add = defineCommand({
+  name: 'add',
+  summary: 'Have an order placed again and again: what, and on which dates',
+  description:
+    'From flags, or an order file, as `order create` takes them. All that decides is written to the file: what is bought, the ceiling, the address, the dates. Nothing is ordered until `standing run`. With a live key somebody types yes at a terminal, or a policy holds.',
+  arguments: [{ name: 'name', description: 'what you call it', required: true }],
+  options: { ...scheduleOptions, ...fileOption, ...orderInputOptions },
+  examples: [
+    {
+      command:
+        'errand standing add coffee --file order.json --every 2w --starts 2026-12-01 --time-zone Europe/Berlin',
+      note: 'every other Tuesday, at the start of the day in Berlin',
+    },
+    {
+      command:
+        "errand standing add filters --product $URL --max-price '$40' --ship-to home --every 1mo --late 2d --count 12",
+      note: 'each month, a year long, bought up to two days late',
+    },
+  ],
+  output: { record: 'StandingOrder' },
+  needsKey: true,
+  exitCodes: { 130: 'the answer was not yes, and nothing was changed' },
+  related: ['standing run', 'standing show', 'order create'],
+  async run(context, { name, standing, ...input }) {
+    const [{ changeEntryFile }, { addEntry }, { newId, namePattern, entryDefaults }] = await Promise.all([
+      import('../../standing/file.ts'),
+      import('../../standing/change.ts'),
+      import('../../standing/entries.ts'),
+    ]);
+    if (!namePattern.test(name))
+      throw new UsageError(
+        `"${name}" cannot name a standing order: letters, digits, . _ - only, at most 64, a letter or digit first`,
+      );
+    if (input.every === undefined && input.dates === undefined)
+      throw new UsageError('give --every, such as 2w, or --dates');
+    await context.ready();
+    const { payload, ofFile } = await assembleOrder(context, input);
+    const { orderToKeep } = await import('./order-to-keep.ts');
+    const order = await orderToKeep(payload, ofFile, input.file);
+    const now = context.clock.now();
+    const isLive = !context.isRehearsal();
+    const fields = scheduleFields(input);
+    const tomorrow = (): string => dateText(dayAt(input.timeZone ?? entryDefaults.time_zone, now) + 1);
+    const entry = {
+      id: newId(),
+      ...fields,
+      ...(input.every !== undefined && { starts: input.starts ?? tomorrow() }),
+      since: new Date(now).toISOString(),
+      ...(isLive && { live: true }),
+      order,
+    };
+    if (isLive) {
+      const { agreeToSpend } = await import('../../standing/consent.ts');
+      const when = Object.entries(scheduleFields(input)).map((pair) => pair.join(' ').replace('_', ' '));
+      await agreeToSpend(context, { name, order, when: when.join(', ') });
+    }
+    const changed = await changeEntryFile(context, standing, (document, before) => {
+      addEntry(document, before, name, entry);
+    });
+    return entryResult(context, changed, name, standing);
+  },
+});

@@ -1,0 +1,104 @@
+import { defineCommand } from '../../cli/define.ts';
+import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
+import { UsageError } from '../../platform/errors.ts';
+import { typedCommand } from '../../platform/shell.ts';
+import { fileOption } from '../../standing/file.ts';
+import { scheduleFields, scheduleOptions } from '../../standing/options.ts';
+import { entryResult } from './result.ts';
+
+export const edit = defineCommand({
+  name: 'edit',
+  summary: 'Change what a standing order buys, or when',
+  description:
+    'Flags replace what the file says; --file replaces the whole order, and comments of the file stay. Dates that were bought stay bought: where the dates move, one that is nearer than half of the cadence to a date that was bought is left out, and `standing show` says so. The file may also be edited by hand.',
+  arguments: [
+    { name: 'name', completes: 'standing', description: 'name of the standing order', required: true },
+  ],
+  options: {
+    ...scheduleOptions,
+    starts: { ...scheduleOptions.starts, description: 'first date, such as 2026-12-01' },
+    at: { ...scheduleOptions.at, description: 'local time of day' },
+    timeZone: { ...scheduleOptions.timeZone, description: 'such as Europe/Berlin' },
+    late: { ...scheduleOptions.late, description: 'how late a date is still bought, such as 2d' },
+    live: { kind: 'yes-no', group: 'Schedule', description: 'whether it may spend real money' },
+    follows: {
+      kind: 'text',
+      placeholder: 'version',
+      group: 'Schedule',
+      description: 'a version of it that another machine has, and that this file replaces',
+    },
+    ...fileOption,
+    ...orderInputOptions,
+  },
+  examples: [
+    { command: "errand standing edit coffee --max-price '$60'", note: 'raise its ceiling' },
+    { command: 'errand standing edit coffee --every 1mo --starts 2027-01-05', note: 'other dates' },
+  ],
+  output: { record: 'StandingOrder' },
+  needsKey: true,
+  exitCodes: { 4: 'there is no such standing order', 130: 'the answer was not yes, and nothing was changed' },
+  related: ['standing show', 'standing skip', 'standing pause'],
+  async run(context, { name, standing, live, follows, ...input }) {
+    const [{ changeEntryFile, entriesOf, entryNamed, readEntryFile }, change] = await Promise.all([
+      import('../../standing/file.ts'),
+      import('../../standing/change.ts'),
+    ]);
+    const file = readEntryFile(context, standing);
+    const before = entryNamed(await entriesOf(file), name, file.path);
+    const fields = scheduleFields(input);
+    const orderFlags = Object.keys(orderInputOptions).filter((key) => Object.hasOwn(input, key));
+    const isOrder = orderFlags.length > 0;
+    if (!isOrder && Object.keys(fields).length === 0 && live === undefined && follows === undefined)
+      throw new UsageError(`say what to change in ${name}, or edit ${file.path} by hand`, {
+        next: [{ command: typedCommand(['standing', 'edit', '--help']), when: 'to see what can be changed' }],
+      });
+    const order = isOrder ? await orderOf() : before.order;
+    const isLive = live ?? before.isLive;
+    const isChanged = isOrder || Object.keys(fields).length > 0;
+    if (isLive && (isChanged || !before.isLive)) {
+      const { agreeToSpend } = await import('../../standing/consent.ts');
+      const { scheduleText, shownEntry } = await import('../../standing/shown.ts');
+      const was = scheduleText(shownEntry(before, file.path, context.clock.now()));
+      const given = Object.entries(fields).map((pair) => `; now ${pair.join(' ').replace('_', ' ')}`);
+      await agreeToSpend(context, { name, order, when: `${was}${given.join('')}` });
+    }
+    const changed = await changeEntryFile(context, standing, (document, entries, path) => {
+      const entry = entryNamed(entries, name, path);
+      const at = ['orders', name];
+      const whole = {
+        ...(fields.every !== undefined && { dates: undefined }),
+        ...(fields.dates !== undefined && {
+          every: undefined,
+          starts: undefined,
+          ends: undefined,
+          count: undefined,
+        }),
+        ...fields,
+        ...(live !== undefined && { live: live || undefined }),
+      };
+      change.setFields(
+        document,
+        at,
+        { dates: null, every: null, starts: null, ends: null, count: null },
+        whole,
+      );
+      if (isOrder) {
+        const gone = Object.keys(entry.order).filter((key) => !Object.hasOwn(order, key));
+        const next = { ...order, ...Object.fromEntries(gone.map((key) => [key, undefined])) };
+        change.setFields(document, [...at, 'order'], entry.order, next);
+      }
+      if (isChanged) change.addFormer(document, entry, entry.version);
+      else if (follows !== undefined) change.addFormer(document, entry, follows);
+    });
+    return entryResult(context, changed, name, standing);
+
+    async function orderOf() {
+      const { payload, ofFile } = await assembleOrder(context, input, {
+        base: before.order,
+        searches: false,
+      });
+      const { orderToKeep } = await import('./order-to-keep.ts');
+      return orderToKeep(payload, ofFile, input.file);
+    }
+  },
+});

@@ -1,0 +1,60 @@
+import { defineCommand } from '../../cli/define.ts';
+import { fileOption } from '../../standing/file.ts';
+
+export const list = defineCommand({
+  name: 'list',
+  aliases: ['ls'],
+  summary: 'Standing orders: next date, last outcome, spent so far',
+  isDefault: true,
+  options: {
+    offline: { kind: 'flag', description: 'what the file says, without the service' },
+    ...fileOption,
+  },
+  examples: [
+    { command: 'errand standing list', note: 'all of them' },
+    {
+      command: "errand standing list --offline -o json --query '[].next_dates[0].date'",
+      note: 'for a script',
+    },
+  ],
+  output: { list: 'StandingOrderStatus' },
+  operations: ['order.list'],
+  related: ['standing show', 'standing run'],
+  async run(context, { offline = false, standing }) {
+    const [{ entriesOf, readEntryFile }, shown] = await Promise.all([
+      import('../../standing/file.ts'),
+      import('../../standing/shown.ts'),
+    ]);
+    const file = readEntryFile(context, standing);
+    const rows = [];
+    let isRead = !offline;
+    for (const entry of await entriesOf(file)) {
+      const orders = isRead ? await shown.ordersIfRead(context, entry) : undefined;
+      // A service that does not respond is not waited for again.
+      isRead = orders !== undefined;
+      rows.push({
+        ...shown.shownEntry(
+          entry,
+          file.path,
+          offline ? context.clock.now() : context.serviceClock.now(),
+          orders,
+        ),
+        last: shown.shownLast(orders),
+        orders: orders ? orders.filter(({ state }) => state === 'placed').length : null,
+        spent_cents: shown.spentOn(orders),
+      });
+    }
+    return {
+      kind: 'list',
+      rows,
+      columns: [
+        ...shown.entryColumns,
+        { name: 'last', path: 'last.date', weight: 4 },
+        { name: 'outcome', path: 'last.state', kind: 'status', weight: 7 },
+        { name: 'spent', path: 'spent_cents', kind: 'money', weight: 3 },
+      ],
+      id: 'name',
+      empty: `no standing orders in ${file.path}: \`errand standing add\` makes one`,
+    };
+  },
+});

@@ -1,0 +1,50 @@
+import type { Output } from '../../api/outputs/index.ts';
+import type { RecordResult } from '../../format/result.ts';
+import type { NextStep } from '../../platform/errors.ts';
+import { shellLine, shellWord } from '../../platform/shell.ts';
+import type { Context } from '../../run/context.ts';
+import { whereFlags } from '../../run/context-flags.ts';
+import { type ChangedFile, entryNamed } from '../../standing/file.ts';
+import { scheduleText, shownEntry } from '../../standing/shown.ts';
+
+/** The file's flag, for a suggested command. */
+export const fileFlag = (standing: string | undefined): string =>
+  standing === undefined ? '' : ` --standing ${shellWord(standing)}`;
+
+/** An entry after a change, with when it is bought next. */
+export function entryResult(
+  context: Context,
+  { path, entries }: ChangedFile,
+  name: string,
+  standing?: string,
+): RecordResult<Output<'StandingOrder'>> {
+  const shown = shownEntry(entryNamed(entries, name, path), path, context.clock.now());
+  const flags = `${fileFlag(standing)}${whereFlags(context)}`;
+  const next: readonly NextStep[] = [
+    { command: shellLine`errand standing show ${name}` + flags, when: 'to see what it does next' },
+    { command: `errand standing run${flags}`, when: 'to buy what is due; have cron or a CI job run it' },
+  ];
+  const [first] = shown.next_dates;
+  const coming =
+    shown.state === 'paused'
+      ? 'paused: nothing is bought'
+      : first
+        ? `next: ${first.date}`
+        : 'no date is to come: nothing is bought any more';
+  return {
+    kind: 'record',
+    record: { ...shown, next: [...next] },
+    columns: [
+      { name: 'name', path: 'name' },
+      { name: 'state', path: 'state', kind: 'status' },
+      { name: 'schedule', path: 'every', value: () => scheduleText(shown) },
+      { name: 'late', path: 'late' },
+      { name: 'skip', path: 'skip' },
+      { name: 'ceiling', path: 'max_price', kind: 'money' },
+      { name: 'live', path: 'live', kind: 'flag' },
+      { name: 'file', path: 'file' },
+    ],
+    id: 'id',
+    hints: [coming, ...next.map(({ command, when }) => `${command} — ${when}`)],
+  };
+}

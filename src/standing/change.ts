@@ -1,0 +1,46 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Document, isMap } from 'yaml';
+import type { JsonObject } from '../api/json.ts';
+import { UsageError } from '../platform/errors.ts';
+import type { StandingEntry } from './entries.ts';
+
+/** Sets or removes (undefined) fields of an entry. What is equal already stays as it is written. */
+export function setFields(
+  document: Document,
+  path: readonly string[],
+  before: JsonObject,
+  after: Readonly<Record<string, unknown>>,
+): void {
+  for (const [name, value] of Object.entries(after)) {
+    if (isDeepStrictEqual(before[name], value)) continue;
+    if (value === undefined) document.deleteIn([...path, name]);
+    else document.setIn([...path, name], document.createNode(value));
+  }
+}
+
+/** Adds an entry at the end of the file. @throws UsageError if its name is taken. */
+export function addEntry(
+  document: Document,
+  entries: readonly StandingEntry[],
+  name: string,
+  fields: Readonly<Record<string, unknown>>,
+): void {
+  if (entries.some((entry) => entry.name === name))
+    throw new UsageError(`there is a standing order ${name} already; nothing was changed`, {
+      hint: 'Take another name, or change that one with `errand standing edit`.',
+    });
+  if (!isMap(document.get('orders'))) document.set('orders', document.createNode({}));
+  document.setIn(['orders', name], document.createNode(fields));
+  const orders = document.get('orders');
+  if (isMap(orders)) orders.flow = false;
+}
+
+/** Maximum number of former versions that the file lists. */
+const maxFormer = 8;
+
+/** Lists a version as a former one of an entry. */
+export function addFormer(document: Document, { name, former }: StandingEntry, version: string): void {
+  const others = former.filter((one) => one !== version);
+  const list = document.createNode([...others.slice(1 - maxFormer), version], { flow: true });
+  document.setIn(['orders', name, 'former'], list);
+}

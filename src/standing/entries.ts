@@ -1,0 +1,227 @@
+import { randomBytes } from 'node:crypto';
+import { isObject, type JsonObject } from '../api/json.ts';
+import { canonicalJson, sha256 } from '../format/canonical.ts';
+import { type Location, YamlTree } from '../format/yaml-tree.ts';
+import { parseDuration } from '../platform/duration.ts';
+import { UsageError } from '../platform/errors.ts';
+import { zoneNamed } from '../spending/policy/policy.ts';
+import { type Day, dateText, dayOf, parseCadence, type Schedule } from './cadence.ts';
+
+/** An order that is placed on each date of a schedule, as its file has it. */
+export interface StandingEntry {
+  /** What people call it; unique in its file. */
+  readonly name: string;
+  /** Random. The references of its orders contain it, so it outlives a change of the name. */
+  readonly id: string;
+  readonly schedule: Schedule;
+  /** How long after it was due a date is still bought, ms. */
+  readonly lateMs: number;
+  /** Dates on which nothing is bought. */
+  readonly skipped: readonly Day[];
+  readonly isPaused: boolean;
+  /** Whether its orders may spend real money. */
+  readonly isLive: boolean;
+  /** When it was added or resumed, ms since the epoch. No earlier date is bought. */
+  readonly since: number | undefined;
+  /** Versions of the entry before this one. */
+  readonly former: readonly string[];
+  /** What is bought, in the notation of an order file. */
+  readonly order: JsonObject;
+  /** Short hash of all that decides what is bought and when. */
+  readonly version: string;
+  /** Where it stands: `standing.yaml, line 3, column 3`. */
+  readonly position: string;
+}
+
+export const entryFields = [
+  'id',
+  'every',
+  'dates',
+  'starts',
+  'at',
+  'time_zone',
+  'ends',
+  'count',
+  'late',
+  'skip',
+  'paused',
+  'live',
+  'since',
+  'former',
+  'order',
+] as const;
+
+/** What an entry has unless its file says otherwise. */
+export const entryDefaults = { at: '00:00', time_zone: 'UTC', late: '1d' } as const;
+
+export const idPattern = /^[0-9a-f]{12}$/;
+export const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const versionPattern = /^[0-9a-f]{12}$/;
+
+/** Longest time that a date may be late, days. */
+export const maxLateDays = 60;
+const minLateMs = 3600 * 1000;
+export const maxDates = 1000;
+
+/**
+ * Parses the text of a file of standing orders.
+ * @throws UsageError naming file, line, column and key for anything it does not understand. Nothing is ignored.
+ */
+export function readEntries(file: string, text: string): readonly StandingEntry[] {
+  if (text.trim() === '') return [];
+  const tree = new YamlTree(file, text, {
+    whole: 'a file of standing orders is a map: version: 1, orders: …',
+    hasColumns: true,
+  });
+  const { version, orders } = tree.fields(tree.root, ['version', 'orders']);
+  if (!version) throw tree.refused(tree.root, 'version: 1 is missing');
+  if (tree.text(version) !== '1')
+    throw tree.refused(version, `is ${tree.text(version)}; this errand knows version 1`);
+  const entries = orders ? tree.pairs(orders).map(({ key, value }) => readEntry(tree, key, value)) : [];
+  const ids = new Map<string, string>();
+  for (const { id, name, position } of entries) {
+    const other = ids.get(id);
+    if (other !== undefined)
+      throw new UsageError(
+        `${position}: ${name} has the id of ${other}; give it another, such as ${newId()}`,
+      );
+    ids.set(id, name);
+  }
+  return entries;
+}
+
+interface Key {
+  readonly text: string;
+  readonly location: Location;
+}
+
+function readEntry(tree: YamlTree, { text: name, location: at }: Key, location: Location): StandingEntry {
+  if (!namePattern.test(name))
+    throw tree.refused(
+      at,
+      `"${name}" cannot name a standing order: letters, digits, . _ - only, at most 64, a letter or digit first`,
+    );
+  const fields = tree.fields(location, entryFields);
+  const { id, order, late, skip, paused, live, since, former } = fields;
+  if (!id) throw tree.refused(location, `has no id; give it a random one, such as id: "${newId()}"`);
+  if (!order) throw tree.refused(location, 'has no order: what is bought, as in an order file');
+  const plain = tree.plain(order);
+  if (!isObject(plain)) throw tree.refused(order, 'takes a map, as an order file has it');
+  for (const field of ['reference', 'namespace', 'idempotency_key'] as const)
+    if (Object.hasOwn(plain, field))
+      throw tree.refused(order, `has ${field}, and the reference follows from the entry's id and the date`);
+  const schedule = readSchedule(tree, location, fields);
+  const skipped = skip ? readDates(tree, skip) : [];
+  const terms = {
+    order: plain,
+    schedule,
+    lateMs: late ? readLate(tree, late) : parseDuration(entryDefaults.late, 'late'),
+    skipped,
+  };
+  return {
+    ...terms,
+    name,
+    id: readPattern(tree, id, idPattern, `12 hexadecimal digits in quotes, such as "${newId()}"`),
+    isPaused: paused ? tree.choice(paused, ['true', 'false']) === 'true' : false,
+    isLive: live ? tree.choice(live, ['true', 'false']) === 'true' : false,
+    since: since ? readMoment(tree, since) : undefined,
+    former: former
+      ? tree.list(former).map((one) => readPattern(tree, one, versionPattern, 'a version in quotes'))
+      : [],
+    // Must never change: orders at the service carry it.
+    version: sha256(canonicalJson(terms)).slice(0, 12),
+    position: tree.positionOf(at),
+  };
+}
+
+/** A random id for an entry. */
+export const newId = (): string => randomBytes(6).toString('hex');
+
+type Fields = Partial<Record<(typeof entryFields)[number], Location>>;
+
+function readSchedule(tree: YamlTree, location: Location, fields: Fields): Schedule {
+  const { every, dates, starts, at, time_zone: zone, ends, count } = fields;
+  if (every && dates) throw tree.refused(dates, 'and every exclude each other; give one');
+  if (!every && !dates)
+    throw tree.refused(location, 'says not when: give it every (1d, 2w, 1mo) and starts, or dates');
+  if (every && !starts) throw tree.refused(location, 'has no starts: the first date, such as 2026-12-01');
+  if (dates && (starts ?? ends ?? count))
+    throw tree.refused(starts ?? ends ?? count ?? dates, 'is for an order with every; dates say it all');
+  const cadence = every && parseCadence(tree.text(every, 'a cadence, such as 1d, 2w or 1mo'));
+  if (every && !cadence)
+    throw tree.refused(every, `takes a cadence such as 1d, 2w or 1mo, not "${tree.text(every)}"`);
+  const first = starts && readDay(tree, starts);
+  const last = ends && readDay(tree, ends);
+  if (ends && first !== undefined && last !== undefined && last < first)
+    throw tree.refused(ends, `is before starts, ${dateText(first)}`);
+  return {
+    recurs: cadence && first !== undefined ? { starts: first, cadence } : undefined,
+    dates: dates ? readDates(tree, dates) : [],
+    ends: last,
+    count: count && readCount(tree, count),
+    atMinute: readTime(tree, at),
+    timeZone: zone ? readZone(tree, zone) : entryDefaults.time_zone,
+  };
+}
+
+function readDay(tree: YamlTree, location: Location): Day {
+  const text = tree.text(location, 'a date, such as 2026-12-01');
+  const day = dayOf(text);
+  if (day === undefined) throw tree.refused(location, `takes a date such as 2026-12-01, not "${text}"`);
+  return day;
+}
+
+function readDates(tree: YamlTree, location: Location): readonly Day[] {
+  const days = tree.list(location).map((one) => readDay(tree, one));
+  if (days.length > maxDates) throw tree.refused(location, `has ${days.length} dates; at most ${maxDates}`);
+  const sorted = [...new Set(days)].toSorted((a, b) => a - b);
+  if (sorted.length < days.length) throw tree.refused(location, 'has a date twice');
+  return sorted;
+}
+
+function readCount(tree: YamlTree, location: Location): number {
+  const text = tree.text(location, 'a whole number');
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
+  throw tree.refused(location, `takes a whole number from 1 to 9999, not "${text}"`);
+}
+
+function readTime(tree: YamlTree, location: Location | undefined): number {
+  const text = location ? tree.text(location, 'a time of day, such as "07:30"') : entryDefaults.at;
+  const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
+  if (hours !== undefined) return Number(hours) * 60 + Number(minutes);
+  throw location
+    ? tree.refused(location, `takes a time of day in quotes, such as "07:30", not "${text}"`)
+    : new Error(`the default time of day is ${text}`);
+}
+
+function readZone(tree: YamlTree, location: Location): string {
+  const zone = tree.text(location, 'a time zone, such as Europe/Berlin');
+  const known = zoneNamed(zone);
+  if (known !== undefined) return known;
+  throw tree.refused(location, `takes a time zone such as Europe/Berlin, not "${zone}"`);
+}
+
+function readLate(tree: YamlTree, location: Location): number {
+  const text = tree.text(location, 'a length of time, such as 2d');
+  try {
+    const ms = parseDuration(text, 'it', maxLateDays);
+    if (ms >= minLateMs) return ms;
+  } catch (error) {
+    if (error instanceof UsageError) throw tree.refused(location, error.message.replace(/^it /, ''));
+    throw error;
+  }
+  throw tree.refused(location, `is ${text}; at least 1h, since what runs the orders may be late itself`);
+}
+
+function readMoment(tree: YamlTree, location: Location): number {
+  const text = tree.text(location, 'a time, such as 2026-12-01T09:00:00Z');
+  const moment = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(moment)) return moment;
+  throw tree.refused(location, `takes a time such as 2026-12-01T09:00:00Z, not "${text}"`);
+}
+
+function readPattern(tree: YamlTree, location: Location, pattern: RegExp, takes: string): string {
+  const text = tree.text(location, takes);
+  if (pattern.test(text)) return text;
+  throw tree.refused(location, `takes ${takes}, not "${text}"`);
+}

@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { Document } from 'yaml';
+import { lockPath } from '../config/lock.ts';
+import { makeConfigFolder, reasonOf } from '../config/paths.ts';
+import { removeIfPossible } from '../journal/saved-files.ts';
+import { ErrandError, StorageError, UsageError } from '../platform/errors.ts';
+import { RetryBudget } from '../platform/poll.ts';
+import { PrivateFileError, readGuardedFile } from '../platform/private-files.ts';
+import type { Context } from '../run/context.ts';
+import type { StandingEntry } from './entries.ts';
+import { defaultName } from './peek.ts';
+
+/** The option of every command that uses the file. */
+export const fileOption = {
+  standing: {
+    kind: 'text',
+    placeholder: 'file',
+    completes: 'files',
+    description: `file of standing orders (default ${defaultName} in the configuration folder)`,
+  },
+} as const;
+
+/** The file of a run, and its bytes; undefined if the default file does not exist. */
+export interface EntryFile {
+  readonly path: string;
+  readonly bytes: Buffer | undefined;
+}
+
+/**
+ * Reads the file as it is guarded: others may read it, and nobody but its owner may change it.
+ * @throws UsageError if it may be changed by others, cannot be read, or is named and does not exist.
+ */
+export function readEntryFile({ settings }: Pick<Context, 'settings'>, given: string | undefined): EntryFile {
+  const path = given === undefined ? join(settings.folders.config, defaultName) : resolve(given);
+  return { path, bytes: guardedBytes(path, given !== undefined) };
+}
+
+function guardedBytes(path: string, isNamed: boolean): Buffer | undefined {
+  let bytes: Buffer | undefined;
+  try {
+    bytes = readGuardedFile(path);
+  } catch (cause) {
+    if (cause instanceof PrivateFileError)
+      throw new UsageError(`the standing orders cannot be used: ${cause.message}`, {
+        code: 'standing_unusable',
+        hint: 'A file of standing orders is one that only its owner may change, in folders that only their owner may change. Until then, nothing of it is ordered.',
+        cause,
+      });
+    throw new UsageError(`${path} cannot be read (${reasonOf(cause)})`, {
+      code: 'standing_unusable',
+      cause,
+    });
+  }
+  if (bytes === undefined && isNamed)
+    throw new UsageError(`${path} does not exist`, {
+      hint: '`errand standing add NAME --standing FILE` makes it.',
+    });
+  return bytes;
+}
+
+/** The entries of a file. @throws UsageError naming file, line and column. */
+export async function entriesOf({ path, bytes }: EntryFile): Promise<readonly StandingEntry[]> {
+  if (bytes === undefined) return [];
+  const { readEntries } = await import('./entries.ts');
+  return readEntries(path, textOf(path, bytes));
+}
+
+function textOf(path: string, bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new UsageError(`${path} is not UTF-8 text; save it as UTF-8`, { cause });
+  }
+}
+
+/**
+ * Finds an entry by its name.
+ * @throws ErrandError not_found naming the entries there are.
+ */
+export function entryNamed(entries: readonly StandingEntry[], name: string, path: string): StandingEntry {
+  const found = entries.find((entry) => entry.name === name);
+  if (found) return found;
+  const names = entries.map((entry) => entry.name).join(', ');
+  throw new ErrandError(
+    'not_found',
+    `there is no standing order ${name} in ${path}${names === '' ? '' : `; known are ${names}`}`,
+    {
+      outcome: 'not_sent',
+      retryable: false,
+      next: [{ command: 'errand standing list', when: 'to see them all' }],
+    },
+  );
+}
+
+/** The file after a change. */
+export interface ChangedFile {
+  readonly path: string;
+  readonly entries: readonly StandingEntry[];
+}
+
+/**
+ * Changes the file under a lock, and keeps its comments. What does not parse afterwards is not written. The file is
+ * replaced at once, so a reader sees the old one or the new one.
+ * @param change changes the document; it gets the entries as they are.
+ * @returns the entries as they are now. @throws ErrandError.
+ */
+export async function changeEntryFile(
+  context: Context,
+  given: string | undefined,
+  change: (document: Document, entries: readonly StandingEntry[], path: string) => void,
+): Promise<ChangedFile> {
+  const named = given === undefined ? join(context.settings.folders.config, defaultName) : resolve(given);
+  if (given === undefined) makeConfigFolder(dirname(named));
+  const path = existsSync(named) ? realpathSync(named) : named;
+  const waiting = { signal: context.signal, retryBudget: new RetryBudget() };
+  const release = await lockPath(path, `the file of standing orders ${path}`, waiting, {
+    mayBeMissing: true,
+  });
+  try {
+    const bytes = guardedBytes(path, false);
+    const before = await entriesOf({ path: named, bytes });
+    const { parseDocument } = await import('yaml');
+    const text = bytes === undefined ? '' : textOf(path, bytes);
+    const document = parseDocument(text.trim() === '' ? newFile : text);
+    change(document, before, named);
+    const changed = document.toString({ lineWidth: 0 });
+    const { readEntries } = await import('./entries.ts');
+    const entries = readEntries(named, changed);
+    replaceFile(path, changed);
+    return { entries, path: named };
+  } finally {
+    await release();
+  }
+}
+
+const newFile = `# Standing orders: what is bought again and again, and when. \`errand standing run\` buys what is due.
+# See \`errand standing add --help\`; \`errand schema StandingFile\` lists every field.
+version: 1
+orders: {}
+`;
+
+/** @throws StorageError if it cannot be written. The old file is then as it was. */
+function replaceFile(path: string, text: string): void {
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  try {
+    const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0o600;
+    writeFileSync(draft, text, { flag: 'wx', mode: 0o600, flush: true });
+    chmodSync(draft, mode & 0o777);
+    renameSync(draft, path);
+  } catch (cause) {
+    removeIfPossible(draft);
+    throw new StorageError(`${path} cannot be written (${reasonOf(cause)}); nothing was changed`, { cause });
+  }
+}

@@ -1,0 +1,116 @@
+import { join } from 'node:path';
+import { isObject, listIn, numberIn, own, setOwn, textIn } from '../api/json.ts';
+import { writeWhole } from '../journal/saved-files.ts';
+import { readPrivateFile } from '../platform/private-files.ts';
+import type { Context } from '../run/context.ts';
+import type { Day } from './cadence.ts';
+
+/** Maximum number of versions of an entry to remember. */
+const maxVersions = 50;
+
+/** What this machine knows of an entry. */
+export interface KnownEntry {
+  /** Versions that this machine has run with. */
+  readonly versions: readonly string[];
+  /** Everything up to this date is over, and was reported if it was missed. */
+  readonly closed: Day | undefined;
+}
+
+/** Until when no date of a file can be due, by this machine's clock, ms since the epoch. */
+export interface Idle {
+  /** SHA-256 of the file. */
+  readonly sha256: string;
+  readonly from: number;
+  readonly until: number;
+}
+
+/**
+ * What `standing run` remembers on this machine between runs. It only saves requests and repeated reports, and nothing
+ * that is bought depends on it: a file that is missing, unreadable or invalid counts as empty.
+ */
+export class RunMemory {
+  readonly #folder: string;
+  readonly #service: string;
+  #value: Readonly<Record<string, unknown>>;
+  #isChanged = false;
+
+  constructor({ settings: { folders, profile, baseUrl } }: Pick<Context, 'settings'>) {
+    this.#folder = folders.state;
+    this.#service = `${profile.value} ${baseUrl.value}`;
+    this.#value = this.#read();
+  }
+
+  /** @param path is that of the file of standing orders. */
+  idleOf(path: string): Idle | undefined {
+    const found = own(own(own(this.#value, 'idle'), this.#service), path);
+    const [sha256, from, until] = [
+      textIn(found, 'sha256'),
+      numberIn(found, 'from'),
+      numberIn(found, 'until'),
+    ];
+    return sha256 === undefined || from === undefined || until === undefined
+      ? undefined
+      : { sha256, from, until };
+  }
+
+  setIdle(path: string, idle: Idle | undefined): void {
+    this.#set(['idle', this.#service, path], idle);
+  }
+
+  entry(id: string): KnownEntry {
+    return {
+      versions: listIn(own(this.#value, 'versions'), id).filter((one) => typeof one === 'string'),
+      closed: numberIn(own(own(this.#value, 'closed'), this.#service), id),
+    };
+  }
+
+  /** Remembers a version that this machine runs with. */
+  addVersion(id: string, version: string): void {
+    const { versions } = this.entry(id);
+    if (versions.at(-1) === version) return;
+    const others = versions.filter((one) => one !== version);
+    this.#set(['versions', id], [...others.slice(1 - maxVersions), version]);
+  }
+
+  close(id: string, day: Day): void {
+    const { closed } = this.entry(id);
+    if (closed === undefined || day > closed) this.#set(['closed', this.#service, id], day);
+  }
+
+  /** Writes what has changed. */
+  save(): void {
+    if (!this.#isChanged) return;
+    this.#isChanged = false;
+    writeWhole(this.#folder, this.#file, JSON.stringify(this.#value));
+  }
+
+  get #file(): string {
+    return join(this.#folder, 'standing.json');
+  }
+
+  #set(path: readonly string[], value: unknown): void {
+    this.#value = withValue(this.#value, path, value);
+    this.#isChanged = true;
+  }
+
+  #read(): Readonly<Record<string, unknown>> {
+    try {
+      const bytes = readPrivateFile(this.#file, () => {});
+      const value: unknown = bytes && JSON.parse(bytes.toString());
+      return isObject(value) ? value : {};
+    } catch {
+      return {};
+    }
+  }
+}
+
+function withValue(
+  record: Readonly<Record<string, unknown>>,
+  [name = '', ...rest]: readonly string[],
+  value: unknown,
+): Readonly<Record<string, unknown>> {
+  const inner = own(record, name);
+  const changed: Record<string, unknown> = { ...record };
+  setOwn(changed, name, rest.length === 0 ? value : withValue(isObject(inner) ? inner : {}, rest, value));
+  return changed;
+}

@@ -1,0 +1,80 @@
+import { objectsIn, textIn } from '../api/json.ts';
+import type { Client } from '../http/client.ts';
+import { pages } from '../http/paging.ts';
+import type { AttemptState, Reference } from '../journal/attempts.ts';
+import { attemptState } from '../orders/needs/outcome.ts';
+import { referenceIn, referenceOf } from '../orders/needs/reference.ts';
+import type { OrderRecord } from '../orders/order-record.ts';
+import { type Day, dateText, dayOf } from './cadence.ts';
+import type { StandingEntry } from './entries.ts';
+
+/** Metadata keys of an order that was placed for an entry, besides that of its reference. */
+const entryKey = 'errand_standing';
+const versionKey = 'errand_standing_version';
+
+/** Prefix of the metadata keys that are errand's own. */
+export const ownMetadata = /^errand_(?:reference|standing)/;
+
+/** An order that the service lists for a date of an entry. */
+export interface DateOrder {
+  readonly id: string;
+  readonly day: Day;
+  readonly state: AttemptState;
+  /** Version of the entry that it was placed for; undefined if the service does not say. */
+  readonly version: string | undefined;
+  /** When the service created it, ms since the epoch. */
+  readonly madeAt: number;
+  readonly order: OrderRecord;
+}
+
+/**
+ * The reference of an order for a date. Its number is the date itself, `20261201`: whatever becomes of the schedule, a
+ * date has one number, and a number one order.
+ */
+export const referenceFor = ({ id }: Pick<StandingEntry, 'id'>, day: Day): Reference =>
+  referenceOf(`standing/${id}/${dateText(day).replaceAll('-', '')}`);
+
+/** The date of a reference of an entry; undefined if it is not one. */
+function dayOfReference(id: string, metadata: unknown): Day | undefined {
+  const { namespace, text = '' } = referenceIn(metadata) ?? {};
+  const [, of, year, month, day] = /^standing\/([0-9a-f]{12})\/(\d{4})(\d{2})(\d{2})$/.exec(text) ?? [];
+  return namespace === '' && of === id ? dayOf(`${year}-${month}-${day}`) : undefined;
+}
+
+/** The metadata of an order for an entry, besides its reference. */
+export const metadataFor = ({ id, version }: StandingEntry): Readonly<Record<string, string>> => ({
+  [entryKey]: id,
+  [versionKey]: version,
+});
+
+/** The version of an entry that an order was placed for. */
+export const versionIn = ({ metadata }: OrderRecord): string | undefined => textIn(metadata, versionKey);
+
+/**
+ * The orders that the service lists for an entry, newest first. @param since leaves out what was created before, ms since
+ * the epoch. @throws ErrandError.
+ */
+export async function listDateOrders(
+  client: Client,
+  { id }: Pick<StandingEntry, 'id'>,
+  since?: number,
+): Promise<readonly DateOrder[]> {
+  const found: DateOrder[] = [];
+  const query = {
+    metadata_key: entryKey,
+    metadata_value: id,
+    ...(since !== undefined && { created_after: new Date(since).toISOString() }),
+  };
+  for await (const { rows } of pages(client, 'order.list', { query }, { all: true }))
+    for (const order of rows) {
+      const day = dayOfReference(id, order.metadata);
+      if (day === undefined || typeof order.id !== 'string') continue;
+      const returns = objectsIn({ returns: order.returns }, 'returns');
+      found.push({
+        ...{ id: order.id, day, order, version: versionIn(order) },
+        state: attemptState(order, returns),
+        madeAt: Date.parse(String(order.created_at)) || 0,
+      });
+    }
+  return found;
+}

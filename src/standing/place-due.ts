@@ -1,0 +1,456 @@
+import { numberIn, textIn } from '../api/json.ts';
+import type { Output } from '../api/outputs/index.ts';
+import type { Shape } from '../api/schemas/index.ts';
+import { embeddedUrl } from '../config/stored.ts';
+import { formatMoney } from '../format/money.ts';
+import { durationText } from '../format/time.ts';
+import { journalExists } from '../journal/journal-tables.ts';
+import { isOthers } from '../journal/take-over.ts';
+import { payloadFromFlags } from '../orders/input/assemble.ts';
+import { checkOrder, inUsersWords } from '../orders/input/check.ts';
+import { attemptKey, metadataOf } from '../orders/needs/reference.ts';
+import { type OrderRecord, stateOfOrder } from '../orders/order-record.ts';
+import { placeOrder } from '../orders/submit/submit.ts';
+import { ErrandError, exitCodes, type NextStep, stopOf, UsageError } from '../platform/errors.ts';
+import { safeText } from '../platform/redact/safe-text.ts';
+import { shellLine, shellWord } from '../platform/shell.ts';
+import type { Context } from '../run/context.ts';
+import { whereFlags } from '../run/context-flags.ts';
+import { type Day, dateText, dayAt, dueAt, nextDates } from './cadence.ts';
+import type { StandingEntry } from './entries.ts';
+import { entriesOf, entryNamed } from './file.ts';
+import {
+  type DateOrder,
+  listDateOrders,
+  metadataFor,
+  ownMetadata,
+  referenceFor,
+  versionIn,
+} from './orders.ts';
+import {
+  foreignOrder,
+  idleUntil,
+  listSince,
+  type PlannedDate,
+  planDates,
+  retryAfterMs,
+  type Verdict,
+} from './plan.ts';
+import type { Running, RunRequest, RunResult } from './run.ts';
+
+type DateRow = Output<'StandingDate'>;
+
+/** A row before the facts that every row has. */
+type RowFacts = Pick<DateRow, 'outcome' | 'exit_code'> &
+  Partial<Pick<DateRow, 'order_id' | 'message'>> & { readonly next?: readonly NextStep[] };
+
+/**
+ * Reads what the service has for each entry of which a date may be due, and places what is missing, one date after
+ * another. A date that cannot be bought is reported and does not keep the others from being bought.
+ * @throws ErrandError if the service cannot be read before anything was placed, or if the run is interrupted.
+ */
+export async function placeDue(running: Running, { names, until, standing }: RunRequest): Promise<RunResult> {
+  const { context, file } = running;
+  const all = await entriesOf(file);
+  if (all.length > 0) checkFolders(context);
+  for (const name of names) entryNamed(all, name, file.path);
+  const entries = all.filter(({ name }) => names.length === 0 || names.includes(name));
+  const where = `${standing === undefined ? '' : ` --standing ${shellWord(standing)}`}${whereFlags(context)}`;
+  const rows: DateRow[] = [];
+  let failure: ErrandError | undefined;
+  for (const entry of entries) {
+    if (entry.isPaused || (until === undefined && !mayBeDue(running, entry))) continue;
+    const run = new EntryRun(running, entry, where);
+    try {
+      if (await run.work(rows, until)) break;
+    } catch (error) {
+      // What was placed before is still reported.
+      if (!(error instanceof ErrandError) || stopOf(error) || rows.length === 0) throw error;
+      failure = error;
+      await context.report(error);
+      break;
+    }
+  }
+  if (!context.previewsRequests) rememberIdle(running, all);
+  const codes = [...rows, ...(failure ? [{ exit_code: failure.exitCode }] : [])];
+  return { rows, exitCode: exitCodeOf(codes), hints: hintsFor(context, entries, rows) };
+}
+
+/** @throws ErrandError if others may replace the folders that say what is bought, and what was. */
+function checkFolders({ looseFolders }: Context): void {
+  if (!looseFolders) return;
+  throw new UsageError(`the standing orders cannot be relied on: ${looseFolders.message}`, {
+    code: 'folder_replaceable',
+    hint: looseFolders.remedy,
+  });
+}
+
+function mayBeDue({ context, memory }: Running, entry: StandingEntry): boolean {
+  if (context.settings.baseUrl.value === embeddedUrl) return true;
+  return idleUntil(entry, context.clock.now(), memory.entry(entry.id).closed) === undefined;
+}
+
+/** Remembers until when no run has anything to do. A run that has left something undone comes back. */
+function rememberIdle({ context, file, memory, sha256 }: Running, entries: readonly StandingEntry[]): void {
+  const now = context.clock.now();
+  const ends = entries.map((entry) => idleUntil(entry, now, memory.entry(entry.id).closed));
+  const isIdle = ends.every((end) => end !== undefined);
+  const until = Math.min(Number.MAX_SAFE_INTEGER, ...ends.map((end) => end ?? 0));
+  memory.setIdle(file.path, isIdle ? { sha256, from: now, until } : undefined);
+  memory.save();
+}
+
+/**
+ * The exit code of several dates: 10 if any is in doubt, else that of those that went wrong if they agree, else 7. Pure.
+ */
+export function exitCodeOf(rows: readonly Pick<DateRow, 'exit_code'>[]): number {
+  const codes = new Set(rows.map(({ exit_code: code }) => code).filter((code) => code !== 0));
+  if (codes.has(exitCodes.in_doubt)) return exitCodes.in_doubt;
+  const [only, other] = codes;
+  return other === undefined ? (only ?? 0) : exitCodes.ended_badly;
+}
+
+function hintsFor(
+  { serviceClock, previewsRequests }: Context,
+  entries: readonly StandingEntry[],
+  rows: readonly DateRow[],
+): string[] {
+  if (previewsRequests) return rows.length === 0 ? [] : ['nothing was ordered'];
+  if (rows.length > 0) return [];
+  const now = serviceClock.now();
+  const coming = entries
+    .filter(({ isPaused }) => !isPaused)
+    .flatMap(({ name, schedule, skipped }) => {
+      const dates = nextDates(schedule, dayAt(schedule.timeZone, now), 2 + skipped.length);
+      const day = dates.find((one) => !skipped.includes(one) && dueAt(schedule, one) > now);
+      return day === undefined ? [] : [{ name, day, at: dueAt(schedule, day) }];
+    })
+    .toSorted((a, b) => a.at - b.at);
+  const [first] = coming;
+  return first ? [`next: ${first.name} on ${dateText(first.day)}`] : [];
+}
+
+/** Works through the dates of one entry. */
+class EntryRun {
+  readonly #running: Running;
+  readonly #entry: StandingEntry;
+  /** Flags that make a suggested command use the same file and service. */
+  readonly #where: string;
+
+  constructor(running: Running, entry: StandingEntry, where: string) {
+    this.#running = running;
+    this.#entry = entry;
+    this.#where = where;
+  }
+
+  /** Adds a row for each date that there is something to say about. @returns whether the run has to end. */
+  async work(rows: DateRow[], until: number | undefined): Promise<boolean> {
+    const { context, memory } = this.#running;
+    const entry = this.#entry;
+    const { closed, versions } = memory.entry(entry.id);
+    await context.ready();
+    const client = await context.client();
+    const sinceAt = (now: number): number => listSince(entry, { now: now - clockReserveMs, closed });
+    const since = sinceAt(context.clock.now());
+    let orders = await listDateOrders(client, entry, since);
+    if (!context.serviceClock.isHeard) throw noTime();
+    const needed = sinceAt(context.serviceClock.now());
+    if (needed < since) orders = await listDateOrders(client, entry, needed);
+    if (!context.previewsRequests) {
+      memory.addVersion(entry.id, entry.version);
+      memory.save();
+    }
+    const now = context.serviceClock.now();
+    const foreign = foreignOrder(entry, orders, versions);
+    if (foreign) {
+      const row = this.#row(foreign.day, this.#differs(foreign.id, foreign.version, foreign.day));
+      rows.push(row);
+      if (!context.previewsRequests) await context.report(this.#errorOf(row));
+      return false;
+    }
+    const planned = planDates(entry, { now, orders, closed, until });
+    for (const date of planned) {
+      const facts = context.previewsRequests ? this.#preview(date, now) : await this.#do(date, now);
+      if (facts) rows.push(this.#row(date.day, facts));
+      if (facts?.exit_code === exitCodes.authentication || facts?.exit_code === exitCodes.unavailable)
+        return true;
+    }
+    if (!context.previewsRequests)
+      for (const { day, isOver } of planned) if (isOver) memory.close(entry.id, day);
+    return false;
+  }
+
+  async #do(date: PlannedDate, now: number): Promise<RowFacts | undefined> {
+    if (date.verdict === 'place') return this.#place(date);
+    if (date.verdict === 'bought') return (await this.#isUnreported(date)) ? this.#place(date) : undefined;
+    if (isSilent.has(date.verdict)) return undefined;
+    const facts = this.#describe(date, now);
+    if (facts.exit_code !== 0) await this.#running.context.report(this.#errorOf(this.#row(date.day, facts)));
+    return facts;
+  }
+
+  /** Whether a run on this machine was interrupted before it knew, or said, that it has placed an order. */
+  async #isUnreported({ day, order }: PlannedDate): Promise<boolean> {
+    const { context } = this.#running;
+    if (!order || !journalExists(context.settings) || order.version !== this.#entry.version) return false;
+    const journal = await context.journal();
+    const { value: baseUrl } = context.settings.baseUrl;
+    const reference = referenceFor(this.#entry, day);
+    const keys = Array.from({ length: maxAttempts }, (_, index) => attemptKey(reference, index + 1));
+    return [journal.madeBy(order.id, baseUrl), ...keys.map((key) => journal.find(key, baseUrl))].some(
+      (record) =>
+        record !== undefined &&
+        (record.state === 'intended' || record.state === 'responded') &&
+        !isOthers(record),
+    );
+  }
+
+  #preview(date: PlannedDate, now: number): RowFacts {
+    if (date.verdict !== 'place') return { ...this.#describe(date, now), exit_code: 0, next: [] };
+    const problem = this.#consentProblem();
+    return problem
+      ? { outcome: 'refused', exit_code: 0, message: problem.message }
+      : { outcome: 'would_place', exit_code: 0, message: afterFailure(date.order) };
+  }
+
+  /** What there is to say about a date that is not placed now. */
+  #describe({ verdict, order, day, dueAt: due }: PlannedDate, now: number): RowFacts {
+    const id = order?.id ?? null;
+    const state = order && stateText(order.order);
+    const texts: Readonly<Record<Exclude<Verdict, 'place'>, () => RowFacts>> = {
+      bought: () => ({ outcome: 'bought', exit_code: 0, order_id: id }),
+      withdrawn: () => ({
+        outcome: 'withdrawn',
+        exit_code: 0,
+        order_id: id,
+        message: `its order ended: ${state}`,
+      }),
+      skipped: () => ({ outcome: 'skipped', exit_code: 0 }),
+      upcoming: () => ({ outcome: 'upcoming', exit_code: 0 }),
+      closing: () => ({ outcome: 'missed', exit_code: 0, order_id: id, message: 'too late for an order' }),
+      covered: () => ({
+        outcome: 'covered',
+        exit_code: 0,
+        order_id: id,
+        message: `the dates have moved, and ${order ? dateText(order.day) : 'another'} was bought`,
+      }),
+      waiting: () => ({
+        outcome: 'waiting',
+        exit_code: exitCodes.ended_badly,
+        order_id: id,
+        message: `${state}; tried again in ${durationText(Math.max(60_000, minutes((order?.madeAt ?? now) + retryAfterMs(this.#entry) - now)))}`,
+        next: this.#remedies(order),
+      }),
+      failed: () => ({
+        outcome: 'failed',
+        exit_code: exitCodes.ended_badly,
+        order_id: id,
+        message: `${state}; too late for another order`,
+        next: this.#remedies(order),
+      }),
+      missed: () => ({
+        outcome: 'missed',
+        exit_code: exitCodes.ended_badly,
+        message: `it was not bought from ${isoMinute(due)} until ${isoMinute(due + this.#entry.lateMs)}, and is too late now`,
+        next: [
+          {
+            command: `${shellLine`errand standing show ${this.#entry.name}`}${this.#where}`,
+            when: `to see the dates after ${dateText(day)}`,
+          },
+        ],
+      }),
+    };
+    return verdict === 'place' ? { outcome: 'would_place', exit_code: 0 } : texts[verdict]();
+  }
+
+  /** What to do about a failed order: a price above the ceiling needs a higher one. */
+  #remedies(order: DateOrder | undefined): readonly NextStep[] {
+    if (!order) return [];
+    const { name } = this.#entry;
+    const ceiling = numberIn(this.#entry.order, 'max_price');
+    const isPrice =
+      textIn(order.order.job_result, 'error_type') === 'max_price_exceeded' && ceiling !== undefined;
+    const raised = formatMoney(Math.ceil(((ceiling ?? 0) * 1.25) / 100) * 100);
+    return [
+      ...(isPrice
+        ? [
+            {
+              command: shellLine`errand standing edit ${name} --max-price ${raised}` + this.#where,
+              when: 'to raise its ceiling; the next run then tries again at once',
+            },
+          ]
+        : []),
+      {
+        command: shellLine`errand order explain ${order.id}` + whereFlags(this.#running.context),
+        when: 'to see why it failed',
+      },
+    ];
+  }
+
+  /** Places the order of a date the way `order create --reference` does. */
+  async #place({ day, order: before }: PlannedDate): Promise<RowFacts> {
+    const { context } = this.#running;
+    try {
+      const problem = this.#consentProblem();
+      if (problem) throw problem;
+      const body = await bodyOf(this.#entry);
+      const { order, existed } = await inUsersWords(this.#entry.position, () =>
+        placeOrder(context, body, {
+          ...{ isNew: false, reference: referenceFor(this.#entry, day), door: 'standing' },
+        }),
+      );
+      const version = versionIn(order);
+      const id = textIn(order, 'id') ?? null;
+      if (existed && version !== undefined && version !== this.#entry.version) {
+        const facts = this.#differs(id, version, day);
+        await context.report(this.#errorOf(this.#row(day, facts)));
+        return facts;
+      }
+      const outcome = existed ? 'existed' : 'placed';
+      return { outcome, exit_code: 0, order_id: id, message: existed ? null : afterFailure(before) };
+    } catch (error) {
+      if (!(error instanceof ErrandError) || stopOf(error)) throw error;
+      return this.#notPlaced(error, day);
+    }
+  }
+
+  async #notPlaced(error: ErrandError, day: Day): Promise<RowFacts> {
+    const { context } = this.#running;
+    const { code = '', details, next = [] } = error.facts;
+    const id = textIn(details, 'order_id') ?? null;
+    // Whoever took it back between the look and now has decided about this date.
+    if (code === 'reference_cancelled' || code === 'reference_returned')
+      return { outcome: 'withdrawn', exit_code: 0, order_id: id, message: error.message };
+    const { name } = this.#entry;
+    await context.report(
+      new ErrandError(error.category, `${name}, ${dateText(day)}: ${error.message}`, {
+        ...error.facts,
+        cause: error,
+      }),
+    );
+    const outcome =
+      error.category === 'in_doubt' || error.facts.outcome === 'unknown'
+        ? 'unknown'
+        : error.category === 'policy'
+          ? 'refused'
+          : error.category === 'conflict'
+            ? 'conflict'
+            : 'failed';
+    return { outcome, exit_code: error.exitCode, order_id: id, message: error.message, next };
+  }
+
+  /** The error for an entry that may not spend real money; undefined if it may, or if it is rehearsed. */
+  #consentProblem(): ErrandError | undefined {
+    const { context } = this.#running;
+    const { isLive, name, position } = this.#entry;
+    if (isLive || context.isRehearsal()) return undefined;
+    return new ErrandError(
+      'policy',
+      `this spends real money, and nobody has agreed to that for ${name}: ${position} does not say live: true`,
+      {
+        code: 'standing_not_agreed',
+        outcome: 'not_sent',
+        retryable: false,
+        next: [
+          {
+            command: shellLine`errand standing edit ${name} --live` + this.#where,
+            when: 'to agree, with the key in use',
+          },
+        ],
+      },
+    );
+  }
+
+  #differs(id: string | null, version: string | undefined, day: Day): RowFacts {
+    const { name, version: own, position } = this.#entry;
+    return {
+      outcome: 'conflict',
+      exit_code: exitCodes.conflict,
+      order_id: id,
+      message: `the order for ${dateText(day)} was placed for another version of ${name} (${version}) than that of ${position} (${own}); nothing was ordered: another machine has another file`,
+      next: [
+        {
+          command: `${shellLine`errand standing show ${name}`}${this.#where}`,
+          when: 'to compare it with the file of the other machine',
+        },
+        ...(version === undefined
+          ? []
+          : [
+              {
+                command: shellLine`errand standing edit ${name} --follows ${version}` + this.#where,
+                when: 'if this file is the newer one',
+              },
+            ]),
+      ],
+    };
+  }
+
+  #errorOf({ date, message, exit_code: code, next, outcome, order_id: id }: DateRow): ErrandError {
+    return new ErrandError(
+      code === exitCodes.conflict ? 'conflict' : 'ended_badly',
+      `${this.#entry.name}, ${date}: ${message}`,
+      {
+        code: `standing_${outcome}`,
+        details: { name: this.#entry.name, date, ...(id !== null && { order_id: id }) },
+        outcome: outcome === 'missed' ? 'not_sent' : 'applied',
+        retryable: outcome === 'waiting',
+        next,
+      },
+    );
+  }
+
+  #row(day: Day, { order_id: id = null, message = null, next = [], ...facts }: RowFacts): DateRow {
+    const { name, id: entryId, schedule, order } = this.#entry;
+    return {
+      ...{ name, id: entryId, date: dateText(day) },
+      due_at: new Date(dueAt(schedule, day)).toISOString(),
+      outcome: facts.outcome,
+      reference: metadataOf(referenceFor(this.#entry, day)),
+      order_id: id,
+      max_price: numberIn(order, 'max_price') ?? 0,
+      message,
+      exit_code: facts.exit_code,
+      next: [...next],
+    };
+  }
+}
+
+/** Verdicts that a run does not mention. */
+const isSilent: ReadonlySet<Verdict> = new Set(['withdrawn', 'skipped', 'closing']);
+
+/** Maximum number of attempts at a date whose records are read. */
+const maxAttempts = 20;
+
+/** How far before this machine's time orders are listed, since its clock may be fast, ms. */
+const clockReserveMs = 50 * 3600 * 1000;
+
+/**
+ * The order of an entry as it is sent.
+ * @throws UsageError naming the entry's position if the contract does not allow it.
+ */
+export async function bodyOf(entry: StandingEntry): Promise<Shape<'OrderCreate'>> {
+  const body = await checkOrder(await payloadFromFlags({}, entry.order), entry.position);
+  const foreign = Object.keys(body.metadata ?? {}).find((key) => ownMetadata.test(key));
+  if (foreign !== undefined)
+    throw new UsageError(`${entry.position}: metadata ${foreign} is errand's own; take another name`);
+  return { ...body, metadata: { ...body.metadata, ...metadataFor(entry) } };
+}
+
+/** A service without a clock cannot say what is due. */
+const noTime = (): ErrandError =>
+  new ErrandError('unavailable', 'the service does not tell its time, so what is due is not known', {
+    outcome: 'not_sent',
+    retryable: true,
+    hint: 'Its responses have no Date header. Is the base URL right?',
+  });
+
+const maxState = 60;
+
+const stateText = (order: OrderRecord): string => safeText(stateOfOrder(order).text, maxState);
+
+const afterFailure = (before: DateOrder | undefined): string | null =>
+  before ? `the one before (${before.id}) ended: ${stateText(before.order)}` : null;
+
+const minutes = (ms: number): number => Math.ceil(ms / 60_000) * 60_000;
+
+const isoMinute = (moment: number): string => `${new Date(moment).toISOString().slice(0, 16)}Z`;

@@ -1,0 +1,161 @@
+import { type Day, dayAt, dueAt, halfStep, occurrences, stepDays } from './cadence.ts';
+import type { StandingEntry } from './entries.ts';
+import type { DateOrder } from './orders.ts';
+
+const dayMs = 24 * 3600 * 1000;
+
+/** How wrong this machine's clock may be before a date is overlooked until the next run, ms. */
+export const maxClockErrorMs = 49 * 3600 * 1000;
+
+/** How long an order may be missing from lists, ms. */
+const maxLagMs = 300_000;
+
+/** Maximum number of dates in the past that one run reports. */
+const maxReported = 400;
+
+/** What is to be done about a date. */
+export type Verdict =
+  /** Due, and not bought: an order is placed. */
+  | 'place'
+  /** Its order has failed a short while ago: another is placed a little later. */
+  | 'waiting'
+  /** An order for it is live. */
+  | 'bought'
+  /** Its order was cancelled or sent back. */
+  | 'withdrawn'
+  /** All its orders have failed, and it is too late for another. */
+  | 'failed'
+  /** Nobody bought it in time. */
+  | 'missed'
+  /** Too late for an order, but one that others placed just before may not be listed yet. */
+  | 'closing'
+  /** The dates have moved, and one close to it was bought. */
+  | 'covered'
+  /** The file says to skip it. */
+  | 'skipped'
+  /** Not due yet. */
+  | 'upcoming';
+
+export interface PlannedDate {
+  readonly day: Day;
+  /** When it is due, ms since the epoch. */
+  readonly dueAt: number;
+  readonly verdict: Verdict;
+  /** The order that decided it. */
+  readonly order: DateOrder | undefined;
+  /** Whether its time is over, so that nothing about it changes. */
+  readonly isOver: boolean;
+}
+
+/** What is known when the dates of an entry are planned. Times are ms since the epoch. */
+export interface Facts {
+  /** By the service's clock. */
+  readonly now: number;
+  /** What the service lists, from `listSince` on. */
+  readonly orders: readonly DateOrder[];
+  /** Everything up to this date is over, and was reported; undefined if this machine does not know. */
+  readonly closed: Day | undefined;
+  /** Plans up to then; by default up to now. */
+  readonly until?: number | undefined;
+}
+
+/** First date that matters to a run. A machine without memory goes back by one date. Pure. */
+export function firstDay({ schedule, since, lateMs }: StandingEntry, { now, closed }: Facts): Day {
+  const { timeZone } = schedule;
+  const late = dayAt(timeZone, now - lateMs);
+  const added = since === undefined ? undefined : dayAt(timeZone, since);
+  const fromMemory = closed === undefined ? undefined : closed + 1;
+  const fallback = added === undefined ? late : late - stepDays(schedule);
+  return Math.max(
+    Math.min(late, fromMemory ?? fallback),
+    added ?? Number.NEGATIVE_INFINITY,
+    late - maxReported,
+  );
+}
+
+/**
+ * From when on the service's orders matter, ms since the epoch: one date more than `firstDay`, since an order close to a
+ * date may stand for it, and shows which version of the entry other machines have. Pure.
+ */
+export const listSince = (entry: StandingEntry, facts: Omit<Facts, 'orders'>): number =>
+  (firstDay(entry, { ...facts, orders: [] }) - stepDays(entry.schedule) - 3) * dayMs;
+
+/** Decides about each date of an entry, ascending. Pure. */
+export function planDates(entry: StandingEntry, facts: Facts): readonly PlannedDate[] {
+  const { schedule } = entry;
+  const { now, until = now } = facts;
+  const last = dayAt(schedule.timeZone, Math.max(until, now)) + 1;
+  return occurrences(schedule, firstDay(entry, facts), last).flatMap((day): PlannedDate[] => {
+    const at = dueAt(schedule, day);
+    if (at > now && at > until) return [];
+    return [planDate(entry, facts, day, at)];
+  });
+}
+
+function planDate(entry: StandingEntry, { now, orders }: Facts, day: Day, at: number): PlannedDate {
+  const isTooLate = now > at + entry.lateMs;
+  const isOver = now > at + entry.lateMs + maxLagMs;
+  const own = orders.filter((order) => order.day === day);
+  const live = own.find(({ state }) => state === 'placed');
+  const withdrawn = own.find(({ state }) => state === 'cancelled' || state === 'returned');
+  const near = orders.find(
+    (order) =>
+      order.day !== day && order.state === 'placed' && Math.abs(order.day - day) < halfStep(entry.schedule),
+  );
+  const decided = (verdict: Verdict, order?: DateOrder): PlannedDate => ({
+    ...{ day, dueAt: at, verdict, order, isOver },
+  });
+  if (live) return decided('bought', live);
+  if (entry.skipped.includes(day)) return decided('skipped');
+  if (withdrawn) return decided('withdrawn', withdrawn);
+  if (near) return decided('covered', near);
+  if (at > now) return decided('upcoming');
+  const [last] = own.toSorted((a, b) => b.madeAt - a.madeAt);
+  if (isTooLate && !isOver) return decided('closing', last);
+  if (isOver) return last ? decided('failed', last) : decided('missed');
+  const isTooSoon = last?.version === entry.version && now < last.madeAt + retryAfterMs(entry);
+  return decided(isTooSoon ? 'waiting' : 'place', last);
+}
+
+/** How long after a failed order the next is placed for the same date, ms. What was changed is not waited for. */
+export const retryAfterMs = ({ lateMs }: Pick<StandingEntry, 'lateMs'>): number =>
+  Math.max(3600 * 1000, lateMs / 8);
+
+/**
+ * An order of another file: its version is neither that of this entry, nor one that came before it. Pure.
+ * @param known are versions that this machine has run with.
+ */
+export const foreignOrder = (
+  { version, former }: StandingEntry,
+  orders: readonly DateOrder[],
+  known: readonly string[],
+): DateOrder | undefined => {
+  const own = new Set([version, ...former, ...known]);
+  return orders.find((order) => order.version !== undefined && !own.has(order.version));
+};
+
+/**
+ * Until when nothing of an entry can be due, ms since the epoch: undefined if something may be due now. @param now is
+ * this machine's time, which may be wrong by `maxClockErrorMs`. Pure.
+ */
+export function idleUntil(
+  { schedule, lateMs, skipped, isPaused, since }: StandingEntry,
+  now: number,
+  closed: Day | undefined,
+): number | undefined {
+  if (isPaused) return Number.MAX_SAFE_INTEGER;
+  const { timeZone } = schedule;
+  const added = since === undefined ? undefined : dayAt(timeZone, since);
+  const first = Math.max(
+    closed === undefined ? dayAt(timeZone, now - lateMs - maxClockErrorMs) - 1 : closed + 1,
+    added ?? Number.NEGATIVE_INFINITY,
+    dayAt(timeZone, now) - maxReported,
+  );
+  const reach = Math.max(first, dayAt(timeZone, now)) + maxIdleDays;
+  const next = occurrences(schedule, first, reach).find((day) => !skipped.includes(day));
+  const until = next === undefined ? (reach - 3) * dayMs : dueAt(schedule, next) - maxClockErrorMs;
+  return until > now ? until : undefined;
+}
+
+/** How far ahead dates are looked for, days. */
+const maxIdleDays = 2000;

@@ -1,0 +1,53 @@
+import { hash } from 'node:crypto';
+import type { Output } from '../api/outputs/index.ts';
+import { embeddedUrl } from '../config/stored.ts';
+import type { Context } from '../run/context.ts';
+import { type EntryFile, readEntryFile } from './file.ts';
+import { RunMemory } from './memory.ts';
+
+export interface RunRequest {
+  /** The file, if one is named. */
+  readonly standing?: string | undefined;
+  /** Only these entries; all if empty. */
+  readonly names: readonly string[];
+  /** With `--dry-run`, how far to plan, ms since the epoch. */
+  readonly until?: number | undefined;
+}
+
+export interface RunResult {
+  readonly rows: readonly Output<'StandingDate'>[];
+  readonly exitCode: number;
+  /** Lines for people. */
+  readonly hints: readonly string[];
+}
+
+/** What a run does, by the file it has read. Loaded once something may be due. */
+export interface Running {
+  readonly context: Context;
+  readonly file: EntryFile;
+  readonly memory: RunMemory;
+  readonly sha256: string;
+}
+
+/**
+ * Places what is due. Reads the file and what this machine remembers of it, and nothing else, where no date can be due by
+ * its clock, however wrong that is within two days.
+ * @throws ErrandError.
+ */
+export async function runStandingOrders(context: Context, request: RunRequest): Promise<RunResult> {
+  const file = readEntryFile(context, request.standing);
+  const sha256 = hash('sha256', file.bytes ?? Buffer.alloc(0), 'hex');
+  const memory = new RunMemory(context);
+  const running = { context, file, memory, sha256 };
+  if (!context.previewsRequests && isIdle(running)) return { rows: [], exitCode: 0, hints: [] };
+  const { placeDue } = await import('./place-due.ts');
+  return placeDue(running, request);
+}
+
+/** The embedded sandbox has a clock that is advanced by hand, so it is always read. */
+function isIdle({ context, file: { path }, memory, sha256 }: Running): boolean {
+  if (context.settings.baseUrl.value === embeddedUrl) return false;
+  const idle = memory.idleOf(path);
+  const now = context.clock.now();
+  return idle?.sha256 === sha256 && now >= idle.from && now < idle.until;
+}

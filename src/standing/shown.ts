@@ -1,0 +1,166 @@
+import { numberIn, objectsIn, textIn } from '../api/json.ts';
+import type { Output } from '../api/outputs/index.ts';
+import type { Column } from '../format/result.ts';
+import { durationFlag } from '../format/time.ts';
+import { absentAsNull, changesText, differences } from '../orders/compare.ts';
+import { stateOfOrder } from '../orders/order-record.ts';
+import type { Body } from '../orders/submit/intent.ts';
+import { ErrandError, stopOf } from '../platform/errors.ts';
+import { safeText } from '../platform/redact/safe-text.ts';
+import type { Context } from '../run/context.ts';
+import { moneyOf } from '../spending/money-of-order.ts';
+import { cadenceText, type Day, dateText, dayAt, dueAt, halfStep, nextDates } from './cadence.ts';
+import type { StandingEntry } from './entries.ts';
+import { type DateOrder, listDateOrders } from './orders.ts';
+import { planDates } from './plan.ts';
+
+type Entry = Omit<Output<'StandingOrder'>, 'next'>;
+
+/** Number of dates shown of what is to come. */
+const maxNext = 5;
+
+/** An entry as every command prints it. Pure. @param now ms since the epoch. @param orders are those known of it. */
+export function shownEntry(
+  entry: StandingEntry,
+  file: string,
+  now: number,
+  orders: readonly DateOrder[] = [],
+): Entry {
+  const { name, id, schedule, lateMs, skipped, isPaused, isLive, since, version, order } = entry;
+  const { recurs, dates, ends, count, atMinute, timeZone } = schedule;
+  const next = comingDates(entry, now, orders);
+  return {
+    ...{ name, id, file, version, count: count ?? null, live: isLive },
+    every: recurs ? cadenceText(recurs.cadence) : null,
+    starts: recurs ? dateText(recurs.starts) : null,
+    dates: dates.map(dateText),
+    at: timeText(atMinute),
+    time_zone: timeZone,
+    ends: ends === undefined ? null : dateText(ends),
+    late: durationFlag(lateMs),
+    skip: skipped.map(dateText),
+    state: isPaused ? 'paused' : next.length === 0 ? 'ended' : 'active',
+    since: since === undefined ? null : new Date(since).toISOString(),
+    next_dates: next.map((day) => ({
+      date: dateText(day),
+      due_at: new Date(dueAt(schedule, day)).toISOString(),
+    })),
+    products: objectsIn(order, 'products').flatMap((line) => textIn(line, 'url') ?? []),
+    max_price: numberIn(order, 'max_price') ?? null,
+  };
+}
+
+/** The dates on which an entry is to be bought, from today on, without those that were, or that an order close to them covers. */
+function comingDates(
+  { schedule, skipped, since }: StandingEntry,
+  now: number,
+  orders: readonly DateOrder[],
+): readonly Day[] {
+  const { timeZone } = schedule;
+  const today = Math.max(dayAt(timeZone, now), since === undefined ? 0 : dayAt(timeZone, since));
+  const bought = orders.filter(({ state }) => state === 'placed').map(({ day }) => day);
+  const isBought = (day: Day): boolean =>
+    bought.some((one) => one === day || Math.abs(one - day) < halfStep(schedule));
+  return nextDates(schedule, today, maxNext + skipped.length + 2)
+    .filter((day) => !skipped.includes(day) && !isBought(day))
+    .slice(0, maxNext);
+}
+
+const timeText = (minute: number): string =>
+  `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}`;
+
+/** When an entry recurs, in words: `2w from 2026-12-01 at 07:30 Europe/Berlin`. */
+export function scheduleText({ every, starts, dates, at, time_zone: zone, ends, count }: Entry): string {
+  const when = every === null ? `on ${dates.join(', ')}` : `every ${every} from ${starts}`;
+  const until = ends === null ? '' : `, until ${ends}`;
+  return `${when}${until}${count === null ? '' : `, ${count} times`} at ${at} ${zone}`;
+}
+
+export const entryColumns: readonly Column<Entry>[] = [
+  { name: 'name', path: 'name', weight: 10 },
+  { name: 'state', path: 'state', kind: 'status', weight: 9, mood: moodOfState },
+  {
+    name: 'every',
+    path: 'every',
+    weight: 6,
+    value: ({ every, dates }) => every ?? `${listLength(dates)} dates`,
+  },
+  {
+    name: 'next',
+    path: 'next_dates.0.date',
+    weight: 8,
+    value: ({ next_dates: next }) => textIn(first(next), 'date'),
+  },
+  { name: 'ceiling', path: 'max_price', kind: 'money', weight: 5 },
+];
+
+const listLength = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
+const first = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
+
+function moodOfState({ state }: { readonly state?: unknown }) {
+  return state === 'active' ? 'waiting' : 'past';
+}
+
+/** What the service has for an entry; undefined if it cannot be read. */
+export async function ordersIfRead(
+  context: Context,
+  entry: StandingEntry,
+): Promise<readonly DateOrder[] | undefined> {
+  try {
+    await context.ready();
+    return await listDateOrders(await context.client(), entry);
+  } catch (error) {
+    if (!(error instanceof ErrandError) || stopOf(error)) throw error;
+    context.note(`the orders of ${entry.name} cannot be read: ${error.message}`);
+    return undefined;
+  }
+}
+
+const lastOf = (orders: readonly DateOrder[]): DateOrder | undefined =>
+  orders.toSorted((a, b) => b.madeAt - a.madeAt)[0];
+
+/** The last order of an entry, as it is printed. */
+export function shownLast(orders: readonly DateOrder[] | undefined): Output<'StandingOrderStatus'>['last'] {
+  const last = lastOf(orders ?? []);
+  if (!last) return null;
+  return {
+    order_id: last.id,
+    date: dateText(last.day),
+    state: safeText(stateOfOrder(last.order).text, 60),
+    made_at: new Date(last.madeAt).toISOString(),
+  };
+}
+
+/** What the orders of an entry have cost, cents; null if that is not known. */
+export function spentOn(orders: readonly DateOrder[] | undefined): number | null {
+  if (!orders) return null;
+  const sums = orders.flatMap(({ order }) => moneyOf(order, { feeCents: 0 }).sums);
+  if (sums.some(({ currency }) => currency !== 'USD')) return null;
+  return sums.reduce((total, { net }) => total + net, 0);
+}
+
+/** What the next order does otherwise than the last, and which dates fall to an order that is there. Pure. @param body is the next order. */
+export function changesOf(
+  entry: StandingEntry,
+  body: Body,
+  orders: readonly DateOrder[] | undefined,
+  now: number,
+): readonly string[] {
+  const last = lastOf(orders ?? []);
+  if (!orders || !last) return [];
+  const differing = differences(body, absentAsNull(last.order)).filter(
+    ({ field, isVariant }) => !isVariant && !field.startsWith('metadata'),
+  );
+  const [next] = comingDates(entry, now, orders);
+  const until = next === undefined ? now : dueAt(entry.schedule, next);
+  const covered = planDates(entry, { now, orders, closed: undefined, until }).filter(
+    ({ verdict, isOver }) => verdict === 'covered' && !isOver,
+  );
+  return [
+    ...differing.map((one) => changesText([one])),
+    ...covered.map(
+      ({ day, order }) =>
+        `${dateText(day)} is not bought: the dates have moved, and ${order ? dateText(order.day) : 'another'} was bought`,
+    ),
+  ];
+}

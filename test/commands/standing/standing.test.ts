@@ -1,0 +1,428 @@
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { makeKey, requestIdIn } from '../../support/approval-workspace.ts';
+import { embeddedShop, errand, type Finished } from '../../support/run.ts';
+import { serveAt } from '../../support/served.ts';
+import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
+
+const place = (more: Record<string, string> = {}): Workspace => {
+  const workspace = makeWorkspace(more);
+  onTestFinished(workspace.remove);
+  return workspace;
+};
+
+type Row = Readonly<Record<string, unknown>>;
+
+const rowsOf = ({ stdout }: Finished): readonly Row[] => JSON.parse(stdout);
+const fileOf = ({ folder }: Workspace): string => join(folder, '.config/standing.yaml');
+const dayFrom = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
+const run = (workspace: Workspace, ...more: string[]) =>
+  errand(workspace, ['standing', 'run', '-o', 'json', ...more]);
+
+/** Advances the sandbox. A key that was not used for seven days expires. */
+async function advance(workspace: Workspace, ...steps: string[]): Promise<void> {
+  for (const by of steps) {
+    await errand(workspace, ['sandbox', 'advance', by]);
+    await errand(workspace, ['wallet']);
+  }
+}
+
+/** Adds an entry for a test product. Its first date is tomorrow. */
+async function add(workspace: Workspace, slug = 'test-success', ...more: string[]): Promise<Row> {
+  const url = `${await embeddedShop()}${slug}`;
+  const made = await errand(workspace, [
+    ...['standing', 'add', 'coffee', '--product', url, '--max-price', '$50', '--ship-to', 'home'],
+    ...['--every', '1w', '--late', '2d', ...more, '-o', 'json'],
+  ]);
+  expect(made.code, made.stderr).toBe(0);
+  return JSON.parse(made.stdout);
+}
+
+const ordersIn = async (workspace: Workspace): Promise<number> =>
+  rowsOf(await errand(workspace, ['order', 'list', '-o', 'json'])).length;
+
+describe('a standing order', () => {
+  test('is bought once for each date, with a reference that follows from it', async () => {
+    const workspace = place();
+    const { id } = await add(workspace);
+    expect(rowsOf(await run(workspace))).toEqual([]);
+    await advance(workspace, '1d');
+    const first = await run(workspace);
+    expect(first.code).toBe(0);
+    const reference = `standing/${id}/${dayFrom(1).replaceAll('-', '')}`;
+    expect(rowsOf(first)).toMatchObject([{ name: 'coffee', date: dayFrom(1), outcome: 'placed', reference }]);
+    expect(rowsOf(await run(workspace))).toEqual([]);
+    const found = await errand(workspace, ['order', 'list', '--reference', reference, '-o', 'id']);
+    expect(found.stdout.trim()).toBe(rowsOf(first)[0]?.order_id);
+    await advance(workspace, '6d', '1d');
+    expect(rowsOf(await run(workspace))).toMatchObject([{ date: dayFrom(8), outcome: 'placed' }]);
+    expect(await ordersIn(workspace)).toBe(2);
+  });
+
+  test('that was missed is reported once', async () => {
+    const workspace = place();
+    await add(workspace);
+    await advance(workspace, '4d');
+    const missed = await run(workspace);
+    expect(missed.code).toBe(7);
+    expect(rowsOf(missed)).toMatchObject([{ outcome: 'missed', order_id: null, exit_code: 7 }]);
+    expect(missed.stderr).toContain('it was not bought from');
+    expect((await run(workspace)).code).toBe(0);
+    expect(await ordersIn(workspace)).toBe(0);
+  });
+
+  test('that failed is tried again within its lateness, and a price says how to raise the ceiling', async () => {
+    const workspace = place();
+    await add(workspace, 'test-price-exceeded');
+    await advance(workspace, '1d');
+    expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed' }]);
+    await advance(workspace, '1h');
+    const waiting = await run(workspace);
+    expect(waiting.code).toBe(7);
+    expect(rowsOf(waiting)).toMatchObject([
+      { outcome: 'waiting', message: expect.stringContaining('failed: price') },
+    ]);
+    expect(waiting.stderr).toContain(`errand standing edit coffee --max-price '$63.00'`);
+    await advance(workspace, '6h');
+    expect(rowsOf(await run(workspace))).toMatchObject([
+      { outcome: 'placed', message: expect.stringContaining('failed: price') },
+    ]);
+    await advance(workspace, '1h');
+    const edited = await errand(workspace, ['standing', 'edit', 'coffee', '--max-price', '$63.00']);
+    expect(edited.code, edited.stderr).toBe(0);
+    expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed', max_price: 6300 }]);
+    await advance(workspace, '2d');
+    const over = await run(workspace);
+    expect(rowsOf(over)).toMatchObject([{ outcome: 'failed', exit_code: 7 }]);
+  });
+
+  test('that somebody cancelled is not bought again', async () => {
+    const workspace = place();
+    await add(workspace, 'test-slow');
+    await advance(workspace, '1d');
+    const [row] = rowsOf(await run(workspace));
+    const cancelled = await errand(workspace, ['order', 'cancel', String(row?.order_id)]);
+    expect(cancelled.code, cancelled.stderr).toBe(0);
+    const again = await run(workspace);
+    expect([again.code, rowsOf(again)]).toEqual([0, []]);
+    expect(await ordersIn(workspace)).toBe(1);
+  });
+
+  test('is not bought while it is paused, on a date that is skipped, or once it is removed', async () => {
+    const workspace = place();
+    await add(workspace);
+    await errand(workspace, ['standing', 'pause', 'coffee']);
+    await advance(workspace, '1d');
+    expect(rowsOf(await run(workspace))).toEqual([]);
+    expect((await errand(workspace, ['standing', 'skip', 'coffee', dayFrom(2)])).code).toBe(2);
+    expect((await errand(workspace, ['standing', 'skip', 'coffee', dayFrom(1)])).code).toBe(0);
+    await errand(workspace, ['standing', 'resume', 'coffee']);
+    expect(rowsOf(await run(workspace))).toEqual([]);
+    expect((await errand(workspace, ['standing', 'skip', 'coffee', dayFrom(1), '--undo'])).code).toBe(0);
+    expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed' }]);
+    await errand(workspace, ['standing', 'remove', 'coffee']);
+    await advance(workspace, '6d', '1d');
+    expect(rowsOf(await run(workspace))).toEqual([]);
+    await add(workspace, 'test-success', '--starts', dayFrom(-7));
+    expect((await errand(workspace, ['standing', 'remove', 'tea'])).code).toBe(4);
+    expect(await ordersIn(workspace)).toBe(1);
+  });
+
+  test('is shown with what the next order does otherwise, and which dates are left out', async () => {
+    const workspace = place();
+    await add(workspace);
+    await advance(workspace, '1d');
+    await run(workspace);
+    await errand(workspace, ['standing', 'edit', 'coffee', '--max-price', '$60', '--starts', dayFrom(2)]);
+    const shown: Row = JSON.parse(
+      (await errand(workspace, ['standing', 'show', 'coffee', '-o', 'json'])).stdout,
+    );
+    expect(shown.changes).toContain('ceiling $50.00, now $60.00');
+    expect(shown.changes).toContain(
+      `${dayFrom(2)} is not bought: the dates have moved, and ${dayFrom(1)} was bought`,
+    );
+    await advance(workspace, '1d');
+    const covered = await run(workspace);
+    expect([covered.code, rowsOf(covered)]).toMatchObject([0, [{ outcome: 'covered', date: dayFrom(2) }]]);
+    const listed = await errand(workspace, ['standing', 'list', '-o', 'json']);
+    expect(rowsOf(listed)).toMatchObject([{ name: 'coffee', orders: 1, last: { date: dayFrom(1) } }]);
+  });
+
+  test('is not bought by a dry run, which says what it would do', async () => {
+    const workspace = place();
+    await add(workspace);
+    await advance(workspace, '1d');
+    const dry = await run(workspace, '--dry-run', '--until', dayFrom(16));
+    expect(dry.code, dry.stderr).toBe(0);
+    expect(rowsOf(dry).map(({ date, outcome }) => [date, outcome])).toEqual([
+      ...[
+        [dayFrom(1), 'would_place'],
+        [dayFrom(8), 'upcoming'],
+        [dayFrom(15), 'upcoming'],
+      ],
+    ]);
+    expect(await ordersIn(workspace)).toBe(0);
+    expect((await run(workspace, '--until', dayFrom(16))).code).toBe(2);
+  });
+
+  test('is held to the policy, and is bought once that allows it', async () => {
+    const workspace = place();
+    await add(workspace);
+    await advance(workspace, '1d');
+    const policy = join(workspace.folder, '.config/policy.yaml');
+    writeFileSync(policy, 'version: 1\nlimits: { per_order: $20 }\n', { mode: 0o600 });
+    const refused = await run(workspace);
+    expect([refused.code, rowsOf(refused)]).toMatchObject([11, [{ outcome: 'refused', exit_code: 11 }]]);
+    writeFileSync(policy, 'version: 1\nlimits: { per_order: $200 }\n', { mode: 0o600 });
+    expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed' }]);
+  });
+
+  test('that wants an approval is bought by the run after it was given', async () => {
+    const workspace = place();
+    await add(workspace);
+    const config = join(workspace.folder, '.config');
+    copyFileSync(`${makeKey(workspace, 'ada')}.pub`, join(config, 'ada.pub'));
+    chmodSync(join(config, 'ada.pub'), 0o600);
+    const policy = 'version: 1\napprove: { above: $20 }\napprovers: [ada.pub]\n';
+    writeFileSync(join(config, 'policy.yaml'), policy, { mode: 0o600 });
+    await advance(workspace, '1d');
+    const id = requestIdIn(await run(workspace));
+    expect((await run(workspace)).code).toBe(11);
+    const approved = await errand(workspace, ['approval', 'approve', id, '--key', 'ada']);
+    expect(approved.code, approved.stderr).toBe(0);
+    expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed' }]);
+    expect(await ordersIn(workspace)).toBe(1);
+  });
+
+  test('keeps the comments of a file that people have written', async () => {
+    const workspace = place();
+    await add(workspace);
+    const text = readFileSync(fileOf(workspace), 'utf8').replace(
+      '    every',
+      '    # not too much\n    every',
+    );
+    writeFileSync(fileOf(workspace), text);
+    await errand(workspace, ['standing', 'edit', 'coffee', '--late', '3d']);
+    const changed = readFileSync(fileOf(workspace), 'utf8');
+    expect(changed).toContain('# not too much');
+    expect(changed).toContain('late: 3d');
+  });
+});
+
+describe('the file', () => {
+  test('is not used where others may change it', async () => {
+    const workspace = place();
+    await add(workspace);
+    chmodSync(fileOf(workspace), 0o666);
+    const refused = await run(workspace);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('can be changed by other users (mode 0666)');
+  });
+
+  test('that is wrong is refused with its line and column, and bought from no more', async () => {
+    const workspace = place();
+    await add(workspace);
+    writeFileSync(
+      fileOf(workspace),
+      readFileSync(fileOf(workspace), 'utf8').replace('every: 1w', 'every: 1x'),
+    );
+    const refused = await run(workspace);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toMatch(
+      /standing\.yaml, line 7, column 12: orders\.coffee\.every takes a cadence/,
+    );
+  });
+
+  test('loses no entry where several commands write it at once', async () => {
+    const workspace = place();
+    await add(workspace);
+    const url = `${await embeddedShop()}test-success`;
+    const names = ['a', 'b', 'c', 'd'];
+    const made = await Promise.all(
+      names.map((name) =>
+        errand(workspace, [
+          ...['standing', 'add', name, '--product', url, '--max-price', '$50', '--ship-to', 'home'],
+          ...['--every', '1w'],
+        ]),
+      ),
+    );
+    expect(made.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    const listed = await errand(workspace, ['standing', 'list', '--offline', '-o', 'id']);
+    expect(listed.stdout.trim().split('\n').toSorted()).toEqual(['a', 'b', 'c', 'coffee', 'd']);
+  });
+});
+
+describe('two machines', () => {
+  /** Machines with a state each that use one served sandbox with one key. */
+  async function machines(count: number) {
+    const host = place();
+    const { url } = await serveAt(host);
+    const minted = await errand(host, ['sandbox', 'mint', '--base-url', url, '-o', 'json']);
+    const { api_key: key }: { api_key: string } = JSON.parse(minted.stdout);
+    const made = Array.from({ length: count }, () =>
+      place({
+        ERRAND_BASE_URL: url,
+        ERRAND_API_KEY: key,
+        ERRAND_DATABASE_URL: host.environment.ERRAND_DATABASE_URL ?? '',
+      }),
+    );
+    for (const { environment } of made)
+      if (!environment.ERRAND_DATABASE_URL) delete environment.ERRAND_DATABASE_URL;
+    return { url, made };
+  }
+
+  const addTo = (workspace: Workspace, url: string, ...more: string[]) =>
+    errand(workspace, [
+      ...['standing', 'add', 'coffee', '--product', `${url}/shop/test-success`, '--max-price', '$50'],
+      ...['--first-name', 'Ada', '--last-name', 'Example', '--address-line1', '100 Congress Avenue'],
+      ...['--city', 'Austin', '--state', 'TX', '--postal-code', '78701', '--country', 'US'],
+      ...['--phone-number', '5125550100', '--every', '1w', '--starts', dayFrom(0), ...more],
+    ]);
+
+  test('that share the file buy each date once', async () => {
+    const { url, made } = await machines(3);
+    const [first, ...others] = made;
+    if (!first) return expect.fail('there is no machine');
+    const added = await addTo(first, url);
+    expect(added.code, added.stderr).toBe(0);
+    const file = fileOf(first);
+    const runs = await Promise.all([first, ...others].map((machine) => run(machine, '--standing', file)));
+    expect(runs.map(({ code }) => code)).toEqual([0, 0, 0]);
+    const placed = runs.flatMap(rowsOf).filter(({ outcome }) => outcome === 'placed');
+    expect(placed.length).toBeLessThanOrEqual(1);
+    expect(await ordersIn(first)).toBe(1);
+  });
+
+  test('whose files differ under one id are told so, and the older one when it is edited', async () => {
+    const { url, made } = await machines(2);
+    const [first, second] = made;
+    if (!first || !second) return expect.fail('there is no machine');
+    await addTo(first, url);
+    expect(rowsOf(await run(first))).toMatchObject([{ outcome: 'placed' }]);
+    const text = readFileSync(fileOf(first), 'utf8').replace('max_price: 5000', 'max_price: 6000');
+    const other = join(second.folder, 'standing.yaml');
+    writeFileSync(other, text, { mode: 0o600 });
+    const differs = await run(second, '--standing', other);
+    expect([differs.code, rowsOf(differs)]).toMatchObject([5, [{ outcome: 'conflict', exit_code: 5 }]]);
+    const [, version] = /--follows ([0-9a-f]{12})/.exec(differs.stderr) ?? [];
+    expect(version).toBeDefined();
+    const edited = await errand(second, [
+      'standing',
+      'edit',
+      'coffee',
+      '--follows',
+      String(version),
+      '--standing',
+      other,
+    ]);
+    expect(edited.code, edited.stderr).toBe(0);
+    expect((await run(second, '--standing', other)).code).toBe(0);
+    // The machine that ran with the older version knows it.
+    writeFileSync(fileOf(first), text, { mode: 0o600 });
+    expect((await run(first)).code).toBe(0);
+    expect(await ordersIn(first)).toBe(1);
+  });
+});
+
+describe('several standing orders', () => {
+  test('are each tried, and the exit code says what went wrong with them together', async () => {
+    const workspace = place();
+    const shop = await embeddedShop();
+    const add = (name: string, price: string, ...more: string[]) =>
+      errand(workspace, [
+        ...[
+          'standing',
+          'add',
+          name,
+          '--product',
+          `${shop}test-success`,
+          '--max-price',
+          price,
+          '--ship-to',
+          'home',
+        ],
+        ...['--dates', dayFrom(0), '--late', '2d', ...more],
+      ]);
+    for (const [name, price] of [
+      ['dear', '$90'],
+      ['dearer', '$95'],
+      ['cheap', '$20'],
+    ] as const)
+      expect((await add(name, price)).code).toBe(0);
+    writeFileSync(join(workspace.folder, '.config/policy.yaml'), 'version: 1\nlimits: { per_order: $50 }\n', {
+      mode: 0o600,
+    });
+    const refused = await run(workspace);
+    expect(refused.code).toBe(11);
+    expect(rowsOf(refused).map(({ name, outcome }) => [name, outcome])).toEqual([
+      ['dear', 'refused'],
+      ['dearer', 'refused'],
+      ['cheap', 'placed'],
+    ]);
+    const text = readFileSync(fileOf(workspace), 'utf8').replace('max_price: 9500', 'max_price: -1');
+    writeFileSync(fileOf(workspace), text);
+    const mixed = await run(workspace);
+    expect(mixed.code).toBe(7);
+    expect(rowsOf(mixed).map(({ name, exit_code: code }) => [name, code])).toEqual([
+      ['dear', 11],
+      ['dearer', 2],
+    ]);
+  });
+});
+
+describe('with a live key', () => {
+  const live = {
+    ERRAND_API_KEY: 'zk_live_0123456789abcdef0123456789abcdef',
+    ERRAND_BASE_URL: 'http://127.0.0.1:9',
+  };
+
+  const adding = (workspace: Workspace) =>
+    errand(workspace, [
+      ...['standing', 'add', 'coffee', '--product', 'https://shop.example/a', '--max-price', '$50'],
+      ...['--first-name', 'Ada', '--last-name', 'Example', '--address-line1', '100 Congress Avenue'],
+      ...['--city', 'Austin', '--state', 'TX', '--postal-code', '78701', '--country', 'US'],
+      ...['--phone-number', '5125550100', '--every', '1w'],
+    ]);
+
+  test('adding takes a typed yes, or a policy', async () => {
+    const workspace = place(live);
+    const refused = await adding(workspace);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('somebody has to type yes at a terminal, or a policy has to hold');
+    mkdirSync(join(workspace.folder, '.config'), { recursive: true, mode: 0o700 });
+    writeFileSync(join(workspace.folder, '.config/policy.yaml'), 'version: 1\nlimits: { per_day: $200 }\n', {
+      mode: 0o600,
+    });
+    const added = await adding(workspace);
+    expect(added.code, added.stderr).toBe(0);
+    expect(readFileSync(fileOf(workspace), 'utf8')).toContain('live: true');
+  });
+});
+
+describe('a run with nothing that may be due', () => {
+  test('makes no request, and knows so without reading the file as YAML', async () => {
+    const requests: string[] = [];
+    const server = createServer((request, response) => {
+      requests.push(`${request.method} ${request.url}`);
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"orders":[],"total":0}');
+    });
+    onTestFinished(() => void server.close());
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const workspace = place();
+    await add(workspace, 'test-success', '--starts', dayFrom(30));
+    const url = `http://127.0.0.1:${Object(server.address()).port}`;
+    const elsewhere = {
+      ...workspace,
+      environment: { ...workspace.environment, ERRAND_BASE_URL: url, ERRAND_API_KEY: 'sbx_test_x' },
+    };
+    for (let runs = 0; runs < 3; runs += 1) expect((await run(elsewhere)).code).toBe(0);
+    expect(requests).toEqual([]);
+    await errand(elsewhere, ['standing', 'edit', 'coffee', '--starts', dayFrom(1)]);
+    await run(elsewhere);
+    expect(requests).toHaveLength(1);
+    expect(requests[0]).toContain('metadata_key=errand_standing');
+  });
+});
