@@ -273,7 +273,7 @@ describe('the audit chain of the program', () => {
       });
     policy('$2');
     for (let times = 0; times < 3; times += 1) expect((await shop.order('--new')).code).toBe(11);
-    expect((await shop.order('--new', '--dry-run')).code).toBe(0);
+    expect((await shop.order('--new', '--dry-run')).code).toBe(11);
     policy('$200');
     for (let times = 0; times < 2; times += 1) expect((await shop.order('--new')).code).toBe(0);
     policy('$3');
