@@ -16,7 +16,7 @@ import type { Made } from './submit/intent.ts';
 import { heldCall, refuseIntent, settleIntent } from './submit/send.ts';
 
 export type ReturnBody = Shape<'ReturnRequestCreate'>;
-type ReturnRecord = Received<'return.get'> | Received<'return.create'>;
+export type ReturnRecord = Received<'return.get'> | Received<'return.create'>;
 type Recorded = Pick<Intent, 'key' | 'baseUrl' | 'operation'>;
 
 /** Tolerated clock skew between this machine and the service, ms. */
@@ -129,18 +129,19 @@ export async function findReturn(
 const notEchoed = 'not echoed';
 const facts = ['order', 'reason', 'items'] as const;
 
-/** The returns of an order that have the same content as a request, oldest first. @throws ErrandError. */
-export async function sameReturns(client: Client, body: ReturnBody): Promise<readonly ReturnRecord[]> {
-  const same: ReturnRecord[] = [];
-  const query = { search: body.order_id };
-  for await (const { rows } of pages(client, 'return.list', { query }, { all: true }))
-    for (const { id, order_id: order } of rows) {
-      if (plainText(order).toLowerCase() !== body.order_id) continue;
-      const { body: found } = await client.call('return.get', { path: { return_request_id: String(id) } });
-      if (differences(body, found).length === 0) same.unshift(found);
-    }
-  return same;
+/** The returns of an order, oldest first, each read by itself because a list may lag. @throws ErrandError. */
+export async function returnsOfOrder(client: Client, orderId: string): Promise<readonly ReturnRecord[]> {
+  const found: ReturnRecord[] = [];
+  for await (const { rows } of pages(client, 'return.list', { query: { search: orderId } }, { all: true }))
+    for (const { id, order_id: order } of rows)
+      if (plainText(order).toLowerCase() === orderId)
+        found.unshift((await client.call('return.get', { path: { return_request_id: String(id) } })).body);
+  return found;
 }
+
+/** Whether a return has the order, lines, quantities and reason of a request. */
+export const isSameReturn = (body: ReturnBody, existing: ReturnRecord): boolean =>
+  differences(body, existing).length === 0;
 
 /** Fields of an existing return that differ from the request. */
 function differences(requested: ReturnBody, existing: ReturnRecord): string[] {

@@ -112,6 +112,13 @@ const givenLines: readonly CommandLine[] = [
   { command: 'reconcile' },
   { command: 'order explain', args: ({ delivered }) => [delivered] },
   { command: 'order cancel', args: async (scene) => [await pending(scene)] },
+  { command: 'bulk cancel', args: ({ batch }) => [batch], code: 5 },
+  {
+    command: 'bulk return',
+    args: () => ['-', '--reason', 'damaged'],
+    stdin: ({ delivered }) => `order\n${delivered}\n`,
+    writes: true,
+  },
   { command: 'undo', args: async (scene) => [await pending(scene)] },
   {
     command: 'return create',

@@ -66,6 +66,24 @@ describe('undo on a terminal', () => {
     expect(await statuses()).toEqual(['pending']);
   });
 
+  test('takes back of an upload what this terminal has sent', async () => {
+    const [shell, other] = [open(), open()];
+    const shop = await embeddedShop();
+    const rows = ['test-slow', 'test-out-of-stock'].map(
+      (slug, at) => `${shop}${slug},5000,Ada Byron,${at} Main St,Austin,TX,78701,5125550100`,
+    );
+    writeFileSync(
+      join(workspace.folder, 'gifts.csv'),
+      ['product_url,max_price_cents,name,address,city,state,zip,phone', ...rows, ''].join('\n'),
+    );
+    expect((await other.run('errand bulk upload gifts.csv -o id')).code).toBe(0);
+    await expect.poll(async () => (await statuses()).includes('order_failed'), { interval: 100 }).toBe(true);
+    expect((await shell.run('errand bulk retry gifts -o id')).code).toBe(0);
+    const undone = await shell.run('errand undo --yes');
+    expect(undone.said, undone.text).toContain('1 row of gifts');
+    expect(await statuses()).toContain('pending');
+  });
+
   test('takes back a whole upload', async () => {
     const shell = open();
     const shop = await embeddedShop();

@@ -177,6 +177,7 @@ export const CancelledRow = own({
       'elsewhere',
       'not_ordered',
       'waiting',
+      'refused',
       'in_doubt',
       'not_tried',
     ])

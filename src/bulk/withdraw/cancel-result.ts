@@ -1,10 +1,12 @@
 import type { Mood } from '../../api/order-state.ts';
 import type { Column, ListResult, Row } from '../../format/result.ts';
 import { saveFile } from '../../format/save-file.ts';
+import { journalCommand } from '../../journal/journal-command.ts';
 import { ErrandError, exitCodes } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
-import { isInDoubt, type KnownUpload, resumeStep, unsentLines } from '../upload/named.ts';
+import { whereFlags } from '../../run/context-flags.ts';
+import { isInDoubt, type KnownUpload, unsentLines } from '../upload/named.ts';
 import {
   type Cancellable,
   type CancelledRow,
@@ -51,11 +53,20 @@ export async function cancelResult(
     throw new ErrandError('interrupted', 'nothing was cancelled', { outcome: 'not_sent' });
   const tally = new CancelTally();
   async function* told() {
-    for await (const row of cancelAll(context, orders)) {
+    let failure: ErrandError | undefined;
+    const failed = (error: ErrandError) => {
+      failure = error;
+    };
+    for await (const row of cancelAll(context, orders, failed)) {
       tally.add(row);
       yield row;
     }
-    if (returns !== undefined && tally.late.length > 0)
+    if (failure) {
+      tally.failure = failure;
+      await context.report(failure);
+    }
+    // Without any, too: an older file would return other orders.
+    if (returns !== undefined && !failure)
       await saveFile(returns, [['order', ...tally.late, ''].join('\n')], { force });
   }
   const doubtful = uploads.filter(isInDoubt);
@@ -71,7 +82,14 @@ export async function cancelResult(
       ...lateLines(tally, returns),
       ...(tally.of('waiting') === 0 ? [] : [`the service has yet to order the rest; then again: ${again}`]),
       ...unsentLines(uploads),
-      ...doubtful.map((upload) => `first settle what is in doubt: ${resumeStep(context, upload).command}`),
+      ...doubtful.flatMap(({ batches }) =>
+        batches
+          .filter((batch) => batch.isInDoubt)
+          .map(
+            ({ key }) =>
+              `a batch is in doubt; this settles it, then again: ${journalCommand('resume', key, whereFlags(context))}`,
+          ),
+      ),
     ],
     exitCode: () => (doubtful.length > 0 ? exitCodes.in_doubt : tally.exitCode),
     isByName: true,
@@ -82,10 +100,12 @@ function lateLines({ late }: CancelTally, returns: string | undefined): string[]
   const [only, other] = late;
   if (only === undefined) return [];
   if (returns !== undefined)
-    return [`to give back what comes: errand bulk return ${shellWord(returns)} --reason no_longer_needed`];
+    return [
+      `to give back what is too late: errand bulk return ${shellWord(returns)} --reason no_longer_needed`,
+    ];
   return other === undefined
-    ? [`to give it back once it comes: errand return create --order ${only} --reason no_longer_needed`]
-    : ['to give back what comes: --returns FILE writes it for `errand bulk return`'];
+    ? [`to give it back: errand return create --order ${only} --reason no_longer_needed`]
+    : ['to give back what is too late: --returns FILE writes it for `errand bulk return`'];
 }
 
 const columns: readonly Column<CancelledRow>[] = [

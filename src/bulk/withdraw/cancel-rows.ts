@@ -79,12 +79,13 @@ function outcomeOfRow({ row, rowStatus, orderId, later }: ReportRow): Outcome | 
 /**
  * Cancels orders, several at once, and yields each with what became of it, in their order. An order that is cancelled
  * already counts as done, so the same orders may be given again.
- * @throws ErrandError after all were yielded, if the service could not be asked about one; no further order is
+ * @param failed is told, after all were yielded, if the service could not be asked about one; no further order is
  * cancelled then.
  */
 export async function* cancelAll(
   context: Context,
   orders: readonly Cancellable[],
+  failed: (error: ErrandError) => void,
 ): AsyncGenerator<CancelledRow> {
   let failure: ErrandError | undefined;
   const previews: RequestPreview[] = [];
@@ -120,8 +121,8 @@ export async function* cancelAll(
   if (previews.length > 0) throw new RequestPreview(previews.map(({ text }) => text).join(''));
   for (const [at, order] of orders.entries())
     if (at >= next) yield ended.get(at) ?? recordOf(order, order.outcome ?? 'not_tried');
-  if (failure) throw partialError(failure, doneRows);
-  context.signal.throwIfAborted();
+  if (failure) failed(partialError(failure, doneRows));
+  else context.signal.throwIfAborted();
 }
 
 async function cancelOne(context: Context, { outcome, orderId }: Cancellable): Promise<Outcome> {
@@ -130,7 +131,10 @@ async function cancelOne(context: Context, { outcome, orderId }: Cancellable): P
     await cancelOrder(context, orderId);
     return 'cancelled';
   } catch (error) {
-    if (error instanceof ErrandError && error.facts.code === 'order_not_cancellable') return 'too_late';
+    if (!(error instanceof ErrandError)) throw error;
+    if (error.facts.code === 'order_not_cancellable') return 'too_late';
+    // What the service refuses of one order says nothing about the others.
+    if (error.category === 'not_found' || error.category === 'conflict') return 'refused';
     throw error;
   }
 }
@@ -150,6 +154,8 @@ const recordOf = (
 /** Counts orders by what became of them, and says how the command ends. */
 export class CancelTally {
   readonly #counts = new Map<string, number>();
+  /** What ended the command before all was tried. */
+  failure: ErrandError | undefined;
   /** Orders that cannot be cancelled any more. */
   readonly late: string[] = [];
 
@@ -173,7 +179,8 @@ export class CancelTally {
 
   get exitCode(): number {
     if (this.of('in_doubt') > 0) return exitCodes.in_doubt;
-    const left = this.of('too_late', 'elsewhere', 'waiting', 'not_tried');
+    if (this.failure) return this.failure.exitCode;
+    const left = this.of('too_late', 'elsewhere', 'waiting', 'refused', 'not_tried');
     if (left === 0) return 0;
     return this.of('cancelled', 'was_cancelled') > 0 ? exitCodes.ended_badly : exitCodes.conflict;
   }
@@ -188,6 +195,7 @@ export const outcomeTexts: ReadonlyMap<string, string> = new Map<Outcome, string
   ['not_ordered', 'failed before'],
   ['waiting', 'not ordered yet'],
   ['in_doubt', 'in doubt'],
+  ['refused', 'refused by the service'],
   ['not_tried', 'not tried'],
 ]);
 

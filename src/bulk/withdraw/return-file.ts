@@ -6,6 +6,7 @@ import type { Reference } from '../../journal/attempts.ts';
 import { namespaceProblem, referenceOf, referenceProblem } from '../../orders/needs/reference.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { mistakenFor } from '../csv/mapping.ts';
 import { readTable } from '../csv/reader.ts';
 import type { Source } from '../upload/source.ts';
 
@@ -16,6 +17,8 @@ export interface ReturnRow {
   /** As a spreadsheet numbers it. */
   readonly number: number;
   readonly order: { readonly id: string } | { readonly reference: Reference };
+  /** The reference that the order has to have, where the row gives both. */
+  readonly named: Reference | undefined;
   readonly reason: Reason;
   /** Id of a line of the order; undefined for its only line, or for all of it. */
   readonly item: string | undefined;
@@ -90,8 +93,7 @@ export async function readReturns(
       else rows.push(read);
     }
   }
-  if (rows.length + problems.length === 0) throw new UsageError(`${source.name} has no rows`);
-  return { rows, problems: [...problems, ...repeated(rows)], unused };
+  return { rows, problems, unused };
 }
 
 function columnsOf(names: readonly string[], file: string): ReadonlyMap<Field, number> {
@@ -104,10 +106,26 @@ function columnsOf(names: readonly string[], file: string): ReadonlyMap<Field, n
       throw new UsageError(`${file}: "${names[other]}" and "${name}" are both the ${field}; rename one`);
     columns.set(field, at);
   }
+  for (const name of names) checkUnused(name, file);
   if (columns.has('order') || columns.has('reference')) return columns;
   throw new UsageError(`${file}: no column names the orders: it needs one headed order or reference`, {
     hint: `The columns of a file of returns are ${fields.join(', ')}; order takes ids.`,
   });
+}
+
+/** @throws UsageError for a heading that is not used and says what is returned, in other words. */
+function checkUnused(heading: string, file: string): void {
+  if (fieldOf(heading) !== undefined) return;
+  const field =
+    mistakenFor(heading) === 'quantity' || /qty|quantity|units|pieces/i.test(heading)
+      ? 'quantity'
+      : /^(?:line|item|pos|sku|article|artikel|product)/i.test(heading.trim())
+        ? 'item'
+        : undefined;
+  if (field !== undefined)
+    throw new UsageError(
+      `${file}: "${heading}" looks like ${field} and is not used: head it ${field}, or take it out`,
+    );
 }
 
 function readRow(row: number, cell: (field: Field) => string, given: Given): ReturnRow | RowProblem {
@@ -115,7 +133,7 @@ function readRow(row: number, cell: (field: Field) => string, given: Given): Ret
   const wrong = (text: string): RowProblem => ({ row, text });
   if (id === '' && name === '') return wrong('it names no order: order and reference are empty');
   if (id !== '' && !uuidPattern.test(id)) return wrong(`order "${id}" is not the id of an order`);
-  const problem = id === '' ? referenceProblem(name) : undefined;
+  const problem = name === '' ? undefined : referenceProblem(name);
   if (problem !== undefined) return wrong(`its reference ${problem}`);
   const text = cell('reason');
   const reason =
@@ -125,7 +143,7 @@ function readRow(row: number, cell: (field: Field) => string, given: Given): Ret
   if (reason === undefined)
     return wrong(
       text === ''
-        ? `it gives no reason; a column or --reason does: ${returnReasons.join(', ')}`
+        ? 'it gives no reason; a column does, or --reason for all of them'
         : `reason "${text}" is none of ${returnReasons.join(', ')}`,
     );
   const item = cell('item');
@@ -138,25 +156,10 @@ function readRow(row: number, cell: (field: Field) => string, given: Given): Ret
   return {
     number: row,
     order: id === '' ? { reference: referenceOf(name, given.namespace) } : { id: id.toLowerCase() },
+    named: id === '' || name === '' ? undefined : referenceOf(name, given.namespace),
     reason,
     item: item === '' ? undefined : item.toLowerCase(),
     quantity: quantity === '' ? undefined : Number(quantity),
     notes: notes === '' ? undefined : notes,
   };
-}
-
-/** Two rows for the same line would be one return or two: only the user knows. */
-function repeated(rows: readonly ReturnRow[]): RowProblem[] {
-  const known = new Map<string, number>();
-  return rows.flatMap(({ number, order, item }) => {
-    const name = JSON.stringify([order, item ?? null]);
-    const first = known.get(name);
-    if (first === undefined) {
-      known.set(name, number);
-      return [];
-    }
-    return [
-      { row: number, text: `it returns the same as row ${first}; write one row with the quantity of both` },
-    ];
-  });
 }

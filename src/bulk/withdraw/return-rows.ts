@@ -1,13 +1,25 @@
+import { randomUUID } from 'node:crypto';
+import { numberIn, objectsIn } from '../../api/json.ts';
 import type { Output } from '../../api/outputs/index.ts';
 import { countText } from '../../format/counts.ts';
 import { plainText } from '../../format/path.ts';
 import type { Client } from '../../http/client.ts';
+import type { JournalRecord } from '../../journal/journal-record.ts';
+import { journalExists } from '../../journal/journal-tables.ts';
+import { isAtWork } from '../../journal/take-over.ts';
 import { type BoughtItem, boughtItems } from '../../orders/bought-items.ts';
-import { metadataOf } from '../../orders/needs/reference.ts';
+import { metadataOf, referenceIn } from '../../orders/needs/reference.ts';
 import { listedByReference, ordersOf } from '../../orders/needs/service-orders.ts';
 import { requestReturn } from '../../orders/place-return.ts';
-import { type ReturnBody, sameReturns } from '../../orders/send-return.ts';
+import {
+  isSameReturn,
+  type ReturnBody,
+  type ReturnRecord,
+  returnsOfOrder,
+} from '../../orders/send-return.ts';
 import { readOrder } from '../../orders/submit/existing.ts';
+import { intentOf } from '../../orders/submit/intent.ts';
+import { Deadline } from '../../platform/clock.ts';
 import { ErrandError, exitCodes } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { RequestPreview } from '../../run/request-preview.ts';
@@ -25,6 +37,8 @@ const maxInFlight = 4;
 export interface PlannedReturn {
   readonly row: ReturnRow;
   readonly body: ReturnBody;
+  /** Whether the service has it already. */
+  readonly isThere: boolean;
 }
 
 /** Problems that are the row's own: the others end the command. */
@@ -44,29 +58,74 @@ export async function planReturns(
     limit: maxInFlight,
     now: context.clock.monotonic,
   });
-  for await (const one of read) found.set(numberOf(one), one);
+  for await (const one of read) found.set('body' in one ? one.row.number : one.row, one);
   const results = rows.flatMap(({ number }) => found.get(number) ?? []);
+  const planned = results.flatMap((one) => ('body' in one ? one : []));
   return {
-    planned: results.flatMap((one) => ('body' in one ? one : [])),
-    problems: results.flatMap((one) => ('text' in one ? one : [])),
+    planned,
+    problems: [...results.flatMap((one) => ('text' in one ? one : [])), ...repeated(planned)],
   };
 }
 
-const numberOf = (one: PlannedReturn | RowProblem): number => ('body' in one ? one.row.number : one.row);
+/** Two rows for the same line would be one return or two: only the user knows. */
+function repeated(planned: readonly PlannedReturn[]): RowProblem[] {
+  const known = new Map<string, number>();
+  return planned.flatMap(({ row: { number: row }, body }) => {
+    const lines = body.items.map((item) => `${body.order_id} ${item.order_item_id}`);
+    const first = lines.map((line) => known.get(line)).find((before) => before !== undefined);
+    if (first !== undefined)
+      return [
+        { row, text: `it returns what row ${first} returns, too; write one row with the quantity of both` },
+      ];
+    for (const line of lines) known.set(line, row);
+    return [];
+  });
+}
 
 async function planRow(client: Client, row: ReturnRow): Promise<PlannedReturn | RowProblem> {
+  const wrong = (text: string): RowProblem => ({ row: row.number, text });
   try {
     const id = 'id' in row.order ? row.order.id : await orderNamed(client, row);
     if (typeof id !== 'string') return id;
     const order = await readOrder(client, id);
-    const items = itemsOf(row, boughtItems(order), id);
+    const reference = referenceIn(order.metadata);
+    if (row.named && (!reference || metadataOf(reference) !== metadataOf(row.named)))
+      return wrong(
+        `order ${id} has ${reference ? `the reference ${metadataOf(reference)}` : 'no reference'}, not ${metadataOf(row.named)}`,
+      );
+    if (order.status !== 'order_placed')
+      return wrong(`order ${id} is ${plainText(order.status)}; only a placed order can be returned`);
+    const bought = boughtItems(order);
+    const items = itemsOf(row, bought, id);
     if ('text' in items) return items;
     const { reason, notes } = row;
-    return { row, body: { order_id: id, items, reason, ...(notes !== undefined && { notes }) } };
+    const body = { order_id: id, items, reason, ...(notes !== undefined && { notes }) };
+    const earlier = await returnsOfOrder(client, id);
+    const isThere = earlier.some((one) => isSameReturn(body, one));
+    const short = isThere ? undefined : shortOf(items, bought, earlier);
+    return short === undefined ? { row, body, isThere } : wrong(short);
   } catch (error) {
     if (!(error instanceof ErrandError) || !ownProblems.has(error.category)) throw error;
-    return { row: row.number, text: error.message };
+    return wrong(error.message);
   }
+}
+
+/** Why fewer units are left than are to be returned; undefined if they are there. */
+function shortOf(
+  items: ReturnBody['items'],
+  bought: readonly BoughtItem[],
+  earlier: readonly ReturnRecord[],
+): string | undefined {
+  const lines = earlier.filter(({ status }) => status !== 'denied').flatMap((one) => objectsIn(one, 'items'));
+  for (const { order_item_id: id, quantity } of items) {
+    const all = bought.find((one) => one.order_item_id === id)?.quantity ?? quantity;
+    const given = lines
+      .filter((line) => plainText(line.order_item_id).toLowerCase() === id.toLowerCase())
+      .reduce((sum, line) => sum + (numberIn(line, 'quantity') ?? 0), 0);
+    if (given + quantity > all)
+      return `quantity ${quantity} is more than is left: ${given} of ${all} are in other returns (item ${id})`;
+  }
+  return undefined;
 }
 
 /** The order of a reference that can be returned. An order that failed or was cancelled is none. */
@@ -116,12 +175,13 @@ function itemsOf(
 /**
  * Requests the returns of rows, several orders at once, and yields each row with what became of it, in the order of the
  * rows. Each return is looked for at the service before it is requested, so the same rows may be given again.
- * @throws ErrandError after all rows were yielded, if it is unknown what became of one or the service could not be
+ * @param failed is told, after all rows were yielded, if it is unknown what became of one or the service could not be
  * asked; no further return is requested then.
  */
 export async function* requestReturns(
   context: Context,
   planned: readonly PlannedReturn[],
+  failed: (error: ErrandError) => void,
 ): AsyncGenerator<ReturnedRow> {
   const client = await context.client();
   const previews: RequestPreview[] = [];
@@ -169,19 +229,51 @@ export async function* requestReturns(
   if (previews.length > 0) throw new RequestPreview(previews.map(({ text }) => text).join(''));
   for (const [at, one] of planned.entries())
     if (at >= next) yield ended.get(at) ?? recordOf(one, 'not_tried', {});
-  if (failure) throw partialError(failure, doneRows);
-  context.signal.throwIfAborted();
+  if (failure) failed(partialError(failure, doneRows));
+  else context.signal.throwIfAborted();
 }
 
+/** How long to wait for another process that requests the same return, and how often to look, ms. */
+const maxWaitMs = 30_000;
+const pauseMs = 500;
+
 async function requestOnce(context: Context, client: Client, one: PlannedReturn): Promise<ReturnedRow> {
-  const earlier = context.previewsReads ? undefined : (await sameReturns(client, one.body)).at(-1);
-  if (earlier)
+  const deadline = new Deadline(context.clock, maxWaitMs);
+  for (;;) {
+    try {
+      return await requestNow(context, client, one);
+    } catch (error) {
+      if (!isAtWork(error) || !(await deadline.pause(pauseMs, context.signal))) throw error;
+    }
+  }
+}
+
+async function requestNow(context: Context, client: Client, one: PlannedReturn): Promise<ReturnedRow> {
+  const { body } = one;
+  const known = await recordsOf(context, body);
+  // What is in doubt here is settled first, which looks at the service, too.
+  const isOpen = known.some(({ state }) => state === 'intended');
+  const there = isOpen || context.previewsReads ? [] : await returnsOfOrder(client, body.order_id);
+  const earlier = there.filter((record) => isSameReturn(body, record)).at(-1);
+  if (earlier) {
+    const journal = known.length > 0 ? await context.journal() : undefined;
+    for (const record of known) if (record.order_id === earlier.id) journal?.recall(record);
     return recordOf(one, earlier.status === 'denied' ? 'denied' : 'was_requested', { record: earlier });
-  const { order: record, existed } = await requestReturn(context, one.body, { isNew: false });
+  }
+  const { order: record, existed } = await requestReturn(context, body, { isNew: false });
   return recordOf(one, existed ? 'was_requested' : 'requested', { record });
 }
 
-function outcomeOf({ category, facts }: ErrandError): Outcome {
+/** The journal's records of the same return. */
+async function recordsOf(context: Context, body: ReturnBody): Promise<readonly JournalRecord[]> {
+  if (context.previewsRequests || !journalExists(context.settings)) return [];
+  const intent = await intentOf(context, 'return.create', { key: randomUUID(), keyOrigin: 'made', body });
+  return (await context.journal()).sameContent(intent);
+}
+
+function outcomeOf(error: ErrandError): Outcome {
+  const { category, facts } = error;
+  if (isAtWork(error)) return 'in_doubt';
   if (category === 'in_doubt' || facts.outcome === 'unknown') return 'in_doubt';
   return facts.outcome === 'rejected' || category === 'conflict' ? 'refused' : 'not_tried';
 }
@@ -219,6 +311,8 @@ export const returnTexts: ReadonlyMap<string, string> = new Map<Outcome, string>
 /** Counts rows by their outcomes, and says how the command ends. */
 export class ReturnTally {
   readonly #counts = new Map<string, number>();
+  /** What ended the command before all was tried. */
+  failure: ErrandError | undefined;
 
   add({ outcome }: ReturnedRow): void {
     this.#counts.set(outcome, this.of(outcome) + 1);
@@ -239,6 +333,7 @@ export class ReturnTally {
 
   get exitCode(): number {
     if (this.of('in_doubt') > 0) return exitCodes.in_doubt;
+    if (this.failure) return this.failure.exitCode;
     const left = this.of('denied', 'refused', 'not_tried');
     if (left === 0) return 0;
     return this.of('requested', 'was_requested') > 0 ? exitCodes.ended_badly : exitCodes.conflict;

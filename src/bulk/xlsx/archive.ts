@@ -38,7 +38,9 @@ export class Archive {
       if (zip.entryCount > limits.entries) throw tooLarge(name, `it has ${zip.entryCount} parts`);
       await new Promise<void>((resolve, reject) => {
         zip.on('entry', (entry: Entry) => {
-          entries.set(entry.fileName.toLowerCase(), entry);
+          const name = entry.fileName.toLowerCase();
+          if (entries.has(name)) return reject(new Error(`it has ${entry.fileName} twice`));
+          entries.set(name, entry);
           zip.readEntry();
         });
         zip.on('end', resolve);

@@ -1,20 +1,21 @@
 /** How the number in a cell is shown, as far as that decides what it means. */
 export type NumberFormat =
   | { readonly kind: 'plain' }
-  | { readonly kind: 'date' | 'time' | 'date-time' }
-  /** A whole number with leading zeros, such as a ZIP code. */
-  | { readonly kind: 'padded'; readonly digits: number }
-  /** An amount in dollars. */
-  | { readonly kind: 'dollars' };
+  | { readonly kind: 'date' | 'time' | 'date-time' | 'elapsed' }
+  /** Digits at fixed places with text between them, such as `00000-0000` of a ZIP code. Zeros stand for the digits. */
+  | { readonly kind: 'mask'; readonly mask: string }
+  /** An amount, and the sign or code of its currency. */
+  | { readonly kind: 'money'; readonly currency: string };
 
 const plain: NumberFormat = { kind: 'plain' };
 
 /** Formats that every workbook has, by their ids (ECMA-376, part 1, 18.8.30). */
 const builtIn = new Map<number, NumberFormat>([
   ...[14, 15, 16, 17].map((id): [number, NumberFormat] => [id, { kind: 'date' }]),
-  ...[18, 19, 20, 21, 45, 46, 47].map((id): [number, NumberFormat] => [id, { kind: 'time' }]),
+  ...[18, 19, 20, 21, 45, 47].map((id): [number, NumberFormat] => [id, { kind: 'time' }]),
   [22, { kind: 'date-time' }],
-  ...[5, 6, 7, 8, 44].map((id): [number, NumberFormat] => [id, { kind: 'dollars' }]),
+  [46, { kind: 'elapsed' }],
+  ...[5, 6, 7, 8, 44].map((id): [number, NumberFormat] => [id, { kind: 'money', currency: '$' }]),
 ]);
 
 /** The format of an id. @param codes of the workbook's own formats, by id. */
@@ -23,21 +24,45 @@ export function formatOf(id: number, codes: ReadonlyMap<number, string>): Number
   return code === undefined ? (builtIn.get(id) ?? plain) : formatOfCode(code);
 }
 
-/** Reads a format's code: its section for positive numbers, without quoted text, escapes, colours and fillers. */
+/** A part of a format's code: text that is shown as it stands, or a code. */
+const partPattern = /"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|_.|\*.|\[([^\]]*)\]|([^"\\[_*])/gsu;
+
+/** Reads the section of a format's code that is for positive numbers. */
 export function formatOfCode(code: string): NumberFormat {
-  const [section = ''] = code
-    .replace(/"[^"]*"|\\.|_.|\*./g, (part) => (part === '"$"' || part === '\\$' ? '$' : ''))
-    .split(';');
-  const isDollars = /\[\$(?:US)?\$|\$/.test(section) && !/\[\$[^\]$]*[^\]$US-][^\]]*\]/.test(section);
-  const bare = section.replace(/\[(?:h+|m+|s+)\]/gi, (part) => part.slice(1, -1)).replace(/\[[^\]]*\]/g, '');
-  if (/^0{2,20}$/.test(bare.trim())) return { kind: 'padded', digits: bare.trim().length };
-  const isDate = /[yd]/i.test(bare) && !/general/i.test(bare);
-  const isTime = /[hs]/i.test(bare) && !/general/i.test(bare);
+  let shown = '';
+  let codes = '';
+  let mask = '';
+  let isElapsed = false;
+  for (const [, quoted, escaped, currency, bracket, bare] of code.matchAll(partPattern)) {
+    if (bare === ';') break;
+    const text = quoted ?? escaped ?? currency;
+    if (text !== undefined) {
+      shown += text;
+      // A zero of the text is no digit.
+      mask += text.replaceAll('0', '\u0000');
+    } else if (bracket !== undefined) isElapsed ||= /^(?:h+|m+|s+)$/i.test(bracket);
+    else if (bare !== undefined) {
+      codes += bare;
+      mask += bare;
+      if (/\p{Sc}/u.test(bare)) shown += bare;
+    }
+  }
+  if (isElapsed) return { kind: 'elapsed' };
+  const currency = currencyOf(shown);
+  if (currency !== undefined && /[0#?]/.test(codes)) return { kind: 'money', currency };
+  if (/^[0 ()/-]+$/.test(codes) && /0{2,}/.test(codes)) return { kind: 'mask', mask: mask.trim() };
+  const isGeneral = /general/i.test(codes);
+  const [isDate, isTime] = [/[yd]/i.test(codes) && !isGeneral, /[hs]/i.test(codes) && !isGeneral];
   if (isDate) return { kind: isTime ? 'date-time' : 'date' };
   if (isTime) return { kind: 'time' };
   // Months alone.
-  if (/m/i.test(bare) && !/[0#?]/.test(bare)) return { kind: 'date' };
-  return isDollars ? { kind: 'dollars' } : plain;
+  return /m/i.test(codes) && !/[0#?]/.test(codes) ? { kind: 'date' } : plain;
+}
+
+/** The currency that a text names: by a sign, or by a code of three letters. */
+function currencyOf(shown: string): string | undefined {
+  const text = shown.trim();
+  return /\p{Sc}/u.test(text) || /^[A-Z]{3}$/.test(text) ? text : undefined;
 }
 
 const dayMs = 24 * 3600 * 1000;
@@ -47,21 +72,49 @@ const epochs = { from1900: 25_569, from1904: 24_107 } as const;
 /** The text of a number. A number that is no valid one in its format is written as it is stored. */
 export function numberText(stored: string, format: NumberFormat, isFrom1904: boolean): string {
   const value = Number(stored);
-  if (stored.trim() === '' || !Number.isFinite(value)) return stored;
+  // A spreadsheet holds 15 digits. More were written by a program, and stay as they are.
+  if (stored.trim() === '' || !Number.isFinite(value) || Math.abs(value) >= 1e15) return stored;
   switch (format.kind) {
     case 'date':
     case 'time':
     case 'date-time':
       return dateText(value, format.kind, isFrom1904) ?? plainNumber(value);
-    case 'padded':
-      return Number.isSafeInteger(value) && value >= 0
-        ? String(value).padStart(format.digits, '0')
-        : plainNumber(value);
-    case 'dollars':
-      return value >= 0 ? `$${decimals(value)}` : plainNumber(value);
+    case 'elapsed':
+      return elapsedText(value);
+    case 'mask':
+      return Number.isSafeInteger(value) && value >= 0 ? masked(value, format.mask) : plainNumber(value);
+    case 'money':
+      return value >= 0 ? moneyText(value, format.currency) : plainNumber(value);
     default:
       return plainNumber(value);
   }
+}
+
+/** The digits of a number at the zeros of a mask; those that are left over stand before. */
+function masked(value: number, mask: string): string {
+  const places = [...mask].filter((one) => one === '0').length;
+  const digits = [...String(value).padStart(places, '0')];
+  const over = digits.splice(0, digits.length - places).join('');
+  let isFirst = true;
+  return [...mask]
+    .map((one) => {
+      if (one !== '0') return one === '\u0000' ? '0' : one;
+      const digit = `${isFirst ? over : ''}${digits.shift()}`;
+      isFirst = false;
+      return digit;
+    })
+    .join('');
+}
+
+/** A sign stands before the amount, a code with a space. */
+const moneyText = (value: number, currency: string): string =>
+  `${currency}${/^\p{L}+$/u.test(currency) ? ' ' : ''}${decimals(value)}`;
+
+/** Hours, minutes and seconds of a span of days. */
+function elapsedText(days: number): string {
+  const seconds = Math.round(days * 24 * 3600);
+  const two = (part: number): string => String(part).padStart(2, '0');
+  return `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
 }
 
 /** At least two decimals, and no more digits than a cell holds. */
@@ -84,7 +137,8 @@ function dateText(
   const days = !isFrom1904 && value < 60 ? value + 1 : value;
   const ms = Math.round((days - (isFrom1904 ? epochs.from1904 : epochs.from1900)) * dayMs);
   const date = new Date(ms);
-  if (value < 0 || Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999) return undefined;
+  const isDay = kind !== 'time' && value < 1;
+  if (value < 0 || isDay || Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999) return undefined;
   const [day = '', time = ''] = date.toISOString().slice(0, 19).split('T');
   if (kind === 'time' && value < 1) return time;
   return time === '00:00:00' || (kind === 'date' && Number.isInteger(value)) ? day : `${day} ${time}`;

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { UsageError } from '../../platform/errors.ts';
 import { type Archive, damaged } from './archive.ts';
 import { formatOf, type NumberFormat, numberText } from './number-format.ts';
@@ -54,9 +55,10 @@ export class Workbook {
     const part = main?.part ?? 'xl/workbook.xml';
     const folder = part.slice(0, part.lastIndexOf('/') + 1);
     const related = await workbook.#related(`${folder}_rels/${part.slice(folder.length)}.rels`, folder);
-    const partOf = (end: string) => related.find(({ type }) => type.endsWith(end))?.part;
-    await workbook.#readSheets(part, new Map(related.map(({ id, part: target }) => [id, target])));
-    const [styles, texts] = [partOf('/styles'), partOf('/sharedStrings')];
+    const partOfType = (end: string) => related.find(({ type }) => type.endsWith(end))?.part;
+    const worksheets = related.filter(({ type }) => type.endsWith('/worksheet'));
+    await workbook.#readSheets(part, new Map(worksheets.map(({ id, part: target }) => [id, target])));
+    const [styles, texts] = [partOfType('/styles'), partOfType('/sharedStrings')];
     if (styles !== undefined && archive.has(styles)) await workbook.#readStyles(styles);
     if (texts !== undefined && archive.has(texts)) await workbook.#readTexts(texts);
     return workbook;
@@ -76,7 +78,7 @@ export class Workbook {
       open: (name, { Id: id = '', Type: type = '', Target: target = '', TargetMode: mode }) => {
         // What lies outside of the file is never followed.
         if (name !== 'Relationship' || mode === 'External') return;
-        found.push({ id, type, part: target.startsWith('/') ? target.slice(1) : `${folder}${target}` });
+        found.push({ id, type, part: partOf(target, folder) });
       },
     });
     return found;
@@ -89,7 +91,7 @@ export class Workbook {
         if (name !== 'sheet') return;
         const [, id = ''] = Object.entries(attributes).find(([key]) => /:id$/i.test(key)) ?? [];
         const target = parts.get(id);
-        if (target === undefined || !/worksheets\//i.test(target)) return;
+        if (target === undefined) return;
         const state = attributes.state ?? 'visible';
         this.sheets.push({ name: attributes.name ?? '', part: target, isHidden: state !== 'visible' });
       },
@@ -286,7 +288,11 @@ class RowReader implements XmlReader {
   }
 
   #textOf(type: string, style: number, value: string): string {
-    if (value === '' || type === 'str' || type === 'e' || type === 'd') return value;
+    if (type === 'e')
+      throw new UsageError(`${this.#to.file}: cell ${this.#name} holds the error ${value}`, {
+        hint: 'Mend it in the spreadsheet, or clear the cell.',
+      });
+    if (value === '' || type === 'str' || type === 'd') return value;
     if (type === 'b') return value === '1' ? 'TRUE' : 'FALSE';
     if (type !== 's') return this.#to.number(value, style);
     const text = this.#to.text(Number(value));
@@ -300,6 +306,16 @@ class RowReader implements XmlReader {
 
   #endRow(): void {
     if (this.#cells.length > 0) this.#to.done({ number: this.#row, cells: this.#cells });
+  }
+}
+
+/** Name of a part that a relation of a folder points to, without dots and escapes. */
+function partOf(target: string, folder: string): string {
+  const path = posix.normalize(target.startsWith('/') ? target : `/${folder}${target}`).slice(1);
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
   }
 }
 

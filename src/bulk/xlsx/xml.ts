@@ -27,7 +27,8 @@ export async function* readXml(
   parser.on('doctype', () => fail('it declares a document type, which no spreadsheet writes'));
   parser.on('opentag', ({ name, attributes }) => reader.open?.(plain(name), attributes));
   parser.on('closetag', ({ name }) => reader.close?.(plain(name)));
-  if (reader.text) parser.on('text', (text) => reader.text?.(text));
+  parser.on('text', (text) => reader.text?.(text));
+  parser.on('cdata', (text) => reader.text?.(text));
   for await (const text of archive.text(part)) {
     parser.write(text);
     yield;

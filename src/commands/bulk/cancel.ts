@@ -34,7 +34,7 @@ export const cancel = defineCommand({
   output: { list: 'CancelledRow' },
   operations: ['bulk.get', 'order.list', 'order.cancel', 'order.get', 'wallet.get'],
   exitCodes: {
-    5: 'no order could be cancelled: all are too late, or another command made them',
+    5: 'no order could be cancelled: all are too late, not ordered yet, or made by another command',
     7: 'some orders were cancelled, and others were not',
     10: 'in doubt: a batch of the upload, or a cancellation; the same command again finds out',
     130: 'the question was answered with no, and nothing was cancelled; or Ctrl-C',

@@ -87,9 +87,10 @@ export const returnFile = defineCommand({
         (sum, { body }) => sum + body.items.reduce((all, { quantity }) => all + quantity, 0),
         0,
       );
-      const what = `${source.name}: ${rowsText(planned.length)}, ${units === 1 ? '1 unit' : `${countText(units)} units`} to return`;
+      const there = planned.filter(({ isThere }) => isThere).length;
+      const what = `${source.name}: ${rowsText(planned.length)}, ${units === 1 ? '1 unit' : `${countText(units)} units`} to return${there === 0 ? '' : `; ${countText(there)} requested before`}`;
       if (context.previewsRequests) context.note(what);
-      else if (!yes && context.interactive.yes) {
+      else if (!yes && context.interactive.yes && there < planned.length) {
         context.note(what);
         if (
           !(await context.confirm(planned.length === 1 ? 'Request this return?' : 'Request these returns?'))
@@ -98,10 +99,14 @@ export const returnFile = defineCommand({
       }
       const tally = new ReturnTally();
       async function* told() {
-        for await (const row of requestReturns(context, planned)) {
+        const failed = (error: ErrandError) => {
+          tally.failure = error;
+        };
+        for await (const row of requestReturns(context, planned, failed)) {
           tally.add(row);
           yield row;
         }
+        if (tally.failure) await context.report(tally.failure);
       }
       return {
         kind: 'list',
@@ -129,7 +134,7 @@ function invalid(file: string, problems: readonly RowProblem[]): ErrandError {
   const more = problems.length - listed.length;
   return new ErrandError(
     'ended_badly',
-    `${file}: ${rowsText(problems.length)} cannot be returned as they stand; nothing was requested\n  ${[...listed, ...(more > 0 ? [`and ${countText(more)} more`] : [])].join('\n  ')}`,
+    `${file}: ${rowsText(problems.length)} cannot be returned so; nothing was requested\n  ${[...listed, ...(more > 0 ? [`and ${countText(more)} more`] : [])].join('\n  ')}`,
     { outcome: 'not_sent', code: 'validation_error', details: { rows: sorted } },
   );
 }

@@ -54,7 +54,7 @@ export const check = defineCommand({
   readsOnly: true,
   related: ['policy usage', 'order create', 'bulk upload'],
   async run(context, input) {
-    const isTable = /\.(?:csv|tsv)$/i.test(input.file ?? '');
+    const isTable = /\.(?:csv|tsv|xlsx)$/i.test(input.file ?? '');
     await context.ready();
     const { proposed, leftOut } = isTable
       ? await ofFile(context, input.file ?? '', input)

@@ -1,10 +1,11 @@
 import { uuidPattern } from '../../api/limits.ts';
 import { rowsText } from '../../bulk/check/row-sample.ts';
 import { readReport } from '../../bulk/report/read.ts';
-import { knownUpload, namedBatches } from '../../bulk/upload/named.ts';
+import { namedBatches } from '../../bulk/upload/named.ts';
 import { cancelOptions, cancelResult } from '../../bulk/withdraw/cancel-result.ts';
 import { cancellableOrder, cancellableRow } from '../../bulk/withdraw/cancel-rows.ts';
 import { defineRootCommand } from '../../cli/define.ts';
+import { unlessMissing } from '../../http/response.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import { readOrder } from '../../orders/submit/existing.ts';
@@ -44,38 +45,37 @@ export const command = defineRootCommand({
   async run(context, { what, yes = false, returns, force = false }) {
     const target = what === undefined ? await lastSent(context) : await named(context, what);
     const asked = { yes, returns, force };
-    if ('upload' in target) {
-      const batches = await namedBatches(context, [target.upload]);
-      const { rows } = await readReport(context, batches);
+    if ('order' in target) {
+      const order = cancellableOrder(await readOrder(await context.client(), target.order));
       return cancelResult(context, {
-        orders: rows.map(cancellableRow),
-        uploads: batches.uploads,
-        what: `${rowsText(rows.length)} of ${target.upload}`,
-        again: `errand undo ${shellWord(target.upload)}${whereFlags(context)}`,
+        orders: [order],
+        uploads: [],
+        what: `order ${target.order} (${order.product}, ${order.state})`,
+        again: shellLine`errand undo ${target.order}` + whereFlags(context),
         ...asked,
       });
     }
-    const order = cancellableOrder(await readOrder(await context.client(), target.order));
+    const batches = await namedBatches(context, target.batches);
+    const { rows } = await readReport(context, batches);
     return cancelResult(context, {
-      orders: [order],
-      uploads: [],
-      what: `order ${target.order} (${order.product}, ${order.state})`,
-      again: shellLine`errand undo ${target.order}` + whereFlags(context),
+      orders: rows.map(cancellableRow),
+      uploads: batches.uploads,
+      what: `${rowsText(rows.length)} of ${target.name}`,
+      again: `errand undo ${shellWord(target.name)}${whereFlags(context)}`,
       ...asked,
     });
   },
 });
 
-type Target = { readonly order: string } | { readonly upload: string };
+/** An order, or batches of an upload by their ids or its name. */
+type Target = { readonly order: string } | { readonly batches: readonly string[]; readonly name: string };
 
 async function named(context: Context, what: string): Promise<Target> {
   const word = what.trim();
-  if (!uuidPattern.test(word)) return { upload: word };
-  const { value: service } = context.settings.baseUrl;
   const id = word.toLowerCase();
-  const journal = journalExists(context.settings) ? await context.journal() : undefined;
-  const isBatch = journal?.madeBy(id, service)?.operation === 'bulk.create';
-  return isBatch ? { upload: id } : { order: id };
+  if (!uuidPattern.test(word)) return { batches: [word], name: word };
+  const isOrder = await unlessMissing(readOrder(await context.client(), id));
+  return isOrder ? { order: id } : { batches: [id], name: id };
 }
 
 /** @throws UsageError without a terminal; ErrandError if nothing was sent, or it cannot be undone. */
@@ -88,28 +88,41 @@ async function lastSent(context: Context): Promise<Target> {
     });
   const { value: service } = settings.baseUrl;
   const journal = journalExists(settings) ? await context.journal() : undefined;
-  const last = journal?.audit.sentBy(terminal, service)[0];
+  const sent = journal?.audit.sentBy(terminal, service) ?? [];
+  const [last] = sent;
   if (!journal || !last) throw nothing('this terminal has sent nothing to this service');
   const { one } = labelsOf(last.operation);
   if (last.operation === 'return.create') throw nothing('the last thing that this terminal sent is a return');
-  const uploads = last.operation === 'bulk.create' ? await context.uploads() : undefined;
-  const name = uploads?.ofBatch(last.key)?.name;
-  if (name !== undefined && (await knownUpload(context, name))) return { upload: name };
   const record = journal.find(last.key, service);
-  if (record?.order_id != null)
-    return last.operation === 'bulk.create' ? { upload: record.order_id } : { order: record.order_id };
-  if (record?.state !== 'intended') throw nothing(`the last ${one} of this terminal was refused`);
-  throw new ErrandError('in_doubt', `the last ${one} of this terminal is in doubt since ${last.since}`, {
+  if (record?.state === 'intended') throw inDoubt(context, last, one);
+  if (last.operation !== 'bulk.create') {
+    if (record?.order_id == null) throw nothing(`the last ${one} of this terminal was refused`);
+    return { order: record.order_id };
+  }
+  const uploads = await context.uploads();
+  const name = uploads.ofBatch(last.key)?.name;
+  // Batches of the same upload that another terminal has sent stay.
+  const keys = sent.flatMap(({ key }) =>
+    key === last.key || (name !== undefined && uploads.ofBatch(key)?.name === name) ? key : [],
+  );
+  const ids = keys.flatMap((key) => journal.find(key, service)?.order_id ?? uploads.idOf(key) ?? []);
+  const [only] = ids;
+  if (only === undefined) throw nothing(`the last ${one} of this terminal was refused`);
+  return { batches: ids, name: name ?? only };
+}
+
+const inDoubt = (
+  context: Context,
+  { key, since }: { readonly key: string; readonly since: string },
+  one: string,
+): ErrandError =>
+  new ErrandError('in_doubt', `the last ${one} of this terminal is in doubt since ${since}`, {
     outcome: 'unknown',
-    idempotencyKey: last.key,
+    idempotencyKey: key,
     next: [
-      {
-        command: journalCommand('resume', last.key, whereFlags(context)),
-        when: 'to find out what became of it',
-      },
+      { command: journalCommand('resume', key, whereFlags(context)), when: 'to find out what became of it' },
     ],
   });
-}
 
 const nothing = (why: string): ErrandError =>
   new ErrandError('conflict', `${why}: there is nothing to undo`, {

@@ -106,7 +106,9 @@ describe('bulk return', () => {
     );
     const twice = await giveBack(shop, '-o', 'json');
     expect(errorOf(twice).details.rows).toEqual([
-      { row: 3, text: 'it returns the same as row 2; write one row with the quantity of both' },
+      { row: 3, text: 'it returns what row 2 returns, too; write one row with the quantity of both' },
+      { row: 4, text: `quantity 3 is more than the 2 that were bought with order ${second}` },
+      { row: 5, text: expect.stringContaining(unknown) },
     ]);
     write(shop, 'order,reason,quantity', `${first},damaged,`, `${second},damaged,3`, `${unknown},damaged,`);
     const missing = await giveBack(shop, '-o', 'json');
@@ -117,8 +119,22 @@ describe('bulk return', () => {
         { row: 4, text: expect.stringContaining(unknown) },
       ],
     ]);
-    write(shop, 'product,reason', 'x,damaged');
+    write(shop, 'colour,reason', 'x,damaged');
     expect((await giveBack(shop)).stderr).toContain('no column names the orders');
+    write(shop, 'order,Pieces,reason', `${second},1,damaged`);
+    expect((await giveBack(shop)).stderr).toContain(
+      '"Pieces" looks like quantity and is not used: head it quantity',
+    );
+    write(shop, 'order,Line,reason', `${second},1,damaged`);
+    expect((await giveBack(shop)).stderr).toContain('"Line" looks like item and is not used');
+    write(shop, 'order,reference,reason', `${second},REQ-1,damaged`, `${first},REQ-1,damaged`);
+    expect(errorOf(await giveBack(shop, '-o', 'json')).details.rows).toEqual([
+      { row: 2, text: `order ${second} has the reference REQ-2, not REQ-1` },
+    ]);
+    write(shop, 'order,reference,reason', `${second},,damaged`, ',REQ-2,damaged');
+    expect(errorOf(await giveBack(shop, '-o', 'json')).details.rows).toMatchObject([{ row: 3 }]);
+    write(shop, 'order,reason');
+    expect((await giveBack(shop)).code).toBe(0);
     expect(await returns(shop)).toEqual([]);
   });
 
@@ -132,15 +148,37 @@ describe('bulk return', () => {
     expect(await returns(shop)).toEqual([]);
   });
 
-  test('tells a row that is refused, and requests the others', async () => {
+  test('requests nothing where fewer units are left than are to be returned', async () => {
     const shop = await shopping();
     const [first] = await delivered(shop, 2, 1);
     expect((await shop.run('return', 'create', '--order', String(first), '--reason', 'damaged')).code).toBe(
       0,
     );
     write(shop, 'reference,reason,quantity', 'REQ-1,damaged,1', 'REQ-2,damaged,');
-    expect(await outcomes(shop)).toMatchObject({ code: 7, rows: ['2,refused', '3,requested'] });
-    expect(await returns(shop)).toHaveLength(2);
+    const refused = await giveBack(shop, '-o', 'json');
+    expect([refused.code, errorOf(refused).details.rows]).toEqual([
+      7,
+      [
+        {
+          row: 2,
+          text: expect.stringMatching(/^quantity 1 is more than is left: 2 of 2 are in other returns/),
+        },
+      ],
+    ]);
+    expect(await returns(shop)).toHaveLength(1);
+  });
+
+  test('two at once request each return once, and both tell it', async () => {
+    const shop = await shopping();
+    await delivered(shop, 1, 1, 1, 1);
+    write(shop, 'reference,reason', ...[1, 2, 3, 4].map((at) => `REQ-${at},damaged`));
+    const both = await Promise.all([outcomes(shop), outcomes(shop)]);
+    for (const { code, rows, stderr } of both) {
+      expect(code, stderr).toBe(0);
+      expect(rows.every((row) => row.endsWith('requested'))).toBe(true);
+    }
+    expect(await returns(shop)).toHaveLength(4);
+    expect((await shop.run('order', 'journal', 'list', '-o', 'id')).stdout).toBe('');
   });
 
   test('of which a response is lost is in doubt, and the same file settles it', async () => {

@@ -179,6 +179,12 @@ describe('a workbook', () => {
       'cell A2 names a text that is not there',
     ],
     [
+      'error.xlsx',
+      { [sheet]: sheetOf(order('<c t="e"><v>#N/A</v></c>')) },
+      [],
+      'error.xlsx: cell I2 holds the error #N/A',
+    ],
+    [
       'wide.xlsx',
       { [sheet]: sheetOf('<row r="2"><c r="ZZZ2"><v>1</v></c></row>') },
       [],
