@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { second } from '../service/specification/scenes.ts';
 import { listCommands } from '../support/known-commands.ts';
@@ -115,8 +116,11 @@ const givenLines: readonly CommandLine[] = [
   { command: 'bulk cancel', args: ({ batch }) => [batch], code: 5 },
   {
     command: 'bulk return',
-    args: () => ['-', '--reason', 'damaged'],
-    stdin: ({ delivered }) => `order\n${delivered}\n`,
+    args: async (scene) => {
+      const file = join(scene.folder, 'returns.csv');
+      writeFileSync(file, `order\n${(await come(scene)).id}\n`);
+      return [file, '--reason', 'damaged'];
+    },
     writes: true,
   },
   { command: 'undo', args: async (scene) => [await pending(scene)] },

@@ -84,8 +84,12 @@ describe.skipIf(!hasPostgres)('with the database gone', () => {
           const ended = await at.run(machine, args);
           await at.proxy.accept();
           expect(ended.code, ended.stderr).toBe(9);
-          expect(outcomeOf(ended)).toMatchObject({ outcome: 'not_sent' });
-          expect(ended.stderr.trim().split('\n')).toHaveLength(1);
+          // Ids alone come with errors in words.
+          if (args.includes('id')) expect(ended.stderr).toContain('; nothing was sent');
+          else {
+            expect(outcomeOf(ended)).toMatchObject({ outcome: 'not_sent' });
+            expect(ended.stderr.trim().split('\n')).toHaveLength(1);
+          }
           expect(await count()).toBe(before);
         }
         const again = await at.run(machine, args);
@@ -119,8 +123,8 @@ describe.skipIf(!hasPostgres)('with the database gone', () => {
         await gone;
         await at.proxy.accept();
         expect(gone).toBeDefined();
-        // The second batch cannot be recorded, so it is not sent.
-        const isHalf = name === 'bulk upload' && loss === 'refused';
+        // The second one cannot be recorded, so it is not sent.
+        const isHalf = (name === 'bulk upload' || name === 'bulk return') && loss === 'refused';
         if (!isHalf) expect([ended.code, ended.stderr]).toEqual([0, expect.any(String)]);
         expect(ended.stderr).not.toMatch(/in doubt/);
         const last = isHalf ? await at.run(machine, args) : ended;

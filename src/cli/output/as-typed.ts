@@ -3,7 +3,20 @@ import type { Io } from '../../platform/streams.ts';
 /** Top-level commands. Text is a command line if it starts with `errand` and one of these names. */
 const nouns = [
   ...['quickstart', 'search', 'product', 'retailer', 'order', 'track', 'return', 'bulk', 'wallet', 'spend'],
-  ...['reconcile', 'policy', 'approval', 'audit', 'webhook', 'agent', 'api', 'schema', 'usage', 'legacy'],
+  ...[
+    'reconcile',
+    'undo',
+    'standing',
+    'policy',
+    'approval',
+    'audit',
+    'webhook',
+    'agent',
+    'api',
+    'schema',
+    'usage',
+    'legacy',
+  ],
   ...['mcp', 'sandbox', 'auth', 'account', 'address', 'profile', 'config', 'doctor', 'completion', 'help'],
   'COMMAND',
 ];

@@ -19,7 +19,7 @@ test.each([
   ['test-success', 0, 'delivered'],
   ['test-gift-unavailable', 7, 'gift_option_unavailable'],
   ['test-quantity-limit', 7, 'quantity_limit_exceeded'],
-  ['test-invalid-address', 2, 'invalid_shipping_address'],
+  ['test-invalid-address', 7, 'invalid_shipping_address'],
 ])(
   'the commands on the page of %s run as they stand, here, and bring about what it says',
   async (slug, code, outcome) => {
