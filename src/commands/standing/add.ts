@@ -26,7 +26,6 @@ export const add = defineCommand({
     },
   ],
   output: { record: 'StandingOrder' },
-  operations: ['order.list'],
   needsKey: true,
   exitCodes: { 130: 'the answer was not yes, and nothing was changed' },
   related: ['standing run', 'standing show', 'order create'],

@@ -35,7 +35,6 @@ export const edit = defineCommand({
     { command: 'errand standing edit coffee --every 1mo --starts 2027-01-05', note: 'other dates' },
   ],
   output: { record: 'StandingOrder' },
-  operations: ['order.list'],
   needsKey: true,
   exitCodes: { 4: 'there is no such standing order', 130: 'the answer was not yes, and nothing was changed' },
   related: ['standing show', 'standing skip', 'standing pause'],

@@ -13,7 +13,6 @@ export const resume = defineCommand({
   options: fileOption,
   examples: [{ command: 'errand standing resume coffee', note: 'it is bought again from its next date on' }],
   output: { record: 'StandingOrder' },
-  operations: ['order.list'],
   needsKey: true,
   exitCodes: { 4: 'there is no such standing order' },
   related: ['standing pause'],
