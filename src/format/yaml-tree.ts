@@ -1,4 +1,14 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Scalar } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Scalar,
+  visit,
+} from 'yaml';
 import { UsageError } from '../platform/errors.ts';
 import { nearestWord } from '../platform/near-words.ts';
 import { type CommaRemedy, readYaml } from './parse-document.ts';
@@ -98,6 +108,18 @@ export class YamlTree {
     if (found === undefined)
       throw this.refused(location, `takes ${values.join(' or ')}, not "${shown(text)}"`);
     return found;
+  }
+
+  /** @throws UsageError at the first alias, for a file whose parts must not share a value. */
+  refuseAliases(): void {
+    visit(this.#document, {
+      Alias: (_, node) => {
+        throw this.refused(
+          { node, path: '' },
+          `*${shown(node.source)} is an alias, and a change of one place would change the other; write the value out`,
+        );
+      },
+    });
   }
 
   /** A value as plain data, with its aliases resolved. */

@@ -3,25 +3,40 @@ import { objectsIn } from '../api/json.ts';
 import { formatMoney } from '../format/money.ts';
 import { ErrandError, UsageError } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
-import { hasPolicy } from '../spending/policy-gate.ts';
+import { loadPolicy } from '../spending/policy/load.ts';
+import type { LimitKind } from '../spending/policy/policy.ts';
 
 /**
- * Has somebody agree that an entry spends real money on each of its dates. Where a policy holds, it decides about each
- * order instead.
+ * Whether a policy holds that limits what all orders spend, or has people approve them. One without such a rule agrees
+ * to nothing. @throws ErrandError if the policy cannot be used.
+ */
+export async function isLimited(context: Context): Promise<boolean> {
+  const policy = await loadPolicy(context);
+  if (!policy) return false;
+  const { approveAbove, limits } = policy;
+  return approveAbove !== undefined || limits.some(({ scope, kind }) => !scope && isAmount.has(kind));
+}
+
+const isAmount: ReadonlySet<LimitKind> = new Set(['per_order', 'per_day', 'per_month']);
+
+/**
+ * Has somebody agree that an entry spends real money on each of its dates. Where a policy limits what is spent, it
+ * decides about each order instead.
  * @param when says in words when it is bought.
+ * @returns what the entry says of that: its `live`.
  * @throws UsageError if nobody can answer and there is no policy; ErrandError interrupted if the answer is not yes.
  */
 export async function agreeToSpend(
   context: Context,
   { name, order, when }: { readonly name: string; readonly order: JsonObject; readonly when: string },
-): Promise<void> {
-  if (await hasPolicy(context)) {
+): Promise<true | 'policy'> {
+  if (await isLimited(context)) {
     context.note(`real money: your policy decides about each order of ${name}`);
-    return;
+    return 'policy';
   }
   if (!context.interactive.yes)
     throw new UsageError(
-      `this spends real money on each date: somebody has to type yes at a terminal, or a policy has to hold; ${context.interactive.why}`,
+      `this spends real money on each date: somebody has to type yes at a terminal, or a policy has to hold that limits it; ${context.interactive.why}`,
       { next: [{ command: 'errand policy init', when: 'to say what may be spent' }] },
     );
   const { max_price: ceiling, shipping_address: to } = order;
@@ -33,7 +48,7 @@ export async function agreeToSpend(
   ];
   for (const line of lines) context.note(line);
   const typed = await context.askText('Type yes to have this bought with real money on each date:');
-  if (typed.trim().toLowerCase() === 'yes') return;
+  if (typed.trim().toLowerCase() === 'yes') return true;
   throw new ErrandError('interrupted', 'nothing was changed', { outcome: 'not_sent' });
 }
 

@@ -19,15 +19,15 @@ export interface StandingEntry {
   /** Dates on which nothing is bought. */
   readonly skipped: readonly Day[];
   readonly isPaused: boolean;
-  /** Whether its orders may spend real money. */
-  readonly isLive: boolean;
-  /** When it was added or resumed, ms since the epoch. No earlier date is bought. */
+  /** Who agreed that its orders spend real money: somebody who typed yes, or the policy, for as long as one holds. */
+  readonly agreement: 'typed' | 'policy' | undefined;
+  /** From when on its dates count, ms since the epoch, by the service's clock. No date that was due before is bought. */
   readonly since: number | undefined;
   /** Versions of the entry before this one. */
   readonly former: readonly string[];
   /** What is bought, in the notation of an order file. */
   readonly order: JsonObject;
-  /** Short hash of all that decides what is bought and when. */
+  /** Short hash of what is bought, for whom, at which ceiling, and of its schedule. */
   readonly version: string;
   /** Where it stands: `standing.yaml, line 3, column 3`. */
   readonly position: string;
@@ -73,6 +73,7 @@ export function readEntries(file: string, text: string): readonly StandingEntry[
     whole: 'a file of standing orders is a map: version: 1, orders: …',
     hasColumns: true,
   });
+  tree.refuseAliases();
   const { version, orders } = tree.fields(tree.root, ['version', 'orders']);
   if (!version) throw tree.refused(tree.root, 'version: 1 is missing');
   if (tree.text(version) !== '1')
@@ -111,19 +112,18 @@ function readEntry(tree: YamlTree, { text: name, location: at }: Key, location: 
     if (Object.hasOwn(plain, field))
       throw tree.refused(order, `has ${field}, and the reference follows from the entry's id and the date`);
   const schedule = readSchedule(tree, location, fields);
-  const skipped = skip ? readDates(tree, skip) : [];
   const terms = {
     order: plain,
     schedule,
     lateMs: late ? readLate(tree, late) : parseDuration(entryDefaults.late, 'late'),
-    skipped,
   };
   return {
     ...terms,
+    skipped: skip ? readDates(tree, skip) : [],
     name,
     id: readPattern(tree, id, idPattern, `12 hexadecimal digits in quotes, such as "${newId()}"`),
     isPaused: paused ? tree.choice(paused, ['true', 'false']) === 'true' : false,
-    isLive: live ? tree.choice(live, ['true', 'false']) === 'true' : false,
+    agreement: live ? agreements[tree.choice(live, ['true', 'false', 'policy'])] : undefined,
     since: since ? readMoment(tree, since) : undefined,
     former: former
       ? tree.list(former).map((one) => readPattern(tree, one, versionPattern, 'a version in quotes'))
@@ -133,6 +133,8 @@ function readEntry(tree: YamlTree, { text: name, location: at }: Key, location: 
     position: tree.positionOf(at),
   };
 }
+
+const agreements = { true: 'typed', false: undefined, policy: 'policy' } as const;
 
 /** A random id for an entry. */
 export const newId = (): string => randomBytes(6).toString('hex');
@@ -196,9 +198,17 @@ function readTime(tree: YamlTree, location: Location | undefined): number {
 
 function readZone(tree: YamlTree, location: Location): string {
   const zone = tree.text(location, 'a time zone, such as Europe/Berlin');
-  const known = zoneNamed(zone);
-  if (known !== undefined) return known;
+  // As it is written, since releases of ICU differ in what they make of a name, and versions contain it.
+  if (zoneNamed(zone) !== undefined) return zone;
   throw tree.refused(location, `takes a time zone such as Europe/Berlin, not "${zone}"`);
+}
+
+/** A time zone that somebody typed. @throws UsageError if there is none of this name. */
+export function readableZone(zone: string): string {
+  if (zoneNamed(zone) !== undefined) return zone;
+  throw new UsageError(
+    `--time-zone takes a time zone such as Europe/Berlin, not "${zone}"; nothing was changed`,
+  );
 }
 
 function readLate(tree: YamlTree, location: Location): number {

@@ -101,6 +101,26 @@ export interface ChangedFile {
 }
 
 /**
+ * Changes a document. @param entries are those before the change. @param parse reads those of the document as it is then.
+ */
+export type EntryChange = (
+  document: Document,
+  entries: readonly StandingEntry[],
+  path: string,
+  parse: () => readonly StandingEntry[],
+) => void;
+
+/** Makes a change without writing it, so that what is wrong with it is said before anybody is asked. @throws UsageError. */
+export async function checkEntryChange(
+  context: Context,
+  given: string | undefined,
+  change: EntryChange,
+): Promise<void> {
+  const path = given === undefined ? join(context.settings.folders.config, defaultName) : resolve(given);
+  await draftOf({ path, bytes: guardedBytes(path, false) }, change);
+}
+
+/**
  * Changes the file under a lock, and keeps its comments. What does not parse afterwards is not written. The file is
  * replaced at once, so a reader sees the old one or the new one.
  * @param change changes the document; it gets the entries as they are.
@@ -109,7 +129,7 @@ export interface ChangedFile {
 export async function changeEntryFile(
   context: Context,
   given: string | undefined,
-  change: (document: Document, entries: readonly StandingEntry[], path: string) => void,
+  change: EntryChange,
 ): Promise<ChangedFile> {
   const named = given === undefined ? join(context.settings.folders.config, defaultName) : resolve(given);
   if (given === undefined) makeConfigFolder(dirname(named));
@@ -120,19 +140,46 @@ export async function changeEntryFile(
   });
   try {
     const bytes = guardedBytes(path, false);
-    const before = await entriesOf({ path: named, bytes });
-    const { parseDocument } = await import('yaml');
-    const text = bytes === undefined ? '' : textOf(path, bytes);
-    const document = parseDocument(text.trim() === '' ? newFile : text);
-    change(document, before, named);
-    const changed = document.toString({ lineWidth: 0 });
-    const { readEntries } = await import('./entries.ts');
-    const entries = readEntries(named, changed);
-    replaceFile(path, changed);
+    const { text, entries } = await draftOf({ path: named, bytes }, change);
+    replaceFile(path, text);
     return { entries, path: named };
   } finally {
     await release();
   }
+}
+
+async function draftOf(
+  { path, bytes }: EntryFile,
+  change: EntryChange,
+): Promise<{ readonly text: string; readonly entries: readonly StandingEntry[] }> {
+  const before = await entriesOf({ path, bytes });
+  const [{ parseDocument }, { entryFields, readEntries }] = await Promise.all([
+    import('yaml'),
+    import('./entries.ts'),
+  ]);
+  const old = bytes === undefined ? '' : textOf(path, bytes);
+  const document = parseDocument(old.trim() === '' ? newFile : old);
+  const textNow = (): string => document.toString({ lineWidth: 0 });
+  const parse = (): readonly StandingEntry[] => {
+    try {
+      return readEntries(path, textNow());
+    } catch (error) {
+      throw error instanceof UsageError ? inFlags(error, entryFields) : error;
+    }
+  };
+  change(document, before, path, parse);
+  return { entries: parse(), text: textNow() };
+}
+
+/** Names the flag in place of a line that was never written. */
+function inFlags(error: UsageError, fields: readonly string[]): UsageError {
+  const message = error.message
+    .replace(/^.*?, line \d+, column \d+: (?:orders\.)?/, '')
+    .replace(
+      new RegExp(String.raw`^\S+?\.(${fields.join('|')})(?:\[\d+\])? `),
+      (_, field: string) => `--${field.replace('_', '-')} `,
+    );
+  return new UsageError(`${message}; nothing was changed`, { ...error.facts, cause: error });
 }
 
 const newFile = `# Standing orders: what is bought again and again, and when. \`errand standing run\` buys what is due.

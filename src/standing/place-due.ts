@@ -10,13 +10,14 @@ import { payloadFromFlags } from '../orders/input/assemble.ts';
 import { checkOrder, inUsersWords } from '../orders/input/check.ts';
 import { attemptKey, metadataOf } from '../orders/needs/reference.ts';
 import { type OrderRecord, stateOfOrder } from '../orders/order-record.ts';
-import { placeOrder } from '../orders/submit/submit.ts';
+import { placeOrder, previewOrder } from '../orders/submit/submit.ts';
 import { ErrandError, exitCodes, type NextStep, stopOf, UsageError } from '../platform/errors.ts';
 import { safeText } from '../platform/redact/safe-text.ts';
 import { shellLine, shellWord } from '../platform/shell.ts';
 import type { Context } from '../run/context.ts';
 import { whereFlags } from '../run/context-flags.ts';
 import { type Day, dateText, dayAt, dueAt, nextDates } from './cadence.ts';
+import { isLimited } from './consent.ts';
 import type { StandingEntry } from './entries.ts';
 import { entriesOf, entryNamed } from './file.ts';
 import {
@@ -37,6 +38,7 @@ import {
   type Verdict,
 } from './plan.ts';
 import type { Running, RunRequest, RunResult } from './run.ts';
+import { noTime } from './service-time.ts';
 
 type DateRow = Output<'StandingDate'>;
 
@@ -170,7 +172,7 @@ class EntryRun {
     }
     const planned = planDates(entry, { now, orders, closed, until });
     for (const date of planned) {
-      const facts = context.previewsRequests ? this.#preview(date, now) : await this.#do(date, now);
+      const facts = context.previewsRequests ? await this.#preview(date, now) : await this.#do(date, now);
       if (facts) rows.push(this.#row(date.day, facts));
       if (facts?.exit_code === exitCodes.authentication || facts?.exit_code === exitCodes.unavailable)
         return true;
@@ -205,12 +207,27 @@ class EntryRun {
     );
   }
 
-  #preview(date: PlannedDate, now: number): RowFacts {
+  /** What a run would do about a date, and the exit code with which it would end as far as that is decided before. */
+  async #preview(date: PlannedDate, now: number): Promise<RowFacts> {
     if (date.verdict !== 'place') return { ...this.#describe(date, now), exit_code: 0, next: [] };
-    const problem = this.#consentProblem();
-    return problem
-      ? { outcome: 'refused', exit_code: 0, message: problem.message }
-      : { outcome: 'would_place', exit_code: 0, message: afterFailure(date.order) };
+    const { context } = this.#running;
+    try {
+      const problem = await this.#consentProblem();
+      if (problem) throw problem;
+      const body = await bodyOf(this.#entry);
+      const placing = {
+        isNew: false,
+        reference: referenceFor(this.#entry, date.day),
+        door: 'standing',
+      } as const;
+      const { exitCode = 0, isMet } = await previewOrder(context, body, placing);
+      const outcome = isMet ? 'existed' : (refusals[exitCode] ?? 'would_place');
+      return { outcome, exit_code: exitCode, message: afterFailure(date.order) };
+    } catch (error) {
+      if (!(error instanceof ErrandError) || stopOf(error)) throw error;
+      const outcome = error.category === 'policy' ? 'refused' : 'failed';
+      return { outcome, exit_code: error.exitCode, message: error.message, next: error.facts.next ?? [] };
+    }
   }
 
   /** What there is to say about a date that is not placed now. */
@@ -291,7 +308,7 @@ class EntryRun {
   async #place({ day, order: before }: PlannedDate): Promise<RowFacts> {
     const { context } = this.#running;
     try {
-      const problem = this.#consentProblem();
+      const problem = await this.#consentProblem();
       if (problem) throw problem;
       const body = await bodyOf(this.#entry);
       const { order, existed } = await inUsersWords(this.#entry.position, () =>
@@ -340,13 +357,18 @@ class EntryRun {
   }
 
   /** The error for an entry that may not spend real money; undefined if it may, or if it is rehearsed. */
-  #consentProblem(): ErrandError | undefined {
+  async #consentProblem(): Promise<ErrandError | undefined> {
     const { context } = this.#running;
-    const { isLive, name, position } = this.#entry;
-    if (isLive || context.isRehearsal()) return undefined;
+    const { agreement, name, position } = this.#entry;
+    if (context.isRehearsal() || agreement === 'typed') return undefined;
+    if (agreement === 'policy' && (await isLimited(context))) return undefined;
+    const why =
+      agreement === 'policy'
+        ? 'says live: policy, and no policy limits what is spent'
+        : 'does not say live: true';
     return new ErrandError(
       'policy',
-      `this spends real money, and nobody has agreed to that for ${name}: ${position} does not say live: true`,
+      `this spends real money, and nobody has agreed to that for ${name}: ${position} ${why}`,
       {
         code: 'standing_not_agreed',
         outcome: 'not_sent',
@@ -415,6 +437,13 @@ class EntryRun {
   }
 }
 
+/** Outcomes of previewed dates by exit code. */
+const refusals: Readonly<Record<number, DateRow['outcome']>> = {
+  [exitCodes.policy]: 'refused',
+  [exitCodes.conflict]: 'conflict',
+  [exitCodes.in_doubt]: 'unknown',
+};
+
 /** Verdicts that a run does not mention. */
 const isSilent: ReadonlySet<Verdict> = new Set(['withdrawn', 'skipped', 'closing']);
 
@@ -435,14 +464,6 @@ export async function bodyOf(entry: StandingEntry): Promise<Shape<'OrderCreate'>
     throw new UsageError(`${entry.position}: metadata ${foreign} is errand's own; take another name`);
   return { ...body, metadata: { ...body.metadata, ...metadataFor(entry) } };
 }
-
-/** A service without a clock cannot say what is due. */
-const noTime = (): ErrandError =>
-  new ErrandError('unavailable', 'the service does not tell its time, so what is due is not known', {
-    outcome: 'not_sent',
-    retryable: true,
-    hint: 'Its responses have no Date header. Is the base URL right?',
-  });
 
 const maxState = 60;
 

@@ -1,4 +1,4 @@
-import { type Day, dayAt, dueAt, halfStep, occurrences, stepDays } from './cadence.ts';
+import { type Day, dayAt, dueAt, halfStep, occurrences, type Schedule, stepDays } from './cadence.ts';
 import type { StandingEntry } from './entries.ts';
 import type { DateOrder } from './orders.ts';
 
@@ -87,9 +87,56 @@ export function planDates(entry: StandingEntry, facts: Facts): readonly PlannedD
   const last = dayAt(schedule.timeZone, Math.max(until, now)) + 1;
   return occurrences(schedule, firstDay(entry, facts), last).flatMap((day): PlannedDate[] => {
     const at = dueAt(schedule, day);
-    if (at > now && at > until) return [];
-    return [planDate(entry, facts, day, at)];
+    if (at < sinceOf(entry) || (at > now && at > until)) return [];
+    const planned = planDate(entry, facts, day, at);
+    return isReported(planned, facts.closed) ? [] : [planned];
   });
+}
+
+const sinceOf = ({ since }: Pick<StandingEntry, 'since'>): number => since ?? Number.NEGATIVE_INFINITY;
+
+/** Whether a date is one that this machine has reported as lost already. */
+const isReported = ({ day, verdict }: PlannedDate, closed: Day | undefined): boolean =>
+  (verdict === 'missed' || verdict === 'failed') && closed !== undefined && day <= closed;
+
+/**
+ * From when on the dates of a new schedule count, ms since the epoch: from now on, and today's where `starts` or `dates`
+ * names it. Pure.
+ */
+export function sinceFor(schedule: Schedule, now: number): number {
+  const today = dayAt(schedule.timeZone, now);
+  const isNamed = schedule.recurs ? schedule.recurs.starts === today : schedule.dates.includes(today);
+  return isNamed ? Math.min(now, dueAt(schedule, today)) : now;
+}
+
+/**
+ * From when on the dates of a changed schedule count, ms since the epoch. A date that is past counts only where it could
+ * be bought before the change as well. Pure.
+ * @param named tells whether the change itself names dates.
+ */
+export function sinceAfter(
+  before: StandingEntry,
+  after: StandingEntry,
+  now: number,
+  { named }: { readonly named: boolean },
+): number {
+  const { schedule, lateMs } = after;
+  const { timeZone } = schedule;
+  let since = named ? sinceFor(schedule, now) : now;
+  const past = occurrences(schedule, dayAt(timeZone, now - lateMs), dayAt(timeZone, now));
+  for (const day of past.toReversed()) {
+    const at = dueAt(schedule, day);
+    if (at >= since) continue;
+    if (!couldBeBought(before, day, now)) break;
+    since = at;
+  }
+  return since;
+}
+
+function couldBeBought(entry: StandingEntry, day: Day, now: number): boolean {
+  if (occurrences(entry.schedule, day, day).length === 0) return false;
+  const at = dueAt(entry.schedule, day);
+  return at >= sinceOf(entry) && at <= now && now <= at + entry.lateMs;
 }
 
 function planDate(entry: StandingEntry, { now, orders }: Facts, day: Day, at: number): PlannedDate {
@@ -119,7 +166,7 @@ function planDate(entry: StandingEntry, { now, orders }: Facts, day: Day, at: nu
 
 /** How long after a failed order the next is placed for the same date, ms. What was changed is not waited for. */
 export const retryAfterMs = ({ lateMs }: Pick<StandingEntry, 'lateMs'>): number =>
-  Math.max(3600 * 1000, lateMs / 8);
+  Math.max(lateMs / 8, Math.min(3600 * 1000, lateMs / 4));
 
 /**
  * An order of another file: its version is neither that of this entry, nor one that came before it. Pure.
@@ -152,7 +199,9 @@ export function idleUntil(
     dayAt(timeZone, now) - maxReported,
   );
   const reach = Math.max(first, dayAt(timeZone, now)) + maxIdleDays;
-  const next = occurrences(schedule, first, reach).find((day) => !skipped.includes(day));
+  const next = occurrences(schedule, first, reach).find(
+    (day) => !skipped.includes(day) && dueAt(schedule, day) >= sinceOf({ since }),
+  );
   const until = next === undefined ? (reach - 3) * dayMs : dueAt(schedule, next) - maxClockErrorMs;
   return until > now ? until : undefined;
 }

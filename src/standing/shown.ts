@@ -1,4 +1,4 @@
-import { numberIn, objectsIn, textIn } from '../api/json.ts';
+import { numberIn, objectsIn, own, textIn } from '../api/json.ts';
 import type { Output } from '../api/outputs/index.ts';
 import type { Column } from '../format/result.ts';
 import { durationFlag } from '../format/time.ts';
@@ -19,18 +19,18 @@ type Entry = Omit<Output<'StandingOrder'>, 'next'>;
 /** Number of dates shown of what is to come. */
 const maxNext = 5;
 
-/** An entry as every command prints it. Pure. @param now ms since the epoch. @param orders are those known of it. */
+/** An entry as every command prints it. Pure. @param now ms since the epoch. @param orders are those of it, if they are known. */
 export function shownEntry(
   entry: StandingEntry,
   file: string,
   now: number,
-  orders: readonly DateOrder[] = [],
+  orders?: readonly DateOrder[],
 ): Entry {
-  const { name, id, schedule, lateMs, skipped, isPaused, isLive, since, version, order } = entry;
+  const { name, id, schedule, lateMs, skipped, isPaused, agreement, since, version, order } = entry;
   const { recurs, dates, ends, count, atMinute, timeZone } = schedule;
   const next = comingDates(entry, now, orders);
   return {
-    ...{ name, id, file, version, count: count ?? null, live: isLive },
+    ...{ name, id, file, version, count: count ?? null, live: agreement !== undefined },
     every: recurs ? cadenceText(recurs.cadence) : null,
     starts: recurs ? dateText(recurs.starts) : null,
     dates: dates.map(dateText),
@@ -44,26 +44,34 @@ export function shownEntry(
     next_dates: next.map((day) => ({
       date: dateText(day),
       due_at: new Date(dueAt(schedule, day)).toISOString(),
+      due: dueAt(schedule, day) <= now,
     })),
     products: objectsIn(order, 'products').flatMap((line) => textIn(line, 'url') ?? []),
     max_price: numberIn(order, 'max_price') ?? null,
   };
 }
 
-/** The dates on which an entry is to be bought, from today on, without those that were, or that an order close to them covers. */
+/**
+ * The dates on which an entry is to be bought: those that are due, and those to come, without those that were bought or
+ * that an order close to them covers. Where its orders are not known, from today on.
+ */
 function comingDates(
-  { schedule, skipped, since }: StandingEntry,
+  entry: StandingEntry,
   now: number,
-  orders: readonly DateOrder[],
+  orders: readonly DateOrder[] | undefined,
 ): readonly Day[] {
-  const { timeZone } = schedule;
-  const today = Math.max(dayAt(timeZone, now), since === undefined ? 0 : dayAt(timeZone, since));
-  const bought = orders.filter(({ state }) => state === 'placed').map(({ day }) => day);
+  const { schedule, skipped, since = Number.NEGATIVE_INFINITY, isPaused } = entry;
+  const bought = (orders ?? []).filter(({ state }) => state === 'placed').map(({ day }) => day);
   const isBought = (day: Day): boolean =>
     bought.some((one) => one === day || Math.abs(one - day) < halfStep(schedule));
-  return nextDates(schedule, today, maxNext + skipped.length + 2)
-    .filter((day) => !skipped.includes(day) && !isBought(day))
-    .slice(0, maxNext);
+  const planned = orders && !isPaused ? planDates(entry, { now, orders, closed: undefined }) : [];
+  const due = planned.filter(({ verdict }) => verdict === 'place' || verdict === 'waiting');
+  const start = dayAt(schedule.timeZone, Math.max(now, since));
+  const next = nextDates(schedule, start, maxNext + skipped.length + 2).filter((day) => {
+    const at = dueAt(schedule, day);
+    return at >= since && (!orders || at > now) && !skipped.includes(day) && !isBought(day);
+  });
+  return [...due.map(({ day }) => day), ...next].slice(0, maxNext);
 }
 
 const timeText = (minute: number): string =>
@@ -89,13 +97,18 @@ export const entryColumns: readonly Column<Entry>[] = [
     name: 'next',
     path: 'next_dates.0.date',
     weight: 8,
-    value: ({ next_dates: next }) => textIn(first(next), 'date'),
+    value: ({ next_dates: next }) => shownNext(first(next)),
   },
   { name: 'ceiling', path: 'max_price', kind: 'money', weight: 5 },
 ];
 
 const listLength = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
+
 const first = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
+
+/** A date to come: `2026-12-01`, or `2026-12-01 (due now)`. */
+export const shownNext = (next: unknown): string | undefined =>
+  own(next, 'due') === true ? `${textIn(next, 'date')} (due now)` : textIn(next, 'date');
 
 function moodOfState({ state }: { readonly state?: unknown }) {
   return state === 'active' ? 'waiting' : 'past';

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Terminal } from '../support/terminal.ts';
@@ -17,9 +18,12 @@ test.each([
 ])(
   'a standing order for a live key takes a typed yes: "$typed" exits with $code',
   async ({ typed, code }) => {
+    const server = createServer((_, response) => void response.writeHead(401).end('{}'));
+    onTestFinished(() => void server.close());
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
     const workspace = makeWorkspace({
       ERRAND_API_KEY: 'zk_live_0123456789abcdef0123456789abcdef',
-      ERRAND_BASE_URL: 'http://127.0.0.1:9',
+      ERRAND_BASE_URL: `http://127.0.0.1:${Object(server.address()).port}`,
     });
     onTestFinished(workspace.remove);
     const terminal = new Terminal(workspace, 'errand', adding);

@@ -55,9 +55,11 @@ const entryFields = {
   skip: z.array(day),
   state: z.enum(['active', 'paused', 'ended']),
   live: flag.describe('whether it may spend real money'),
-  since: time.nullable().describe('no earlier date is bought'),
+  since: time.nullable().describe('no date that was due before is bought'),
   version: version.describe('short hash of what is bought and when'),
-  next_dates: z.array(own({ date: day, due_at: time })),
+  next_dates: z.array(
+    own({ date: day, due_at: time, due: flag.describe('due now, and not bought as far as is known') }),
+  ),
   products: z.array(text),
   max_price: cents.nullable(),
 };

@@ -35,8 +35,11 @@ export const standingFile = () => {
           late: z.string().default('1d').describe('how late a date is still bought: 2d'),
           skip: z.array(date).optional().describe('dates on which nothing is bought'),
           paused: z.boolean().optional(),
-          live: z.boolean().optional().describe('whether it may spend real money'),
-          since: z.iso.datetime().optional().describe('no earlier date is bought'),
+          live: z
+            .union([z.boolean(), z.literal('policy')])
+            .optional()
+            .describe('whether it may spend real money; policy: while a policy with a limit holds'),
+          since: z.iso.datetime().optional().describe('no date that was due before is bought'),
           former: z.array(version).optional().describe('versions of the entry before this one'),
           order: z.strictObject(order).describe('what is bought, as in an order file'),
         }),

@@ -2,7 +2,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { dateText, dayAt } from '../../standing/cadence.ts';
-import { fileOption } from '../../standing/file.ts';
+import { type EntryChange, fileOption } from '../../standing/file.ts';
 import { scheduleFields, scheduleOptions } from '../../standing/options.ts';
 import { entryResult } from './result.ts';
 
@@ -30,10 +30,16 @@ export const add = defineCommand({
   exitCodes: { 130: 'the answer was not yes, and nothing was changed' },
   related: ['standing run', 'standing show', 'order create'],
   async run(context, { name, standing, ...input }) {
-    const [{ changeEntryFile }, { addEntry }, { newId, namePattern, entryDefaults }] = await Promise.all([
+    const [
+      { changeEntryFile, checkEntryChange, entryNamed },
+      { addEntry },
+      { newId, namePattern, entryDefaults, readableZone },
+      { sinceFor },
+    ] = await Promise.all([
       import('../../standing/file.ts'),
       import('../../standing/change.ts'),
       import('../../standing/entries.ts'),
+      import('../../standing/plan.ts'),
     ]);
     if (!namePattern.test(name))
       throw new UsageError(
@@ -41,30 +47,43 @@ export const add = defineCommand({
       );
     if (input.every === undefined && input.dates === undefined)
       throw new UsageError('give --every, such as 2w, or --dates');
+    const timeZone = readableZone(input.timeZone ?? entryDefaults.time_zone);
     await context.ready();
     const { payload, ofFile } = await assembleOrder(context, input);
     const { orderToKeep } = await import('./order-to-keep.ts');
     const order = await orderToKeep(payload, ofFile, input.file);
-    const now = context.clock.now();
     const isLive = !context.isRehearsal();
+    const id = newId();
     const fields = scheduleFields(input);
-    const tomorrow = (): string => dateText(dayAt(input.timeZone ?? entryDefaults.time_zone, now) + 1);
-    const entry = {
-      id: newId(),
-      ...fields,
-      ...(input.every !== undefined && { starts: input.starts ?? tomorrow() }),
-      since: new Date(now).toISOString(),
-      ...(isLive && { live: true }),
-      order,
-    };
-    if (isLive) {
+    const adding =
+      (now: number, live: true | 'policy' | undefined): EntryChange =>
+      (document, before, path, parse) => {
+        const tomorrow = (): string => dateText(dayAt(timeZone, now) + 1);
+        addEntry(document, before, name, {
+          id,
+          ...fields,
+          ...(input.every !== undefined && { starts: input.starts ?? tomorrow() }),
+          since: new Date(now).toISOString(),
+          ...(live !== undefined && { live }),
+          order,
+        });
+        const { schedule } = entryNamed(parse(), name, path);
+        document.setIn(['orders', name, 'since'], new Date(sinceFor(schedule, now)).toISOString());
+      };
+    await checkEntryChange(context, standing, adding(context.clock.now(), undefined));
+    const { serviceTime } = await import('../../standing/service-time.ts');
+    const now = await serviceTime(context);
+    const changed = await changeEntryFile(
+      context,
+      standing,
+      adding(now, isLive ? await agreed() : undefined),
+    );
+    return entryResult(context, changed, name, standing, []);
+
+    async function agreed(): Promise<true | 'policy'> {
       const { agreeToSpend } = await import('../../standing/consent.ts');
-      const when = Object.entries(scheduleFields(input)).map((pair) => pair.join(' ').replace('_', ' '));
-      await agreeToSpend(context, { name, order, when: when.join(', ') });
+      const when = Object.entries(fields).map((pair) => pair.join(' ').replace('_', ' '));
+      return agreeToSpend(context, { name, order, when: when.join(', ') });
     }
-    const changed = await changeEntryFile(context, standing, (document, before) => {
-      addEntry(document, before, name, entry);
-    });
-    return entryResult(context, changed, name, standing);
   },
 });

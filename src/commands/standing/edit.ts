@@ -2,7 +2,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { typedCommand } from '../../platform/shell.ts';
-import { fileOption } from '../../standing/file.ts';
+import { type EntryChange, fileOption } from '../../standing/file.ts';
 import { scheduleFields, scheduleOptions } from '../../standing/options.ts';
 import { entryResult } from './result.ts';
 
@@ -10,7 +10,7 @@ export const edit = defineCommand({
   name: 'edit',
   summary: 'Change what a standing order buys, or when',
   description:
-    'Flags replace what the file says; --file replaces the whole order, and comments of the file stay. Dates that were bought stay bought: where the dates move, one that is nearer than half of the cadence to a date that was bought is left out, and `standing show` says so. The file may also be edited by hand.',
+    'Flags replace what the file says; --file replaces the whole order, and comments of the file stay. Dates that were bought stay bought: where the dates move, one that is nearer than half of the cadence to a date that was bought is left out, and `standing show` says so. No date that is past already comes in. The file may also be edited by hand.',
   arguments: [
     { name: 'name', completes: 'standing', description: 'name of the standing order', required: true },
   ],
@@ -39,9 +39,16 @@ export const edit = defineCommand({
   exitCodes: { 4: 'there is no such standing order', 130: 'the answer was not yes, and nothing was changed' },
   related: ['standing show', 'standing skip', 'standing pause'],
   async run(context, { name, standing, live, follows, ...input }) {
-    const [{ changeEntryFile, entriesOf, entryNamed, readEntryFile }, change] = await Promise.all([
+    const [
+      { changeEntryFile, checkEntryChange, entriesOf, entryNamed, readEntryFile },
+      change,
+      { sinceAfter },
+      { serviceTime },
+    ] = await Promise.all([
       import('../../standing/file.ts'),
       import('../../standing/change.ts'),
+      import('../../standing/plan.ts'),
+      import('../../standing/service-time.ts'),
     ]);
     const file = readEntryFile(context, standing);
     const before = entryNamed(await entriesOf(file), name, file.path);
@@ -53,44 +60,53 @@ export const edit = defineCommand({
         next: [{ command: typedCommand(['standing', 'edit', '--help']), when: 'to see what can be changed' }],
       });
     const order = isOrder ? await orderOf() : before.order;
-    const isLive = live ?? before.isLive;
+    const isLive = live ?? before.agreement !== undefined;
     const isChanged = isOrder || Object.keys(fields).length > 0;
-    if (isLive && (isChanged || !before.isLive)) {
+    const isRescheduled = Object.keys(fields).length > 0;
+    const editing =
+      (now: number, agreed: true | 'policy' | undefined): EntryChange =>
+      (document, entries, path, parse) => {
+        const entry = entryNamed(entries, name, path);
+        const at = ['orders', name];
+        const whole = {
+          ...(fields.every !== undefined && { dates: undefined }),
+          ...(fields.dates !== undefined && {
+            every: undefined,
+            starts: undefined,
+            ends: undefined,
+            count: undefined,
+          }),
+          ...fields,
+          ...(live === false && { live: undefined }),
+          ...(agreed !== undefined && { live: agreed }),
+        };
+        const given = { dates: null, every: null, starts: null, ends: null, count: null, live: null };
+        change.setFields(document, at, given, whole);
+        if (isOrder) {
+          const gone = Object.keys(entry.order).filter((key) => !Object.hasOwn(order, key));
+          const next = { ...order, ...Object.fromEntries(gone.map((key) => [key, undefined])) };
+          change.setFields(document, [...at, 'order'], entry.order, next);
+        }
+        if (isChanged) change.addFormer(document, entry, entry.version);
+        else if (follows !== undefined) change.addFormer(document, entry, follows);
+        if (!isRescheduled) return;
+        const named = fields.starts !== undefined || fields.dates !== undefined;
+        const since = sinceAfter(entry, entryNamed(parse(), name, path), now, { named });
+        document.setIn([...at, 'since'], new Date(since).toISOString());
+      };
+    await checkEntryChange(context, standing, editing(context.clock.now(), undefined));
+    const now = isRescheduled ? await serviceTime(context) : context.clock.now();
+    const agreed = isLive && (isChanged || !before.agreement) ? await agreement() : undefined;
+    const changed = await changeEntryFile(context, standing, editing(now, agreed));
+    return entryResult(context, changed, name, standing);
+
+    async function agreement(): Promise<true | 'policy'> {
       const { agreeToSpend } = await import('../../standing/consent.ts');
       const { scheduleText, shownEntry } = await import('../../standing/shown.ts');
-      const was = scheduleText(shownEntry(before, file.path, context.clock.now()));
+      const was = scheduleText(shownEntry(before, file.path, now));
       const given = Object.entries(fields).map((pair) => `; now ${pair.join(' ').replace('_', ' ')}`);
-      await agreeToSpend(context, { name, order, when: `${was}${given.join('')}` });
+      return agreeToSpend(context, { name, order, when: `${was}${given.join('')}` });
     }
-    const changed = await changeEntryFile(context, standing, (document, entries, path) => {
-      const entry = entryNamed(entries, name, path);
-      const at = ['orders', name];
-      const whole = {
-        ...(fields.every !== undefined && { dates: undefined }),
-        ...(fields.dates !== undefined && {
-          every: undefined,
-          starts: undefined,
-          ends: undefined,
-          count: undefined,
-        }),
-        ...fields,
-        ...(live !== undefined && { live: live || undefined }),
-      };
-      change.setFields(
-        document,
-        at,
-        { dates: null, every: null, starts: null, ends: null, count: null },
-        whole,
-      );
-      if (isOrder) {
-        const gone = Object.keys(entry.order).filter((key) => !Object.hasOwn(order, key));
-        const next = { ...order, ...Object.fromEntries(gone.map((key) => [key, undefined])) };
-        change.setFields(document, [...at, 'order'], entry.order, next);
-      }
-      if (isChanged) change.addFormer(document, entry, entry.version);
-      else if (follows !== undefined) change.addFormer(document, entry, follows);
-    });
-    return entryResult(context, changed, name, standing);
 
     async function orderOf() {
       const { payload, ofFile } = await assembleOrder(context, input, {

@@ -5,20 +5,22 @@ import { shellLine, shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { type ChangedFile, entryNamed } from '../../standing/file.ts';
+import type { DateOrder } from '../../standing/orders.ts';
 import { scheduleText, shownEntry } from '../../standing/shown.ts';
 
 /** The file's flag, for a suggested command. */
 export const fileFlag = (standing: string | undefined): string =>
   standing === undefined ? '' : ` --standing ${shellWord(standing)}`;
 
-/** An entry after a change, with when it is bought next. */
+/** An entry after a change, with when it is bought next. @param orders are those of it, if they are known. */
 export function entryResult(
   context: Context,
   { path, entries }: ChangedFile,
   name: string,
   standing?: string,
+  orders?: readonly DateOrder[],
 ): RecordResult<Output<'StandingOrder'>> {
-  const shown = shownEntry(entryNamed(entries, name, path), path, context.clock.now());
+  const shown = shownEntry(entryNamed(entries, name, path), path, context.serviceClock.now(), orders);
   const flags = `${fileFlag(standing)}${whereFlags(context)}`;
   const next: readonly NextStep[] = [
     { command: shellLine`errand standing show ${name}` + flags, when: 'to see what it does next' },
@@ -29,7 +31,7 @@ export function entryResult(
     shown.state === 'paused'
       ? 'paused: nothing is bought'
       : first
-        ? `next: ${first.date}`
+        ? `${first.due ? 'due now' : 'next'}: ${first.date}`
         : 'no date is to come: nothing is bought any more';
   return {
     kind: 'record',

@@ -5,21 +5,29 @@ import { entryResult } from './result.ts';
 export const resume = defineCommand({
   name: 'resume',
   summary: 'Go on with a standing order that was paused',
-  description: 'Dates that passed while it was paused are not bought.',
+  description:
+    'It is bought from the next date on. No date that was due before, by the clock of the service, is bought.',
   arguments: [
     { name: 'name', completes: 'standing', description: 'name of the standing order', required: true },
   ],
   options: fileOption,
-  examples: [{ command: 'errand standing resume coffee', note: 'it is bought again from today on' }],
+  examples: [{ command: 'errand standing resume coffee', note: 'it is bought again from its next date on' }],
   output: { record: 'StandingOrder' },
+  needsKey: true,
   exitCodes: { 4: 'there is no such standing order' },
   related: ['standing pause'],
   async run(context, { name, standing }) {
-    const { changeEntryFile, entryNamed } = await import('../../standing/file.ts');
+    const [{ changeEntryFile, entriesOf, entryNamed, readEntryFile }, { serviceTime }] = await Promise.all([
+      import('../../standing/file.ts'),
+      import('../../standing/service-time.ts'),
+    ]);
+    const file = readEntryFile(context, standing);
+    const { isPaused } = entryNamed(await entriesOf(file), name, file.path);
+    const now = isPaused ? await serviceTime(context) : 0;
     const changed = await changeEntryFile(context, standing, (document, entries, path) => {
-      if (!entryNamed(entries, name, path).isPaused) return;
+      if (!entryNamed(entries, name, path).isPaused || !isPaused) return;
       document.deleteIn(['orders', name, 'paused']);
-      document.setIn(['orders', name, 'since'], new Date(context.clock.now()).toISOString());
+      document.setIn(['orders', name, 'since'], new Date(now).toISOString());
     });
     return entryResult(context, changed, name, standing);
   },

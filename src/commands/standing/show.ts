@@ -49,7 +49,7 @@ export const show = defineCommand({
         {
           name: 'next',
           path: 'next_dates',
-          value: () => entryShown.next_dates.map(({ date }) => date).join(', '),
+          value: () => entryShown.next_dates.map(shown.shownNext).join(', '),
         },
         { name: 'products', path: 'products' },
         { name: 'ceiling', path: 'max_price', kind: 'money' },

@@ -22,20 +22,17 @@ export const skip = defineCommand({
   exitCodes: { 4: 'there is no such standing order' },
   related: ['standing pause', 'standing show'],
   async run(context, { name, dates, undo = false, standing }) {
-    const [{ changeEntryFile, entryNamed }, { dateText, dayOf, occurrences }, { addFormer }] =
-      await Promise.all([
-        import('../../standing/file.ts'),
-        import('../../standing/cadence.ts'),
-        import('../../standing/change.ts'),
-      ]);
+    const [{ changeEntryFile, entryNamed }, { dateText, dayOf, occurrences }] = await Promise.all([
+      import('../../standing/file.ts'),
+      import('../../standing/cadence.ts'),
+    ]);
     const days = dates.map((text) => {
       const day = dayOf(text);
       if (day === undefined) throw new UsageError(`a date is written 2026-12-29, not "${text}"`);
       return day;
     });
     const changed = await changeEntryFile(context, standing, (document, entries, path) => {
-      const entry = entryNamed(entries, name, path);
-      const { schedule, skipped } = entry;
+      const { schedule, skipped } = entryNamed(entries, name, path);
       const other = days.find((day) => occurrences(schedule, day, day).length === 0);
       if (other !== undefined && !undo)
         throw new UsageError(`${name} has no date ${dateText(other)}; nothing was changed`, {
@@ -46,7 +43,6 @@ export const skip = defineCommand({
       const list = rest.toSorted((a, b) => a - b).map(dateText);
       if (list.length === 0) document.deleteIn(['orders', name, 'skip']);
       else document.setIn(['orders', name, 'skip'], document.createNode(list, { flow: true }));
-      addFormer(document, entry, entry.version);
     });
     return entryResult(context, changed, name, standing);
   },

@@ -107,6 +107,28 @@ async function previewed(
   body: Body,
   placing: Placing,
 ): Promise<Placed> {
+  const { exitCode, key } = await decidedBefore(context, body, placing);
+  const shown = key === undefined ? body : { ...body, idempotency_key: key };
+  return previewedWith(exitCode, async () => ({
+    order: (await client.call('order.create', { body: shown })).body,
+    existed: false,
+  }));
+}
+
+interface DecidedBefore {
+  /** With which sending would end, as far as that is decided before; undefined if it would be sent. */
+  readonly exitCode: number | undefined;
+  /** The key of the same request in doubt. */
+  readonly key: string | undefined;
+  /** Whether an order is there already. */
+  readonly isMet: boolean;
+}
+
+/** What placing an order would do, without showing its request. @throws ErrandError. */
+export const previewOrder = (context: OrderContext, order: Body, placing: Placing): Promise<DecidedBefore> =>
+  decidedBefore(context, placing.reference ? withReference(order, placing.reference) : order, placing);
+
+async function decidedBefore(context: OrderContext, body: Body, placing: Placing): Promise<DecidedBefore> {
   const isOpen = body.idempotency_key == null && !placing.isNew && !placing.reference;
   const policy = await notePolicy(context, [await proposedOrder(context, body)], placing);
   const intent = await unsentIntent(context, body);
@@ -115,17 +137,12 @@ async function previewed(
   const need = isCompared
     ? await previewNeed(context, body, placing, { isNoted: earlier !== undefined })
     : undefined;
-  const key = earlier?.key;
-  const shown = key === undefined ? body : { ...body, idempotency_key: key };
   const exitCode = earlier?.isSettled
     ? earlier.exitCode
     : need?.isMet
       ? undefined
       : (need?.exitCode ?? policy);
-  return previewedWith(exitCode, async () => ({
-    order: (await client.call('order.create', { body: shown })).body,
-    existed: false,
-  }));
+  return { exitCode, key: earlier?.key, isMet: need?.isMet === true };
 }
 
 /**

@@ -122,13 +122,41 @@ describe('a standing order', () => {
     await errand(workspace, ['standing', 'resume', 'coffee']);
     expect(rowsOf(await run(workspace))).toEqual([]);
     expect((await errand(workspace, ['standing', 'skip', 'coffee', dayFrom(1), '--undo'])).code).toBe(0);
-    expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed' }]);
+    // It was due while it was paused.
+    expect(rowsOf(await run(workspace))).toEqual([]);
     await errand(workspace, ['standing', 'remove', 'coffee']);
     await advance(workspace, '6d', '1d');
     expect(rowsOf(await run(workspace))).toEqual([]);
     await add(workspace, 'test-success', '--starts', dayFrom(-7));
     expect((await errand(workspace, ['standing', 'remove', 'tea'])).code).toBe(4);
-    expect(await ordersIn(workspace)).toBe(1);
+    expect(await ordersIn(workspace)).toBe(0);
+  });
+
+  test('that is removed and added again buys no date that was due before, by the clock of the service', async () => {
+    const workspace = place();
+    await add(workspace, 'test-success', '--starts', dayFrom(0));
+    expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed' }]);
+    await advance(workspace, '6d', '1d');
+    expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed', date: dayFrom(7) }]);
+    await errand(workspace, ['standing', 'remove', 'coffee']);
+    await add(workspace, 'test-success', '--starts', dayFrom(0));
+    expect(rowsOf(await run(workspace))).toEqual([]);
+    expect(await ordersIn(workspace)).toBe(2);
+  });
+
+  test('brings in no past date where its cadence is edited, and shows what is due', async () => {
+    const workspace = place();
+    await add(workspace, 'test-success', '--starts', dayFrom(0));
+    const shown: Row = JSON.parse(
+      (await errand(workspace, ['standing', 'show', 'coffee', '-o', 'json'])).stdout,
+    );
+    expect(shown.next_dates).toMatchObject([
+      { date: dayFrom(0), due: true },
+      ...[7, 14, 21, 28].map((days) => ({ date: dayFrom(days), due: false })),
+    ]);
+    await advance(workspace, '4d');
+    await errand(workspace, ['standing', 'edit', 'coffee', '--every', '1d', '--late', '5d']);
+    expect(rowsOf(await run(workspace, '--dry-run'))).toEqual([]);
   });
 
   test('is shown with what the next order does otherwise, and which dates are left out', async () => {
@@ -174,6 +202,8 @@ describe('a standing order', () => {
     await advance(workspace, '1d');
     const policy = join(workspace.folder, '.config/policy.yaml');
     writeFileSync(policy, 'version: 1\nlimits: { per_order: $20 }\n', { mode: 0o600 });
+    const dry = await run(workspace, '--dry-run');
+    expect([dry.code, rowsOf(dry)]).toMatchObject([11, [{ outcome: 'refused', exit_code: 11 }]]);
     const refused = await run(workspace);
     expect([refused.code, rowsOf(refused)]).toMatchObject([11, [{ outcome: 'refused', exit_code: 11 }]]);
     writeFileSync(policy, 'version: 1\nlimits: { per_order: $200 }\n', { mode: 0o600 });
@@ -234,6 +264,19 @@ describe('the file', () => {
     expect(refused.stderr).toMatch(
       /standing\.yaml, line 7, column 12: orders\.coffee\.every takes a cadence/,
     );
+  });
+
+  test.each([
+    [['--every', '1x'], '--every takes a cadence such as 1d, 2w or 1mo, not "1x"; nothing was changed'],
+    [['--every', '1w', '--time-zone', 'Mars/Phobos'], '--time-zone takes a time zone'],
+  ])('is not written by wrong flags: %j', async (flags, message) => {
+    const workspace = place();
+    const refused = await errand(workspace, [
+      ...['standing', 'add', 'tea', '--product', `${await embeddedShop()}test-success`],
+      ...['--max-price', '$50', '--ship-to', 'home', ...flags],
+    ]);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain(message);
   });
 
   test('loses no entry where several commands write it at once', async () => {
@@ -388,17 +431,23 @@ describe('with a live key', () => {
     ]);
 
   test('adding takes a typed yes, or a policy', async () => {
-    const workspace = place(live);
+    const server = createServer((_, response) => void response.writeHead(401).end('{}'));
+    onTestFinished(() => void server.close());
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const workspace = place({
+      ...live,
+      ERRAND_BASE_URL: `http://127.0.0.1:${Object(server.address()).port}`,
+    });
     const refused = await adding(workspace);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('somebody has to type yes at a terminal, or a policy has to hold');
     mkdirSync(join(workspace.folder, '.config'), { recursive: true, mode: 0o700 });
-    writeFileSync(join(workspace.folder, '.config/policy.yaml'), 'version: 1\nlimits: { per_day: $200 }\n', {
-      mode: 0o600,
-    });
+    writeFileSync(join(workspace.folder, '.config/policy.yaml'), 'version: 1\n', { mode: 0o600 });
+    expect((await adding(workspace)).code).toBe(2);
+    writeFileSync(join(workspace.folder, '.config/policy.yaml'), 'version: 1\nlimits: { per_day: $200 }\n');
     const added = await adding(workspace);
     expect(added.code, added.stderr).toBe(0);
-    expect(readFileSync(fileOf(workspace), 'utf8')).toContain('live: true');
+    expect(readFileSync(fileOf(workspace), 'utf8')).toContain('live: policy');
   });
 });
 
@@ -421,6 +470,7 @@ describe('a run with nothing that may be due', () => {
     for (let runs = 0; runs < 3; runs += 1) expect((await run(elsewhere)).code).toBe(0);
     expect(requests).toEqual([]);
     await errand(elsewhere, ['standing', 'edit', 'coffee', '--starts', dayFrom(1)]);
+    requests.length = 0;
     await run(elsewhere);
     expect(requests).toHaveLength(1);
     expect(requests[0]).toContain('metadata_key=errand_standing');

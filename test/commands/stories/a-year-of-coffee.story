@@ -9,7 +9,7 @@ late      6d
 ceiling   $50.00
 live      no
 file      …/standing.yaml
-! next: …
+! due now: …
 $ errand standing add coffee --product $URL --max-price '$50' --ship-to home --every 1mo
 ? 2
 ! error: there is a standing order coffee already; nothing was changed

@@ -40,7 +40,7 @@ describe('a file', () => {
         lateMs: 86_400_000,
         skipped: [],
         isPaused: false,
-        isLive: false,
+        agreement: undefined,
       },
       schedule: { atMinute: 0, timeZone: 'UTC' },
       position: 'standing.yaml, line 3, column 3',
@@ -109,6 +109,11 @@ describe('a file', () => {
     expect(refusal(file(fields))).toContain(`standing.yaml, ${message}`);
   });
 
+  test('with an alias is refused', () => {
+    const text = `${file(whole)}  tea: *coffee\n`.replace('coffee:', 'coffee: &coffee');
+    expect(refusal(text)).toContain('line 10, column 8: *coffee is an alias');
+  });
+
   test('with one id twice is refused', () => {
     const text = `${file(whole)}  tea:\n    id: 0d0f84a09372\n    every: 1w\n    starts: 2026-12-01\n${order}`;
     expect(refusal(text)).toContain('tea has the id of coffee');
@@ -124,22 +129,18 @@ describe('a version', () => {
 
   test('follows from what is bought and when, and from nothing else', () => {
     const first = versionOf(whole);
-    expect(first).toBe('eefd807e4867');
+    expect(first).toBe('b89cbf41fe89');
     for (const same of [
       'paused: true',
       'live: true',
+      'live: policy',
+      'skip: [2026-12-15]',
       'since: 2026-12-01T00:00:00Z',
       'former: ["aaaaaaaaaaaa"]',
       'late: 24h',
     ])
       expect(versionOf(`${whole}\n${same}`)).toBe(first);
-    for (const other of [
-      'skip: [2026-12-15]',
-      'late: 2d',
-      'at: "07:30"',
-      'time_zone: Europe/Berlin',
-      'count: 3',
-    ])
+    for (const other of ['late: 2d', 'at: "07:30"', 'time_zone: Europe/Berlin', 'count: 3'])
       expect(versionOf(`${whole}\n${other}`)).not.toBe(first);
   });
 });

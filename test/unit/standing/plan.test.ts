@@ -13,9 +13,10 @@ const moment = (text: string): number => Date.parse(text);
 function entryOf(every: string, starts: string, more: Partial<StandingEntry> = {}): StandingEntry {
   const cadence = parseCadence(every) ?? expect.fail(every);
   return {
-    ...{ name: 'coffee', id: '0d0f84a09372', lateMs: 2 * dayMs, skipped: [], isPaused: false, isLive: false },
+    ...{ name: 'coffee', id: '0d0f84a09372', lateMs: 2 * dayMs, skipped: [], isPaused: false },
     ...{
       since: undefined,
+      agreement: undefined,
       former: [],
       order: {},
       version: 'aaaaaaaaaaaa',
@@ -80,6 +81,14 @@ describe('a date', () => {
   test('from before it was added is none', () => {
     const added = { ...coffee, since: moment('2026-12-02T10:00:00Z') };
     expect(verdicts(added, '2026-12-02T11:00:00Z')).toEqual([]);
+  });
+
+  test('that failed is tried again before it is too late, however short that is', () => {
+    const short = { ...coffee, lateMs: 3_600_000 };
+    const failed = [orderOf('2026-12-01', 'failed')];
+    expect(verdicts(short, '2026-12-01T00:14:00Z', failed)).toEqual(['2026-12-01 waiting']);
+    expect(verdicts(short, '2026-12-01T00:15:00Z', failed)).toEqual(['2026-12-01 place']);
+    expect(verdicts(short, '2026-12-01T05:00:00Z', [], '2026-12-01')).toEqual([]);
   });
 
   test('is reported once as missed', () => {
