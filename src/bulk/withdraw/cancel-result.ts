@@ -10,9 +10,9 @@ import { isInDoubt, type KnownUpload, unsentLines } from '../upload/named.ts';
 import {
   type Cancellable,
   type CancelledRow,
-  CancelTally,
   cancelAll,
   cancellableText,
+  cancelTally,
   outcomeTexts,
 } from './cancel-rows.ts';
 
@@ -51,23 +51,21 @@ export async function cancelResult(
   if (asks || context.previewsRequests) context.note(`${what}: ${cancellableText(orders)}`);
   if (asks && !(await context.confirm(open === 1 ? 'Cancel this order?' : 'Cancel these orders?')))
     throw new ErrandError('interrupted', 'nothing was cancelled', { outcome: 'not_sent' });
-  const tally = new CancelTally();
+  const tally = cancelTally();
+  const late: string[] = [];
   async function* told() {
-    let failure: ErrandError | undefined;
-    const failed = (error: ErrandError) => {
-      failure = error;
+    const report = (error: ErrandError) => {
+      tally.failure = error;
     };
-    for await (const row of cancelAll(context, orders, failed)) {
-      tally.add(row);
+    for await (const row of cancelAll(context, orders, report)) {
+      tally.add(row.outcome);
+      if (row.outcome === 'too_late' && row.order_id !== null) late.push(row.order_id);
       yield row;
     }
-    if (failure) {
-      tally.failure = failure;
-      await context.report(failure);
-    }
+    if (tally.failure) await context.report(tally.failure);
     // Without any, too: an older file would return other orders.
-    if (returns !== undefined && !failure)
-      await saveFile(returns, [['order', ...tally.late, ''].join('\n')], { force });
+    if (returns !== undefined && !tally.failure)
+      await saveFile(returns, [['order', ...late, ''].join('\n')], { force });
   }
   const doubtful = uploads.filter(isInDoubt);
   return {
@@ -79,7 +77,7 @@ export async function cancelResult(
     empty: 'nothing to cancel',
     hints: () => [
       `${what}: ${tally.text}`,
-      ...lateLines(tally, returns),
+      ...lateLines(late, returns),
       ...(tally.of('waiting') === 0 ? [] : [`the service has yet to order the rest; then again: ${again}`]),
       ...unsentLines(uploads),
       ...doubtful.flatMap(({ batches }) =>
@@ -91,12 +89,12 @@ export async function cancelResult(
           ),
       ),
     ],
-    exitCode: () => (doubtful.length > 0 ? exitCodes.in_doubt : tally.exitCode),
+    exitCode: () => (doubtful.length > 0 ? exitCodes.in_doubt : tally.exitCode('in_doubt')),
     isByName: true,
   };
 }
 
-function lateLines({ late }: CancelTally, returns: string | undefined): string[] {
+function lateLines(late: readonly string[], returns: string | undefined): string[] {
   const [only, other] = late;
   if (only === undefined) return [];
   if (returns !== undefined)

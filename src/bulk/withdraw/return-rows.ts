@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { numberIn, objectsIn } from '../../api/json.ts';
 import type { Output } from '../../api/outputs/index.ts';
-import { countText } from '../../format/counts.ts';
 import { plainText } from '../../format/path.ts';
 import type { Client } from '../../http/client.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
@@ -20,11 +19,10 @@ import {
 import { readOrder } from '../../orders/submit/existing.ts';
 import { intentOf } from '../../orders/submit/intent.ts';
 import { Deadline } from '../../platform/clock.ts';
-import { ErrandError, exitCodes } from '../../platform/errors.ts';
+import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { RequestPreview } from '../../run/request-preview.ts';
 import { inFlight } from '../upload/concurrency-limiter.ts';
-import { partialError } from './partial.ts';
+import { eachInOrder, OutcomeTally } from './each-in-order.ts';
 import type { ReturnRow, RowProblem } from './return-file.ts';
 
 export type ReturnedRow = Output<'BulkReturnRow'>;
@@ -175,62 +173,30 @@ function itemsOf(
 /**
  * Requests the returns of rows, several orders at once, and yields each row with what became of it, in the order of the
  * rows. Each return is looked for at the service before it is requested, so the same rows may be given again.
- * @param failed is told, after all rows were yielded, if it is unknown what became of one or the service could not be
+ * @param report is told, after all rows were yielded, if it is unknown what became of one or the service could not be
  * asked; no further return is requested then.
  */
 export async function* requestReturns(
   context: Context,
   planned: readonly PlannedReturn[],
-  failed: (error: ErrandError) => void,
+  report: (error: ErrandError) => void,
 ): AsyncGenerator<ReturnedRow> {
   const client = await context.client();
-  const previews: RequestPreview[] = [];
-  const ended = new Map<number, ReturnedRow>();
-  let failure: ErrandError | undefined;
-  let next = 0;
-  let doneRows = 0;
-  async function* byOrder() {
-    const orders = new Map<string, (readonly [number, PlannedReturn])[]>();
-    for (const entry of planned.entries()) {
-      const { order_id: id } = entry[1].body;
-      const some = orders.get(id);
-      if (some) some.push(entry);
-      else orders.set(id, [entry]);
-    }
-    for (const some of orders.values()) {
-      if (failure || context.signal.aborted) return;
-      yield some;
-    }
-  }
-  const work = async (some: readonly (readonly [number, PlannedReturn])[]): Promise<void> => {
-    for (const [at, one] of some) {
-      if (failure || context.signal.aborted) return;
-      try {
-        ended.set(at, await requestOnce(context, client, one));
-        doneRows += 1;
-      } catch (error) {
-        if (error instanceof RequestPreview) previews.push(error);
-        else if (!(error instanceof ErrandError)) throw error;
-        else {
-          const outcome = outcomeOf(error);
-          if (outcome !== 'refused') failure ??= error;
-          ended.set(at, recordOf(one, outcome, { message: error.message }));
-        }
-      }
-    }
-  };
-  const done = inFlight(byOrder(), work, { limit: maxInFlight, now: context.clock.monotonic });
-  for await (const _ of done)
-    for (let row = ended.get(next); row; row = ended.get(next)) {
-      yield row;
-      ended.delete(next);
-      next += 1;
-    }
-  if (previews.length > 0) throw new RequestPreview(previews.map(({ text }) => text).join(''));
-  for (const [at, one] of planned.entries())
-    if (at >= next) yield ended.get(at) ?? recordOf(one, 'not_tried', {});
-  if (failure) failed(partialError(failure, doneRows));
-  else context.signal.throwIfAborted();
+  yield* eachInOrder(
+    context,
+    planned,
+    {
+      group: ({ body }) => body.order_id,
+      act: (one) => requestOnce(context, client, one),
+      failed: (one, error) => {
+        const outcome = outcomeOf(error);
+        return { row: recordOf(one, outcome, { message: error.message }), goesOn: outcome === 'refused' };
+      },
+      untried: (one) => recordOf(one, 'not_tried', {}),
+      isDone: ({ outcome }) => outcome === 'requested',
+    },
+    report,
+  );
 }
 
 /** How long to wait for another process that requests the same return, and how often to look, ms. */
@@ -308,34 +274,8 @@ export const returnTexts: ReadonlyMap<string, string> = new Map<Outcome, string>
   ['not_tried', 'not tried'],
 ]);
 
-/** Counts rows by their outcomes, and says how the command ends. */
-export class ReturnTally {
-  readonly #counts = new Map<string, number>();
-  /** What ended the command before all was tried. */
-  failure: ErrandError | undefined;
-
-  add({ outcome }: ReturnedRow): void {
-    this.#counts.set(outcome, this.of(outcome) + 1);
-  }
-
-  of(...outcomes: readonly Outcome[]): number {
-    return outcomes.reduce((sum, outcome) => sum + (this.#counts.get(outcome) ?? 0), 0);
-  }
-
-  /** Formats `12 requested, 1 refused`. */
-  get text(): string {
-    const counted = [...returnTexts].flatMap(([outcome, text]) => {
-      const count = this.#counts.get(outcome) ?? 0;
-      return count === 0 ? [] : [`${countText(count)} ${text}`];
-    });
-    return counted.join(', ') || 'no row';
-  }
-
-  get exitCode(): number {
-    if (this.of('in_doubt') > 0) return exitCodes.in_doubt;
-    if (this.failure) return this.failure.exitCode;
-    const left = this.of('denied', 'refused', 'not_tried');
-    if (left === 0) return 0;
-    return this.of('requested', 'was_requested') > 0 ? exitCodes.ended_badly : exitCodes.conflict;
-  }
-}
+export const returnTally = (): OutcomeTally<Outcome> =>
+  new OutcomeTally<Outcome>(returnTexts, {
+    done: ['requested', 'was_requested'],
+    left: ['denied', 'refused', 'not_tried'],
+  });

@@ -6,8 +6,8 @@ import { type RowProblem, readReturns } from '../../bulk/withdraw/return-file.ts
 import {
   planReturns,
   type ReturnedRow,
-  ReturnTally,
   requestReturns,
+  returnTally,
   returnTexts,
 } from '../../bulk/withdraw/return-rows.ts';
 import { defineCommand } from '../../cli/define.ts';
@@ -97,13 +97,13 @@ export const returnFile = defineCommand({
         )
           throw new ErrandError('interrupted', 'no return was requested', { outcome: 'not_sent' });
       }
-      const tally = new ReturnTally();
+      const tally = returnTally();
       async function* told() {
         const failed = (error: ErrandError) => {
           tally.failure = error;
         };
         for await (const row of requestReturns(context, planned, failed)) {
-          tally.add(row);
+          tally.add(row.outcome);
           yield row;
         }
         if (tally.failure) await context.report(tally.failure);
@@ -116,7 +116,7 @@ export const returnFile = defineCommand({
         id: 'return_id',
         empty: 'no row is there',
         hints: () => [`${rowsText(planned.length)}: ${tally.text}`],
-        exitCode: () => tally.exitCode,
+        exitCode: () => tally.exitCode('in_doubt'),
         isByName: true,
       };
     } finally {

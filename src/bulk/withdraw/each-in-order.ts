@@ -1,0 +1,132 @@
+import { countText } from '../../format/counts.ts';
+import { ErrandError, exitCodes } from '../../platform/errors.ts';
+import type { Context } from '../../run/context.ts';
+import { RequestPreview } from '../../run/request-preview.ts';
+import { inFlight } from '../upload/concurrency-limiter.ts';
+
+/** Maximum number of groups worked on at the same time. */
+const maxInFlight = 4;
+
+interface Work<T, R> {
+  /** Items of the same group are worked on one after another. */
+  group(item: T, at: number): unknown;
+  act(item: T): Promise<R>;
+  /** What to say of an item whose work failed, and whether the others are tried all the same. */
+  failed(item: T, error: ErrandError): { readonly row: R; readonly goesOn: boolean };
+  untried(item: T): R;
+  /** Whether the work has changed something. */
+  isDone(row: R): boolean;
+}
+
+/**
+ * Works on items, several at once, and yields what became of each, in their order. Every item is told of: after a failure
+ * that concerns all, the rest as untried.
+ * @param report is told of such a failure, after all were yielded. @throws RequestPreview with all requests of a preview.
+ */
+export async function* eachInOrder<T, R>(
+  context: Context,
+  items: readonly T[],
+  { group, act, failed, untried, isDone }: Work<T, R>,
+  report: (error: ErrandError) => void,
+): AsyncGenerator<R> {
+  const previews: RequestPreview[] = [];
+  const ended = new Map<number, R>();
+  let failure: ErrandError | undefined;
+  let next = 0;
+  let isPartial = false;
+  const isOver = (): boolean => failure !== undefined || context.signal.aborted;
+  const groups = new Map<unknown, (readonly [number, T])[]>();
+  for (const [at, item] of items.entries()) {
+    const key = group(item, at);
+    const some = groups.get(key);
+    if (some) some.push([at, item]);
+    else groups.set(key, [[at, item]]);
+  }
+  async function* untilOver() {
+    for (const some of groups.values()) {
+      if (isOver()) return;
+      yield some;
+    }
+  }
+  const work = async (some: readonly (readonly [number, T])[]): Promise<void> => {
+    for (const [at, item] of some) {
+      if (isOver()) return;
+      try {
+        const row = await act(item);
+        isPartial ||= isDone(row);
+        ended.set(at, row);
+      } catch (error) {
+        if (error instanceof RequestPreview) {
+          previews.push(error);
+          continue;
+        }
+        if (!(error instanceof ErrandError)) throw error;
+        const { row, goesOn } = failed(item, error);
+        if (!goesOn) failure ??= error;
+        ended.set(at, row);
+      }
+    }
+  };
+  for await (const _ of inFlight(untilOver(), work, { limit: maxInFlight, now: context.clock.monotonic }))
+    for (let row = ended.get(next); row; row = ended.get(next)) {
+      yield row;
+      ended.delete(next);
+      next += 1;
+    }
+  if (previews.length > 0) throw new RequestPreview(previews.map(({ text }) => text).join(''));
+  for (const [at, item] of items.entries()) if (at >= next) yield ended.get(at) ?? untried(item);
+  if (failure) report(isPartial ? partial(failure) : failure);
+  else context.signal.throwIfAborted();
+}
+
+/** The error that ends a command after some of it was done: its outcome is `unknown`, as that of a partial upload. */
+const partial = (error: ErrandError): ErrandError =>
+  new ErrandError(error.category, error.message, {
+    ...error.facts,
+    outcome: 'unknown',
+    retryable: true,
+    hint: error.facts.hint ?? 'The same command goes on from there; nothing is done twice.',
+    cause: error,
+  });
+
+/** Counts rows by what became of them, and says how the command ends. */
+export class OutcomeTally<O extends string> {
+  readonly #texts: ReadonlyMap<string, string>;
+  readonly #counts = new Map<string, number>();
+  readonly #ends: { readonly done: readonly O[]; readonly left: readonly O[] };
+  /** What ended the command before all was tried. */
+  failure: ErrandError | undefined;
+
+  /** @param texts in the order in which they are listed. @param ends are outcomes that were meant, and that were not. */
+  constructor(
+    texts: ReadonlyMap<string, string>,
+    ends: { readonly done: readonly O[]; readonly left: readonly O[] },
+  ) {
+    this.#texts = texts;
+    this.#ends = ends;
+  }
+
+  add(outcome: O): void {
+    this.#counts.set(outcome, this.of(outcome) + 1);
+  }
+
+  of = (outcome: O): number => this.#counts.get(outcome) ?? 0;
+
+  /** Formats `30 cancelled, 2 too late to cancel`. */
+  get text(): string {
+    const counted = [...this.#texts].flatMap(([outcome, text]) => {
+      const count = this.#counts.get(outcome) ?? 0;
+      return count === 0 ? [] : [`${countText(count)} ${text}`];
+    });
+    return counted.join(', ') || 'no row';
+  }
+
+  /** In doubt comes first, then what ended the command; rows that are left end it with 7, or 5 where none is done. */
+  exitCode(inDoubt: O): number {
+    if (this.of(inDoubt) > 0) return exitCodes.in_doubt;
+    if (this.failure) return this.failure.exitCode;
+    const has = (outcomes: readonly O[]): boolean => outcomes.some((outcome) => this.of(outcome) > 0);
+    if (!has(this.#ends.left)) return 0;
+    return has(this.#ends.done) ? exitCodes.ended_badly : exitCodes.conflict;
+  }
+}
