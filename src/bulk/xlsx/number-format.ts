@@ -24,8 +24,12 @@ export function formatOf(id: number, codes: ReadonlyMap<number, string>): Number
   return code === undefined ? (builtIn.get(id) ?? plain) : formatOfCode(code);
 }
 
+/** The longest code that a spreadsheet takes. */
+const maxCodeLength = 255;
+
 /** A part of a format's code: text that is shown as it stands, or a code. */
-const partPattern = /"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|_.|\*.|\[([^\]]*)\]|([^"\\[_*])/gsu;
+const partPattern =
+  /"([^"]{0,255})"|\\(.)|\[\$([^\]-]{0,255})[^\]]{0,255}\]|_.|\*.|\[([^\]]{0,255})\]|([^"\\[_*])/gsu;
 
 /** Reads the section of a format's code that is for positive numbers. */
 export function formatOfCode(code: string): NumberFormat {
@@ -33,7 +37,9 @@ export function formatOfCode(code: string): NumberFormat {
   let codes = '';
   let mask = '';
   let isElapsed = false;
-  for (const [, quoted, escaped, currency, bracket, bare] of code.matchAll(partPattern)) {
+  for (const [, quoted, escaped, currency, bracket, bare] of code
+    .slice(0, maxCodeLength)
+    .matchAll(partPattern)) {
     if (bare === ';') break;
     const text = quoted ?? escaped ?? currency;
     if (text !== undefined) {
