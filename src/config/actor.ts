@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
+import { statOf } from '../platform/proc-stat.ts';
 import { withoutKeys } from './keys.ts';
 import type { Environment } from './paths.ts';
 import { terminalOf } from './terminal.ts';
@@ -46,19 +46,8 @@ function terminalHash(environment: Environment): string | undefined {
   const terminal = terminalOf(environment, process.platform);
   if (terminal === undefined) return undefined;
   // Other machines have the same devices and sessions, and this one has them again after a while.
-  const facts = [systemActor(), terminal, sessionStart(terminal.split(' ')[1] ?? '')];
+  const facts = [systemActor(), terminal, statOf(Number(statOf('self')?.session))?.started ?? ''];
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16);
-}
-
-/** When a session began, as Linux counts it; empty where that is not told. */
-function sessionStart(session: string): string {
-  if (!/^\d+$/.test(session)) return '';
-  try {
-    const stat = readFileSync(`/proc/${session}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-  } catch {
-    return '';
-  }
 }
 
 /** System user and host: `ada@laptop`. */

@@ -1,5 +1,6 @@
-import { fstatSync, readFileSync } from 'node:fs';
+import { fstatSync } from 'node:fs';
 import { isatty } from 'node:tty';
+import { statOf } from '../platform/proc-stat.ts';
 import type { Environment } from './paths.ts';
 
 /**
@@ -19,17 +20,8 @@ export function terminalOf(environment: Environment, platform: NodeJS.Platform):
  * parent process id.
  */
 function sessionOf({ TERM_SESSION_ID, WT_SESSION }: Environment, platform: NodeJS.Platform): string {
-  if (platform === 'linux') return sessionInProc();
+  // Some containers have no /proc. The device alone distinguishes most terminals there.
+  if (platform === 'linux') return statOf('self')?.session ?? '';
   if (platform === 'win32') return WT_SESSION ?? String(process.ppid);
   return TERM_SESSION_ID ?? '';
-}
-
-function sessionInProc(): string {
-  try {
-    const stat = readFileSync('/proc/self/stat', 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[3] ?? '';
-  } catch {
-    // Some containers have no /proc. Omit the session there, because the device alone distinguishes most terminals.
-    return '';
-  }
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { statOf } from '../platform/proc-stat.ts';
 import type { JournalRecord } from './journal-record.ts';
 
 /**
@@ -76,17 +76,6 @@ export function ownerText({ pid, started }: Owner): string {
 /** Remaining lease of an owner that may already be gone, ms; undefined for an owner identified by pid. */
 export const leaseMsOf = ({ started }: Owner): number | undefined =>
   [...registries].map((registry) => registry.heldMs(started)).find((left) => left !== undefined);
-
-/** A process's state letter and start time in clock ticks since boot, from /proc (Linux). */
-function statOf(pid: number): { readonly state: string; readonly started: string } | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { state: fields[0] ?? '', started: fields[19] ?? '' };
-  } catch {
-    return undefined;
-  }
-}
 
 /** Describes the open records of this machine's own journal. @param records holds at least one record. */
 export const ownOpenText = ({ length }: readonly JournalRecord[]): string =>

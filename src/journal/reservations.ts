@@ -35,7 +35,7 @@ interface Signing {
 /** Retention of reservations, ms. Covers every month of a year, plus the month before. */
 const retentionMs = 400 * 24 * 3600 * 1000;
 /** How far back reservations are compared with the audit chain, ms. Less than the retention, so that none is missing. */
-const keptMs = 390 * 24 * 3600 * 1000;
+const comparedMs = 390 * 24 * 3600 * 1000;
 /** Age at which intents may have been purged from the journal, ms. Beyond this age, a missing intent proves nothing. */
 const provenMs = 29 * 24 * 3600 * 1000;
 
@@ -171,7 +171,7 @@ export class Reservations {
 
   /** Reservations that the audit chain has otherwise. @throws DamagedError. */
   altered(signers: readonly Signer[]): Reservation[] {
-    return this.standing(this.#now() - keptMs, signers).filter(({ isAltered }) => isAltered);
+    return this.standing(this.#now() - comparedMs, signers).filter(({ isAltered }) => isAltered);
   }
 
   /** The reservation of an order, found by order id or by idempotency key at a service. @throws DamagedError. */

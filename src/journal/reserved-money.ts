@@ -85,26 +85,40 @@ function correctedBy(floor: Floor, found: Reservation | undefined): Reservation 
   };
 }
 
+/** An entry of the chain, with its detail parsed once. */
+interface Entry {
+  readonly row: Row;
+  readonly detail: Row;
+  readonly account: string | undefined;
+}
+
+function entryOf(row: Row): Entry {
+  const detail: Row = Object(detailIn(row.detail));
+  return { row, detail, account: typeof detail.account === 'string' ? detail.account : undefined };
+}
+
 /** What each order counts at least, by its service, account and key. */
 function floorsOf(rows: readonly Row[], signers: readonly Signer[]): Map<string, Floor> {
-  const intents = new Map<string, Row[]>();
-  const counted: Row[] = [];
+  const intents = new Map<string, Entry[]>();
+  const counted: Entry[] = [];
   for (const row of rows) {
-    if (row.kind === 'counted') counted.push(row);
-    else {
-      const id = JSON.stringify([row.service, row.key]);
-      const known = intents.get(id);
-      if (known) known.push(row);
-      else intents.set(id, [row]);
+    const entry = entryOf(row);
+    if (row.kind === 'counted') {
+      counted.push(entry);
+      continue;
     }
+    const id = JSON.stringify([row.service, row.key]);
+    const known = intents.get(id);
+    if (known) known.push(entry);
+    else intents.set(id, [entry]);
   }
   const floors = new Map<string, Floor>();
   for (const entries of intents.values())
     for (const account of new Set(
-      entries.flatMap((row) => (row.kind === 'intent' ? (accountIn(row) ?? []) : [])),
+      entries.flatMap((one) => (one.row.kind === 'intent' ? (one.account ?? []) : [])),
     ))
       for (const floor of floorsOfIntent(
-        entries.filter((row) => (accountIn(row) ?? account) === account),
+        entries.filter((one) => (one.account ?? account) === account),
         account,
         signers,
       )) {
@@ -113,7 +127,7 @@ function floorsOf(rows: readonly Row[], signers: readonly Signer[]): Map<string,
         const newest = other && other.number > floor.number ? other : floor;
         floors.set(id, { ...newest, cents: Math.max(floor.cents, other?.cents ?? 0) });
       }
-  for (const row of counted) lower(floors, row, signers);
+  for (const entry of counted) lower(floors, entry, signers);
   return floors;
 }
 
@@ -121,32 +135,31 @@ function floorsOf(rows: readonly Row[], signers: readonly Signer[]): Map<string,
  * @param entries are those of one key and account. One that the key in use has not signed is not heeded beside those that
  * it has.
  */
-function floorsOfIntent(entries: readonly Row[], account: string, signers: readonly Signer[]): Floor[] {
+function floorsOfIntent(entries: readonly Entry[], account: string, signers: readonly Signer[]): Floor[] {
   const mac = macOf(signers, account);
-  const isPlain = entries.every(({ kind }, at) => kind === (at === 0 ? 'intent' : 'responded'));
+  const isPlain = entries.every(({ row: { kind } }, at) => kind === (at === 0 ? 'intent' : 'responded'));
   // Whoever adds an entry of their own makes a limit count more. Only what lowers it, or replaces another, is verified.
   const isVerified = mac !== undefined && (!isPlain || account === paidAccount);
-  const signed = isVerified ? entries.filter((row) => isSignedBy(recordOfRow(row), mac)) : [];
-  const hasSigned = signed.some(({ kind }) => kind === 'intent');
+  const signed = isVerified ? entries.filter(({ row }) => isSignedBy(recordOfRow(row), mac)) : [];
+  const hasSigned = signed.some(({ row }) => row.kind === 'intent');
   // Machines that pay by challenge have a key each.
   const isOwn = mac !== undefined && (hasSigned || account !== paidAccount);
   let last: Floor[] = [];
   let isRefused = false;
-  for (const row of hasSigned ? signed : entries) {
-    isRefused = row.kind === 'refused';
-    if (row.kind === 'intent') last = reservedIn(row, isOwn);
+  for (const entry of hasSigned ? signed : entries) {
+    isRefused = entry.row.kind === 'refused';
+    if (entry.row.kind === 'intent') last = reservedIn(entry, isOwn);
   }
   return isRefused ? [] : last;
 }
 
-function reservedIn({ number, service, key, detail }: Row, isOwn: boolean): Floor[] {
-  const { reserved, account } = Object(detailIn(detail));
-  const { orders, rehearsal } = Object(reserved);
+function reservedIn({ row: { number, service, key }, detail }: Entry, isOwn: boolean): Floor[] {
+  const { orders, rehearsal } = Object(detail.reserved);
   if (!Array.isArray(orders)) return [];
   return orders.filter(isReservedOrder).map((one) => ({
     ...{
       service: String(service),
-      account: String(account),
+      account: String(detail.account),
       intent: String(key),
       rehearsal: rehearsal === true,
     },
@@ -155,8 +168,8 @@ function reservedIn({ number, service, key, detail }: Row, isOwn: boolean): Floo
 }
 
 /** Applies what the service has shown that orders cost. */
-function lower(floors: Map<string, Floor>, row: Row, signers: readonly Signer[]): void {
-  const { account, orders } = Object(detailIn(row.detail));
+function lower(floors: Map<string, Floor>, { row, detail }: Entry, signers: readonly Signer[]): void {
+  const { account, orders } = detail;
   if (!Array.isArray(orders)) return;
   const mac = macOf(signers, account);
   let isProven: boolean | undefined;
@@ -182,11 +195,6 @@ const isReservedOrder = (value: unknown): value is ReservedOrder =>
 
 const isAmount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-
-function accountIn({ detail }: Row): string | undefined {
-  const { account } = Object(detailIn(detail));
-  return typeof account === 'string' ? account : undefined;
-}
 
 function detailIn(text: unknown): unknown {
   try {

@@ -33,9 +33,13 @@ export interface EntryFile {
  * @throws UsageError if it may be changed by others, cannot be read, or is named and does not exist.
  */
 export function readEntryFile({ settings }: Pick<Context, 'settings'>, given: string | undefined): EntryFile {
-  const path = given === undefined ? join(settings.folders.config, defaultName) : resolve(given);
+  const path = pathOf(settings, given);
   return { path, bytes: guardedBytes(path, given !== undefined) };
 }
+
+/** Path of the file that is named, or of the default one. */
+const pathOf = ({ folders }: Context['settings'], given: string | undefined): string =>
+  given === undefined ? join(folders.config, defaultName) : resolve(given);
 
 function guardedBytes(path: string, isNamed: boolean): Buffer | undefined {
   let bytes: Buffer | undefined;
@@ -116,7 +120,7 @@ export async function checkEntryChange(
   given: string | undefined,
   change: EntryChange,
 ): Promise<void> {
-  const path = given === undefined ? join(context.settings.folders.config, defaultName) : resolve(given);
+  const path = pathOf(context.settings, given);
   await draftOf({ path, bytes: guardedBytes(path, false) }, change);
 }
 
@@ -131,7 +135,7 @@ export async function changeEntryFile(
   given: string | undefined,
   change: EntryChange,
 ): Promise<ChangedFile> {
-  const named = given === undefined ? join(context.settings.folders.config, defaultName) : resolve(given);
+  const named = pathOf(context.settings, given);
   if (given === undefined) makeConfigFolder(dirname(named));
   const path = existsSync(named) ? realpathSync(named) : named;
   const waiting = { signal: context.signal, retryBudget: new RetryBudget() };

@@ -69,10 +69,9 @@ export async function listDateOrders(
     for (const order of rows) {
       const day = dayOfReference(id, order.metadata);
       if (day === undefined || typeof order.id !== 'string') continue;
-      const returns = objectsIn({ returns: order.returns }, 'returns');
       found.push({
         ...{ id: order.id, day, order, version: versionIn(order) },
-        state: attemptState(order, returns),
+        state: attemptState(order, objectsIn(order, 'returns')),
         madeAt: Date.parse(String(order.created_at)) || 0,
       });
     }

@@ -4,6 +4,7 @@ import type { Scenario } from './scenario.ts';
 
 interface Outcome {
   readonly category: string;
+  readonly code: string | null;
   readonly outcome: string | null;
   readonly idempotency_key: string | null;
   readonly details: { readonly in_doubt_since?: string } | null;

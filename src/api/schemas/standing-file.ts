@@ -5,7 +5,7 @@ const date = z.iso.date().describe('such as 2026-12-01');
 const version = z.string().regex(/^[0-9a-f]{12}$/);
 
 /** A file of standing orders. What needs more than a shape is checked where the file is read. */
-export const standingFile = () => {
+export const fileOfStandingOrders = () => {
   const { idempotency_key: _, ...order } = OrderCreate().shape;
   return z.strictObject({
     version: z.literal(1),

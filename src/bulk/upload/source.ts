@@ -150,14 +150,13 @@ type Found = Pick<Source, 'path' | 'name' | 'isPipe' | 'isWorkbook' | 'chunks' |
 async function asTable(context: Context, found: Found, { sheet }: SourceOptions): Promise<Found> {
   const { path, name, isPipe } = found;
   const first = await firstChunk(found.chunks());
+  if (!isPipe) await first.release();
   const { isWorkbook, workbookAsCsv } = await import('../xlsx/as-csv.ts');
   const chunks = (): AsyncIterable<Uint8Array> => (isPipe ? first.whole() : found.chunks());
   if (!isWorkbook(first.chunk, name)) {
-    await first.release(isPipe);
     if (sheet !== undefined) throw new UsageError(`--sheet ${sheet}: ${name} is no workbook (.xlsx)`);
     return { ...found, chunks };
   }
-  await first.release(isPipe);
   return {
     ...{ path, name, isPipe, isWorkbook: true },
     ...(!isPipe && { bytes: found.chunks }),
@@ -176,9 +175,9 @@ async function firstChunk(chunks: AsyncIterable<Uint8Array>) {
       yield chunk;
       yield* { [Symbol.asyncIterator]: () => rest };
     },
-    /** Closes the stream unless it is read on. */
-    release: async (isReadOn: boolean): Promise<void> => {
-      if (!isReadOn) await rest.return?.();
+    /** Closes the stream. It cannot be read on. */
+    release: async (): Promise<void> => {
+      await rest.return?.();
     },
   };
 }

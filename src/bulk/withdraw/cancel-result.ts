@@ -6,15 +6,19 @@ import { ErrandError, exitCodes } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
-import { isInDoubt, type KnownUpload, unsentLines } from '../upload/named.ts';
+import { rowsText } from '../check/row-sample.ts';
+import { readReport } from '../report/read.ts';
+import { isInDoubt, type KnownUpload, type NamedBatches, unsentLines } from '../upload/named.ts';
 import {
   type Cancellable,
   type CancelledRow,
   cancelAll,
+  cancellableRow,
   cancellableText,
   cancelTally,
   outcomeTexts,
 } from './cancel-rows.ts';
+import { type RowSelection, selectedRows } from './row-selection.ts';
 
 /** Options of the commands that cancel what was ordered. */
 export const cancelOptions = {
@@ -39,6 +43,31 @@ interface Asked {
   readonly yes: boolean;
   readonly returns: string | undefined;
   readonly force: boolean;
+}
+
+/** Cancels the orders of batches, as `cancelResult`. @throws ErrandError; UsageError for rows that they do not have. */
+export async function cancelBatches(
+  context: Context,
+  named: NamedBatches,
+  {
+    name,
+    selection,
+    ...asked
+  }: Pick<Asked, 'again' | 'yes' | 'returns' | 'force'> & {
+    /** What messages call them. */
+    readonly name: string;
+    /** Which rows; all if undefined. */
+    readonly selection?: RowSelection | undefined;
+  },
+): Promise<ListResult<CancelledRow>> {
+  const { rows } = await readReport(context, named);
+  const selected = selectedRows(rows, selection);
+  return cancelResult(context, {
+    orders: selected.map(cancellableRow),
+    uploads: named.uploads,
+    what: `${rowsText(selected.length)} of ${name}`,
+    ...asked,
+  });
 }
 
 /** Asks on a terminal, then cancels orders and shows what became of each. @throws ErrandError. */

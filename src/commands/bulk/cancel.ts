@@ -1,9 +1,6 @@
-import { rowsText } from '../../bulk/check/row-sample.ts';
-import { readReport } from '../../bulk/report/read.ts';
 import { batchesArgument, namedBatches } from '../../bulk/upload/named.ts';
-import { cancelOptions, cancelResult } from '../../bulk/withdraw/cancel-result.ts';
-import { cancellableRow } from '../../bulk/withdraw/cancel-rows.ts';
-import { parseRows, selectedRows } from '../../bulk/withdraw/row-selection.ts';
+import { cancelBatches, cancelOptions } from '../../bulk/withdraw/cancel-result.ts';
+import { parseRows } from '../../bulk/withdraw/row-selection.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { shellWord } from '../../platform/shell.ts';
 import { whereFlags } from '../../run/context-flags.ts';
@@ -43,14 +40,10 @@ export const cancel = defineCommand({
   async run(context, { ids, rows: given, yes = false, returns, force = false }) {
     const selection = given === undefined ? undefined : parseRows(given);
     const named = await namedBatches(context, ids);
-    const report = await readReport(context, named);
-    const rows = selectedRows(report.rows, selection);
-    return cancelResult(context, {
-      orders: rows.map(cancellableRow),
-      uploads: named.uploads,
-      what: `${rowsText(rows.length)} of ${named.words.join(', ')}`,
+    return cancelBatches(context, named, {
+      name: named.words.join(', '),
       again: `errand bulk cancel ${named.words.map(shellWord).join(' ')}${whereFlags(context)}`,
-      ...{ yes, returns, force },
+      ...{ selection, yes, returns, force },
     });
   },
 });

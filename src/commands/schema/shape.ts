@@ -10,7 +10,7 @@ import { showsRows } from '../../cli/shows-rows.ts';
 import type { Column, ListResult, OutputOptions, RecordResult } from '../../format/result.ts';
 import { forTable } from '../../format/result.ts';
 import { orderFileSchema } from '../../orders/input/order-file-schema.ts';
-import { standingFileSchema } from '../../standing/schema.ts';
+import { schemaOfEntryFile } from '../../standing/schema.ts';
 
 /** Every shape, with the operations that use it. */
 export const shapeRows = [
@@ -29,7 +29,7 @@ export const shapeColumns: readonly Column[] = [
 const fileSchemas = {
   OrderFile: orderFileSchema,
   Scenario: scenarioSchema,
-  StandingFile: standingFileSchema,
+  StandingFile: schemaOfEntryFile,
 } as const;
 
 type ShapeName = SchemaName | keyof typeof fileSchemas;

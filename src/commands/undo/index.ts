@@ -1,17 +1,16 @@
 import { uuidPattern } from '../../api/limits.ts';
-import { rowsText } from '../../bulk/check/row-sample.ts';
-import { readReport } from '../../bulk/report/read.ts';
 import { namedBatches } from '../../bulk/upload/named.ts';
-import { cancelOptions, cancelResult } from '../../bulk/withdraw/cancel-result.ts';
-import { cancellableOrder, cancellableRow } from '../../bulk/withdraw/cancel-rows.ts';
+import { cancelBatches, cancelOptions, cancelResult } from '../../bulk/withdraw/cancel-result.ts';
+import { cancellableOrder } from '../../bulk/withdraw/cancel-rows.ts';
 import { defineRootCommand } from '../../cli/define.ts';
 import { unlessMissing } from '../../http/response.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
+import type { IdentifiedOrder } from '../../orders/order-record.ts';
 import { readOrder } from '../../orders/submit/existing.ts';
 import { labelsOf } from '../../orders/submit/intent.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
-import { shellLine, shellWord } from '../../platform/shell.ts';
+import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 
@@ -44,38 +43,38 @@ export const command = defineRootCommand({
   related: ['order cancel', 'bulk cancel', 'return create'],
   async run(context, { what, yes = false, returns, force = false }) {
     const target = what === undefined ? await lastSent(context) : await named(context, what);
+    const again = (word: string): string => `errand undo ${shellWord(word)}${whereFlags(context)}`;
     const asked = { yes, returns, force };
-    if ('order' in target) {
-      const order = cancellableOrder(await readOrder(await context.client(), target.order));
-      return cancelResult(context, {
-        orders: [order],
-        uploads: [],
-        what: `order ${target.order} (${order.product}, ${order.state})`,
-        again: shellLine`errand undo ${target.order}` + whereFlags(context),
+    if ('batches' in target) {
+      const { batches, name } = target;
+      return cancelBatches(context, await namedBatches(context, batches), {
+        ...{ name, again: again(name) },
         ...asked,
       });
     }
-    const batches = await namedBatches(context, target.batches);
-    const { rows } = await readReport(context, batches);
+    const order = cancellableOrder(target.order);
+    const { id } = target.order;
     return cancelResult(context, {
-      orders: rows.map(cancellableRow),
-      uploads: batches.uploads,
-      what: `${rowsText(rows.length)} of ${target.name}`,
-      again: `errand undo ${shellWord(target.name)}${whereFlags(context)}`,
+      orders: [order],
+      uploads: [],
+      what: `order ${id} (${order.product}, ${order.state})`,
+      again: again(id),
       ...asked,
     });
   },
 });
 
-/** An order, or batches of an upload by their ids or its name. */
-type Target = { readonly order: string } | { readonly batches: readonly string[]; readonly name: string };
+/** An order as it was just read, or batches of an upload by their ids or its name. */
+type Target =
+  | { readonly order: IdentifiedOrder }
+  | { readonly batches: readonly string[]; readonly name: string };
 
 async function named(context: Context, what: string): Promise<Target> {
   const word = what.trim();
   const id = word.toLowerCase();
   if (!uuidPattern.test(word)) return { batches: [word], name: word };
-  const isOrder = await unlessMissing(readOrder(await context.client(), id));
-  return isOrder ? { order: id } : { batches: [id], name: id };
+  const order = await unlessMissing(readOrder(await context.client(), id));
+  return order ? { order } : { batches: [id], name: id };
 }
 
 /** @throws UsageError without a terminal; ErrandError if nothing was sent, or it cannot be undone. */
@@ -97,7 +96,7 @@ async function lastSent(context: Context): Promise<Target> {
   if (record?.state === 'intended') throw inDoubt(context, last, one);
   if (last.operation !== 'bulk.create') {
     if (record?.order_id == null) throw nothing(`the last ${one} of this terminal was refused`);
-    return { order: record.order_id };
+    return { order: await readOrder(await context.client(), record.order_id) };
   }
   const uploads = await context.uploads();
   const name = uploads.ofBatch(last.key)?.name;

@@ -187,7 +187,7 @@ async function settleAttempt<N extends JournaledOperation>(
     if (record?.state === 'damaged') throw damagedRecord(record);
     const doubt = doubtOf(journal, context, attempt, { record, intent });
     if (doubt?.isContested && !isPaid(attempt.operation))
-      return lookFor(context, { order, intent }, attempt, { doubt, record, settled });
+      return findUnproven(context, { order, intent }, attempt, { doubt, record, settled });
     if (doubt) throw lostRecord(attempt, intent);
     if (record && record.state !== 'intended' && record.order_id !== null)
       return { state: 'placed', orderId: record.order_id };
@@ -262,7 +262,7 @@ async function bodyOf<N extends JournaledOperation>(
  * somebody else entered it. What the service shows is entered, signed.
  * @throws ErrandError conflict as long as the service may not list its order yet.
  */
-async function lookFor<N extends JournaledOperation>(
+async function findUnproven<N extends JournaledOperation>(
   context: OrderContext,
   request: Request<N>,
   attempt: Attempt,

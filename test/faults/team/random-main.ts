@@ -32,8 +32,8 @@ export async function runTeamsRandomly(given: TeamRuns): Promise<boolean> {
     const runOne = async (index: number): Promise<void> => {
       minted[Math.floor(index / runsPerKey)] ??= service.mint();
       const key = (await minted[Math.floor(index / runsPerKey)]) ?? '';
-      const { baseUrl, shopUrl } = service;
-      reports.push(await runTeamIntent(server, { baseUrl, shopUrl, key }, firstSeed + index));
+      const { baseUrl, shopUrl, paidOrders } = service;
+      reports.push(await runTeamIntent(server, { baseUrl, shopUrl, key, paidOrders }, firstSeed + index));
     };
     await atOnce(indexes, workers, runOne);
     for (let next = runs; !isEnough(); next += workers)

@@ -3,10 +3,11 @@ import { DatabaseProxy } from '../../postgres/proxy.ts';
 import { fingerprintOf, makeKey } from '../../support/approval-workspace.ts';
 import type { PostgresServer } from '../../support/postgres.ts';
 import { attempt, type Ended } from '../attempt.ts';
-import { liesOf } from '../lies.ts';
+import { liesOf, outcomeOf } from '../lies.ts';
 import { FaultProxy, type Moment } from '../proxy.ts';
 import { Random } from '../random.ts';
 import { createArgs, isDone, nextStep, savePolicy, uploadArgs, type World } from '../run.ts';
+import type { Service } from '../service.ts';
 import { brokenDatabase, endLeases } from './database.ts';
 import { brokenCopies, type Machine, makeMachine } from './machine.ts';
 import { patiently } from './patiently.ts';
@@ -31,7 +32,7 @@ const pauseMs = 200;
 /** Runs one intent through a team scenario, acting as careful users on its machines until it is known to be done. */
 export async function runTeamIntent(
   server: PostgresServer,
-  world: World,
+  world: World & Pick<Service, 'paidOrders'>,
   seed: number,
   given?: TeamScenario,
 ): Promise<TeamReport> {
@@ -91,7 +92,10 @@ export async function runTeamIntent(
       }
       const next = machines[(turn + 1) % machines.length] ?? own;
       args = undefined;
-      if (scenario.sameAgain) continue;
+      const lost = await givenUp(all[0], { ...common, environment: next.environment });
+      if (lost === 'paid') return await whole();
+      if (lost === 'unpaid') args = [...createOn(next), '--new'];
+      if (lost || scenario.sameAgain) continue;
       const step = await nextStep(
         { sameAgain: false, otherProfile: false },
         { ...common, environment: next.environment },
@@ -108,6 +112,26 @@ export async function runTeamIntent(
     await patiently(() =>
       server.database('postgres').run(`DROP DATABASE IF EXISTS ${database.name} WITH (FORCE)`),
     );
+  }
+
+  /**
+   * Does what the message says where the machine that paid for an order is gone: looks whether it was paid, then forgets
+   * the record. @returns undefined if that was not the message.
+   */
+  async function givenUp(
+    ended: Ended | undefined,
+    common: Parameters<typeof nextStep>[1],
+  ): Promise<'paid' | 'unpaid' | undefined> {
+    const outcome = ended && outcomeOf(ended);
+    const key = outcome?.idempotency_key;
+    if (!(scenario.thrownAway && what === 'paid' && outcome?.code === 'not_proven' && key)) return undefined;
+    const { code, stderr } = await attempt({ ...common, args: ['order', 'journal', 'forget', key] });
+    if (code !== 0) {
+      if (code !== 9) lies.push(`not forgotten: exit ${code}: ${stderr}`);
+      return undefined;
+    }
+    const paid = await world.paidOrders();
+    return paid.some(({ metadata }) => metadata?.intent === intents[0]) ? 'paid' : 'unpaid';
   }
 
   function createOn({ folder }: Machine): readonly string[] {

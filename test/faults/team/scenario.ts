@@ -61,8 +61,7 @@ export function teamScenarioOf(random: Random): TeamScenario {
     blows: chance(0.5) ? some(2, () => (chance(0.7) ? blowOf(random) : undefined)) : [],
     machines: random.integer(1, 3),
     crowd: chance(0.25) ? random.integer(2, 4) : 1,
-    // What was paid for per call is settled by its own machine, or given up by a person.
-    thrownAway: chance(0.25) && what !== 'paid',
+    thrownAway: chance(0.25),
     leasesEnd: chance(0.8),
     policy: chance(0.2),
   };

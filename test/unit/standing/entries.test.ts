@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { standingFile } from '../../../src/api/schemas/standing-file.ts';
+import { fileOfStandingOrders } from '../../../src/api/schemas/standing-file.ts';
 import { entryFields, readEntries } from '../../../src/standing/entries.ts';
 
 const order = `    order:
@@ -48,7 +48,7 @@ describe('a file', () => {
   });
 
   test('has all fields of its published schema, and no others', () => {
-    const { orders } = standingFile().shape;
+    const { orders } = fileOfStandingOrders().shape;
     const entry = orders.unwrap().valueType;
     expect(Object.keys(entry.shape).toSorted()).toEqual([...entryFields].toSorted());
   });
