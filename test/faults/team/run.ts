@@ -115,20 +115,22 @@ export async function runTeamIntent(
   }
 
   /**
-   * Does what the message says where the machine that paid for an order is gone: looks whether it was paid, then forgets
-   * the record. @returns undefined if that was not the message.
+   * Does what the message says where the machine that paid for an order is gone: forgets its record, and looks whether it
+   * was paid. @returns undefined if that was not the message.
    */
   async function givenUp(
     ended: Ended | undefined,
     common: Parameters<typeof nextStep>[1],
   ): Promise<'paid' | 'unpaid' | undefined> {
-    const outcome = ended && outcomeOf(ended);
-    const key = outcome?.idempotency_key;
-    if (!(scenario.thrownAway && what === 'paid' && outcome?.code === 'not_proven' && key)) return undefined;
-    const { code, stderr } = await attempt({ ...common, args: ['order', 'journal', 'forget', key] });
-    if (code !== 0) {
-      if (code !== 9) lies.push(`not forgotten: exit ${code}: ${stderr}`);
-      return undefined;
+    const { code: why = null, idempotency_key: key } = (ended && outcomeOf(ended)) ?? {};
+    if (!(scenario.thrownAway && what === 'paid' && key)) return undefined;
+    if (why !== 'not_proven' && why !== 'duplicate_unknown') return undefined;
+    if (why === 'not_proven') {
+      const { code, stderr } = await attempt({ ...common, args: ['order', 'journal', 'forget', key] });
+      if (code !== 0) {
+        if (code !== 9) lies.push(`not forgotten: exit ${code}: ${stderr}`);
+        return undefined;
+      }
     }
     const paid = await world.paidOrders();
     return paid.some(({ metadata }) => metadata?.intent === intents[0]) ? 'paid' : 'unpaid';
