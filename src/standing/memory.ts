@@ -54,6 +54,7 @@ export class RunMemory {
   }
 
   setIdle(path: string, idle: Idle | undefined): void {
+    if (!idle && !this.idleOf(path)) return;
     this.#set(['idle', this.#service, path], idle);
   }
 

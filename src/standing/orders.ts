@@ -34,11 +34,12 @@ export interface DateOrder {
 export const referenceFor = ({ id }: Pick<StandingEntry, 'id'>, day: Day): Reference =>
   referenceOf(`standing/${id}/${dateText(day).replaceAll('-', '')}`);
 
-/** The date of a reference of an entry; undefined if it is not one. */
-function dayOfReference(id: string, metadata: unknown): Day | undefined {
+/** The entry and the date that the reference of an order names; undefined if it is of no standing order. */
+export function occasionIn(metadata: unknown): { readonly id: string; readonly day: Day } | undefined {
   const { namespace, text = '' } = referenceIn(metadata) ?? {};
-  const [, of, year, month, day] = /^standing\/([0-9a-f]{12})\/(\d{4})(\d{2})(\d{2})$/.exec(text) ?? [];
-  return namespace === '' && of === id ? dayOf(`${year}-${month}-${day}`) : undefined;
+  const [, id, year, month, date] = /^standing\/([0-9a-f]{12})\/(\d{4})(\d{2})(\d{2})$/.exec(text) ?? [];
+  const day = dayOf(`${year}-${month}-${date}`);
+  return namespace === '' && id !== undefined && day !== undefined ? { id, day } : undefined;
 }
 
 /** The metadata of an order for an entry, besides its reference. */
@@ -67,8 +68,8 @@ export async function listDateOrders(
   };
   for await (const { rows } of pages(client, 'order.list', { query }, { all: true }))
     for (const order of rows) {
-      const day = dayOfReference(id, order.metadata);
-      if (day === undefined || typeof order.id !== 'string') continue;
+      const { id: of, day } = occasionIn(order.metadata) ?? {};
+      if (of !== id || day === undefined || typeof order.id !== 'string') continue;
       found.push({
         ...{ id: order.id, day, order, version: versionIn(order) },
         state: attemptState(order, objectsIn(order, 'returns')),

@@ -4,11 +4,10 @@ import type { Shape } from '../api/schemas/index.ts';
 import { embeddedUrl } from '../config/stored.ts';
 import { formatMoney } from '../format/money.ts';
 import { durationText } from '../format/time.ts';
-import { journalExists } from '../journal/journal-tables.ts';
-import { isOthers } from '../journal/take-over.ts';
+import { contentHash } from '../journal/content.ts';
 import { payloadFromFlags } from '../orders/input/assemble.ts';
 import { checkOrder, inUsersWords } from '../orders/input/check.ts';
-import { attemptKey, metadataOf } from '../orders/needs/reference.ts';
+import { metadataOf, withReference } from '../orders/needs/reference.ts';
 import { type OrderRecord, stateOfOrder } from '../orders/order-record.ts';
 import { placeOrder, previewOrder } from '../orders/submit/submit.ts';
 import { ErrandError, exitCodes, type NextStep, stopOf, UsageError } from '../platform/errors.ts';
@@ -29,6 +28,7 @@ import {
   versionIn,
 } from './orders.ts';
 import {
+  couldBeBought,
   foreignOrder,
   idleUntil,
   listSince,
@@ -37,8 +37,9 @@ import {
   retryAfterMs,
   type Verdict,
 } from './plan.ts';
+import { type OpenRequest, openRequests, settleRequest } from './requests.ts';
 import type { Running, RunRequest, RunResult } from './run.ts';
-import { noTime } from './service-time.ts';
+import { noTime, serviceTime } from './service-time.ts';
 
 type DateRow = Output<'StandingDate'>;
 
@@ -60,22 +61,40 @@ export async function placeDue(running: Running, { names, until, standing }: Run
   const where = `${standing === undefined ? '' : ` --standing ${shellWord(standing)}`}${whereFlags(context)}`;
   const rows: DateRow[] = [];
   let failure: ErrandError | undefined;
-  for (const entry of entries) {
-    if (entry.isPaused || (until === undefined && !mayBeDue(running, entry))) continue;
-    const run = new EntryRun(running, entry, where);
-    try {
-      if (await run.work(rows, until)) break;
-    } catch (error) {
-      // What was placed before is still reported.
-      if (!(error instanceof ErrandError) || stopOf(error) || rows.length === 0) throw error;
-      failure = error;
-      await context.report(error);
-      break;
-    }
+  const open = await openRequests(context);
+  // What is sent from now on may be in doubt when this run is killed, and the next run looks for it.
+  if (!context.previewsRequests) forgetIdle(running);
+  try {
+    await placeEntries();
+  } catch (error) {
+    // What was placed before is still reported.
+    if (!(error instanceof ErrandError) || stopOf(error) || rows.length === 0) throw error;
+    failure = error;
+    await context.report(error);
   }
-  if (!context.previewsRequests) rememberIdle(running, all);
+  if (!context.previewsRequests && open.length === 0) rememberIdle(running, all);
   const codes = [...rows, ...(failure ? [{ exit_code: failure.exitCode }] : [])];
   return { rows, exitCode: exitCodeOf(codes), hints: hintsFor(context, entries, rows) };
+
+  async function placeEntries(): Promise<void> {
+    if (names.length === 0) await settleRemoved();
+    for (const entry of entries) {
+      const requests = open.filter(({ id }) => id === entry.id);
+      const isDue = !entry.isPaused && (until !== undefined || mayBeDue(running, entry));
+      if (!isDue && requests.length === 0) continue;
+      if (await new EntryRun(running, entry, where, requests).work(rows, until)) return;
+    }
+  }
+
+  /** An entry that is gone buys nothing more, and what was sent for it is settled. */
+  async function settleRemoved(): Promise<void> {
+    const removed = open.filter(({ id }) => !all.some((entry) => entry.id === id));
+    if (removed.length > 0 && !context.previewsRequests) await context.ready();
+    for (const request of removed) {
+      const row = await settleRequest(context, { request, entry: undefined, where });
+      if (row) rows.push(row);
+    }
+  }
 }
 
 /** @throws ErrandError if others may replace the folders that say what is bought, and what was. */
@@ -90,6 +109,12 @@ function checkFolders({ looseFolders }: Context): void {
 function mayBeDue({ context, memory }: Running, entry: StandingEntry): boolean {
   if (context.settings.baseUrl.value === embeddedUrl) return true;
   return idleUntil(entry, context.clock.now(), memory.entry(entry.id).closed) === undefined;
+}
+
+/** Has the next run look at everything, whatever the file says by then. */
+function forgetIdle({ file, memory }: Running): void {
+  memory.setIdle(file.path, undefined);
+  memory.save();
 }
 
 /** Remembers until when no run has anything to do. A run that has left something undone comes back. */
@@ -138,11 +163,14 @@ class EntryRun {
   readonly #entry: StandingEntry;
   /** Flags that make a suggested command use the same file and service. */
   readonly #where: string;
+  /** What earlier runs have sent for it, and not settled or reported, by date. */
+  readonly #open: Map<Day, OpenRequest>;
 
-  constructor(running: Running, entry: StandingEntry, where: string) {
+  constructor(running: Running, entry: StandingEntry, where: string, open: readonly OpenRequest[]) {
     this.#running = running;
     this.#entry = entry;
     this.#where = where;
+    this.#open = new Map(open.map((request) => [request.day, request]));
   }
 
   /** Adds a row for each date that there is something to say about. @returns whether the run has to end. */
@@ -152,6 +180,8 @@ class EntryRun {
     const { closed, versions } = memory.entry(entry.id);
     await context.ready();
     const client = await context.client();
+    const inDoubt = await this.#settleChanged(rows);
+    if (entry.isPaused) return false;
     const sinceAt = (now: number): number => listSince(entry, { now: now - clockReserveMs, closed });
     const since = sinceAt(context.clock.now());
     let orders = await listDateOrders(client, entry, since);
@@ -168,10 +198,17 @@ class EntryRun {
       const row = this.#row(foreign.day, this.#differs(foreign.id, foreign.version, foreign.day));
       rows.push(row);
       if (!context.previewsRequests) await context.report(this.#errorOf(row));
+      for (const request of this.#open.values()) await this.#settle(request, rows);
       return false;
     }
     const planned = planDates(entry, { now, orders, closed, until });
     for (const date of planned) {
+      if (inDoubt.has(date.day)) continue;
+      const request = this.#open.get(date.day);
+      if (request && date.verdict !== 'place') {
+        await this.#settle(request, rows);
+        continue;
+      }
       const facts = context.previewsRequests ? await this.#preview(date, now) : await this.#do(date, now);
       if (facts) rows.push(this.#row(date.day, facts));
       if (facts?.exit_code === exitCodes.authentication || facts?.exit_code === exitCodes.unavailable)
@@ -182,29 +219,49 @@ class EntryRun {
     return false;
   }
 
+  /**
+   * Settles what was sent for dates that the entry does not ask for any more as they were sent. What it still asks for is
+   * sent again with its date. @returns the dates that stay in doubt.
+   */
+  async #settleChanged(rows: DateRow[]): Promise<ReadonlySet<Day>> {
+    const inDoubt = new Set<Day>();
+    if (this.#open.size === 0) return inDoubt;
+    const now = await serviceTime(this.#running.context);
+    for (const request of [...this.#open.values()]) {
+      if (request.record.state === 'intended' && (await this.#isAskedFor(request, now))) continue;
+      this.#open.delete(request.day);
+      const row = await this.#settle(request, rows);
+      if (row?.outcome === 'unknown') inDoubt.add(request.day);
+    }
+    return inDoubt;
+  }
+
+  async #settle(request: OpenRequest, rows: DateRow[]): Promise<DateRow | undefined> {
+    const sent = { request, entry: this.#entry, where: this.#where };
+    const row = await settleRequest(this.#running.context, sent);
+    if (row) rows.push(row);
+    return row;
+  }
+
+  /** Whether the entry would have a date bought now, with the content that was sent for it. */
+  async #isAskedFor({ day, record }: OpenRequest, now: number): Promise<boolean> {
+    const entry = this.#entry;
+    if (entry.isPaused || entry.skipped.includes(day) || !couldBeBought(entry, day, now)) return false;
+    try {
+      const body = withReference(await bodyOf(entry), referenceFor(entry, day));
+      return contentHash(record.operation, body) === record.body_hash;
+    } catch (error) {
+      if (error instanceof UsageError) return false;
+      throw error;
+    }
+  }
+
   async #do(date: PlannedDate, now: number): Promise<RowFacts | undefined> {
     if (date.verdict === 'place') return this.#place(date);
-    if (date.verdict === 'bought') return (await this.#isUnreported(date)) ? this.#place(date) : undefined;
     if (isSilent.has(date.verdict)) return undefined;
     const facts = this.#describe(date, now);
     if (facts.exit_code !== 0) await this.#running.context.report(this.#errorOf(this.#row(date.day, facts)));
     return facts;
-  }
-
-  /** Whether a run on this machine was interrupted before it knew, or said, that it has placed an order. */
-  async #isUnreported({ day, order }: PlannedDate): Promise<boolean> {
-    const { context } = this.#running;
-    if (!order || !journalExists(context.settings) || order.version !== this.#entry.version) return false;
-    const journal = await context.journal();
-    const { value: baseUrl } = context.settings.baseUrl;
-    const reference = referenceFor(this.#entry, day);
-    const keys = Array.from({ length: maxAttempts }, (_, index) => attemptKey(reference, index + 1));
-    return [journal.madeBy(order.id, baseUrl), ...keys.map((key) => journal.find(key, baseUrl))].some(
-      (record) =>
-        record !== undefined &&
-        (record.state === 'intended' || record.state === 'responded') &&
-        !isOthers(record),
-    );
   }
 
   /** What a run would do about a date, and the exit code with which it would end as far as that is decided before. */
@@ -318,7 +375,7 @@ class EntryRun {
       );
       const version = versionIn(order);
       const id = textIn(order, 'id') ?? null;
-      if (existed && version !== undefined && version !== this.#entry.version) {
+      if (existed && version !== undefined && !this.#isKnown(version)) {
         const facts = this.#differs(id, version, day);
         await context.report(this.#errorOf(this.#row(day, facts)));
         return facts;
@@ -329,6 +386,12 @@ class EntryRun {
       if (!(error instanceof ErrandError) || stopOf(error)) throw error;
       return this.#notPlaced(error, day);
     }
+  }
+
+  /** Whether a version of the entry is its own, or one that came before it. */
+  #isKnown(version: string): boolean {
+    const { id, version: own, former } = this.#entry;
+    return [own, ...former, ...this.#running.memory.entry(id).versions].includes(version);
   }
 
   async #notPlaced(error: ErrandError, day: Day): Promise<RowFacts> {
@@ -445,10 +508,7 @@ const refusals: Readonly<Record<number, DateRow['outcome']>> = {
 };
 
 /** Verdicts that a run does not mention. */
-const isSilent: ReadonlySet<Verdict> = new Set(['withdrawn', 'skipped', 'closing']);
-
-/** Maximum number of attempts at a date whose records are read. */
-const maxAttempts = 20;
+const isSilent: ReadonlySet<Verdict> = new Set(['bought', 'withdrawn', 'skipped', 'closing']);
 
 /** How far before this machine's time orders are listed, since its clock may be fast, ms. */
 const clockReserveMs = 50 * 3600 * 1000;

@@ -133,7 +133,8 @@ export function sinceAfter(
   return since;
 }
 
-function couldBeBought(entry: StandingEntry, day: Day, now: number): boolean {
+/** Whether a date is due and not too late, whatever was ordered for it. Pure. */
+export function couldBeBought(entry: StandingEntry, day: Day, now: number): boolean {
   if (occurrences(entry.schedule, day, day).length === 0) return false;
   const at = dueAt(entry.schedule, day);
   return at >= sinceOf(entry) && at <= now && now <= at + entry.lateMs;

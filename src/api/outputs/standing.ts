@@ -26,7 +26,7 @@ const dateFields = {
   name: text,
   id: id.describe('of the standing order'),
   date: day.describe('in its time zone'),
-  due_at: time,
+  due_at: time.nullable().describe('null where its standing order is gone'),
 };
 
 export const StandingDate = own({

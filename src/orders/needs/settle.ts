@@ -52,12 +52,14 @@ type Request<N extends JournaledOperation> = Pick<Purchase<N>, 'order' | 'intent
 
 /**
  * @param settled receives the result if an attempt turns out to be this command's own request. Without it, a request in
- * doubt is not sent again.
+ * doubt is not sent again. @param sendsAgain is false where a request in doubt is only looked for, and given up if the
+ * service does not list its order.
  */
 export async function sourcesFor<N extends JournaledOperation>(
   context: OrderContext,
   purchase: Request<N>,
   settled?: Settled<N>,
+  { sendsAgain = true }: { readonly sendsAgain?: boolean } = {},
 ): Promise<NeedSources> {
   const client = await context.client();
   const now = () => context.serviceClock.now();
@@ -73,8 +75,10 @@ export async function sourcesFor<N extends JournaledOperation>(
   await heedChain(context, sources, purchase);
   return {
     ...sources,
-    settle: (attempt, isOnly) => settleAttempt(context, sources, purchase, attempt, { settled, isOnly }),
+    settle: (attempt, isOnly) =>
+      settleAttempt(context, sources, purchase, attempt, { settled, isOnly, sendsAgain }),
     mayResend: (attempt) => {
+      if (!sendsAgain) return false;
       const record = recordOf(journal, context, attempt);
       return record?.state === 'intended' && isSameRequest(record, purchase.intent);
     },
@@ -176,7 +180,11 @@ async function settleAttempt<N extends JournaledOperation>(
   sources: Listing,
   { order, intent }: Request<N>,
   attempt: Attempt,
-  { settled, isOnly }: { readonly settled: Settled<N> | undefined; readonly isOnly: boolean },
+  {
+    settled,
+    isOnly,
+    sendsAgain,
+  }: { readonly settled: Settled<N> | undefined; readonly isOnly: boolean; readonly sendsAgain: boolean },
 ): Promise<Outcome> {
   const { state } = attempt;
   if (attempt.upload !== undefined) return settleRow(context, order, attempt, attempt.upload);
@@ -205,10 +213,15 @@ async function settleAttempt<N extends JournaledOperation>(
       if (wasSentWithOtherKey(record, intent)) {
         const found = await findAttempt(context, order, attempt, record);
         const isToOrder = isOnly && isSameRequest(record, intent);
-        return found.orderId === undefined && isToOrder ? giveUp(context, attempt, record) : found;
+        return found.orderId === undefined && isToOrder ? giveUp(context, attempt, record, intent) : found;
       }
       // A request with different content cannot settle the request in doubt.
       if (!isSameRequest(record, intent)) return { state };
+      if (!sendsAgain) {
+        const found = await settleFound(context, intent, record);
+        if (!found) return giveUp(context, attempt, record, intent);
+        return { state: 'placed', orderId: textIn(found.order, 'id') };
+      }
       // Where another order may be live, this one is not sent again, in case that one was enough.
       const made = isOnly
         ? await settleOwn(context, intent, record)
@@ -409,18 +422,19 @@ async function isSettledBy(
 const listLagMs = 300_000;
 
 /**
- * Gives up a request that another key of this user left in doubt, and that the service does not list. It is never sent
- * again, since only its own key shows who recorded it, but no longer stands in the way.
- * @throws ErrandError conflict as long as the service may not list its order yet.
+ * Gives up a request in doubt that is not to be sent again, and that the service does not list: one of another key of
+ * this user, since only its own key shows who recorded it, or one that nobody wants any more. It no longer stands in the
+ * way. @throws ErrandError conflict as long as the service may not list its order yet.
  */
 async function giveUp(
   context: OrderContext,
   { state, madeAt }: Attempt,
   record: JournalRecord,
+  intent: Pick<Intent, 'account'>,
 ): Promise<Outcome> {
   const { key, base_url: baseUrl } = record;
   const leftMs = madeAt + listLagMs - context.serviceClock.now();
-  if (leftMs > 0) throw mayBeListedLater(record, leftMs);
+  if (leftMs > 0) throw mayBeListedLater(record, leftMs, !wasSentWithOtherKey(record, intent));
   const journal = await context.journal();
   if ((await journal.claim(record, false)).state !== 'intended') return { state };
   await journal.forget(key, baseUrl);
@@ -428,10 +442,16 @@ async function giveUp(
   return { state: 'unsent' };
 }
 
-const mayBeListedLater = ({ key, sent_with: sentWith }: JournalRecord, leftMs: number): ErrandError =>
+const mayBeListedLater = (
+  { key, sent_with: sentWith }: JournalRecord,
+  leftMs: number,
+  isOwn: boolean,
+): ErrandError =>
   new ErrandError(
     'conflict',
-    `${key} is in doubt and was sent with another key, ${sentWith}; nothing was ordered`,
+    isOwn
+      ? `the service may not list the order of ${key} yet; nothing was ordered`
+      : `${key} is in doubt and was sent with another key, ${sentWith}; nothing was ordered`,
     {
       idempotencyKey: key,
       outcome: 'unknown',

@@ -242,6 +242,69 @@ describe('a standing order', () => {
   });
 });
 
+describe('a date in doubt whose entry was changed meanwhile', () => {
+  /** Adds an entry, and runs it against a service that answers no order. */
+  async function inDoubt(fault: string): Promise<Workspace> {
+    const workspace = place();
+    await add(workspace, 'test-success', '--starts', dayFrom(0));
+    await errand(workspace, ['sandbox', 'fault', `${fault}@POST /orders`]);
+    const lost = await run(workspace, '--retries', '0');
+    expect([lost.code, rowsOf(lost)], lost.stderr).toMatchObject([10, [{ outcome: 'unknown' }]]);
+    await errand(workspace, ['sandbox', 'fault', '--off']);
+    return workspace;
+  }
+
+  const edits: readonly (readonly [string, readonly string[]])[] = [
+    ['product', ['edit', 'coffee', '--max-price', '$77']],
+    ['address', ['edit', 'coffee', '--city', 'Dallas']],
+    ['cadence', ['edit', 'coffee', '--every', '3w']],
+    ['start', ['edit', 'coffee', '--starts', dayFrom(9)]],
+    ['state', ['pause', 'coffee']],
+    ['dates', ['skip', 'coffee', dayFrom(0)]],
+    ['place in the file', ['remove', 'coffee']],
+  ];
+
+  test.each(edits)('is settled by its order, which is there, whatever became of its %s', async (_, words) => {
+    const workspace = await inDoubt('truncate');
+    const edited = await errand(workspace, ['standing', ...words]);
+    expect(edited.code, edited.stderr).toBe(0);
+    const dry = await run(workspace, '--dry-run');
+    expect([dry.code, rowsOf(dry)]).toMatchObject([10, [{ outcome: 'unknown', exit_code: 10 }]]);
+    const settled = await run(workspace);
+    expect(settled.code, settled.stderr).toBe(0);
+    expect(rowsOf(settled)).toMatchObject([
+      { outcome: 'existed', date: dayFrom(0), order_id: expect.any(String) },
+    ]);
+    expect(rowsOf(await run(workspace))).toEqual([]);
+    expect(await ordersIn(workspace)).toBe(1);
+    const left = await errand(workspace, ['order', 'journal', 'list', '-o', 'json']);
+    expect(rowsOf(left)).toEqual([]);
+  });
+
+  test.each(edits)(
+    'is reported, and given up once lists show no order, whatever became of its %s',
+    async (_, words) => {
+      const workspace = await inDoubt('reset-before');
+      const edited = await errand(workspace, ['standing', ...words]);
+      expect(edited.code, edited.stderr).toBe(0);
+      const early = await run(workspace);
+      expect([early.code, rowsOf(early)], early.stderr).toMatchObject([10, [{ outcome: 'unknown' }]]);
+      expect(early.stderr).toMatch(/errand order journal resume [0-9a-f]{36}/);
+      expect(await ordersIn(workspace)).toBe(0);
+      await advance(workspace, '6m');
+      const later = await run(workspace);
+      expect(later.code, later.stderr).toBe(0);
+      expect(later.stderr).toContain('it is given up');
+      const left = await errand(workspace, ['order', 'journal', 'list', '-o', 'json']);
+      expect(rowsOf(left)).toEqual([]);
+      // The entry still has the date where its content alone was changed.
+      const isWanted = words.includes('--max-price') || words.includes('--city') || words.includes('--every');
+      expect(rowsOf(later)).toMatchObject(isWanted ? [{ outcome: 'placed', date: dayFrom(0) }] : []);
+      expect(await ordersIn(workspace)).toBe(isWanted ? 1 : 0);
+    },
+  );
+});
+
 describe('the file', () => {
   test('is not used where others may change it', async () => {
     const workspace = place();
@@ -314,16 +377,34 @@ describe('two machines', () => {
     );
     for (const { environment } of made)
       if (!environment.ERRAND_DATABASE_URL) delete environment.ERRAND_DATABASE_URL;
-    return { url, made };
+    return { url, made, host };
   }
 
-  const addTo = (workspace: Workspace, url: string, ...more: string[]) =>
+  const addTo = (workspace: Workspace, url: string, name = 'coffee', starts = dayFrom(0)) =>
     errand(workspace, [
-      ...['standing', 'add', 'coffee', '--product', `${url}/shop/test-success`, '--max-price', '$50'],
+      ...['standing', 'add', name, '--product', `${url}/shop/test-success`, '--max-price', '$50'],
       ...['--first-name', 'Ada', '--last-name', 'Example', '--address-line1', '100 Congress Avenue'],
       ...['--city', 'Austin', '--state', 'TX', '--postal-code', '78701', '--country', 'US'],
-      ...['--phone-number', '5125550100', '--every', '1w', '--starts', dayFrom(0), ...more],
+      ...['--phone-number', '5125550100', '--every', '1w', '--starts', starts],
     ]);
+
+  test('settle what is in doubt, although the file says again what it said when nothing was due', async () => {
+    const { url, made, host } = await machines(1);
+    const [machine] = made;
+    if (!machine) return expect.fail('there is no machine');
+    const fault = (...words: string[]) =>
+      errand(host, ['sandbox', 'fault', ...words, '--base-url', url, '-o', 'json']);
+    await addTo(machine, url, 'far', dayFrom(30));
+    const before = readFileSync(fileOf(machine));
+    expect((await run(machine)).code).toBe(0);
+    await addTo(machine, url);
+    await fault('truncate@POST /orders');
+    expect((await run(machine, '--retries', '0')).code).toBe(10);
+    await fault('--off');
+    writeFileSync(fileOf(machine), before);
+    const settled = await run(machine);
+    expect([settled.code, rowsOf(settled)], settled.stderr).toMatchObject([0, [{ outcome: 'existed' }]]);
+  });
 
   test('that share the file buy each date once', async () => {
     const { url, made } = await machines(3);

@@ -1,0 +1,68 @@
+import { journalCommand } from '../../journal/journal-command.ts';
+import type { JournalRecord } from '../../journal/journal-record.ts';
+import { ErrandError, stopOf } from '../../platform/errors.ts';
+import { whereFlags } from '../../run/context-flags.ts';
+import type { OrderContext } from '../../run/order-context.ts';
+import type { OrderRecord } from '../order-record.ts';
+import { readOrder } from '../submit/existing.ts';
+import { asOrder, intentOf } from '../submit/intent.ts';
+import { decideWithService } from './decide-with-service.ts';
+import { referenceIn } from './reference.ts';
+import { sourcesFor } from './settle.ts';
+import { windowsOf } from './windows.ts';
+
+/**
+ * Settles a request for a reference by what was sent, and never sends it again: looks for its order, and gives the
+ * request up if the service has none. One that has an order already is reported with this run.
+ * @returns the order; undefined if nothing came of the request. @throws ErrandError in_doubt as long as that is not
+ * known, with the commands that settle it.
+ */
+export async function settleSent(
+  context: OrderContext,
+  record: JournalRecord,
+): Promise<OrderRecord | undefined> {
+  const { key, base_url: baseUrl } = record;
+  const journal = await context.journal();
+  let cause: ErrandError | undefined;
+  if (record.state === 'intended')
+    try {
+      await lookFor(context, record);
+    } catch (error) {
+      if (!(error instanceof ErrandError) || stopOf(error)) throw error;
+      cause = error;
+    }
+  const found = journal.find(key, baseUrl);
+  if (!found || found.state === 'intended' || found.state === 'damaged')
+    throw inDoubt(context, record, cause);
+  if (found.order_id === null) return undefined;
+  journal.recall(found);
+  return readOrder(await context.client(), found.order_id);
+}
+
+async function lookFor(context: OrderContext, record: JournalRecord): Promise<void> {
+  const { idempotency_key: _, ...body } = await asOrder(record);
+  const intent = await intentOf(context, 'order.create', { key: '', keyOrigin: 'made', body });
+  const sources = await sourcesFor(context, { order: body, intent }, {}, { sendsAgain: false });
+  const request = { door: 'standing', statement: {}, windows: windowsOf(context) } as const;
+  await decideWithService(sources, request, body, referenceIn(body.metadata));
+}
+
+function inDoubt(
+  context: OrderContext,
+  { key, created_at: since }: JournalRecord,
+  cause: ErrandError | undefined,
+): ErrandError {
+  const why = cause?.message ?? `${key} was sent, and what came of it is not known`;
+  const where = whereFlags(context);
+  return new ErrandError('in_doubt', `in doubt since ${since}: ${why}`, {
+    ...cause?.facts,
+    outcome: 'unknown',
+    retryable: true,
+    idempotencyKey: key,
+    cause,
+    next: [
+      { command: journalCommand('resume', key, where), when: 'to send again what was sent, with its key' },
+      { command: journalCommand('forget', key, where), when: 'to give it up, once you have looked' },
+    ],
+  });
+}
