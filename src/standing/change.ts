@@ -35,6 +35,16 @@ export function addEntry(
   if (isMap(orders)) orders.flow = false;
 }
 
+/** Says from when on the dates of an entry count, and of which schedule that is said. @param since ms since the epoch. */
+export function setSince(
+  document: Document,
+  { name, scheduleVersion }: Pick<StandingEntry, 'name' | 'scheduleVersion'>,
+  since: number,
+): void {
+  document.setIn(['orders', name, 'since'], new Date(since).toISOString());
+  document.setIn(['orders', name, 'since_schedule'], scheduleVersion);
+}
+
 /** Maximum number of former versions that the file lists. */
 const maxFormer = 8;
 

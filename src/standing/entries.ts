@@ -23,6 +23,10 @@ export interface StandingEntry {
   readonly agreement: 'typed' | 'policy' | undefined;
   /** From when on its dates count, ms since the epoch, by the service's clock. No date that was due before is bought. */
   readonly since: number | undefined;
+  /** Short hash of the schedule that `since` was written for; undefined if the file does not say. */
+  readonly sinceSchedule: string | undefined;
+  /** Short hash of the schedule as it is. */
+  readonly scheduleVersion: string;
   /** Versions of the entry before this one. */
   readonly former: readonly string[];
   /** What is bought, in the notation of an order file. */
@@ -47,6 +51,7 @@ export const entryFields = [
   'paused',
   'live',
   'since',
+  'since_schedule',
   'former',
   'order',
 ] as const;
@@ -103,7 +108,7 @@ function readEntry(tree: YamlTree, { text: name, location: at }: Key, location: 
       `"${name}" cannot name a standing order: letters, digits, . _ - only, at most 64, a letter or digit first`,
     );
   const fields = tree.fields(location, entryFields);
-  const { id, order, late, skip, paused, live, since, former } = fields;
+  const { id, order, late, skip, paused, live, since, since_schedule: stamp, former } = fields;
   if (!id) throw tree.refused(location, `has no id; give it a random one, such as id: "${newId()}"`);
   if (!order) throw tree.refused(location, 'has no order: what is bought, as in an order file');
   const plain = tree.plain(order);
@@ -125,14 +130,18 @@ function readEntry(tree: YamlTree, { text: name, location: at }: Key, location: 
     isPaused: paused ? tree.choice(paused, ['true', 'false']) === 'true' : false,
     agreement: live ? agreements[tree.choice(live, ['true', 'false', 'policy'])] : undefined,
     since: since ? readMoment(tree, since) : undefined,
+    sinceSchedule: stamp ? readPattern(tree, stamp, versionPattern, 'a version in quotes') : undefined,
+    scheduleVersion: shortHash({ schedule: terms.schedule, lateMs: terms.lateMs }),
     former: former
       ? tree.list(former).map((one) => readPattern(tree, one, versionPattern, 'a version in quotes'))
       : [],
     // Must never change: orders at the service carry it.
-    version: sha256(canonicalJson(terms)).slice(0, 12),
+    version: shortHash(terms),
     position: tree.positionOf(at),
   };
 }
+
+const shortHash = (value: unknown): string => sha256(canonicalJson(value)).slice(0, 12);
 
 const agreements = { true: 'typed', false: undefined, policy: 'policy' } as const;
 

@@ -26,6 +26,8 @@ export const fileOption = {
 export interface EntryFile {
   readonly path: string;
   readonly bytes: Buffer | undefined;
+  /** When it was changed last, before a command did so, by this machine's clock, ms since the epoch. */
+  readonly changedAt: number;
 }
 
 /**
@@ -33,9 +35,14 @@ export interface EntryFile {
  * @throws UsageError if it may be changed by others, cannot be read, or is named and does not exist.
  */
 export function readEntryFile({ settings }: Pick<Context, 'settings'>, given: string | undefined): EntryFile {
-  const path = pathOf(settings, given);
-  return { path, bytes: guardedBytes(path, given !== undefined) };
+  return fileAt(pathOf(settings, given), given !== undefined);
 }
+
+const fileAt = (path: string, isNamed: boolean): EntryFile => ({
+  path,
+  bytes: guardedBytes(path, isNamed),
+  changedAt: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
+});
 
 /** Path of the file that is named, or of the default one. */
 const pathOf = ({ folders }: Context['settings'], given: string | undefined): string =>
@@ -65,7 +72,10 @@ function guardedBytes(path: string, isNamed: boolean): Buffer | undefined {
 }
 
 /** The entries of a file. @throws UsageError naming file, line and column. */
-export async function entriesOf({ path, bytes }: EntryFile): Promise<readonly StandingEntry[]> {
+export async function entriesOf({
+  path,
+  bytes,
+}: Omit<EntryFile, 'changedAt'>): Promise<readonly StandingEntry[]> {
   if (bytes === undefined) return [];
   const { readEntries } = await import('./entries.ts');
   return readEntries(path, textOf(path, bytes));
@@ -99,8 +109,7 @@ export function entryNamed(entries: readonly StandingEntry[], name: string, path
 }
 
 /** The file after a change. */
-export interface ChangedFile {
-  readonly path: string;
+export interface ChangedFile extends EntryFile {
   readonly entries: readonly StandingEntry[];
 }
 
@@ -143,17 +152,17 @@ export async function changeEntryFile(
     mayBeMissing: true,
   });
   try {
-    const bytes = guardedBytes(path, false);
+    const { bytes, changedAt } = fileAt(path, false);
     const { text, entries } = await draftOf({ path: named, bytes }, change);
     replaceFile(path, text);
-    return { entries, path: named };
+    return { entries, path: named, bytes: Buffer.from(text), changedAt };
   } finally {
     await release();
   }
 }
 
 async function draftOf(
-  { path, bytes }: EntryFile,
+  { path, bytes }: Omit<EntryFile, 'changedAt'>,
   change: EntryChange,
 ): Promise<{ readonly text: string; readonly entries: readonly StandingEntry[] }> {
   const before = await entriesOf({ path, bytes });

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { isObject, listIn, numberIn, own, setOwn, textIn } from '../api/json.ts';
 import { writeWhole } from '../journal/saved-files.ts';
 import { readPrivateFile } from '../platform/private-files.ts';
 import type { Context } from '../run/context.ts';
 import type { Day } from './cadence.ts';
+import type { ScheduleFields } from './schedule-fields.ts';
 
 /** Maximum number of versions of an entry to remember. */
 const maxVersions = 50;
@@ -16,6 +18,17 @@ export interface KnownEntry {
   readonly closed: Day | undefined;
 }
 
+/** The schedule of an entry that this machine knows, and from when on its dates count. */
+export interface KnownSchedule {
+  /** What the file says of that. */
+  readonly stamp: string;
+  readonly terms: ScheduleFields;
+  /** Ms since the epoch, by the service's clock; undefined if all of them count. */
+  readonly since: number | undefined;
+  /** When the schedule was edited by hand, ms since the epoch; undefined if it was not. */
+  readonly editedAt: number | undefined;
+}
+
 /** Until when no date of a file can be due, by this machine's clock, ms since the epoch. */
 export interface Idle {
   /** SHA-256 of the file. */
@@ -25,8 +38,8 @@ export interface Idle {
 }
 
 /**
- * What `standing run` remembers on this machine between runs. It only saves requests and repeated reports, and nothing
- * that is bought depends on it: a file that is missing, unreadable or invalid counts as empty.
+ * What this machine remembers between runs. It saves requests and repeated reports, and tells an edit of a schedule by
+ * hand. A file that is missing, unreadable or invalid counts as empty: no date is bought twice then.
  */
 export class RunMemory {
   readonly #folder: string;
@@ -78,6 +91,17 @@ export class RunMemory {
     if (closed === undefined || day > closed) this.#set(['closed', this.#service, id], day);
   }
 
+  schedule(id: string): KnownSchedule | undefined {
+    const found = own(own(own(this.#value, 'schedules'), this.#service), id);
+    const [stamp, terms] = [textIn(found, 'stamp'), own(found, 'terms')];
+    if (stamp === undefined || !isScheduleFields(terms)) return undefined;
+    return { stamp, terms, since: numberIn(found, 'since'), editedAt: numberIn(found, 'editedAt') };
+  }
+
+  setSchedule(id: string, known: KnownSchedule): void {
+    if (!isDeepStrictEqual(this.schedule(id), known)) this.#set(['schedules', this.#service, id], known);
+  }
+
   /** Writes what has changed. */
   save(): void {
     if (!this.#isChanged) return;
@@ -115,3 +139,7 @@ function withValue(
   setOwn(changed, name, rest.length === 0 ? value : withValue(isObject(inner) ? inner : {}, rest, value));
   return changed;
 }
+
+/** Whether a value has the form of a schedule. Whoever reads it checks what it says. */
+const isScheduleFields = (value: unknown): value is ScheduleFields =>
+  isObject(value) && ['at', 'time_zone', 'late'].every((name) => typeof value[name] === 'string');

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { numberIn, textIn } from '../api/json.ts';
 import type { Output } from '../api/outputs/index.ts';
 import type { Shape } from '../api/schemas/index.ts';
@@ -17,6 +18,7 @@ import type { Context } from '../run/context.ts';
 import { whereFlags } from '../run/context-flags.ts';
 import { type Day, dateText, dayAt, dueAt, nextDates } from './cadence.ts';
 import { isLimited } from './consent.ts';
+import { countAndRemember, rememberedEntry } from './counting.ts';
 import type { StandingEntry } from './entries.ts';
 import { entriesOf, entryNamed } from './file.ts';
 import {
@@ -29,6 +31,7 @@ import {
 } from './orders.ts';
 import {
   couldBeBought,
+  covers,
   foreignOrder,
   idleUntil,
   listSince,
@@ -39,6 +42,7 @@ import {
 } from './plan.ts';
 import { type OpenRequest, openRequests, settleRequest } from './requests.ts';
 import type { Running, RunRequest, RunResult } from './run.ts';
+import { isoMinute, scheduleFieldsOf } from './schedule-fields.ts';
 import { noTime, serviceTime } from './service-time.ts';
 
 type DateRow = Output<'StandingDate'>;
@@ -108,7 +112,8 @@ function checkFolders({ looseFolders }: Context): void {
 
 function mayBeDue({ context, memory }: Running, entry: StandingEntry): boolean {
   if (context.settings.baseUrl.value === embeddedUrl) return true;
-  return idleUntil(entry, context.clock.now(), memory.entry(entry.id).closed) === undefined;
+  const { closed } = memory.entry(entry.id);
+  return idleUntil(rememberedEntry(entry, memory), context.clock.now(), closed) === undefined;
 }
 
 /** Has the next run look at everything, whatever the file says by then. */
@@ -120,7 +125,9 @@ function forgetIdle({ file, memory }: Running): void {
 /** Remembers until when no run has anything to do. A run that has left something undone comes back. */
 function rememberIdle({ context, file, memory, sha256 }: Running, entries: readonly StandingEntry[]): void {
   const now = context.clock.now();
-  const ends = entries.map((entry) => idleUntil(entry, now, memory.entry(entry.id).closed));
+  const ends = entries.map((entry) =>
+    idleUntil(rememberedEntry(entry, memory), now, memory.entry(entry.id).closed),
+  );
   const isIdle = ends.every((end) => end !== undefined);
   const until = Math.min(Number.MAX_SAFE_INTEGER, ...ends.map((end) => end ?? 0));
   memory.setIdle(file.path, isIdle ? { sha256, from: now, until } : undefined);
@@ -160,7 +167,8 @@ function hintsFor(
 /** Works through the dates of one entry. */
 class EntryRun {
   readonly #running: Running;
-  readonly #entry: StandingEntry;
+  /** Its dates count from when the file and this machine know them to. */
+  #entry: StandingEntry;
   /** Flags that make a suggested command use the same file and service. */
   readonly #where: string;
   /** What earlier runs have sent for it, and not settled or reported, by date. */
@@ -176,47 +184,77 @@ class EntryRun {
   /** Adds a row for each date that there is something to say about. @returns whether the run has to end. */
   async work(rows: DateRow[], until: number | undefined): Promise<boolean> {
     const { context, memory } = this.#running;
-    const entry = this.#entry;
-    const { closed, versions } = memory.entry(entry.id);
+    const { closed, versions } = memory.entry(this.#entry.id);
     await context.ready();
     const client = await context.client();
     const inDoubt = await this.#settleChanged(rows);
-    if (entry.isPaused) return false;
-    const sinceAt = (now: number): number => listSince(entry, { now: now - clockReserveMs, closed });
+    if (this.#entry.isPaused) return false;
+    const sinceAt = (now: number): number => listSince(this.#entry, { now: now - clockReserveMs, closed });
     const since = sinceAt(context.clock.now());
-    let orders = await listDateOrders(client, entry, since);
+    let orders = await listDateOrders(client, this.#entry, since);
     if (!context.serviceClock.isHeard) throw noTime();
     const needed = sinceAt(context.serviceClock.now());
-    if (needed < since) orders = await listDateOrders(client, entry, needed);
+    if (needed < since) orders = await listDateOrders(client, this.#entry, needed);
     if (!context.previewsRequests) {
-      memory.addVersion(entry.id, entry.version);
+      memory.addVersion(this.#entry.id, this.#entry.version);
       memory.save();
     }
     const now = context.serviceClock.now();
+    const leftOut = this.#count();
+    const entry = this.#entry;
     const foreign = foreignOrder(entry, orders, versions);
     if (foreign) {
       const row = this.#row(foreign.day, this.#differs(foreign.id, foreign.version, foreign.day));
       rows.push(row);
       if (!context.previewsRequests) await context.report(this.#errorOf(row));
-      for (const request of this.#open.values()) await this.#settle(request, rows);
+      await this.#settleRest(rows);
       return false;
     }
+    const isMet = (day: Day): boolean => orders.some((one) => one.day === day || covers(entry, one, day));
+    for (const day of leftOut) if (!isMet(day)) rows.push(this.#row(day, this.#leftOut()));
     const planned = planDates(entry, { now, orders, closed, until });
     for (const date of planned) {
       if (inDoubt.has(date.day)) continue;
-      const request = this.#open.get(date.day);
-      if (request && date.verdict !== 'place') {
-        await this.#settle(request, rows);
-        continue;
-      }
+      if (this.#open.has(date.day) && date.verdict !== 'place') continue;
+      this.#open.delete(date.day);
       const facts = context.previewsRequests ? await this.#preview(date, now) : await this.#do(date, now);
       if (facts) rows.push(this.#row(date.day, facts));
       if (facts?.exit_code === exitCodes.authentication || facts?.exit_code === exitCodes.unavailable)
         return true;
     }
+    await this.#settleRest(rows);
     if (!context.previewsRequests)
       for (const { day, isOver } of planned) if (isOver) memory.close(entry.id, day);
     return false;
+  }
+
+  /**
+   * Finds out from when on the dates of the entry count.
+   * @returns the dates that an edit by hand would have brought in behind, where this run is the first to see it.
+   */
+  #count(): readonly Day[] {
+    const { context, file, memory } = this.#running;
+    const before = memory.schedule(this.#entry.id);
+    const { entry, leftOut, known } = countAndRemember(context, { file, memory, entry: this.#entry });
+    this.#entry = entry;
+    return before?.stamp === known.stamp && isDeepStrictEqual(before.terms, known.terms) ? [] : leftOut;
+  }
+
+  /** What there is to say about a date that an edit by hand brings in behind. */
+  #leftOut(): RowFacts {
+    const { name } = this.#entry;
+    const { late } = scheduleFieldsOf(this.#entry);
+    return {
+      outcome: 'skipped',
+      exit_code: 0,
+      message: 'it was due before the schedule was edited by hand',
+      next: [
+        {
+          command: shellLine`errand standing edit ${name} --late ${late}` + this.#where,
+          when: 'to write down from when on its dates count, for machines that have not seen it before',
+        },
+      ],
+    };
   }
 
   /**
@@ -234,6 +272,11 @@ class EntryRun {
       if (row?.outcome === 'unknown') inDoubt.add(request.day);
     }
     return inDoubt;
+  }
+
+  /** Settles what was sent for dates that another order decides. */
+  async #settleRest(rows: DateRow[]): Promise<void> {
+    for (const request of this.#open.values()) await this.#settle(request, rows);
   }
 
   async #settle(request: OpenRequest, rows: DateRow[]): Promise<DateRow | undefined> {
@@ -533,5 +576,3 @@ const afterFailure = (before: DateOrder | undefined): string | null =>
   before ? `the one before (${before.id}) ended: ${stateText(before.order)}` : null;
 
 const minutes = (ms: number): number => Math.ceil(ms / 60_000) * 60_000;
-
-const isoMinute = (moment: number): string => `${new Date(moment).toISOString().slice(0, 16)}Z`;

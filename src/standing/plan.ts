@@ -140,16 +140,20 @@ export function couldBeBought(entry: StandingEntry, day: Day, now: number): bool
   return at >= sinceOf(entry) && at <= now && now <= at + entry.lateMs;
 }
 
+/** Whether a live order of another date makes a date needless. Pure. */
+export const covers = (
+  { schedule }: Pick<StandingEntry, 'schedule'>,
+  { day, state }: Pick<DateOrder, 'day' | 'state'>,
+  other: Day,
+): boolean => day !== other && state === 'placed' && Math.abs(day - other) < halfStep(schedule);
+
 function planDate(entry: StandingEntry, { now, orders }: Facts, day: Day, at: number): PlannedDate {
   const isTooLate = now > at + entry.lateMs;
   const isOver = now > at + entry.lateMs + maxLagMs;
   const own = orders.filter((order) => order.day === day);
   const live = own.find(({ state }) => state === 'placed');
   const withdrawn = own.find(({ state }) => state === 'cancelled' || state === 'returned');
-  const near = orders.find(
-    (order) =>
-      order.day !== day && order.state === 'placed' && Math.abs(order.day - day) < halfStep(entry.schedule),
-  );
+  const near = orders.find((order) => covers(entry, order, day));
   const decided = (verdict: Verdict, order?: DateOrder): PlannedDate => ({
     ...{ day, dueAt: at, verdict, order, isOver },
   });

@@ -1,7 +1,6 @@
 import { numberIn, objectsIn, own, textIn } from '../api/json.ts';
 import type { Output } from '../api/outputs/index.ts';
 import type { Column } from '../format/result.ts';
-import { durationFlag } from '../format/time.ts';
 import { absentAsNull, changesText, differences } from '../orders/compare.ts';
 import { stateOfOrder } from '../orders/order-record.ts';
 import type { Body } from '../orders/submit/intent.ts';
@@ -9,10 +8,12 @@ import { ErrandError, stopOf } from '../platform/errors.ts';
 import { safeText } from '../platform/redact/safe-text.ts';
 import type { Context } from '../run/context.ts';
 import { moneyOf } from '../spending/money-of-order.ts';
-import { cadenceText, type Day, dateText, dayAt, dueAt, halfStep, nextDates } from './cadence.ts';
+import { type Day, dateText, dayAt, dueAt, halfStep, nextDates } from './cadence.ts';
+import type { CountedEntry } from './counting.ts';
 import type { StandingEntry } from './entries.ts';
 import { type DateOrder, listDateOrders } from './orders.ts';
 import { planDates } from './plan.ts';
+import { isoMinute, scheduleFieldsOf } from './schedule-fields.ts';
 
 type Entry = Omit<Output<'StandingOrder'>, 'next'>;
 
@@ -26,18 +27,16 @@ export function shownEntry(
   now: number,
   orders?: readonly DateOrder[],
 ): Entry {
-  const { name, id, schedule, lateMs, skipped, isPaused, agreement, since, version, order } = entry;
-  const { recurs, dates, ends, count, atMinute, timeZone } = schedule;
+  const { name, id, schedule, skipped, isPaused, agreement, since, version, order } = entry;
+  const { every, starts, dates, ends, count, ...fields } = scheduleFieldsOf(entry);
   const next = comingDates(entry, now, orders);
   return {
     ...{ name, id, file, version, count: count ?? null, live: agreement !== undefined },
-    every: recurs ? cadenceText(recurs.cadence) : null,
-    starts: recurs ? dateText(recurs.starts) : null,
-    dates: dates.map(dateText),
-    at: timeText(atMinute),
-    time_zone: timeZone,
-    ends: ends === undefined ? null : dateText(ends),
-    late: durationFlag(lateMs),
+    every: every ?? null,
+    starts: starts ?? null,
+    dates: [...(dates ?? [])],
+    ends: ends ?? null,
+    ...fields,
     skip: skipped.map(dateText),
     state: isPaused ? 'paused' : next.length === 0 ? 'ended' : 'active',
     since: since === undefined ? null : new Date(since).toISOString(),
@@ -73,9 +72,6 @@ function comingDates(
   });
   return [...due.map(({ day }) => day), ...next].slice(0, maxNext);
 }
-
-const timeText = (minute: number): string =>
-  `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}`;
 
 /** When an entry recurs, in words: `2w from 2026-12-01 at 07:30 Europe/Berlin`. */
 export function scheduleText({ every, starts, dates, at, time_zone: zone, ends, count }: Entry): string {
@@ -151,6 +147,12 @@ export function spentOn(orders: readonly DateOrder[] | undefined): number | null
   if (sums.some(({ currency }) => currency !== 'USD')) return null;
   return sums.reduce((total, { net }) => total + net, 0);
 }
+
+/** What an edit of the schedule by hand comes to. */
+export const editText = ({ editedAt, entry: { since = 0 } }: CountedEntry): readonly string[] =>
+  editedAt === undefined
+    ? []
+    : [`the schedule was edited by hand; no date that was due before ${isoMinute(since)} comes in`];
 
 /** What the next order does otherwise than the last, and which dates fall to an order that is there. Pure. @param body is the next order. */
 export function changesOf(

@@ -40,6 +40,9 @@ export const fileOfStandingOrders = () => {
             .optional()
             .describe('whether it may spend real money; policy: while a policy with a limit holds'),
           since: z.iso.datetime().optional().describe('no date that was due before is bought'),
+          since_schedule: version
+            .optional()
+            .describe('short hash of the schedule that since is of; commands write it'),
           former: z.array(version).optional().describe('versions of the entry before this one'),
           order: z.strictObject(order).describe('what is bought, as in an order file'),
         }),

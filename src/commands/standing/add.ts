@@ -32,7 +32,7 @@ export const add = defineCommand({
   async run(context, { name, standing, ...input }) {
     const [
       { changeEntryFile, checkEntryChange, entryNamed },
-      { addEntry },
+      { addEntry, setSince },
       { newId, namePattern, entryDefaults, readableZone },
       { sinceFor },
     ] = await Promise.all([
@@ -64,11 +64,13 @@ export const add = defineCommand({
           ...fields,
           ...(input.every !== undefined && { starts: input.starts ?? tomorrow() }),
           since: new Date(now).toISOString(),
+          since_schedule: '0'.repeat(12),
           ...(live !== undefined && { live }),
           order,
         });
-        const { schedule } = entryNamed(parse(), name, path);
-        document.setIn(['orders', name, 'since'], new Date(sinceFor(schedule, now)).toISOString());
+        // Both are known once the schedule is read.
+        const entry = entryNamed(parse(), name, path);
+        setSince(document, entry, sinceFor(entry.schedule, now));
       };
     await checkEntryChange(context, standing, adding(context.clock.now(), undefined));
     const { serviceTime } = await import('../../standing/service-time.ts');

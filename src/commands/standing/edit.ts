@@ -44,11 +44,15 @@ export const edit = defineCommand({
       change,
       { sinceAfter },
       { serviceTime },
+      { countEntry, timesOf },
+      { RunMemory },
     ] = await Promise.all([
       import('../../standing/file.ts'),
       import('../../standing/change.ts'),
       import('../../standing/plan.ts'),
       import('../../standing/service-time.ts'),
+      import('../../standing/counting.ts'),
+      import('../../standing/memory.ts'),
     ]);
     const file = readEntryFile(context, standing);
     const before = entryNamed(await entriesOf(file), name, file.path);
@@ -63,6 +67,8 @@ export const edit = defineCommand({
     const isLive = live ?? before.agreement !== undefined;
     const isChanged = isOrder || Object.keys(fields).length > 0;
     const isRescheduled = Object.keys(fields).length > 0;
+    const known = new RunMemory(context).schedule(before.id);
+    const isByHand = before.sinceSchedule !== undefined && before.sinceSchedule !== before.scheduleVersion;
     const editing =
       (now: number, agreed: true | 'policy' | undefined): EntryChange =>
       (document, entries, path, parse) => {
@@ -89,13 +95,15 @@ export const edit = defineCommand({
         }
         if (isChanged) change.addFormer(document, entry, entry.version);
         else if (follows !== undefined) change.addFormer(document, entry, follows);
-        if (!isRescheduled) return;
+        if (!isRescheduled && !isByHand) return;
+        const counted = countEntry(entry, known, timesOf(context, file, now)).entry;
         const named = fields.starts !== undefined || fields.dates !== undefined;
-        const since = sinceAfter(entry, entryNamed(parse(), name, path), now, { named });
-        document.setIn([...at, 'since'], new Date(since).toISOString());
+        const next = entryNamed(parse(), name, path);
+        const since = isRescheduled ? sinceAfter(counted, next, now, { named }) : counted.since;
+        if (since !== undefined) change.setSince(document, next, since);
       };
     await checkEntryChange(context, standing, editing(context.clock.now(), undefined));
-    const now = isRescheduled ? await serviceTime(context) : context.clock.now();
+    const now = isRescheduled || isByHand ? await serviceTime(context) : context.clock.now();
     const agreed = isLive && (isChanged || !before.agreement) ? await agreement() : undefined;
     const changed = await changeEntryFile(context, standing, editing(now, agreed));
     return entryResult(context, changed, name, standing);

@@ -21,12 +21,15 @@ export const list = defineCommand({
   operations: ['order.list'],
   related: ['standing show', 'standing run'],
   async run(context, { offline = false, standing }) {
-    const [{ entriesOf, readEntryFile }, shown] = await Promise.all([
+    const [{ entriesOf, readEntryFile }, shown, { countAndRemember }, { RunMemory }] = await Promise.all([
       import('../../standing/file.ts'),
       import('../../standing/shown.ts'),
+      import('../../standing/counting.ts'),
+      import('../../standing/memory.ts'),
     ]);
     const file = readEntryFile(context, standing);
     const rows = [];
+    const memory = new RunMemory(context);
     let isRead = !offline;
     for (const entry of await entriesOf(file)) {
       const orders = isRead ? await shown.ordersIfRead(context, entry) : undefined;
@@ -34,7 +37,7 @@ export const list = defineCommand({
       isRead = orders !== undefined;
       rows.push({
         ...shown.shownEntry(
-          entry,
+          countAndRemember(context, { file, memory, entry }).entry,
           file.path,
           offline ? context.clock.now() : context.serviceClock.now(),
           orders,

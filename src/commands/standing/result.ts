@@ -4,7 +4,9 @@ import type { NextStep } from '../../platform/errors.ts';
 import { shellLine, shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
+import { countAndRemember } from '../../standing/counting.ts';
 import { type ChangedFile, entryNamed } from '../../standing/file.ts';
+import { RunMemory } from '../../standing/memory.ts';
 import type { DateOrder } from '../../standing/orders.ts';
 import { scheduleText, shownEntry } from '../../standing/shown.ts';
 
@@ -15,12 +17,18 @@ export const fileFlag = (standing: string | undefined): string =>
 /** An entry after a change, with when it is bought next. @param orders are those of it, if they are known. */
 export function entryResult(
   context: Context,
-  { path, entries }: ChangedFile,
+  changed: ChangedFile,
   name: string,
   standing?: string,
   orders?: readonly DateOrder[],
 ): RecordResult<Output<'StandingOrder'>> {
-  const shown = shownEntry(entryNamed(entries, name, path), path, context.serviceClock.now(), orders);
+  const { path, entries } = changed;
+  const { entry } = countAndRemember(context, {
+    file: changed,
+    memory: new RunMemory(context),
+    entry: entryNamed(entries, name, path),
+  });
+  const shown = shownEntry(entry, path, context.serviceClock.now(), orders);
   const flags = `${fileFlag(standing)}${whereFlags(context)}`;
   const next: readonly NextStep[] = [
     { command: shellLine`errand standing show ${name}` + flags, when: 'to see what it does next' },

@@ -17,17 +17,20 @@ export const resume = defineCommand({
   exitCodes: { 4: 'there is no such standing order' },
   related: ['standing pause'],
   async run(context, { name, standing }) {
-    const [{ changeEntryFile, entriesOf, entryNamed, readEntryFile }, { serviceTime }] = await Promise.all([
-      import('../../standing/file.ts'),
-      import('../../standing/service-time.ts'),
-    ]);
+    const [{ changeEntryFile, entriesOf, entryNamed, readEntryFile }, { setSince }, { serviceTime }] =
+      await Promise.all([
+        import('../../standing/file.ts'),
+        import('../../standing/change.ts'),
+        import('../../standing/service-time.ts'),
+      ]);
     const file = readEntryFile(context, standing);
     const { isPaused } = entryNamed(await entriesOf(file), name, file.path);
     const now = isPaused ? await serviceTime(context) : 0;
     const changed = await changeEntryFile(context, standing, (document, entries, path) => {
-      if (!entryNamed(entries, name, path).isPaused || !isPaused) return;
+      const entry = entryNamed(entries, name, path);
+      if (!entry.isPaused || !isPaused) return;
       document.deleteIn(['orders', name, 'paused']);
-      document.setIn(['orders', name, 'since'], new Date(now).toISOString());
+      setSince(document, entry, now);
     });
     return entryResult(context, changed, name, standing);
   },

@@ -19,24 +19,29 @@ export const show = defineCommand({
   exitCodes: { 4: 'there is no such standing order' },
   related: ['standing list', 'standing edit', 'standing run'],
   async run(context, { name, offline = false, standing }) {
-    const [{ entriesOf, entryNamed, readEntryFile }, shown] = await Promise.all([
-      import('../../standing/file.ts'),
-      import('../../standing/shown.ts'),
-    ]);
+    const [{ entriesOf, entryNamed, readEntryFile }, shown, { countAndRemember }, { RunMemory }] =
+      await Promise.all([
+        import('../../standing/file.ts'),
+        import('../../standing/shown.ts'),
+        import('../../standing/counting.ts'),
+        import('../../standing/memory.ts'),
+      ]);
     const file = readEntryFile(context, standing);
-    const entry = entryNamed(await entriesOf(file), name, file.path);
+    const written = entryNamed(await entriesOf(file), name, file.path);
     const { bodyOf } = await import('../../standing/place-due.ts');
-    const body = await bodyOf(entry);
-    const orders = offline ? undefined : await shown.ordersIfRead(context, entry);
+    const body = await bodyOf(written);
+    const orders = offline ? undefined : await shown.ordersIfRead(context, written);
     const now = offline ? context.clock.now() : context.serviceClock.now();
+    const counted = countAndRemember(context, { file, memory: new RunMemory(context), entry: written });
+    const { entry } = counted;
     const entryShown = shown.shownEntry(entry, file.path, now, orders);
-    const changes = shown.changesOf(entry, body, orders, now);
+    const changes = [...shown.changesOf(entry, body, orders, now), ...shown.editText(counted)];
     return {
       kind: 'record',
       record: {
         ...entryShown,
         last: shown.shownLast(orders),
-        changes: [...changes],
+        changes,
         former: [...entry.former],
         order: entry.order,
       },

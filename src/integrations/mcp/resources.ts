@@ -6,7 +6,9 @@ import {
 } from '@modelcontextprotocol/server';
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { countAndRemember } from '../../standing/counting.ts';
 import { entriesOf, readEntryFile } from '../../standing/file.ts';
+import { RunMemory } from '../../standing/memory.ts';
 import { shownEntry } from '../../standing/shown.ts';
 
 const all = 'errand://standing';
@@ -50,7 +52,10 @@ async function shownEntries(context: Context) {
   try {
     const file = readEntryFile(context, undefined);
     const entries = await entriesOf(file);
-    return entries.map((entry) => shownEntry(entry, file.path, context.clock.now()));
+    const memory = new RunMemory(context);
+    return entries.map((entry) =>
+      shownEntry(countAndRemember(context, { file, memory, entry }).entry, file.path, context.clock.now()),
+    );
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
     throw new ProtocolError(ProtocolErrorCode.InternalError, error.message);

@@ -305,6 +305,86 @@ describe('a date in doubt whose entry was changed meanwhile', () => {
   );
 });
 
+describe('a schedule that is edited by hand', () => {
+  const rewrite = (workspace: Workspace, ...edits: readonly (readonly [RegExp, string])[]): void => {
+    const text = readFileSync(fileOf(workspace), 'utf8');
+    writeFileSync(
+      fileOf(workspace),
+      edits.reduce((now, [from, to]) => now.replace(from, to), text),
+    );
+  };
+  const show = async (workspace: Workspace): Promise<Row> =>
+    JSON.parse((await errand(workspace, ['standing', 'show', 'coffee', '-o', 'json'])).stdout);
+
+  test('brings in no date that is past, says so, and goes on with the next', async () => {
+    const workspace = place();
+    await add(workspace, 'test-success', '--starts', dayFrom(0));
+    expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed' }]);
+    await advance(workspace, '4d');
+    rewrite(workspace, [/every: 1w/, 'every: 1d'], [/late: 2d/, 'late: 6d']);
+    const dry = await run(workspace, '--dry-run');
+    const left = [1, 2, 3, 4].map((days) => [dayFrom(days), 'skipped']);
+    expect(rowsOf(dry).map(({ date, outcome }) => [date, outcome])).toEqual(left);
+    const shown = await show(workspace);
+    expect(shown.next_dates).toMatchObject(
+      [5, 6, 7, 8, 9].map((days) => ({ date: dayFrom(days), due: false })),
+    );
+    expect(shown.changes).toEqual(
+      expect.arrayContaining([expect.stringContaining('the schedule was edited by hand')]),
+    );
+    expect(rowsOf(await run(workspace))).toEqual([]);
+    await advance(workspace, '1d');
+    expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed', date: dayFrom(5) }]);
+    expect(await ordersIn(workspace)).toBe(2);
+  });
+
+  test('is bought from its new start on', async () => {
+    const workspace = place();
+    await add(workspace, 'test-success', '--starts', dayFrom(30));
+    rewrite(workspace, [/starts: .*/, `starts: ${dayFrom(1)}`]);
+    expect((await show(workspace)).next_dates).toMatchObject(
+      [1, 8, 15, 22, 29].map((days) => ({ date: dayFrom(days) })),
+    );
+    await advance(workspace, '1d');
+    expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed', date: dayFrom(1) }]);
+  });
+
+  test('keeps a date that was due before the edit, and was not bought yet', async () => {
+    const workspace = place();
+    await add(workspace, 'test-success', '--starts', dayFrom(0));
+    rewrite(workspace, [/every: 1w/, 'every: 2w'], [/max_price: 5000/, 'max_price: 6000']);
+    expect((await show(workspace)).next_dates).toMatchObject(
+      [0, 14, 28, 42, 56].map((days) => ({ date: dayFrom(days), due: days === 0 })),
+    );
+    expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed', max_price: 6000 }]);
+  });
+
+  test('is told by a machine that has never seen it otherwise, until a command writes it down', async () => {
+    const workspace = place();
+    await add(workspace, 'test-success', '--starts', dayFrom(30));
+    rewrite(
+      workspace,
+      [/every: 1w/, 'every: 1d'],
+      [/starts: .*/, `starts: ${dayFrom(-2)}`],
+      [/since: .*/, 'since: 2020-01-01T00:00:00Z'],
+    );
+    const other = place();
+    const file = fileOf(workspace);
+    const told = await run(other, '--standing', file);
+    expect(told.code, told.stderr).toBe(0);
+    expect(rowsOf(told).map(({ outcome }) => outcome)).toEqual(['skipped', 'skipped']);
+    expect(rowsOf(await run(other, '--standing', file))).toEqual([]);
+    expect(await ordersIn(other)).toBe(0);
+    const [row] = rowsOf(told);
+    const written = await errand(other, ['standing', 'edit', 'coffee', '--late', '2d', '--standing', file]);
+    expect(String(Object(row).next[0].command)).toBe(
+      `errand standing edit coffee --late 2d --standing ${file}`,
+    );
+    expect(written.code, written.stderr).toBe(0);
+    expect(rowsOf(await run(place(), '--standing', file))).toEqual([]);
+  });
+});
+
 describe('the file', () => {
   test('is not used where others may change it', async () => {
     const workspace = place();

@@ -16,6 +16,8 @@ function entryOf(every: string, starts: string, more: Partial<StandingEntry> = {
     ...{ name: 'coffee', id: '0d0f84a09372', lateMs: 2 * dayMs, skipped: [], isPaused: false },
     ...{
       since: undefined,
+      sinceSchedule: undefined,
+      scheduleVersion: 'bbbbbbbbbbbb',
       agreement: undefined,
       former: [],
       order: {},
