@@ -175,10 +175,15 @@ function readSchedule(tree: YamlTree, location: Location, fields: Fields): Sched
   };
 }
 
+/** Dates beyond these are taken for mistakes. */
+const [firstYear, yearAfter] = [Date.UTC(2000, 0) / 86_400_000, Date.UTC(2200, 0) / 86_400_000];
+
 function readDay(tree: YamlTree, location: Location): Day {
   const text = tree.text(location, 'a date, such as 2026-12-01');
   const day = dayOf(text);
   if (day === undefined) throw tree.refused(location, `takes a date such as 2026-12-01, not "${text}"`);
+  if (day < firstYear || day >= yearAfter)
+    throw tree.refused(location, `takes a date from 2000-01-01 to 2199-12-31, not ${text}`);
   return day;
 }
 

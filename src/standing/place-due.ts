@@ -322,7 +322,8 @@ class EntryRun {
       } as const;
       const { exitCode = 0, isMet } = await previewOrder(context, body, placing);
       const outcome = isMet ? 'existed' : (refusals[exitCode] ?? 'would_place');
-      return { outcome, exit_code: exitCode, message: afterFailure(date.order) };
+      const next = date.order ? this.#raise(date.order, ifItFails) : [];
+      return { outcome, exit_code: exitCode, message: afterFailure(date.order), next };
     } catch (error) {
       if (!(error instanceof ErrandError) || stopOf(error)) throw error;
       const outcome = error.category === 'policy' ? 'refused' : 'failed';
@@ -363,7 +364,7 @@ class EntryRun {
         exit_code: exitCodes.ended_badly,
         order_id: id,
         message: `${state}; too late for another order`,
-        next: this.#remedies(order),
+        next: this.#remedies(order, 'to raise its ceiling for the dates to come'),
       }),
       missed: () => ({
         outcome: 'missed',
@@ -381,26 +382,25 @@ class EntryRun {
   }
 
   /** What to do about a failed order: a price above the ceiling needs a higher one. */
-  #remedies(order: DateOrder | undefined): readonly NextStep[] {
+  #remedies(order: DateOrder | undefined, why = atOnce): readonly NextStep[] {
     if (!order) return [];
-    const { name } = this.#entry;
-    const ceiling = numberIn(this.#entry.order, 'max_price');
-    const isPrice =
-      textIn(order.order.job_result, 'error_type') === 'max_price_exceeded' && ceiling !== undefined;
-    const raised = formatMoney(Math.ceil(((ceiling ?? 0) * 1.25) / 100) * 100);
     return [
-      ...(isPrice
-        ? [
-            {
-              command: shellLine`errand standing edit ${name} --max-price ${raised}` + this.#where,
-              when: 'to raise its ceiling; the next run then tries again at once',
-            },
-          ]
-        : []),
+      ...this.#raise(order, why),
       {
         command: shellLine`errand order explain ${order.id}` + whereFlags(this.#running.context),
         when: 'to see why it failed',
       },
+    ];
+  }
+
+  /** The command that raises the ceiling, if the price of an order was above it. */
+  #raise({ order }: DateOrder, why: string): readonly NextStep[] {
+    const { name, order: content } = this.#entry;
+    const ceiling = numberIn(content, 'max_price');
+    if (textIn(order.job_result, 'error_type') !== 'max_price_exceeded' || ceiling === undefined) return [];
+    const raised = formatMoney(Math.ceil((ceiling * 1.25) / 100) * 100);
+    return [
+      { command: shellLine`errand standing edit ${name} --max-price ${raised}` + this.#where, when: why },
     ];
   }
 
@@ -423,8 +423,11 @@ class EntryRun {
         await context.report(this.#errorOf(this.#row(day, facts)));
         return facts;
       }
-      const outcome = existed ? 'existed' : 'placed';
-      return { outcome, exit_code: 0, order_id: id, message: existed ? null : afterFailure(before) };
+      if (existed) return { outcome: 'existed', exit_code: 0, order_id: id };
+      const next = before ? this.#raise(before, ifItFails) : [];
+      for (const { command, when } of next)
+        context.note(`${this.#entry.name}, ${dateText(day)}: ${afterFailure(before)}; ${command} — ${when}`);
+      return { outcome: 'placed', exit_code: 0, order_id: id, message: afterFailure(before), next };
     } catch (error) {
       if (!(error instanceof ErrandError) || stopOf(error)) throw error;
       return this.#notPlaced(error, day);
@@ -542,6 +545,9 @@ class EntryRun {
     };
   }
 }
+
+const atOnce = 'to raise its ceiling; the next run then tries again at once';
+const ifItFails = 'to raise its ceiling, should this one fail as well';
 
 /** Outcomes of previewed dates by exit code. */
 const refusals: Readonly<Record<number, DateRow['outcome']>> = {

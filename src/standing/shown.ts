@@ -8,11 +8,11 @@ import { ErrandError, stopOf } from '../platform/errors.ts';
 import { safeText } from '../platform/redact/safe-text.ts';
 import type { Context } from '../run/context.ts';
 import { moneyOf } from '../spending/money-of-order.ts';
-import { type Day, dateText, dayAt, dueAt, halfStep, nextDates } from './cadence.ts';
+import { type Day, dateText, dayAt, dueAt, nextDates } from './cadence.ts';
 import type { CountedEntry } from './counting.ts';
 import type { StandingEntry } from './entries.ts';
 import { type DateOrder, listDateOrders } from './orders.ts';
-import { planDates } from './plan.ts';
+import { planDates, type Verdict } from './plan.ts';
 import { isoMinute, scheduleFieldsOf } from './schedule-fields.ts';
 
 type Entry = Omit<Output<'StandingOrder'>, 'next'>;
@@ -28,15 +28,14 @@ export function shownEntry(
   orders?: readonly DateOrder[],
 ): Entry {
   const { name, id, schedule, skipped, isPaused, agreement, since, version, order } = entry;
-  const { every, starts, dates, ends, count, ...fields } = scheduleFieldsOf(entry);
+  const { every, starts, dates, at, time_zone, ends, late, count } = scheduleFieldsOf(entry);
   const next = comingDates(entry, now, orders);
   return {
     ...{ name, id, file, version, count: count ?? null, live: agreement !== undefined },
     every: every ?? null,
     starts: starts ?? null,
     dates: [...(dates ?? [])],
-    ends: ends ?? null,
-    ...fields,
+    ...{ at, time_zone, ends: ends ?? null, late },
     skip: skipped.map(dateText),
     state: isPaused ? 'paused' : next.length === 0 ? 'ended' : 'active',
     since: since === undefined ? null : new Date(since).toISOString(),
@@ -51,8 +50,8 @@ export function shownEntry(
 }
 
 /**
- * The dates on which an entry is to be bought: those that are due, and those to come, without those that were bought or
- * that an order close to them covers. Where its orders are not known, from today on.
+ * The dates on which an entry is to be bought: those that are due, and those to come, without those that an order
+ * decides: theirs, live or taken back, or a live one close to them. Where its orders are not known, from today on.
  */
 function comingDates(
   entry: StandingEntry,
@@ -60,17 +59,18 @@ function comingDates(
   orders: readonly DateOrder[] | undefined,
 ): readonly Day[] {
   const { schedule, skipped, since = Number.NEGATIVE_INFINITY, isPaused } = entry;
-  const bought = (orders ?? []).filter(({ state }) => state === 'placed').map(({ day }) => day);
-  const isBought = (day: Day): boolean =>
-    bought.some((one) => one === day || Math.abs(one - day) < halfStep(schedule));
-  const planned = orders && !isPaused ? planDates(entry, { now, orders, closed: undefined }) : [];
-  const due = planned.filter(({ verdict }) => verdict === 'place' || verdict === 'waiting');
   const start = dayAt(schedule.timeZone, Math.max(now, since));
-  const next = nextDates(schedule, start, maxNext + skipped.length + 2).filter((day) => {
-    const at = dueAt(schedule, day);
-    return at >= since && (!orders || at > now) && !skipped.includes(day) && !isBought(day);
-  });
-  return [...due.map(({ day }) => day), ...next].slice(0, maxNext);
+  const spare = skipped.length + (orders?.length ?? 0) + 2;
+  const dates = nextDates(schedule, start, maxNext + spare);
+  if (!orders)
+    return dates.filter((day) => dueAt(schedule, day) >= since && !skipped.includes(day)).slice(0, maxNext);
+  const last = dates.at(-1);
+  const until = last === undefined ? now : dueAt(schedule, last);
+  const wanted: readonly Verdict[] = isPaused ? ['upcoming'] : ['place', 'waiting', 'upcoming'];
+  return planDates(entry, { now, orders, closed: undefined, until })
+    .filter(({ verdict }) => wanted.includes(verdict))
+    .map(({ day }) => day)
+    .slice(0, maxNext);
 }
 
 /** When an entry recurs, in words: `2w from 2026-12-01 at 07:30 Europe/Berlin`. */

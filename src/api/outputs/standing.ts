@@ -53,7 +53,7 @@ const entryFields = {
   count: count.nullable(),
   late: text,
   skip: z.array(day),
-  state: z.enum(['active', 'paused', 'ended']),
+  state: z.enum(['active', 'paused', 'ended', 'removed']),
   live: flag.describe('whether it may spend real money'),
   since: time.nullable().describe('no date that was due before is bought'),
   version: version.describe('short hash of what is bought and when'),

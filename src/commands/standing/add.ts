@@ -1,9 +1,10 @@
 import { defineCommand } from '../../cli/define.ts';
-import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
+import { assembleOrder } from '../../orders/input/assemble.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { dateText, dayAt } from '../../standing/cadence.ts';
 import { type EntryChange, fileOption } from '../../standing/file.ts';
 import { scheduleFields, scheduleOptions } from '../../standing/options.ts';
+import { keptOrderOptions, orderToKeep } from './order-to-keep.ts';
 import { entryResult } from './result.ts';
 
 export const add = defineCommand({
@@ -12,7 +13,7 @@ export const add = defineCommand({
   description:
     'From flags, or an order file, as `order create` takes them. All that decides is written to the file: what is bought, the ceiling, the address, the dates. Nothing is ordered until `standing run`. With a live key somebody types yes at a terminal, or a policy holds.',
   arguments: [{ name: 'name', description: 'what you call it', required: true }],
-  options: { ...scheduleOptions, ...fileOption, ...orderInputOptions },
+  options: { ...scheduleOptions, ...fileOption, ...keptOrderOptions },
   examples: [
     {
       command:
@@ -50,7 +51,6 @@ export const add = defineCommand({
     const timeZone = readableZone(input.timeZone ?? entryDefaults.time_zone);
     await context.ready();
     const { payload, ofFile } = await assembleOrder(context, input);
-    const { orderToKeep } = await import('./order-to-keep.ts');
     const order = await orderToKeep(payload, ofFile, input.file);
     const isLive = !context.isRehearsal();
     const id = newId();

@@ -1,10 +1,28 @@
 import { defineCommand } from '../../cli/define.ts';
-import { assembleOrder, orderInputOptions } from '../../orders/input/assemble.ts';
+import { assembleOrder } from '../../orders/input/assemble.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { typedCommand } from '../../platform/shell.ts';
 import { type EntryChange, fileOption } from '../../standing/file.ts';
 import { scheduleFields, scheduleOptions } from '../../standing/options.ts';
-import { entryResult } from './result.ts';
+import { keptOrderOptions, orderToKeep } from './order-to-keep.ts';
+import { entryResult, ordersIfHeard } from './result.ts';
+
+/** Fields that can be cleared, by the value that clears them. */
+const clearable: Readonly<Record<string, string>> = {
+  ends: 'ends',
+  count: 'count',
+  at: 'at',
+  'time-zone': 'time_zone',
+  late: 'late',
+};
+
+/** Fields without a value. @throws UsageError if another flag sets the same field. */
+function cleared(names: readonly string[], given: object): Readonly<Record<string, undefined>> {
+  const fields = Object.entries(clearable).filter(([name]) => names.includes(name));
+  const [twice] = fields.find(([, field]) => Object.hasOwn(given, field)) ?? [];
+  if (twice === undefined) return Object.fromEntries(fields.map(([, field]) => [field, undefined]));
+  throw new UsageError(`--clear ${twice} takes away what another flag gives; leave one of them out`);
+}
 
 export const edit = defineCommand({
   name: 'edit',
@@ -20,6 +38,12 @@ export const edit = defineCommand({
     at: { ...scheduleOptions.at, description: 'local time of day' },
     timeZone: { ...scheduleOptions.timeZone, description: 'such as Europe/Berlin' },
     late: { ...scheduleOptions.late, description: 'how late a date is still bought, such as 2d' },
+    clear: {
+      kind: 'list',
+      values: Object.keys(clearable),
+      group: 'Schedule',
+      description: 'take away what is set',
+    },
     live: { kind: 'yes-no', group: 'Schedule', description: 'whether it may spend real money' },
     follows: {
       kind: 'text',
@@ -28,17 +52,18 @@ export const edit = defineCommand({
       description: 'a version of it that another machine has, and that this file replaces',
     },
     ...fileOption,
-    ...orderInputOptions,
+    ...keptOrderOptions,
   },
   examples: [
     { command: "errand standing edit coffee --max-price '$60'", note: 'raise its ceiling' },
     { command: 'errand standing edit coffee --every 1mo --starts 2027-01-05', note: 'other dates' },
+    { command: 'errand standing edit coffee --clear ends,count', note: 'it goes on without an end' },
   ],
   output: { record: 'StandingOrder' },
   needsKey: true,
   exitCodes: { 4: 'there is no such standing order', 130: 'the answer was not yes, and nothing was changed' },
   related: ['standing show', 'standing skip', 'standing pause'],
-  async run(context, { name, standing, live, follows, ...input }) {
+  async run(context, { name, standing, live, follows, clear = [], ...input }) {
     const [
       { changeEntryFile, checkEntryChange, entriesOf, entryNamed, readEntryFile },
       change,
@@ -56,8 +81,8 @@ export const edit = defineCommand({
     ]);
     const file = readEntryFile(context, standing);
     const before = entryNamed(await entriesOf(file), name, file.path);
-    const fields = scheduleFields(input);
-    const orderFlags = Object.keys(orderInputOptions).filter((key) => Object.hasOwn(input, key));
+    const fields = { ...scheduleFields(input), ...cleared(clear, scheduleFields(input)) };
+    const orderFlags = Object.keys(keptOrderOptions).filter((key) => Object.hasOwn(input, key));
     const isOrder = orderFlags.length > 0;
     if (!isOrder && Object.keys(fields).length === 0 && live === undefined && follows === undefined)
       throw new UsageError(`say what to change in ${name}, or edit ${file.path} by hand`, {
@@ -86,8 +111,9 @@ export const edit = defineCommand({
           ...(live === false && { live: undefined }),
           ...(agreed !== undefined && { live: agreed }),
         };
-        const given = { dates: null, every: null, starts: null, ends: null, count: null, live: null };
-        change.setFields(document, at, given, whole);
+        // What is given is written, and what is undefined is taken away, whatever is there.
+        const any = Object.fromEntries(Object.keys(whole).map((field) => [field, null]));
+        change.setFields(document, at, any, whole);
         if (isOrder) {
           const gone = Object.keys(entry.order).filter((key) => !Object.hasOwn(order, key));
           const next = { ...order, ...Object.fromEntries(gone.map((key) => [key, undefined])) };
@@ -106,13 +132,16 @@ export const edit = defineCommand({
     const now = isRescheduled || isByHand ? await serviceTime(context) : context.clock.now();
     const agreed = isLive && (isChanged || !before.agreement) ? await agreement() : undefined;
     const changed = await changeEntryFile(context, standing, editing(now, agreed));
-    return entryResult(context, changed, name, standing);
+    const orders = await ordersIfHeard(context, changed, name);
+    return entryResult(context, changed, name, standing, orders);
 
     async function agreement(): Promise<true | 'policy'> {
       const { agreeToSpend } = await import('../../standing/consent.ts');
       const { scheduleText, shownEntry } = await import('../../standing/shown.ts');
       const was = scheduleText(shownEntry(before, file.path, now));
-      const given = Object.entries(fields).map((pair) => `; now ${pair.join(' ').replace('_', ' ')}`);
+      const given = Object.entries(fields).map(([field, value]) =>
+        `; now ${value === undefined ? 'no' : ''} ${[field, value].join(' ')}`.replace('_', ' '),
+      );
       return agreeToSpend(context, { name, order, when: `${was}${given.join('')}` });
     }
 
@@ -121,7 +150,6 @@ export const edit = defineCommand({
         base: before.order,
         searches: false,
       });
-      const { orderToKeep } = await import('./order-to-keep.ts');
       return orderToKeep(payload, ofFile, input.file);
     }
   },

@@ -1,26 +1,44 @@
 import { defineCommand } from '../../cli/define.ts';
 import { fileOption } from '../../standing/file.ts';
+import { columnsOf, fileFlag } from './result.ts';
 
 export const remove = defineCommand({
   name: 'remove',
   aliases: ['rm', 'delete'],
   summary: 'Remove a standing order from the file',
   description:
-    'Orders that were placed go on. One that is added again is another: it has another id, and buys no date before it was added.',
+    'Orders that were placed go on. One that is added again is another: it has another id, and buys no date before it was added. Prints what was removed.',
   arguments: [
     { name: 'name', completes: 'standing', description: 'name of the standing order', required: true },
   ],
   options: fileOption,
   examples: [{ command: 'errand standing remove coffee', note: 'nothing of it is bought any more' }],
-  output: { nothing: true },
+  output: { record: 'StandingOrder' },
   exitCodes: { 4: 'there is no such standing order' },
   related: ['standing pause', 'standing list'],
   async run(context, { name, standing }) {
-    const { changeEntryFile, entryNamed } = await import('../../standing/file.ts');
+    const [{ changeEntryFile, entriesOf, entryNamed, readEntryFile }, { shownEntry }] = await Promise.all([
+      import('../../standing/file.ts'),
+      import('../../standing/shown.ts'),
+    ]);
+    const file = readEntryFile(context, standing);
+    let removed = entryNamed(await entriesOf(file), name, file.path);
     await changeEntryFile(context, standing, (document, entries, path) => {
-      entryNamed(entries, name, path);
+      removed = entryNamed(entries, name, path);
       document.deleteIn(['orders', name]);
     });
-    return { kind: 'none', hints: [`removed the standing order ${name}: nothing of it is bought any more`] };
+    const shown = shownEntry(removed, file.path, context.serviceClock.now());
+    return {
+      kind: 'record',
+      record: {
+        ...shown,
+        state: 'removed',
+        next_dates: [],
+        next: [{ command: `errand standing list${fileFlag(standing)}`, when: 'to see the others' }],
+      },
+      columns: columnsOf(shown),
+      id: 'id',
+      hints: [`removed the standing order ${name}: nothing of it is bought any more`],
+    };
   },
 });

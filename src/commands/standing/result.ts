@@ -1,5 +1,5 @@
 import type { Output } from '../../api/outputs/index.ts';
-import type { RecordResult } from '../../format/result.ts';
+import type { Column, RecordResult } from '../../format/result.ts';
 import type { NextStep } from '../../platform/errors.ts';
 import { shellLine, shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
@@ -8,11 +8,35 @@ import { countAndRemember } from '../../standing/counting.ts';
 import { type ChangedFile, entryNamed } from '../../standing/file.ts';
 import { RunMemory } from '../../standing/memory.ts';
 import type { DateOrder } from '../../standing/orders.ts';
-import { scheduleText, shownEntry } from '../../standing/shown.ts';
+import { ordersIfRead, scheduleText, shownEntry } from '../../standing/shown.ts';
 
 /** The file's flag, for a suggested command. */
 export const fileFlag = (standing: string | undefined): string =>
   standing === undefined ? '' : ` --standing ${shellWord(standing)}`;
+
+/** What the service has for an entry that was changed, where it has been reached already; undefined if not. */
+export async function ordersIfHeard(
+  context: Context,
+  { entries, path }: ChangedFile,
+  name: string,
+): Promise<readonly DateOrder[] | undefined> {
+  if (!context.serviceClock.isHeard) return undefined;
+  return ordersIfRead(context, entryNamed(entries, name, path));
+}
+
+/** Columns of an entry that was changed. */
+export const columnsOf = (
+  shown: Parameters<typeof scheduleText>[0],
+): readonly Column<Output<'StandingOrder'>>[] => [
+  { name: 'name', path: 'name' },
+  { name: 'state', path: 'state', kind: 'status' },
+  { name: 'schedule', path: 'every', value: () => scheduleText(shown) },
+  { name: 'late', path: 'late' },
+  { name: 'skip', path: 'skip' },
+  { name: 'ceiling', path: 'max_price', kind: 'money' },
+  { name: 'live', path: 'live', kind: 'flag' },
+  { name: 'file', path: 'file' },
+];
 
 /** An entry after a change, with when it is bought next. @param orders are those of it, if they are known. */
 export function entryResult(
@@ -32,28 +56,21 @@ export function entryResult(
   const flags = `${fileFlag(standing)}${whereFlags(context)}`;
   const next: readonly NextStep[] = [
     { command: shellLine`errand standing show ${name}` + flags, when: 'to see what it does next' },
-    { command: `errand standing run${flags}`, when: 'to buy what is due; have cron or a CI job run it' },
+    shown.state === 'paused'
+      ? { command: shellLine`errand standing resume ${name}` + flags, when: 'to go on with it' }
+      : { command: `errand standing run${flags}`, when: 'to buy what is due; have cron or a CI job run it' },
   ];
   const [first] = shown.next_dates;
   const coming =
     shown.state === 'paused'
       ? 'paused: nothing is bought'
       : first
-        ? `${first.due ? 'due now' : 'next'}: ${first.date}`
+        ? `${!first.due ? 'next' : orders ? 'due now' : 'due now, unless it was bought'}: ${first.date}`
         : 'no date is to come: nothing is bought any more';
   return {
     kind: 'record',
     record: { ...shown, next: [...next] },
-    columns: [
-      { name: 'name', path: 'name' },
-      { name: 'state', path: 'state', kind: 'status' },
-      { name: 'schedule', path: 'every', value: () => scheduleText(shown) },
-      { name: 'late', path: 'late' },
-      { name: 'skip', path: 'skip' },
-      { name: 'ceiling', path: 'max_price', kind: 'money' },
-      { name: 'live', path: 'live', kind: 'flag' },
-      { name: 'file', path: 'file' },
-    ],
+    columns: columnsOf(shown),
     id: 'id',
     hints: [coming, ...next.map(({ command, when }) => `${command} — ${when}`)],
   };

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { fileOption } from '../../standing/file.ts';
-import { entryResult } from './result.ts';
+import { entryResult, ordersIfHeard } from './result.ts';
 
 export const resume = defineCommand({
   name: 'resume',
@@ -32,6 +32,7 @@ export const resume = defineCommand({
       document.deleteIn(['orders', name, 'paused']);
       setSince(document, entry, now);
     });
-    return entryResult(context, changed, name, standing);
+    const orders = await ordersIfHeard(context, changed, name);
+    return entryResult(context, changed, name, standing, orders);
   },
 });

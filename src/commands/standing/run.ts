@@ -32,10 +32,17 @@ export const run = defineCommand({
   output: { list: 'StandingDate' },
   operations: ['order.list', 'order.create', 'order.get'],
   exitCodes: {
+    1: 'the journal or the state folder cannot be read or written',
+    2: 'the file or an order in it is wrong, or may be changed by others',
+    3: 'the API key is missing or refused',
+    4: 'there is no standing order of a name given',
     5: 'another machine has another file, or an order of its reference differs',
+    6: 'the wallet cannot cover it',
     7: 'a date was missed or failed, or several went wrong in different ways',
+    9: 'the service cannot be reached, or does not tell its time',
     10: 'an order is in doubt; the next run settles it',
     11: `${policyExit}; or nobody has agreed that it spends real money`,
+    130: 'interrupted; the next run goes on',
   },
   related: ['standing list', 'standing add', 'order journal'],
   async run(context, { names, until, standing }) {
@@ -43,7 +50,7 @@ export const run = defineCommand({
     const result = await runStandingOrders(context, {
       names,
       standing,
-      until: until === undefined ? undefined : await momentOf(until),
+      until: until === undefined ? undefined : await momentOf(until, context.clock.now()),
     });
     return {
       kind: 'list',
@@ -64,12 +71,20 @@ export const run = defineCommand({
   },
 });
 
-/** The end of a date in UTC, ms since the epoch. */
-async function momentOf(text: string): Promise<number> {
+const dayMs = 86_400_000;
+
+/** How far ahead a dry run looks at most, days. */
+const maxAhead = 3660;
+
+/** The end of a date in UTC, ms since the epoch. @param now is this machine's time. */
+async function momentOf(text: string, now: number): Promise<number> {
   const { dayOf } = await import('../../standing/cadence.ts');
   const day = dayOf(text);
   if (day === undefined) throw new UsageError(`--until takes a date such as 2027-03-01, not "${text}"`);
-  return (day + 1) * 86_400_000 - 1;
+  if ((day + 2) * dayMs < now) throw new UsageError(`--until takes a date to come, and ${text} is past`);
+  if (day * dayMs > now + maxAhead * dayMs)
+    throw new UsageError(`--until takes a date within ten years from now, not ${text}`);
+  return (day + 1) * dayMs - 1;
 }
 
 const good: readonly unknown[] = ['placed', 'existed', 'bought'];

@@ -242,6 +242,83 @@ describe('a standing order', () => {
   });
 });
 
+describe('what commands say', () => {
+  const json = async (workspace: Workspace, ...words: string[]): Promise<Row> => {
+    const { stdout, stderr, code } = await errand(workspace, ['standing', ...words, '-o', 'json']);
+    expect(code, stderr).toBe(0);
+    return JSON.parse(stdout);
+  };
+
+  test('a date whose order was cancelled is not the next, although it is due once more', async () => {
+    const workspace = place();
+    await add(workspace, 'test-slow', '--starts', dayFrom(0));
+    const [row] = rowsOf(await run(workspace));
+    await errand(workspace, ['order', 'cancel', String(row?.order_id)]);
+    const edited = await json(workspace, 'edit', 'coffee', '--at', '23:59');
+    expect(edited.next_dates).toMatchObject([7, 14, 21, 28, 35].map((days) => ({ date: dayFrom(days) })));
+    const shown = await json(workspace, 'show', 'coffee');
+    expect(shown.next_dates).toEqual(edited.next_dates);
+  });
+
+  test('the command that raises the ceiling comes with the order after one that was too dear, and later is for the dates to come', async () => {
+    const workspace = place();
+    await add(workspace, 'test-price-exceeded', '--starts', dayFrom(0));
+    await run(workspace);
+    await advance(workspace, '8h');
+    const again = await run(workspace);
+    const command = `errand standing edit coffee --max-price '$63.00'`;
+    expect(rowsOf(again)).toMatchObject([
+      { outcome: 'placed', next: [{ command, when: 'to raise its ceiling, should this one fail as well' }] },
+    ]);
+    expect(again.stderr).toContain(command);
+    await advance(workspace, '2d');
+    const over = await run(workspace);
+    expect(rowsOf(over)).toMatchObject([
+      { outcome: 'failed', next: [{ command, when: 'to raise its ceiling for the dates to come' }, {}] },
+    ]);
+  });
+
+  test('what is removed is printed', async () => {
+    const workspace = place();
+    const { id } = await add(workspace);
+    expect(await json(workspace, 'remove', 'coffee')).toMatchObject({
+      ...{ id, name: 'coffee', state: 'removed', next_dates: [], max_price: 5000 },
+    });
+    expect(readFileSync(fileOf(workspace), 'utf8')).not.toContain('coffee');
+  });
+
+  test('what a schedule says can be taken away', async () => {
+    const workspace = place();
+    await add(workspace, 'test-success', '--count', '2', '--ends', dayFrom(40), '--at', '07:30');
+    const edited = await json(workspace, 'edit', 'coffee', '--clear', 'ends,count', '--clear', 'at,late');
+    expect(edited).toMatchObject({ ends: null, count: null, at: '00:00', late: '1d' });
+    const both = await errand(workspace, [
+      'standing',
+      'edit',
+      'coffee',
+      '--clear',
+      'ends',
+      '--ends',
+      dayFrom(9),
+    ]);
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('--clear ends takes away what')]);
+  });
+
+  test.each([
+    [['edit', 'coffee', '--starts', '9999-12-31'], '--starts takes a date from 2000-01-01 to 2199-12-31'],
+    [['edit', 'coffee', '--dates', '1999-12-31'], '--dates takes a date from 2000-01-01 to 2199-12-31'],
+    [['run', '--dry-run', '--until', '9999-12-31'], '--until takes a date within ten years from now'],
+    [['run', '--dry-run', '--until', '2020-01-01'], '--until takes a date to come'],
+    [['edit', 'coffee', '--idempotency-key', 'mine'], "unknown option '--idempotency-key'"],
+    [['add', 'tea', '--every', '1w', '--idempotency-key', 'mine'], "unknown option '--idempotency-key'"],
+  ])('%j is refused in plain words', async (words, message) => {
+    const workspace = place();
+    await add(workspace);
+    const refused = await errand(workspace, ['standing', ...words]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+});
+
 describe('a date in doubt whose entry was changed meanwhile', () => {
   /** Adds an entry, and runs it against a service that answers no order. */
   async function inDoubt(fault: string): Promise<Workspace> {

@@ -78,5 +78,6 @@ tea,missed
 $ errand standing run tea
 ! nothing is due
 ! next: tea on …
-$ errand standing remove tea
-! removed the standing order tea: nothing of it is bought any more
+$ errand standing remove tea -o csv --fields name,state
+name,state
+tea,removed
