@@ -99,6 +99,45 @@ describe('a standing order', () => {
     expect(rowsOf(over)).toMatchObject([{ outcome: 'failed', exit_code: 7 }]);
   });
 
+  test('that failed and is bought on the second try is not bought beside that', async () => {
+    const workspace = place();
+    await add(workspace, 'test-out-of-stock');
+    await advance(workspace, '1d');
+    expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed' }]);
+    await advance(workspace, '1h');
+    expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'waiting' }]);
+    const url = `${await embeddedShop()}test-success`;
+    await errand(workspace, ['standing', 'edit', 'coffee', '--product', url]);
+    const [second] = rowsOf(await run(workspace));
+    expect(second).toMatchObject({ outcome: 'placed', date: dayFrom(1) });
+    for (const step of ['1h', '6h', '1d']) {
+      await advance(workspace, step);
+      expect(rowsOf(await run(workspace))).toEqual([]);
+    }
+    expect(await ordersIn(workspace)).toBe(2);
+  });
+
+  test('whose product and address are edited in the file is shown so, and bought so', async () => {
+    const workspace = place();
+    await add(workspace);
+    await advance(workspace, '1d');
+    await run(workspace);
+    const text = readFileSync(fileOf(workspace), 'utf8');
+    writeFileSync(
+      fileOf(workspace),
+      text.replace('test-success', 'test-slow').replace(/city: .*/, 'city: Dallas'),
+    );
+    const { stdout } = await errand(workspace, ['standing', 'show', 'coffee', '-o', 'json']);
+    const shown: Row = JSON.parse(stdout);
+    expect(String(shown.changes)).toMatch(/test-slow/);
+    expect(String(shown.changes)).toMatch(/Dallas/);
+    await advance(workspace, '6d', '1d');
+    const [row] = rowsOf(await run(workspace));
+    const got = await errand(workspace, ['order', 'get', String(row?.order_id), '-o', 'json']);
+    expect(JSON.parse(got.stdout)).toMatchObject({ shipping_address: { city: 'Dallas' } });
+    expect(got.stdout).toContain('test-slow');
+  });
+
   test('that somebody cancelled is not bought again', async () => {
     const workspace = place();
     await add(workspace, 'test-slow');
@@ -544,6 +583,41 @@ describe('two machines', () => {
       ...['--city', 'Austin', '--state', 'TX', '--postal-code', '78701', '--country', 'US'],
       ...['--phone-number', '5125550100', '--every', '1w', '--starts', starts],
     ]);
+
+  test('whose common file was edited on each otherwise are told so, and neither buys a second', async () => {
+    const { url, made } = await machines(2);
+    const [first, second] = made;
+    if (!first || !second) return expect.fail('there is no machine');
+    await addTo(first, url);
+    const other = join(second.folder, 'standing.yaml');
+    copyFileSync(fileOf(first), other);
+    chmodSync(other, 0o600);
+    const edit = (workspace: Workspace, price: string, ...more: string[]) =>
+      errand(workspace, ['standing', 'edit', 'coffee', '--max-price', price, ...more]);
+    expect((await edit(first, '$60')).code).toBe(0);
+    expect((await edit(second, '$70', '--standing', other)).code).toBe(0);
+    expect(rowsOf(await run(first))).toMatchObject([{ outcome: 'placed', max_price: 6000 }]);
+    const differs = await run(second, '--standing', other);
+    expect([differs.code, rowsOf(differs)]).toMatchObject([5, [{ outcome: 'conflict' }]]);
+    expect(differs.stderr).toContain('another machine has another file');
+    expect(differs.stderr).toContain('errand standing edit coffee --follows');
+    expect(await ordersIn(first)).toBe(1);
+  });
+
+  test('share one order that is removed on one of them: neither buys more', async () => {
+    const { url, made } = await machines(2);
+    const [first, second] = made;
+    if (!first || !second) return expect.fail('there is no machine');
+    await addTo(first, url);
+    const file = fileOf(first);
+    expect(rowsOf(await run(second, '--standing', file))).toMatchObject([{ outcome: 'placed' }]);
+    await errand(first, ['standing', 'remove', 'coffee']);
+    expect(rowsOf(await run(first))).toEqual([]);
+    expect(rowsOf(await run(second, '--standing', file))).toEqual([]);
+    await addTo(first, url, 'coffee', dayFrom(-7));
+    expect(rowsOf(await run(second, '--standing', file))).toEqual([]);
+    expect(await ordersIn(first)).toBe(1);
+  });
 
   test('settle what is in doubt, although the file says again what it said when nothing was due', async () => {
     const { url, made, host } = await machines(1);
