@@ -56,7 +56,7 @@ const addressText = (to: Readonly<Record<string, unknown>>): string =>
   [
     `${to.first_name} ${to.last_name}`,
     to.address_line1,
-    [to.city, to.postal_code, to.country].filter(Boolean).join(' '),
+    [to.city, to.state, to.postal_code, to.country].filter(Boolean).join(' '),
   ]
     .filter(Boolean)
     .join(', ');

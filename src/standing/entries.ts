@@ -206,7 +206,7 @@ function readTime(tree: YamlTree, location: Location | undefined): number {
   const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
   if (hours !== undefined) return Number(hours) * 60 + Number(minutes);
   throw location
-    ? tree.refused(location, `takes a time of day in quotes, such as "07:30", not "${text}"`)
+    ? tree.refused(location, `takes a time of day such as "07:30", not "${text}"`)
     : new Error(`the default time of day is ${text}`);
 }
 

@@ -16,7 +16,7 @@ export const pause = defineCommand({
   async run(context, { name, standing }) {
     const { changeEntryFile, entryNamed } = await import('../../standing/file.ts');
     const changed = await changeEntryFile(context, standing, (document, entries, path) => {
-      entryNamed(entries, name, path);
+      if (entryNamed(entries, name, path).isPaused) context.note(`${name} is paused already`);
       document.setIn(['orders', name, 'paused'], true);
     });
     return entryResult(context, changed, name, standing);

@@ -25,6 +25,7 @@ export const resume = defineCommand({
       ]);
     const file = readEntryFile(context, standing);
     const { isPaused } = entryNamed(await entriesOf(file), name, file.path);
+    if (!isPaused) context.note(`${name} is not paused; nothing was changed`);
     const now = isPaused ? await serviceTime(context) : 0;
     const changed = await changeEntryFile(context, standing, (document, entries, path) => {
       const entry = entryNamed(entries, name, path);

@@ -39,7 +39,12 @@ export const skip = defineCommand({
           next: [{ command: `errand standing show ${name}${fileFlag(standing)}`, when: 'to see its dates' }],
         });
       const rest = undo ? skipped.filter((day) => !days.includes(day)) : [...new Set([...skipped, ...days])];
-      if (rest.length === skipped.length) return;
+      if (rest.length === skipped.length) {
+        context.note(
+          `${undo ? 'none of these dates was left out' : 'these dates are left out already'}; nothing was changed`,
+        );
+        return;
+      }
       const list = rest.toSorted((a, b) => a - b).map(dateText);
       if (list.length === 0) document.deleteIn(['orders', name, 'skip']);
       else document.setIn(['orders', name, 'skip'], document.createNode(list, { flow: true }));

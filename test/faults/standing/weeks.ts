@@ -70,7 +70,7 @@ interface Ran {
 }
 
 /**
- * Has machines without a common journal run one file for weeks: several at once, with clocks that jump by two days
+ * Has machines without a common journal run one file for weeks, whose ceiling is edited now and then: several at once, with clocks that jump by two days
  * either way, killed at any request, against a service that loses responses and forgets keys after a day.
  */
 export async function playWeeks({ weeks, machines: count, seed }: Weeks): Promise<Played> {
@@ -104,6 +104,7 @@ export async function playWeeks({ weeks, machines: count, seed }: Weeks): Promis
     const end = (due.at(-1) ?? 0) + lateMs + 8 * dayMs;
     while (service.now < end) {
       await service.pass(random.integer(2, 40) * hourMs + random.integer(0, 3_600_000));
+      if (random.next() < 0.15) await edit(service, machines[0], file, random.integer(50, 90));
       const chosen = random.some([...machines.keys()], random.pick([0, 1, 1, 1, 2, 3]));
       for (const index of chosen) jump(machines[index], random);
       const isHurt = random.next() < 0.5;
@@ -180,16 +181,9 @@ interface Running {
   readonly isRace: boolean;
 }
 
-/** Runs a real process on a machine. */
-async function run(
-  service: NeedsService,
-  machine: Machine | undefined,
-  { index, file, killAt, isClean, isRace }: Running,
-): Promise<Ran> {
-  if (!machine) throw new Error('there is no such machine');
-  const at = service.now;
-  const args = ['standing', 'run', '--standing', file, '--retries', '1', '-o', 'json'];
-  const child = spawn(process.execPath, [program, ...args], {
+/** Starts the program on a machine, with its clock. */
+function start(service: NeedsService, machine: Machine, words: readonly string[]) {
+  return spawn(process.execPath, [program, 'standing', ...words], {
     cwd: machine.folder,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
@@ -201,10 +195,34 @@ async function run(
       ERRAND_BASE_URL: service.baseUrl,
       ERRAND_API_KEY: machine.key,
       NODE_OPTIONS: `--require=${clockSet}`,
-      CLOCK_SET_MS: String(at + machine.skewMs - Date.now()),
+      CLOCK_SET_MS: String(service.now + machine.skewMs - Date.now()),
       CLOCK_SET_AFTER_MS: '-1',
     },
   });
+}
+
+/** Changes the ceiling, so that what is in doubt was sent for an earlier version. */
+async function edit(
+  service: NeedsService,
+  machine: Machine | undefined,
+  file: string,
+  dollars: number,
+): Promise<void> {
+  if (!machine) throw new Error('there is no such machine');
+  const words = ['edit', 'weekly', '--max-price', `$${dollars}`, '--standing', file];
+  const { code } = await ended(start(service, machine, words));
+  if (code !== 0) throw new Error(`the edit of a standing order exited with ${code}`);
+}
+
+/** Runs a real process on a machine. */
+async function run(
+  service: NeedsService,
+  machine: Machine | undefined,
+  { index, file, killAt, isClean, isRace }: Running,
+): Promise<Ran> {
+  if (!machine) throw new Error('there is no such machine');
+  const at = service.now;
+  const child = start(service, machine, ['run', '--standing', file, '--retries', '1', '-o', 'json']);
   let requests = 0;
   service.onMoment = async () => {
     requests += 1;

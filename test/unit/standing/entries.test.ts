@@ -87,7 +87,7 @@ describe('a file', () => {
     [
       'a time of no day',
       `${whole}\nat: "24:00"`,
-      'line 7, column 9: orders.coffee.at takes a time of day in quotes, such as "07:30", not "24:00"',
+      'line 7, column 9: orders.coffee.at takes a time of day such as "07:30", not "24:00"',
     ],
     [
       'hardly any lateness',
