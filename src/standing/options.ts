@@ -1,3 +1,4 @@
+import { orderInputOptions } from '../orders/input/assemble.ts';
 import type { Options } from '../run/option.ts';
 
 /** Options that say when an entry is bought, as `add` and `edit` take them. */
@@ -42,6 +43,9 @@ export const scheduleOptions = {
     group: 'Schedule',
   },
 } as const satisfies Options;
+
+/** Options of what is bought, as `add` and `edit` take them. The key of each order follows from the entry and the date. */
+export const { idempotencyKey: _, ...keptOrderOptions } = orderInputOptions;
 
 type Given = {
   readonly [K in keyof typeof scheduleOptions]?: string | number | readonly string[] | undefined;

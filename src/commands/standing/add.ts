@@ -3,8 +3,7 @@ import { assembleOrder } from '../../orders/input/assemble.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { dateText, dayAt } from '../../standing/cadence.ts';
 import { type EntryChange, fileOption } from '../../standing/file.ts';
-import { scheduleFields, scheduleOptions } from '../../standing/options.ts';
-import { keptOrderOptions, orderToKeep } from './order-to-keep.ts';
+import { keptOrderOptions, scheduleFields, scheduleOptions } from '../../standing/options.ts';
 import { entryResult } from './result.ts';
 
 export const add = defineCommand({
@@ -51,6 +50,7 @@ export const add = defineCommand({
     const timeZone = readableZone(input.timeZone ?? entryDefaults.time_zone);
     await context.ready();
     const { payload, ofFile } = await assembleOrder(context, input);
+    const { orderToKeep } = await import('./order-to-keep.ts');
     const order = await orderToKeep(payload, ofFile, input.file);
     const isLive = !context.isRehearsal();
     const id = newId();

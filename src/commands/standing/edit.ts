@@ -3,8 +3,7 @@ import { assembleOrder } from '../../orders/input/assemble.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { typedCommand } from '../../platform/shell.ts';
 import { type EntryChange, fileOption } from '../../standing/file.ts';
-import { scheduleFields, scheduleOptions } from '../../standing/options.ts';
-import { keptOrderOptions, orderToKeep } from './order-to-keep.ts';
+import { keptOrderOptions, scheduleFields, scheduleOptions } from '../../standing/options.ts';
 import { entryResult, ordersIfHeard } from './result.ts';
 
 /** Fields that can be cleared, by the value that clears them. */
@@ -150,6 +149,7 @@ export const edit = defineCommand({
         base: before.order,
         searches: false,
       });
+      const { orderToKeep } = await import('./order-to-keep.ts');
       return orderToKeep(payload, ofFile, input.file);
     }
   },

@@ -1,12 +1,8 @@
 import type { JsonObject } from '../../api/json.ts';
-import { orderInputOptions } from '../../orders/input/assemble.ts';
 import { checkOrder } from '../../orders/input/check.ts';
 import type { FileReference } from '../../orders/input/file-reference.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { ownMetadata } from '../../standing/orders.ts';
-
-/** Options of an order that is kept. Its key follows from its id and the date. */
-export const { idempotencyKey: _, ...keptOrderOptions } = orderInputOptions;
 
 /**
  * The order as the file of standing orders has it: checked, and without what is not set.

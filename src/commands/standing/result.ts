@@ -4,9 +4,7 @@ import type { NextStep } from '../../platform/errors.ts';
 import { shellLine, shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
-import { countAndRemember } from '../../standing/counting.ts';
 import { type ChangedFile, entryNamed } from '../../standing/file.ts';
-import { RunMemory } from '../../standing/memory.ts';
 import type { DateOrder } from '../../standing/orders.ts';
 import { ordersIfRead, scheduleText, shownEntry } from '../../standing/shown.ts';
 
@@ -39,13 +37,17 @@ export const columnsOf = (
 ];
 
 /** An entry after a change, with when it is bought next. @param orders are those of it, if they are known. */
-export function entryResult(
+export async function entryResult(
   context: Context,
   changed: ChangedFile,
   name: string,
   standing?: string,
   orders?: readonly DateOrder[],
-): RecordResult<Output<'StandingOrder'>> {
+): Promise<RecordResult<Output<'StandingOrder'>>> {
+  const [{ countAndRemember }, { RunMemory }] = await Promise.all([
+    import('../../standing/counting.ts'),
+    import('../../standing/memory.ts'),
+  ]);
   const { path, entries } = changed;
   const { entry } = countAndRemember(context, {
     file: changed,
