@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { isObject, type JsonObject } from '../../../src/api/json.ts';
 import { type Sandbox, startSandbox } from '../../../src/integrations/sdk/sandbox.ts';
 import { reset } from '../../../src/sandbox/server/fault-injection.ts';
@@ -65,6 +66,7 @@ const requestMs = 20;
 /** The sandbox behind HTTP, with a clock, habits and faults that a history determines. */
 export class NeedsService {
   readonly #server: Server;
+  #baseUrl = 'http://127.0.0.1:8080';
   readonly #sandboxes: Readonly<Record<Organisation, Sandbox>>;
   readonly #habits: Habits;
   readonly #clock: { now: number };
@@ -96,8 +98,16 @@ export class NeedsService {
     });
   }
 
-  static async start(habits: Habits, startMs: number): Promise<NeedsService> {
-    const clock = { now: startMs };
+  /** @param clock is the service's; its time passes with each request. */
+  static async start(habits: Habits, clock: { now: number }): Promise<NeedsService> {
+    const service = await NeedsService.unheard(habits, clock);
+    await new Promise<void>((resolve) => service.#server.listen(0, '127.0.0.1', resolve));
+    service.#baseUrl = `http://127.0.0.1:${(service.#server.address() as AddressInfo).port}`;
+    return service;
+  }
+
+  /** A service that listens nowhere: connections are given to it. */
+  static async unheard(habits: Habits, clock: { now: number }, start = startSandbox): Promise<NeedsService> {
     const options = (seed: number) =>
       ({
         port: false,
@@ -105,21 +115,24 @@ export class NeedsService {
         clock: { now: () => clock.now },
         ...(habits.normalises && { faults: ['normalise'] as const }),
       }) as const;
-    const [ours, another] = await Promise.all([startSandbox(options(1)), startSandbox(options(2))]);
+    const [ours, another] = await Promise.all([start(options(1)), start(options(2))]);
     for (const sandbox of [ours, another]) await sandbox.trigger('wallet-funded', { amount: walletCents });
-    const service = new NeedsService({ ours, another }, habits, clock);
-    await new Promise<void>((resolve) => service.#server.listen(0, '127.0.0.1', resolve));
-    return service;
+    return new NeedsService({ ours, another }, habits, clock);
+  }
+
+  /** Serves a connection. */
+  accept(socket: Duplex): void {
+    this.#server.emit('connection', socket);
   }
 
   async stop(): Promise<void> {
     this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
     await Promise.all(Object.values(this.#sandboxes).map((sandbox) => sandbox.close()));
   }
 
   get baseUrl(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this.#baseUrl;
   }
 
   get shopUrl(): string {

@@ -84,7 +84,7 @@ export async function playWeeks({ weeks, machines: count, seed }: Weeks): Promis
     hidesExisting: random.next() < 0.3,
     normalises: random.next() < 0.3,
   };
-  const service = await NeedsService.start(habits, (due[0] ?? 0) - 5 * dayMs);
+  const service = await NeedsService.start(habits, { now: (due[0] ?? 0) - 5 * dayMs });
   const folder = mkdtempSync(join(tmpdir(), 'errand-standing-'));
   const file = join(folder, 'standing.yaml');
   writeFileSync(file, fileText(service, weeks), { mode: 0o600 });
