@@ -1,8 +1,10 @@
 import fs from 'node:fs';
 import { Readable } from 'node:stream';
+import type { Disk } from './disk.ts';
 
 /** What a process's files need of it. */
 export interface FileHost {
+  readonly disk: Disk;
   /** Called before each operation; throws if the process has ended there. */
   effect(what: string): void;
   /** Does work later, as the system does. The promise stays open if the process ends meanwhile. */
@@ -48,17 +50,24 @@ export function filesOf(host: FileHost): { readonly fs: object; readonly promise
   for (const name of onePath)
     sync[name] = (path: unknown, ...more: unknown[]) => {
       host.effect(`${name} ${path}`);
-      return callOf(name)(pathOf(path), ...more);
+      const made = callOf(name)(pathOf(path), ...more);
+      const [flags] = more;
+      const writes = typeof flags === 'number' ? (flags & 3) !== 0 : /[wa+]/.test(`${flags}`);
+      if (name === 'openSync' && writes) host.disk.writes(String(pathOf(path)), !`${flags}`.startsWith('w'));
+      return made;
     };
   for (const name of twoPaths)
     sync[name] = (from: unknown, to: unknown, ...more: unknown[]) => {
       host.effect(`${name} ${from} ${to}`);
-      return callOf(name)(pathOf(from), pathOf(to), ...more);
+      callOf(name)(pathOf(from), pathOf(to), ...more);
+      if (name === 'copyFileSync') host.disk.writes(String(pathOf(to)), false);
+      else host.disk.renamed(String(pathOf(to)));
     };
   for (const name of byDescriptor)
     sync[name] = (descriptor: unknown, ...more: unknown[]) => {
       host.effect(`${name} ${more.length}`);
       if (typeof descriptor === 'number' && descriptor < 3 && name === 'fstatSync') return stream;
+      if (name === 'fsyncSync') host.disk.synced(fs.fstatSync(Number(descriptor)).ino);
       return callOf(name)(descriptor, ...more);
     };
   for (const name of eitherWay)
@@ -69,7 +78,10 @@ export function filesOf(host: FileHost): { readonly fs: object; readonly promise
         if (text !== undefined) return text;
         throw Object.assign(new Error(`ENOENT: ${file}`), { code: 'ENOENT' });
       }
-      return callOf(name)(pathOf(file), ...more);
+      const made = callOf(name)(pathOf(file), ...more);
+      if (name === 'writeFileSync' && typeof file !== 'number' && Object(more[1]).flush !== true)
+        host.disk.writes(String(pathOf(file)), false);
+      return made;
     };
   for (const name of [...onePath, ...twoPaths, ...byDescriptor, ...eitherWay])
     sync[name.slice(0, -4)] = (...given: unknown[]) => {

@@ -57,6 +57,7 @@ const processOf = (slot: Slot, getBuiltinModule: Builtin): object =>
 export function modulesOf(slot: Slot, processModule: unknown): Readonly<Record<string, unknown>> {
   const { world } = slot;
   const { fs, promises } = filesOf({
+    disk: slot.process.disk,
     effect: (what) => slot.process.effect(what),
     later: (work) => slot.process.later(work),
     resolve: (file) => slot.process.resolve(file),

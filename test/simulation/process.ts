@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import type { Disk } from './disk.ts';
 import type { Machine } from './machine.ts';
 import type { Connection, Connections, OpenOptions } from './storage.ts';
 import { SimSocket } from './wire.ts';
@@ -27,6 +28,7 @@ export interface Ended {
 
 /** What is outside of a process. */
 export interface Outside {
+  readonly disk: Disk;
   readonly connections: Connections;
   /** Gives a connection to whoever listens at an address; false if nobody does. */
   listen(socket: SimSocket, address: string): boolean;
@@ -51,6 +53,8 @@ export class SimProcess implements Owner {
   effects = 0;
   /** It is killed right before this effect. */
   killAt = Number.POSITIVE_INFINITY;
+  /** Called where it is killed. */
+  onKill: () => void = () => this.kill();
   readonly #world: World;
   readonly #line: Line;
   readonly #outside: Outside;
@@ -68,6 +72,10 @@ export class SimProcess implements Owner {
     this.#outside = outside;
     this.pid = machine.begin();
     this.process = this.#nodeProcess();
+  }
+
+  get disk(): Disk {
+    return this.#outside.disk;
   }
 
   get folder(): string {
@@ -129,7 +137,7 @@ export class SimProcess implements Owner {
     if (!this.isOver) {
       this.effects += 1;
       this.#world.note(what.length);
-      if (this.effects === this.killAt) this.kill();
+      if (this.effects === this.killAt) this.onKill();
     }
     if (this.isOver) throw new Over(`ended before ${what}`);
   }

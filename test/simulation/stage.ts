@@ -6,6 +6,7 @@ import type { History } from '../faults/needs/history.ts';
 import { placeByLibrary } from '../faults/needs/library-call.mjs';
 import { type Played, played, type Stage, type StageLine, startMs } from '../faults/needs/play.ts';
 import { NeedsService } from '../faults/needs/service.ts';
+import { Disk } from './disk.ts';
 import { Machine } from './machine.ts';
 import type { Slot } from './node.ts';
 import { type Ended, SimProcess } from './process.ts';
@@ -55,7 +56,8 @@ class Theatre {
   readonly #built: Built;
   readonly #folder: string;
   readonly #machines: readonly Machine[];
-  readonly #connections = new Connections();
+  readonly #disk = new Disk();
+  readonly #connections = new Connections(this.#disk);
   readonly #running = new Set<SimProcess>();
   /** Modules that no process runs now. */
   readonly #idle: Loaded[] = [];
@@ -77,7 +79,7 @@ class Theatre {
     const service = await this.#start();
     this.#service = service;
     const stage: Stage = {
-      ...{ service, folder: this.#folder },
+      ...{ service, folder: this.#folder, checksBooks: true },
       run: (place, line) => this.#run(place, line, service),
       kill: async () => this.#places[0]?.kill(),
       place: (line, call) => this.#place(line, call, service),
@@ -89,7 +91,7 @@ class Theatre {
   #start(): Promise<NeedsService> {
     const world = this.#world;
     const line = { argv: [], env: {}, folder: this.#folder };
-    const outside = { connections: this.#connections, listen: () => false };
+    const outside = { disk: this.#disk, connections: this.#connections, listen: () => false };
     const process = new SimProcess(world, new Machine(world, 'service'), line, outside);
     const load = this.#built.library.loader({ world, process });
     const { startSandbox: start } = load('sandbox.cjs') as { readonly startSandbox: typeof startSandbox };
@@ -128,9 +130,19 @@ class Theatre {
       if (to === address) service.accept(socket);
       return to === address;
     };
-    const process = new SimProcess(this.#world, machine, line, { connections: this.#connections, listen });
-    if (kill && 'effect' in kill) process.killAt = kill.effect;
+    const outside = { disk: this.#disk, connections: this.#connections, listen };
+    const process = new SimProcess(this.#world, machine, line, outside);
+    if (kill && 'effect' in kill) {
+      process.killAt = kill.effect;
+      if (kill.isPowerCut) process.onKill = () => this.#cutPower();
+    }
     return process;
+  }
+
+  /** All machines are in one house. */
+  #cutPower(): void {
+    for (const one of this.#running) one.kill();
+    this.#disk.cutPower(this.#world.random);
   }
 
   async #ended(process: SimProcess, main: () => Promise<number>): Promise<Ended> {

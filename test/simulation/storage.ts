@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { loadSqlite, type Sqlite, type Statement } from '../../src/platform/sqlite/load.ts';
+import type { Disk } from './disk.ts';
 
 const Native = loadSqlite();
 
@@ -10,19 +11,47 @@ type Value = string | number | bigint | null | Uint8Array;
 
 /** A connection to a database file, with its statements. */
 export class Connection {
-  readonly sqlite: Sqlite;
   readonly inode: number | undefined;
+  readonly #sqlite: Sqlite;
+  readonly #path: string;
+  readonly #disk: Disk;
   readonly #statements = new Map<string, Statement>();
+  #syncs = true;
+  #changes = 0;
 
-  constructor(path: string, options: OpenOptions) {
-    this.sqlite = new Native(path, options);
+  constructor(path: string, options: OpenOptions, disk: Disk) {
+    this.#sqlite = new Native(path, options);
+    this.#path = path;
+    this.#disk = disk;
     this.inode = inodeOf(path);
+  }
+
+  exec(sql: string): void {
+    const [, mode] = /PRAGMA synchronous = (\w+)/.exec(sql) ?? [];
+    if (mode !== undefined) this.#syncs = mode === 'FULL';
+    const hasChanged = sql === 'COMMIT' && this.#path !== ':memory:' && this.#hasChanged();
+    if (hasChanged && !this.#syncs) this.#disk.commitsUnsynced(this.#path);
+    this.#sqlite.exec(sql);
+    if (hasChanged && this.#syncs) this.#disk.syncedDatabase(this.#path);
+  }
+
+  /** Whether rows have changed since it was asked last. */
+  #hasChanged(): boolean {
+    const before = this.#changes;
+    this.#changes = this.#changesNow();
+    return this.#changes !== before;
+  }
+
+  /** Rows that were changed since it was opened. */
+  #changesNow(): number {
+    const { n } = Object(this.prepare('SELECT total_changes() AS n').get());
+    return Number(n);
   }
 
   prepare(sql: string): Statement {
     const known = this.#statements.get(sql);
     if (known) return known;
-    const made = this.sqlite.prepare(sql);
+    const made = this.#sqlite.prepare(sql);
     this.#statements.set(sql, made);
     return made;
   }
@@ -30,7 +59,7 @@ export class Connection {
   /** What was not committed is gone, as when the system closes the file of a process that has died. */
   abandon(): void {
     try {
-      this.sqlite.exec('ROLLBACK');
+      this.#sqlite.exec('ROLLBACK');
     } catch {
       // Nothing was begun.
     }
@@ -38,7 +67,7 @@ export class Connection {
 
   close(): void {
     this.#statements.clear();
-    this.sqlite.close();
+    this.#sqlite.close();
   }
 }
 
@@ -51,14 +80,19 @@ export interface OpenOptions {
  * longer than most of what is done with it.
  */
 export class Connections {
+  readonly #disk: Disk;
   readonly #idle = new Map<string, Connection[]>();
+
+  constructor(disk: Disk) {
+    this.#disk = disk;
+  }
 
   /** @returns a connection, and what gives it back. */
   open(path: string, options: OpenOptions): readonly [Connection, () => void] {
     const name = `${path}\n${options.readOnly ?? false}`;
     const idle = this.#idle.get(name) ?? [];
     this.#idle.set(name, idle);
-    const connection = this.#reused(idle, path) ?? new Connection(path, options);
+    const connection = this.#reused(idle, path) ?? new Connection(path, options, this.#disk);
     let isOpen = true;
     const release = (): void => {
       if (!isOpen) return;
@@ -107,7 +141,7 @@ export function databaseClass(host: StorageHost): unknown {
 
     exec(sql: string): void {
       host.effect(sql);
-      this.#connection.sqlite.exec(sql);
+      this.#connection.exec(sql);
     }
 
     prepare(sql: string): unknown {

@@ -26,6 +26,8 @@ export interface RequestKill {
 /** The same right before the nth effect of its process, which only a simulation can do. */
 export interface EffectKill {
   readonly effect: number;
+  /** Every process ends there, and the disk may forget what was not synced. */
+  readonly isPowerCut: boolean;
 }
 
 export type Kill = RequestKill | EffectKill;
@@ -105,7 +107,8 @@ export function historyOf(
   const machineFor = (need: Need): number =>
     random.pick(machines.flatMap((one, at) => (knowsOf(one, need, isShared) ? [at] : [])));
   const killOf = (isAmong: boolean): Kill | undefined => {
-    if (lastEffect !== undefined && chance(0.2)) return { effect: random.integer(1, lastEffect) };
+    if (lastEffect !== undefined && chance(0.2))
+      return { effect: random.integer(1, lastEffect), isPowerCut: chance(0.4) };
     if (isAmong || !chance(0.07)) return undefined;
     return { request: random.integer(1, 6), at: random.pick(['came', 'done']) };
   };

@@ -46,6 +46,8 @@ export interface Stage {
   readonly folder: string;
   /** Keeps the journals of a history that shares them. */
   readonly database?: TeamDatabase | undefined;
+  /** Whether money is compared once a history has ended. */
+  readonly checksBooks?: boolean;
   /** Runs a command line. @param place tells commands apart that run at once. */
   run(place: Place, line: StageLine): Promise<Ended>;
   /** Kills what runs in the first place. */
@@ -150,6 +152,32 @@ class Play implements Played {
     }
     const orders = await this.#truth();
     this.findings.push(...judgeEnd(this.#history, orders, this.#past, this.#lastWords));
+    if (this.#stage.checksBooks && this.findings.length === 0) await this.#checkBooks(orders);
+  }
+
+  /** Whether every journal's chain holds, and its money adds up to that of the service's own orders. */
+  async #checkBooks(orders: readonly TrueOrder[]): Promise<void> {
+    const { machines } = this.#history;
+    // Lists show all there is.
+    await this.#service.pass(roundMs);
+    const withoutReturns = orders.every(({ isReturned }) => !isReturned);
+    for (const [at, { user, journal }] of machines.entries()) {
+      if (user === 'other' || machines.findIndex((one) => one.journal === journal) !== at) continue;
+      const run = { ...this.#plainRun(0, 1), door: 'reference' as const, machine: at };
+      const { errand } = this.#handOf(run, 0);
+      const verified = await errand('audit', 'verify');
+      const finding = (what: string): Finding => ({ rule: 'books', hidden: '?', what });
+      if (verified.code !== 0)
+        this.findings.push(
+          finding(`audit verify: exit ${verified.code}: ${verified.crash ?? verified.stderr}`),
+        );
+      const cents = await this.#service.cents();
+      const compared = await errand('reconcile', '-o', 'json');
+      if (compared.code !== 0 && compared.code !== 7)
+        this.findings.push(finding(`reconcile: exit ${compared.code}: ${compared.crash ?? compared.stderr}`));
+      else if (withoutReturns && cents === (await this.#service.cents()))
+        this.findings.push(...wrongSums(compared.stdout, cents).map(finding));
+    }
   }
 
   /** The command of a need without faults, on its last machine, or on another. */
@@ -372,6 +400,17 @@ class Play implements Played {
   }
 }
 
+/** @param cents held and spent at the service. @returns what is wrong with the sums that `reconcile` prints. */
+function wrongSums(printed: string, cents: number): string[] {
+  const { findings, incomplete, sums, elsewhere } = JSON.parse(printed);
+  // What is found is left out of the sums.
+  if (findings.length > 0 || incomplete > 0) return [];
+  const sum = [...sums, ...elsewhere.sums]
+    .filter(({ payer }) => payer === 'wallet')
+    .reduce((all, { net, held }) => all + net + held, 0);
+  return sum === cents ? [] : [`reconcile: ${sum} cents; the service has ${cents}`];
+}
+
 const nothing: Outcome = {
   ...{ code: null, text: '', placed: [], settling: [] },
   ...{ isNothingNew: false, isDenied: false },
@@ -391,7 +430,7 @@ function hurtOf({ spelling, isMore, faults, readFaults, kill }: Run): string {
       ? [
           'request' in kill
             ? `killed at request ${kill.request}, ${kill.at}`
-            : `killed at effect ${kill.effect}`,
+            : `${kill.isPowerCut ? 'power cut' : 'killed'} at effect ${kill.effect}`,
         ]
       : []),
   ];

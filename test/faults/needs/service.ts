@@ -56,6 +56,8 @@ interface Relayed {
   readonly body: Buffer;
 }
 
+/** The service's fee for an order, cents. */
+const feeCents = 100;
 /** No order fails for want of money, cents. */
 const walletCents = 100_000_000;
 /** The key of an order expires unless it is used for so long, ms. */
@@ -185,6 +187,17 @@ export class NeedsService {
     for (const [id, key] of this.#agentKeys)
       found.push(await trueOrder(ours, await ask(ours, `/orders/${id}`, { key })));
     return found;
+  }
+
+  /** What our orders hold and have cost, cents. */
+  async cents(): Promise<number> {
+    const { orders } = await ask(this.#sandboxes.ours, '/orders?limit=500');
+    if (!Array.isArray(orders)) throw new Error('the service did not list its orders');
+    return orders.filter(isObject).reduce((sum, { status, max_price: ceiling, job_result: result }) => {
+      if (status === 'pending' || status === 'in_progress') return sum + Number(ceiling) + feeCents;
+      const { total = 0 } = Object(Object(result).price_components);
+      return status === 'order_placed' ? sum + Number(total) + feeCents : sum;
+    }, 0);
   }
 
   /** Does at the service what others than errand do there. */
