@@ -1,6 +1,6 @@
 /**
- * Plays histories in a simulation that their seeds decide: `npm run simulate -- --seed 1 --histories 1000`. One history
- * that failed is played again by its seed alone, with `--log` to see what was done.
+ * Plays histories in a simulation that their seeds decide: `npm run simulate -- --seed 1 --histories 1000`. What failed is
+ * played again by its seed alone. With `--weeks`, each history is weeks of standing orders on `--machines`.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,6 +16,8 @@ const { values } = parseArgs({
     histories: { type: 'string', default: '1' },
     doors: { type: 'string', default: 'reference,single,upload,plan,retry,mcp,library,legacy,agent' },
     workers: { type: 'string', default: String(availableParallelism()) },
+    weeks: { type: 'string' },
+    machines: { type: 'string', default: '5' },
     /** A file that keeps how far a range of seeds has come; the same command goes on there. */
     progress: { type: 'string' },
   },
@@ -48,7 +50,8 @@ async function direct(): Promise<boolean> {
   const doors = doorsNamed(values.doors);
   const first = Number(values.seed);
   const end = first + Number(values.histories);
-  const { progress: file } = values;
+  const { progress: file, weeks, machines } = values;
+  const what = { doors, ...(weeks !== undefined && { weeks: Number(weeks), machines: Number(machines) }) };
   const progress: Progress =
     file !== undefined && existsSync(file)
       ? JSON.parse(readFileSync(file, 'utf8'))
@@ -79,7 +82,7 @@ async function direct(): Promise<boolean> {
         const seed = next;
         next += 1;
         open.add(seed);
-        worker.send({ seed, doors } satisfies Order);
+        worker.send({ seed, ...what } satisfies Order);
         const outcome = await messageOf(worker);
         open.delete(seed);
         report(outcome);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { doorNames } from '../faults/needs/doors.ts';
-import { type History, historyOf } from '../faults/needs/history.ts';
+import { type History, historyOf, type Step } from '../faults/needs/history.ts';
 import { playHistory } from '../faults/needs/play.ts';
 import { Runner } from '../support/runner.ts';
 import { type Built, simulateHistory } from './stage.ts';
@@ -27,6 +27,11 @@ test.each(seeds)('each need has one order, whatever is done: seed %i', async (se
   expect(finding?.join('\n')).toBeUndefined();
 });
 
+test.each([1, 2, 3, 4])('each date of a standing order is bought once, or told: seed %i', async (seed) => {
+  const { finding } = await simulate({ seed, doors: [], weeks: 8, machines: 5 }, built);
+  expect(finding?.join('\n')).toBeUndefined();
+});
+
 test('the same seed is the same, to each step and each operation', async () => {
   const play = async () => {
     const { trace, steps, log } = await simulateHistory(historyOf(4, doorNames, { lastEffect: 200 }), built);
@@ -47,10 +52,10 @@ describe('what is played in a simulation is what processes do', () => {
 /** Without what two runs do not have in common: who comes first, and where a process is killed. */
 const undisturbed = (history: History): History => ({
   ...history,
-  steps: history.steps.flatMap((step) => {
-    if (step.do !== 'run') return [step];
+  steps: history.steps.map((step): Step => {
+    if (step.do !== 'run') return step;
     const [run] = step.runs;
-    return [{ do: 'run', runs: [{ ...run, kill: undefined }] }];
+    return { do: 'run', runs: [{ ...run, kill: undefined }] };
   }),
 });
 

@@ -2,10 +2,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { startSandbox } from '../../src/integrations/sdk/sandbox.ts';
+import type { Habits } from '../faults/needs/habits.ts';
 import type { History } from '../faults/needs/history.ts';
 import { placeByLibrary } from '../faults/needs/library-call.mjs';
 import { type Played, played, type Stage, type StageLine, startMs } from '../faults/needs/play.ts';
 import { NeedsService } from '../faults/needs/service.ts';
+import {
+  habitsOfWeeks,
+  type Played as PlayedWeeks,
+  playedWeeks,
+  startOfWeeks,
+  type Weeks,
+} from '../faults/standing/weeks.ts';
 import { Disk } from './disk.ts';
 import { Machine } from './machine.ts';
 import type { Slot } from './node.ts';
@@ -32,12 +40,43 @@ type Main = (process: unknown) => Promise<number>;
 
 /** Plays a history in one thread: its seed decides the order of everything that happens. */
 export async function simulateHistory(history: History, built: Built): Promise<Simulated> {
-  const world = new World(history.seed, startMs);
+  const { seed, habits, machines } = history;
+  const scene = { seed, habits, machines: machines.length, startMs };
+  const [result, world] = await onStage(scene, built, (stage) =>
+    played(history, { ...stage, checksBooks: true }),
+  );
+  const { findings, log, commands } = result;
+  return { findings, log, commands, trace: world.trace, steps: world.steps };
+}
+
+/** Plays weeks of standing orders in one thread. */
+export async function simulateWeeks(weeks: Weeks, built: Built): Promise<PlayedWeeks> {
+  const { seed, machines } = weeks;
+  const scene = { seed, habits: habitsOfWeeks(weeks), machines, startMs: startOfWeeks };
+  const [result] = await onStage(scene, built, (stage) => playedWeeks(weeks, stage));
+  return result;
+}
+
+interface Scene {
+  readonly seed: number;
+  readonly habits: Habits;
+  readonly machines: number;
+  /** When it begins, ms since the epoch. */
+  readonly startMs: number;
+}
+
+/** Has something played on a stage of its own. @returns what came of it, and the world it was played in. */
+async function onStage<T>(
+  { seed, habits, machines, startMs: start }: Scene,
+  built: Built,
+  play: (stage: Stage) => Promise<T>,
+): Promise<readonly [T, World]> {
+  const world = new World(seed, start);
   const folder = mkdtempSync(join(tmpdir(), 'errand-simulation-'));
-  const theatre = new Theatre(world, history, built, folder);
+  const theatre = new Theatre(world, built, folder, machines);
   try {
-    const { findings, log, commands } = await world.until(theatre.play(), () => theatre.endStuck());
-    return { findings, log, commands, trace: world.trace, steps: world.steps };
+    const playing = theatre.open(habits).then(play);
+    return [await world.until(playing, () => theatre.endStuck()), world];
   } finally {
     await world.until(theatre.close(), () => false);
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
@@ -52,7 +91,6 @@ interface Loaded extends Slot {
 
 class Theatre {
   readonly #world: World;
-  readonly #history: History;
   readonly #built: Built;
   readonly #folder: string;
   readonly #machines: readonly Machine[];
@@ -64,38 +102,37 @@ class Theatre {
   readonly #places: (SimProcess | undefined)[] = [];
   #service: NeedsService | undefined;
 
-  constructor(world: World, history: History, built: Built, folder: string) {
+  constructor(world: World, built: Built, folder: string, machines: number) {
     this.#world = world;
-    this.#history = history;
     this.#built = built;
     this.#folder = folder;
-    this.#machines = history.machines.map((_, at) => new Machine(world, `machine-${at}`));
+    this.#machines = Array.from({ length: machines }, (_, at) => new Machine(world, `machine-${at}`));
     world.afterEach = () => {
       for (const one of this.#running) one.endIfDone();
     };
   }
 
-  async play(): Promise<Played> {
-    const service = await this.#start();
+  /** Starts the service. */
+  async open(habits: Habits): Promise<Stage> {
+    const service = await this.#start(habits);
     this.#service = service;
-    const stage: Stage = {
-      ...{ service, folder: this.#folder, checksBooks: true },
+    return {
+      ...{ service, folder: this.#folder, killsAtEffects: true },
       run: (place, line) => this.#run(place, line, service),
       kill: async () => this.#places[0]?.kill(),
       place: (line, call) => this.#place(line, call, service),
     };
-    return played(this.#history, stage);
   }
 
   /** Starts the service in a process of its own, which no machine can kill. */
-  #start(): Promise<NeedsService> {
+  #start(habits: Habits): Promise<NeedsService> {
     const world = this.#world;
     const line = { argv: [], env: {}, folder: this.#folder };
     const outside = { disk: this.#disk, connections: this.#connections, listen: () => false };
     const process = new SimProcess(world, new Machine(world, 'service'), line, outside);
     const load = this.#built.library.loader({ world, process });
     const { startSandbox: start } = load('sandbox.cjs') as { readonly startSandbox: typeof startSandbox };
-    return NeedsService.unheard(this.#history.habits, world.clock, start);
+    return NeedsService.unheard(habits, world.clock, start);
   }
 
   /** Runs a command line, in modules that other command lines have run in. */

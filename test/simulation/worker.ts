@@ -6,12 +6,15 @@ import { type History, historyOf } from '../faults/needs/history.ts';
 import { knownAs } from '../faults/needs/known.ts';
 import { shrunk } from '../faults/needs/shrink.ts';
 import { builtLibrary, Program } from './program.ts';
-import { type Built, simulateHistory } from './stage.ts';
+import { type Built, simulateHistory, simulateWeeks } from './stage.ts';
 
 /** What a worker is to simulate. */
 export interface Order {
   readonly seed: number;
   readonly doors: readonly DoorName[];
+  /** Standing orders are simulated for so many weeks, on so many machines, in place of a history. */
+  readonly weeks?: number;
+  readonly machines?: number;
 }
 
 /** What came of one history. */
@@ -37,7 +40,13 @@ export async function prepared(): Promise<readonly [Built, () => void]> {
 }
 
 /** Simulates the history of a seed, and makes what it finds as short as it can. */
-export async function simulate({ seed, doors }: Order, built: Built): Promise<Outcome> {
+export async function simulate(order: Order, built: Built): Promise<Outcome> {
+  const { seed, doors, weeks, machines = 5 } = order;
+  if (weeks !== undefined) {
+    const { runs, findings, log } = await simulateWeeks({ weeks, machines, seed }, built);
+    const finding = findings.length > 0 && { finding: [...findings, ...log] };
+    return { ...{ seed, commands: runs, steps: 0, trace: 0 }, ...finding };
+  }
   const history = historyOf(seed, doors, { lastEffect });
   const play = (one: History) => simulateHistory(one, built);
   const played = await play(history);

@@ -46,10 +46,12 @@ export interface Stage {
   readonly folder: string;
   /** Keeps the journals of a history that shares them. */
   readonly database?: TeamDatabase | undefined;
+  /** Whether it can kill a command before any effect. */
+  readonly killsAtEffects?: boolean;
   /** Whether money is compared once a history has ended. */
   readonly checksBooks?: boolean;
   /** Runs a command line. @param place tells commands apart that run at once. */
-  run(place: Place, line: StageLine): Promise<Ended>;
+  run(place: number, line: StageLine): Promise<Ended>;
   /** Kills what runs in the first place. */
   kill(): Promise<void>;
   /** Has a program place an order by the library. */
@@ -84,7 +86,8 @@ export async function playHistory(
   });
   const stage: Stage = {
     ...{ service, folder, database },
-    run: (place, line) => runners[place].run({ ...line, env: environment(line), preloads: [clockSet] }),
+    run: (place, line) =>
+      runners[place === 0 ? 0 : 1].run({ ...line, env: environment(line), preloads: [clockSet] }),
     kill: async () => {
       await runners[0].stop('SIGKILL');
       program?.kill('SIGKILL');

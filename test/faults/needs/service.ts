@@ -11,7 +11,10 @@ import type { Habits } from './habits.ts';
 export const users = ['anna', 'ben', 'other'] as const;
 export type User = (typeof users)[number];
 
-/** What happens to a request or its response. A `late` request reaches the service when its command has ended. */
+/**
+ * What happens to a request or its response. A `late` request reaches the service when its command has ended; one that is
+ * sent `twice`, by something between, is answered with what came of the second.
+ */
 export const requestFaults = [
   'reset-before',
   'reset-after',
@@ -21,6 +24,7 @@ export const requestFaults = [
   '502-html-after',
   '429-before',
   'late',
+  'twice',
 ] as const;
 export type RequestFault = (typeof requestFaults)[number] | 'none';
 
@@ -240,9 +244,10 @@ export class NeedsService {
     response.sendDate = false;
     response.setHeader('date', new Date(this.now).toUTCString());
     if (fault.endsWith('-before')) return spoil(fault, response, undefined);
+    if (fault === 'twice') await this.#serve(request, body);
     const relayed = await this.#serve(request, body);
     if (await this.onMoment('done', request)) return void response.destroy();
-    return spoil(fault, response, relayed);
+    return spoil(fault, response, relayed, (this.now % 101) / 101);
   }
 
   /** The service's response, with its habits. */
@@ -487,13 +492,19 @@ const failures: Readonly<Record<string, Relayed>> = {
   },
 };
 
-function spoil(fault: RequestFault, response: ServerResponse, relayed: Relayed | undefined): void {
+/** @param share of a response that comes before its connection breaks. */
+function spoil(
+  fault: RequestFault,
+  response: ServerResponse,
+  relayed: Relayed | undefined,
+  share = 0.5,
+): void {
   if (fault.startsWith('reset')) {
     reset(response.socket);
     return;
   }
   if (fault === 'half-response' && relayed) {
-    const part = relayed.body.subarray(0, Math.floor(relayed.body.length / 2));
+    const part = relayed.body.subarray(0, Math.floor(relayed.body.length * share));
     response.writeHead(relayed.status, {
       ...relayed.headers,
       'content-length': Math.max(1, relayed.body.length),
