@@ -17,6 +17,7 @@ const starting = [
   'postgres',
   'process',
   'rooms/journal',
+  'simulation',
   'terminal',
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 

@@ -30,6 +30,13 @@ const faults = (...args: string[]): string[] => [
   'test/faults/main.ts',
   ...args,
 ];
+const simulated = (...args: string[]): string[] => [
+  'npx',
+  '--no-install',
+  'tsx',
+  'test/simulation/main.ts',
+  ...args,
+];
 const sweeps = 4;
 
 const parts: readonly Part[] = [
@@ -39,9 +46,19 @@ const parts: readonly Part[] = [
     command: faults('--runs', '2000'),
   },
   {
+    name: 'simulation',
+    proves: 'one need, one order: 10,000 simulated histories',
+    command: simulated('--histories', '10000', '--seed', '1'),
+  },
+  {
+    name: 'weeks',
+    proves: 'one order for each date: 50 simulated years on 50 machines',
+    command: simulated('--histories', '50', '--seed', '1', '--weeks', '52', '--machines', '50'),
+  },
+  {
     name: 'needs',
-    proves: 'one need, one order: 2,000 random histories',
-    command: faults('--needs', '2000', '--seed', '1'),
+    proves: 'one need, one order: 500 random histories, by processes',
+    command: faults('--needs', '500', '--seed', '1'),
   },
   {
     name: 'standing',

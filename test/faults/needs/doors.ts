@@ -258,7 +258,7 @@ function agentOutcome({ hidden }: Need, { faults }: Run, { ended, answer }: Call
     isNothingNew:
       (existed === true && faults.length === 0) ||
       (error?.category === 'conflict' && error.outcome === 'applied'),
-    settling: [],
+    settling: commandsIn({ next: error?.for_a_person }, 'resume'),
     isDenied: error?.outcome === 'not_sent' || error?.outcome === 'rejected',
   };
 }
@@ -339,13 +339,13 @@ function outcomeOf(need: Need | undefined, { code, crash, stdout, stderr }: Ende
   };
 }
 
-/** The commands of the journal that an error names. */
+/** The commands that an error names to settle a doubt, or to forget it. */
 const commandsIn = (
   error: { readonly next?: readonly { readonly command: string }[] } | undefined,
   verb: 'resume' | 'forget',
 ): string[] =>
   (error?.next ?? []).flatMap(
-    ({ command }) => new RegExp(`errand order journal ${verb} [\\w-]+`).exec(command)?.[0] ?? [],
+    ({ command }) => new RegExp(`errand (?:order journal|bulk) ${verb} [\\w-]+`).exec(command)?.[0] ?? [],
   );
 
 function countsIn(text: string) {

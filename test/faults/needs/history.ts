@@ -18,10 +18,19 @@ export interface Need {
 }
 
 /** The end of a command before its time, by SIGKILL at the nth request from then. */
-export interface Kill {
+export interface RequestKill {
   readonly request: number;
   readonly at: Moment;
 }
+
+/** The same right before the nth effect of its process, which only a simulation can do. */
+export interface EffectKill {
+  readonly effect: number;
+  /** Every process ends there, and the disk may forget what was not synced. */
+  readonly isPowerCut: boolean;
+}
+
+export type Kill = RequestKill | EffectKill;
 
 /** One command. */
 export interface Run {
@@ -77,8 +86,19 @@ const withinMs: Readonly<Record<'single' | 'row' | 'referenced', number>> = {
   referenced: 29 * dayMs,
 };
 
-/** @param on doors to draw from. @param isShared whether the journals are in one database. */
-export function historyOf(seed: number, on: readonly DoorName[], isShared = false): History {
+export interface Drawing {
+  /** Whether the journals are in one database. */
+  readonly isShared?: boolean;
+  /** The greatest effect at which a command is killed; without it, commands are killed at requests alone. */
+  readonly lastEffect?: number;
+}
+
+/** @param on doors to draw from. */
+export function historyOf(
+  seed: number,
+  on: readonly DoorName[],
+  { isShared = false, lastEffect }: Drawing = {},
+): History {
   const random = new Random(seed);
   const chance = (share: number): boolean => random.next() < share;
   const habits = habitsOf(random);
@@ -86,6 +106,12 @@ export function historyOf(seed: number, on: readonly DoorName[], isShared = fals
   const needs = needsOf(random, on, habits);
   const machineFor = (need: Need): number =>
     random.pick(machines.flatMap((one, at) => (knowsOf(one, need, isShared) ? [at] : [])));
+  const killOf = (isAmong: boolean): Kill | undefined => {
+    if (lastEffect !== undefined && chance(0.2))
+      return { effect: random.integer(1, lastEffect), isPowerCut: chance(0.4) };
+    if (isAmong || !chance(0.07)) return undefined;
+    return { request: random.integer(1, 6), at: random.pick(['came', 'done']) };
+  };
   const runOf = (door: DoorName, at: number, isAmong: boolean): Run => {
     const need = needs[at];
     if (!need) throw new Error(`there is no need ${at}`);
@@ -111,10 +137,7 @@ export function historyOf(seed: number, on: readonly DoorName[], isShared = fals
         ? [random.pick(requestFaults), ...(chance(0.3) ? [random.pick(requestFaults)] : [])]
         : [],
       readFaults: chance(0.08) ? [random.pick(requestFaults.filter((one) => one !== 'late'))] : [],
-      kill:
-        !isAmong && chance(0.07)
-          ? { request: random.integer(1, 6), at: random.pick(['came', 'done']) }
-          : undefined,
+      kill: killOf(isAmong),
     };
   };
   const budget = Math.min(...needs.map((need) => withinMs[windowOf(need)]));

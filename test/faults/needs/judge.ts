@@ -122,7 +122,8 @@ function judgeWords({ after, before, atEnd, runs }: Scene, { run, outcome }: Jud
   const finding = (hidden: string, what: string): Finding[] => [
     { rule: 'untrue', hidden, what: `${what}: ${text}` },
   ];
-  if (code === null && !run.kill) return finding('?', 'crashed');
+  const isCut = runs.some(({ run: { kill } }) => kill && 'effect' in kill && kill.isPowerCut);
+  if (code === null && !run.kill && !isCut) return finding('?', 'crashed');
   if (code === 1) return finding('?', 'failed in a way that nobody planned');
   const isAlone = runs.length === 1;
   const made = atEnd.filter(({ id }) => !before.some((order) => order.id === id));

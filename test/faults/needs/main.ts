@@ -2,7 +2,7 @@ import { PostgresServer, type TeamDatabase } from '../../support/postgres.ts';
 import { Runner } from '../../support/runner.ts';
 import { atOnce } from '../at-once.ts';
 import { type DoorName, openDoors } from './doors.ts';
-import { historyOf } from './history.ts';
+import { type History, historyOf } from './history.ts';
 import { knownAs } from './known.ts';
 import { playHistory } from './play.ts';
 import { shrunk } from './shrink.ts';
@@ -30,7 +30,7 @@ export async function playHistories(
     workers,
     async (seed) => {
       const runners = idle.pop() ?? ([new Runner(), new Runner()] as const);
-      const history = historyOf(seed, on, isShared);
+      const history = historyOf(seed, on, { isShared });
       const played = await playHistory(history, runners, await database());
       commands += played.commands;
       const [first] = played.findings;
@@ -38,7 +38,8 @@ export async function playHistories(
       if (why !== undefined) known.set(why, (known.get(why) ?? 0) + 1);
       else if (first) {
         failed.push(seed);
-        const least = await shrunk(history, played, runners, database);
+        const play = async (one: History) => playHistory(one, runners, await database());
+        const least = await shrunk(history, played, play);
         console.log([`seed ${seed}:`, ...least.map((line) => `  ${line}`)].join('\n'));
       }
       idle.push(runners);

@@ -11,7 +11,16 @@ import type { Ended, Runner } from '../../support/runner.ts';
 import { endLeases } from '../team/database.ts';
 import { patiently } from '../team/patiently.ts';
 import { doors, type Hand, type Outcome } from './doors.ts';
-import { type History, knowsOf, type Machine, type Need, type Run, type Step } from './history.ts';
+import {
+  type History,
+  type Kill,
+  knowsOf,
+  type Machine,
+  type Need,
+  type RequestKill,
+  type Run,
+  type Step,
+} from './history.ts';
 import { type Finding, type Judged, judgeEnd, judgeRuns } from './judge.ts';
 import { NeedsService, type TrueOrder } from './service.ts';
 import { spelledOrder } from './spelling.ts';
@@ -26,27 +35,89 @@ export interface Played {
   readonly commands: number;
 }
 
-const startMs = Date.parse('2026-03-02T09:00:00Z');
+export const startMs = Date.parse('2026-03-02T09:00:00Z');
 /** Time between two steps, and between two commands of one, ms: a batch's rows are placed within it. */
 const stepMs = 1500;
 const roundMs = 3 * 60_000;
 
-/** @param database keeps the journals of a history that shares them. */
+/** Where a history is played: on real processes, or in a simulation. */
+export interface Stage {
+  readonly service: NeedsService;
+  readonly folder: string;
+  /** Keeps the journals of a history that shares them. */
+  readonly database?: TeamDatabase | undefined;
+  /** Whether it can kill a command before any effect. */
+  readonly killsAtEffects?: boolean;
+  /** Whether money is compared once a history has ended. */
+  readonly checksBooks?: boolean;
+  /** Runs a command line. @param place tells commands apart that run at once. */
+  run(place: number, line: StageLine): Promise<Ended>;
+  /** Kills what runs in the first place. */
+  kill(): Promise<void>;
+  /** Has a program place an order by the library. */
+  place(line: StageLine, call: object): Promise<Ended>;
+}
+
+export type Place = 0 | 1;
+
+export interface StageLine {
+  readonly argv: readonly string[];
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly machine: number;
+  /** How far its machine's clock is ahead of the service's, ms. */
+  readonly skewMs: number;
+  readonly kill: Kill | undefined;
+}
+
+/** Plays a history with processes of the program. @param database keeps the journals of a history that shares them. */
 export async function playHistory(
   history: History,
   runners: readonly [Runner, Runner],
   database?: TeamDatabase,
 ): Promise<Played> {
   const folder = mkdtempSync(join(tmpdir(), 'errand-history-'));
-  const service = await NeedsService.start(history.habits, startMs);
-  const play = new Play(history, service, folder, { runners, database });
+  const service = await NeedsService.start(history.habits, { now: startMs });
+  let program: ChildProcess | undefined;
+  const environment = ({ env, skewMs }: StageLine) => ({
+    ...{ ...env, XDG_CACHE_HOME: caches, CLOCK_SET_AFTER_MS: '-1' },
+    CLOCK_SET_MS: String(Math.round(service.now + skewMs - Date.now())),
+  });
+  const stage: Stage = {
+    ...{ service, folder, database },
+    run: (place, line) =>
+      runners[place === 0 ? 0 : 1].run({ ...line, env: environment(line), preloads: [clockSet] }),
+    kill: async () => {
+      await runners[0].stop('SIGKILL');
+      program?.kill('SIGKILL');
+    },
+    place: async (line, call) => {
+      program = spawn(process.execPath, ['--require', clockSet, libraryCall], { env: environment(line) });
+      program.stdin?.end(JSON.stringify(call));
+      return endOf(program);
+    },
+  };
   try {
-    await play.all();
-    return play;
+    return await played(history, stage);
   } finally {
     await service.stop();
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+async function endOf(program: ChildProcess): Promise<Ended> {
+  const { stdout: out, stderr: err } = program;
+  if (!out || !err) throw new Error('the program was started without streams');
+  const [stdout, stderr, [code]] = await Promise.all([text(out), text(err), once(program, 'close')]);
+  return { code, stdout, stderr, busyMs: 0, ...(code !== 0 && { crash: stderr || 'killed' }) };
+}
+
+/** Plays a history on a stage. */
+export async function played(history: History, stage: Stage): Promise<Played> {
+  const play = new Play(history, stage);
+  await play.all();
+  return play;
 }
 
 class Play implements Played {
@@ -54,30 +125,16 @@ class Play implements Played {
   readonly log: string[] = [];
   commands = 0;
   readonly #history: History;
+  readonly #stage: Stage;
   readonly #service: NeedsService;
-  readonly #folder: string;
-  readonly #runners: readonly [Runner, Runner];
-  readonly #database: TeamDatabase | undefined;
   readonly #past: Judged[] = [];
-  /** The program that places an order by the library. */
-  #program: ChildProcess | undefined;
   /** What the commands that settle a need's doubts said last. */
   readonly #lastWords = new Map<number, string>();
 
-  constructor(
-    history: History,
-    service: NeedsService,
-    folder: string,
-    {
-      runners,
-      database,
-    }: { readonly runners: readonly [Runner, Runner]; readonly database: TeamDatabase | undefined },
-  ) {
+  constructor(history: History, stage: Stage) {
     this.#history = history;
-    this.#service = service;
-    this.#folder = folder;
-    this.#runners = runners;
-    this.#database = database;
+    this.#stage = stage;
+    this.#service = stage.service;
   }
 
   async all(): Promise<void> {
@@ -98,6 +155,32 @@ class Play implements Played {
     }
     const orders = await this.#truth();
     this.findings.push(...judgeEnd(this.#history, orders, this.#past, this.#lastWords));
+    if (this.#stage.checksBooks && this.findings.length === 0) await this.#checkBooks(orders);
+  }
+
+  /** Whether every journal's chain holds, and its money adds up to that of the service's own orders. */
+  async #checkBooks(orders: readonly TrueOrder[]): Promise<void> {
+    const { machines } = this.#history;
+    // Lists show all there is.
+    await this.#service.pass(roundMs);
+    const withoutReturns = orders.every(({ isReturned }) => !isReturned);
+    for (const [at, { user, journal }] of machines.entries()) {
+      if (user === 'other' || machines.findIndex((one) => one.journal === journal) !== at) continue;
+      const run = { ...this.#plainRun(0, 1), door: 'reference' as const, machine: at };
+      const { errand } = this.#handOf(run, 0);
+      const verified = await errand('audit', 'verify');
+      const finding = (what: string): Finding => ({ rule: 'books', hidden: '?', what });
+      if (verified.code !== 0)
+        this.findings.push(
+          finding(`audit verify: exit ${verified.code}: ${verified.crash ?? verified.stderr}`),
+        );
+      const cents = await this.#service.cents();
+      const compared = await errand('reconcile', '-o', 'json');
+      if (compared.code !== 0 && compared.code !== 7)
+        this.findings.push(finding(`reconcile: exit ${compared.code}: ${compared.crash ?? compared.stderr}`));
+      else if (withoutReturns && cents === (await this.#service.cents()))
+        this.findings.push(...wrongSums(compared.stdout, cents).map(finding));
+    }
   }
 
   /** The command of a need without faults, on its last machine, or on another. */
@@ -123,7 +206,7 @@ class Play implements Played {
     const lines = [...(outcome?.settling ?? [])];
     const forgetting = [...(outcome?.forgetting ?? [])];
     for (const line of lines) {
-      const hand = this.#handOf(run, this.#runners[0]);
+      const hand = this.#handOf(run, 0);
       const [, first = 'order', ...words] = line.split(' ');
       const { code, stderr } = await hand.errand(first, ...words);
       const isAbsent =
@@ -138,7 +221,7 @@ class Play implements Played {
       await this.#service.pass(stepMs);
     }
     for (const line of forgetting) {
-      const hand = this.#handOf(run, this.#runners[0]);
+      const hand = this.#handOf(run, 0);
       const [, first = 'order', ...words] = line.split(' ');
       await hand.errand(first, ...words);
       if (!(await this.#isThere(hand, run))) await this.#run([{ ...run, isMeant: true }]);
@@ -198,19 +281,17 @@ class Play implements Played {
     const isAlone = runs.length === 1;
     service.faults = isAlone ? [...(run?.faults ?? [])] : [];
     service.readFaults = isAlone ? [...(run?.readFaults ?? [])] : [];
-    if (isAlone && run?.kill) this.#killAt(run.kill);
+    if (isAlone && run?.kill && 'request' in run.kill) this.#killAt(run.kill);
     const outcomes = await Promise.all(
       runs.map(async (one, at): Promise<Outcome> => {
-        const runner = this.#runners[at === 0 ? 0 : 1];
-        const outcome = await doors[one.door].order(this.#handOf(one, runner), one);
-        return outcome;
+        return doors[one.door].order(this.#handOf(one, at === 0 ? 0 : 1), one);
       }),
     );
     service.faults = [];
     service.readFaults = [];
     service.onMoment = async () => false;
     const { isShared } = this.#history;
-    const database = this.#database;
+    const { database } = this.#stage;
     if (isShared && database && outcomes.some(({ code }) => code === null))
       await patiently(() => endLeases(database));
     const atEnd = await this.#truth();
@@ -243,22 +324,21 @@ class Play implements Played {
     return outcomes;
   }
 
-  #killAt({ request, at }: NonNullable<Run['kill']>): void {
+  #killAt({ request, at }: RequestKill): void {
     let count = 0;
     this.#service.onMoment = async (moment) => {
       if (moment === 'came') count += 1;
       if (count !== request || moment !== at) return false;
-      await this.#runners[0].stop('SIGKILL');
-      this.#program?.kill('SIGKILL');
+      await this.#stage.kill();
       return true;
     };
   }
 
-  #handOf(run: Run, runner: Runner): Hand {
+  #handOf(run: Run, place: Place): Hand {
     const machine = this.#history.machines[run.machine];
     if (!machine) throw new Error(`there is no machine ${run.machine}`);
     // Commands that run at once have files of their own.
-    const folder = join(this.#folder, `m${run.machine}${runner === this.#runners[0] ? '' : '-2'}`);
+    const folder = join(this.#stage.folder, `m${run.machine}${place === 0 ? '' : '-2'}`);
     const config = join(folder, '.config');
     mkdirSync(config, { recursive: true, mode: 0o700 });
     // As a live key has it.
@@ -266,6 +346,13 @@ class Play implements Played {
       writeFileSync(join(config, 'config.json'), '{"preferences":{"duplicate-window":"12h"}}', {
         mode: 0o600,
       });
+    const lineOfRun = (argv: readonly string[], stdin?: string): StageLine => ({
+      ...{ argv, folder, machine: run.machine, kill: run.kill },
+      ...(stdin !== undefined && { stdin }),
+      env: this.#environment(machine, folder, run),
+      // A clock that is ahead pays for nothing, and says so.
+      skewMs: run.door === 'agent' ? Math.min(machine.skewMs, 0) : machine.skewMs,
+    });
     return {
       folder,
       shopUrl: this.#service.shopUrl,
@@ -274,56 +361,35 @@ class Play implements Played {
         const [argv, stdin] = typeof first === 'string' ? [[first, ...more]] : [more, first.stdin];
         const shown = typeof first === 'string' ? lineOf(argv) : `agent: ${first.shown}`;
         this.log.push(`[machine ${run.machine}] ${shown}${hurtOf(run)}`);
-        const env = this.#environment(machine, folder, run);
-        return runner.run({ argv, folder, env, ...(stdin !== undefined && { stdin }), preloads: [clockSet] });
+        return this.#stage.run(place, lineOfRun(argv, stdin));
       },
       place: (order, options) => {
         this.log.push(`[machine ${run.machine}] placeOrder ${JSON.stringify(options)}${hurtOf(run)}`);
-        return this.#place(this.#environment(machine, folder, run), order, options);
+        const line = lineOfRun([]);
+        const { env } = line;
+        const call = {
+          ...{ baseUrl: env.ERRAND_BASE_URL, apiKey: env.ERRAND_API_KEY },
+          ...{ folder: env.ERRAND_STATE_DIR, database: env.ERRAND_DATABASE_URL },
+        };
+        return this.#stage.place(line, { ...call, order, options });
       },
       ordersOf: async ({ hidden }) => (await this.#truth()).filter((order) => order.hidden === hidden),
     };
   }
 
-  async #place(env: Readonly<Record<string, string>>, order: object, options: object): Promise<Ended> {
-    const program = spawn(process.execPath, ['--require', clockSet, libraryCall], { env });
-    this.#program = program;
-    const call = {
-      ...{ baseUrl: env.ERRAND_BASE_URL, apiKey: env.ERRAND_API_KEY },
-      ...{ folder: env.ERRAND_STATE_DIR, database: env.ERRAND_DATABASE_URL },
-    };
-    program.stdin.end(JSON.stringify({ ...call, order, options }));
-    const [stdout, stderr, [code]] = await Promise.all([
-      text(program.stdout),
-      text(program.stderr),
-      once(program, 'close'),
-    ]);
-    return { code, stdout, stderr, busyMs: 0, ...(code !== 0 && { crash: stderr || 'killed' }) };
-  }
-
-  #environment(
-    { user, journal, skewMs }: Machine,
-    folder: string,
-    { door, machine }: Run,
-  ): Record<string, string> {
-    const service = this.#service;
-    // A clock that is ahead pays for nothing, and says so.
-    const skew = door === 'agent' ? Math.min(skewMs, 0) : skewMs;
-    const ahead = service.now + skew - Date.now();
+  #environment({ user, journal }: Machine, folder: string, { door, machine }: Run): Record<string, string> {
+    const { service, database } = this.#stage;
     return {
       PATH: process.env.PATH ?? '',
       HOME: folder,
       LANG: 'C.UTF-8',
-      XDG_CACHE_HOME: caches,
       ERRAND_CONFIG_DIR: join(folder, '.config'),
-      ERRAND_STATE_DIR: join(folder, '..', this.#database ? `copy${machine}` : `journal${journal}`),
-      ...(this.#database && { ERRAND_DATABASE_URL: this.#database.url }),
+      ERRAND_STATE_DIR: join(folder, '..', database ? `copy${machine}` : `journal${journal}`),
+      ...(database && { ERRAND_DATABASE_URL: database.url }),
       ERRAND_NO_INPUT: '1',
       ERRAND_BASE_URL: service.baseUrl,
       // The library reads no preference, and compares for longer with a live key.
       ERRAND_API_KEY: service.keyOf(user, door === 'library' ? 'live' : 'test'),
-      CLOCK_SET_MS: String(Math.round(ahead)),
-      CLOCK_SET_AFTER_MS: '-1',
     };
   }
 
@@ -335,6 +401,17 @@ class Play implements Played {
       ...(await service.agentOrders()),
     ];
   }
+}
+
+/** @param cents held and spent at the service. @returns what is wrong with the sums that `reconcile` prints. */
+function wrongSums(printed: string, cents: number): string[] {
+  const { findings, incomplete, sums, elsewhere } = JSON.parse(printed);
+  // What is found is left out of the sums.
+  if (findings.length > 0 || incomplete > 0) return [];
+  const sum = [...sums, ...elsewhere.sums]
+    .filter(({ payer }) => payer === 'wallet')
+    .reduce((all, { net, held }) => all + net + held, 0);
+  return sum === cents ? [] : [`reconcile: ${sum} cents; the service has ${cents}`];
 }
 
 const nothing: Outcome = {
@@ -352,7 +429,13 @@ function hurtOf({ spelling, isMore, faults, readFaults, kill }: Run): string {
     ...(isMore ? ['one more of each'] : []),
     ...faults,
     ...readFaults.map((fault) => `${fault} of a look`),
-    ...(kill ? [`killed at request ${kill.request}, ${kill.at}`] : []),
+    ...(kill
+      ? [
+          'request' in kill
+            ? `killed at request ${kill.request}, ${kill.at}`
+            : `${kill.isPowerCut ? 'power cut' : 'killed'} at effect ${kill.effect}`,
+        ]
+      : []),
   ];
   return hurts.length === 0 ? '' : `   # ${hurts.join(', ')}`;
 }

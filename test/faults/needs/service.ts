@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { isObject, type JsonObject } from '../../../src/api/json.ts';
 import { type Sandbox, startSandbox } from '../../../src/integrations/sdk/sandbox.ts';
 import { reset } from '../../../src/sandbox/server/fault-injection.ts';
@@ -10,7 +11,10 @@ import type { Habits } from './habits.ts';
 export const users = ['anna', 'ben', 'other'] as const;
 export type User = (typeof users)[number];
 
-/** What happens to a request or its response. A `late` request reaches the service when its command has ended. */
+/**
+ * What happens to a request or its response. A `late` request reaches the service when its command has ended; one that is
+ * sent `twice`, by something between, is answered with what came of the second.
+ */
 export const requestFaults = [
   'reset-before',
   'reset-after',
@@ -20,6 +24,7 @@ export const requestFaults = [
   '502-html-after',
   '429-before',
   'late',
+  'twice',
 ] as const;
 export type RequestFault = (typeof requestFaults)[number] | 'none';
 
@@ -55,6 +60,8 @@ interface Relayed {
   readonly body: Buffer;
 }
 
+/** The service's fee for an order, cents. */
+const feeCents = 100;
 /** No order fails for want of money, cents. */
 const walletCents = 100_000_000;
 /** The key of an order expires unless it is used for so long, ms. */
@@ -65,6 +72,7 @@ const requestMs = 20;
 /** The sandbox behind HTTP, with a clock, habits and faults that a history determines. */
 export class NeedsService {
   readonly #server: Server;
+  #baseUrl = 'http://127.0.0.1:8080';
   readonly #sandboxes: Readonly<Record<Organisation, Sandbox>>;
   readonly #habits: Habits;
   readonly #clock: { now: number };
@@ -96,8 +104,16 @@ export class NeedsService {
     });
   }
 
-  static async start(habits: Habits, startMs: number): Promise<NeedsService> {
-    const clock = { now: startMs };
+  /** @param clock is the service's; its time passes with each request. */
+  static async start(habits: Habits, clock: { now: number }): Promise<NeedsService> {
+    const service = await NeedsService.unheard(habits, clock);
+    await new Promise<void>((resolve) => service.#server.listen(0, '127.0.0.1', resolve));
+    service.#baseUrl = `http://127.0.0.1:${(service.#server.address() as AddressInfo).port}`;
+    return service;
+  }
+
+  /** A service that listens nowhere: connections are given to it. */
+  static async unheard(habits: Habits, clock: { now: number }, start = startSandbox): Promise<NeedsService> {
     const options = (seed: number) =>
       ({
         port: false,
@@ -105,21 +121,24 @@ export class NeedsService {
         clock: { now: () => clock.now },
         ...(habits.normalises && { faults: ['normalise'] as const }),
       }) as const;
-    const [ours, another] = await Promise.all([startSandbox(options(1)), startSandbox(options(2))]);
+    const [ours, another] = await Promise.all([start(options(1)), start(options(2))]);
     for (const sandbox of [ours, another]) await sandbox.trigger('wallet-funded', { amount: walletCents });
-    const service = new NeedsService({ ours, another }, habits, clock);
-    await new Promise<void>((resolve) => service.#server.listen(0, '127.0.0.1', resolve));
-    return service;
+    return new NeedsService({ ours, another }, habits, clock);
+  }
+
+  /** Serves a connection. */
+  accept(socket: Duplex): void {
+    this.#server.emit('connection', socket);
   }
 
   async stop(): Promise<void> {
     this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
     await Promise.all(Object.values(this.#sandboxes).map((sandbox) => sandbox.close()));
   }
 
   get baseUrl(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this.#baseUrl;
   }
 
   get shopUrl(): string {
@@ -174,6 +193,17 @@ export class NeedsService {
     return found;
   }
 
+  /** What our orders hold and have cost, cents. */
+  async cents(): Promise<number> {
+    const { orders } = await ask(this.#sandboxes.ours, '/orders?limit=500');
+    if (!Array.isArray(orders)) throw new Error('the service did not list its orders');
+    return orders.filter(isObject).reduce((sum, { status, max_price: ceiling, job_result: result }) => {
+      if (status === 'pending' || status === 'in_progress') return sum + Number(ceiling) + feeCents;
+      const { total = 0 } = Object(Object(result).price_components);
+      return status === 'order_placed' ? sum + Number(total) + feeCents : sum;
+    }, 0);
+  }
+
   /** Does at the service what others than errand do there. */
   async act(method: string, path: string, body?: unknown): Promise<JsonObject> {
     return ask(this.#sandboxes.ours, path, { method, body });
@@ -214,9 +244,10 @@ export class NeedsService {
     response.sendDate = false;
     response.setHeader('date', new Date(this.now).toUTCString());
     if (fault.endsWith('-before')) return spoil(fault, response, undefined);
+    if (fault === 'twice') await this.#serve(request, body);
     const relayed = await this.#serve(request, body);
     if (await this.onMoment('done', request)) return void response.destroy();
-    return spoil(fault, response, relayed);
+    return spoil(fault, response, relayed, (this.now % 101) / 101);
   }
 
   /** The service's response, with its habits. */
@@ -461,13 +492,19 @@ const failures: Readonly<Record<string, Relayed>> = {
   },
 };
 
-function spoil(fault: RequestFault, response: ServerResponse, relayed: Relayed | undefined): void {
+/** @param share of a response that comes before its connection breaks. */
+function spoil(
+  fault: RequestFault,
+  response: ServerResponse,
+  relayed: Relayed | undefined,
+  share = 0.5,
+): void {
   if (fault.startsWith('reset')) {
     reset(response.socket);
     return;
   }
   if (fault === 'half-response' && relayed) {
-    const part = relayed.body.subarray(0, Math.floor(relayed.body.length / 2));
+    const part = relayed.body.subarray(0, Math.floor(relayed.body.length * share));
     response.writeHead(relayed.status, {
       ...relayed.headers,
       'content-length': Math.max(1, relayed.body.length),

@@ -1,9 +1,7 @@
-import type { TeamDatabase } from '../../support/postgres.ts';
-import type { Runner } from '../../support/runner.ts';
 import { plainHabits } from './habits.ts';
 import type { History, Run, Step } from './history.ts';
 import { knownAs } from './known.ts';
-import { type Played, playHistory } from './play.ts';
+import type { Played } from './play.ts';
 
 /** How often a history is played to make it shorter. */
 const maxPlays = 60;
@@ -12,8 +10,7 @@ const maxPlays = 60;
 export async function shrunk(
   history: History,
   played: Played,
-  runners: readonly [Runner, Runner],
-  database: () => Promise<TeamDatabase | undefined>,
+  play: (history: History) => Promise<Played>,
 ): Promise<string[]> {
   const rule = played.findings[0]?.rule;
   let plays = 0;
@@ -21,7 +18,7 @@ export async function shrunk(
   const tries = async (one: History): Promise<boolean> => {
     if (plays >= maxPlays) return false;
     plays += 1;
-    const again = await playHistory(one, runners, await database());
+    const again = await play(one);
     const [first] = again.findings;
     if (!first || first.rule !== rule || knownAs(first) !== undefined) return false;
     least = { history: one, played: again };

@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { objectsIn, textIn } from '../../../src/api/json.ts';
 import { caches } from '../../support/caches.ts';
 import { hangsAfterMs } from '../../support/limits.ts';
+import type { Ended } from '../../support/runner.ts';
 import { type Habits, plainHabits } from '../needs/habits.ts';
+import type { Kill } from '../needs/history.ts';
+import type { Stage, StageLine } from '../needs/play.ts';
 import { NeedsService, requestFaults, users } from '../needs/service.ts';
 import { Random } from '../random.ts';
 
@@ -42,14 +45,14 @@ function dueMoments(weeks: number): readonly number[] {
   const winter = Date.parse('2027-10-31T01:00:00Z');
   return Array.from({ length: weeks }, (_, week) => {
     const plain = first + week * 7 * dayMs;
-    if (plain >= summer && plain < summer + dayMs) return summer;
-    return plain > summer && plain < winter
-      ? plain - hourMs
-      : plain > winter + dayMs
-        ? plain
-        : plain - hourMs;
+    if (plain < summer) return plain;
+    if (plain < summer + dayMs) return summer;
+    return plain < winter + dayMs ? plain - hourMs : plain;
   });
 }
+
+/** When weeks begin, ms since the epoch. */
+export const startOfWeeks = Date.parse('2027-02-23T01:30:00Z');
 
 interface Machine {
   readonly folder: string;
@@ -70,22 +73,14 @@ interface Ran {
 }
 
 /**
- * Has machines without a common journal run one file for weeks, whose ceiling is edited now and then: several at once, with clocks that jump by two days
- * either way, killed at any request, against a service that loses responses and forgets keys after a day.
+ * Has machines without a common journal run one file for weeks, whose ceiling is edited now and then: several at once, with
+ * clocks that jump by two days either way, killed at any request, against a service that loses responses and forgets keys
+ * after a day.
  */
-export async function playWeeks({ weeks, machines: count, seed }: Weeks): Promise<Played> {
+export async function playedWeeks({ weeks, machines: count, seed }: Weeks, stage: Stage): Promise<Played> {
+  const { service, folder } = stage;
   const random = new Random(seed);
   const due = dueMoments(weeks);
-  const habits: Habits = {
-    ...plainHabits,
-    forgetsKeysMs: dayMs,
-    keysOf: 'organisation',
-    lagMs: random.pick([0, 0, 30_000]),
-    hidesExisting: random.next() < 0.3,
-    normalises: random.next() < 0.3,
-  };
-  const service = await NeedsService.start(habits, (due[0] ?? 0) - 5 * dayMs);
-  const folder = mkdtempSync(join(tmpdir(), 'errand-standing-'));
   const file = join(folder, 'standing.yaml');
   writeFileSync(file, fileText(service, weeks), { mode: 0o600 });
   const machines = Array.from({ length: count }, (_, index): Machine => {
@@ -100,42 +95,85 @@ export async function playWeeks({ weeks, machines: count, seed }: Weeks): Promis
     const at = new Date(one.at).toISOString();
     log.push(`${at} machine ${one.machine}: exit ${one.code ?? 'killed'}${one.isClean ? '' : ' (hurt)'}`);
   };
+  const end = (due.at(-1) ?? 0) + lateMs + 8 * dayMs;
+  while (service.now < end) {
+    await service.pass(random.integer(2, 40) * hourMs + random.integer(0, 3_600_000));
+    if (random.next() < 0.15) await edit(stage, machines[0], file, random.integer(50, 90));
+    const chosen = random.some([...machines.keys()], random.pick([0, 1, 1, 1, 2, 3]));
+    for (const index of chosen) jump(machines[index], random);
+    const isHurt = random.next() < 0.5;
+    const isKilled = chosen.length === 1 && random.next() < 0.3;
+    service.faults = isHurt ? [random.pick(requestFaults), random.pick(['none', ...requestFaults])] : [];
+    service.readFaults = isHurt ? [random.pick(['none', 'reset-before', '500-after', 'half-response'])] : [];
+    const kill = isKilled ? killOf(random, stage) : undefined;
+    const made = await Promise.all(
+      chosen.map((index, place) =>
+        run(stage, machines[index], {
+          ...{ index, file, kill, place },
+          isClean: !isHurt && !isKilled,
+          isRace: chosen.length > 1,
+        }),
+      ),
+    );
+    for (const one of made) note(one);
+    service.faults = [];
+    service.readFaults = [];
+    await service.deliverLate();
+  }
+  // Everybody comes once more, and says what was missed.
+  for (const [index, machine] of machines.entries()) {
+    machine.skewMs = 0;
+    const plain = { index, file, kill: undefined, place: 0, isClean: true, isRace: false };
+    note(await run(stage, machine, plain));
+  }
+  return { ...(await judge(service, due, ran)), log, runs: ran.length };
+}
+
+/** A kill at a request, or where the stage can do it before any effect. */
+const killOf = (random: Random, { killsAtEffects = false }: Stage): Kill =>
+  killsAtEffects && random.next() < 0.7
+    ? { effect: random.integer(1, 200), isPowerCut: random.next() < 0.4 }
+    : { request: random.integer(1, 8), at: 'came' };
+
+/** How the service of some weeks behaves. */
+export function habitsOfWeeks({ seed }: Weeks): Habits {
+  const random = new Random(seed + 1);
+  return {
+    ...plainHabits,
+    forgetsKeysMs: dayMs,
+    keysOf: 'organisation',
+    lagMs: random.pick([0, 0, 30_000]),
+    hidesExisting: random.next() < 0.3,
+    normalises: random.next() < 0.3,
+  };
+}
+
+/** Plays weeks with processes of the program. */
+export async function playWeeks(weeks: Weeks): Promise<Played> {
+  const folder = mkdtempSync(join(tmpdir(), 'errand-standing-'));
+  const service = await NeedsService.start(habitsOfWeeks(weeks), { now: startOfWeeks });
+  const children: (ChildProcess | undefined)[] = [];
+  const stage: Stage = {
+    ...{ service, folder },
+    run: (place, { argv, folder: cwd, env, skewMs }) => {
+      const child = spawn(process.execPath, [program, ...argv], {
+        ...{ cwd, stdio: ['ignore', 'pipe', 'pipe'] },
+        env: {
+          ...env,
+          XDG_CACHE_HOME: caches,
+          NODE_OPTIONS: `--require=${clockSet}`,
+          CLOCK_SET_MS: String(service.now + skewMs - Date.now()),
+          CLOCK_SET_AFTER_MS: '-1',
+        },
+      });
+      children[place] = child;
+      return ended(child);
+    },
+    kill: async () => killed(children[0]),
+    place: () => Promise.reject(new Error('no program places an order by the library here')),
+  };
   try {
-    const end = (due.at(-1) ?? 0) + lateMs + 8 * dayMs;
-    while (service.now < end) {
-      await service.pass(random.integer(2, 40) * hourMs + random.integer(0, 3_600_000));
-      if (random.next() < 0.15) await edit(service, machines[0], file, random.integer(50, 90));
-      const chosen = random.some([...machines.keys()], random.pick([0, 1, 1, 1, 2, 3]));
-      for (const index of chosen) jump(machines[index], random);
-      const isHurt = random.next() < 0.5;
-      const isKilled = chosen.length === 1 && random.next() < 0.3;
-      service.faults = isHurt ? [random.pick(requestFaults), random.pick(['none', ...requestFaults])] : [];
-      service.readFaults = isHurt
-        ? [random.pick(['none', 'reset-before', '500-after', 'half-response'])]
-        : [];
-      const killAt = isKilled ? random.integer(1, 8) : undefined;
-      const made = await Promise.all(
-        chosen.map((index) =>
-          run(service, machines[index], {
-            index,
-            file,
-            killAt,
-            isClean: !isHurt && !isKilled,
-            isRace: chosen.length > 1,
-          }),
-        ),
-      );
-      for (const one of made) note(one);
-      service.faults = [];
-      service.readFaults = [];
-      await service.deliverLate();
-    }
-    // Everybody comes once more, and says what was missed.
-    for (const [index, machine] of machines.entries()) {
-      machine.skewMs = 0;
-      note(await run(service, machine, { index, file, killAt: undefined, isClean: true, isRace: false }));
-    }
-    return { ...(await judge(service, due, ran)), log, runs: ran.length };
+    return await playedWeeks(weeks, stage);
   } finally {
     await service.stop();
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
@@ -175,85 +213,78 @@ orders:
 interface Running {
   readonly index: number;
   readonly file: string;
-  /** Number of the request at which it is killed. */
-  readonly killAt: number | undefined;
+  /** Which of those that run at once. */
+  readonly place: number;
+  readonly kill: Kill | undefined;
   readonly isClean: boolean;
   readonly isRace: boolean;
 }
 
-/** Starts the program on a machine, with its clock. */
-function start(service: NeedsService, machine: Machine, words: readonly string[]) {
-  return spawn(process.execPath, [program, 'standing', ...words], {
-    cwd: machine.folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      PATH: process.env.PATH,
-      HOME: machine.folder,
-      XDG_CACHE_HOME: caches,
-      ERRAND_CONFIG_DIR: join(machine.folder, 'config'),
-      ERRAND_STATE_DIR: join(machine.folder, 'state'),
-      ERRAND_BASE_URL: service.baseUrl,
-      ERRAND_API_KEY: machine.key,
-      NODE_OPTIONS: `--require=${clockSet}`,
-      CLOCK_SET_MS: String(service.now + machine.skewMs - Date.now()),
-      CLOCK_SET_AFTER_MS: '-1',
-    },
-  });
+async function run(
+  stage: Stage,
+  machine: Machine | undefined,
+  { index, file, place, kill, isClean, isRace }: Running,
+): Promise<Ran> {
+  if (!machine) throw new Error('there is no such machine');
+  const { service } = stage;
+  const { skewMs } = machine;
+  const at = service.now;
+  let requests = 0;
+  service.onMoment = async () => {
+    requests += 1;
+    if (!kill || !('request' in kill) || requests !== kill.request) return false;
+    await stage.kill();
+    return true;
+  };
+  const words = ['run', '--standing', file, '--retries', '1', '-o', 'json'];
+  const { code, stdout } = await stage.run(place, lineOf(stage, machine, words, { kill, machine: index }));
+  service.onMoment = async () => false;
+  const rows: unknown = code === null || stdout.trim() === '' ? [] : JSON.parse(stdout);
+  const missed = objectsIn({ rows }, 'rows')
+    .filter(({ outcome }) => outcome === 'missed')
+    .flatMap((row) => textIn(row, 'date') ?? []);
+  return { machine: index, at, code, isRace, missed, isClean: isClean && Math.abs(skewMs) <= 2 * dayMs };
 }
+
+/** A command on a machine. */
+const lineOf = (
+  { service }: Stage,
+  { folder, key, skewMs }: Machine,
+  words: readonly string[],
+  hurt: Pick<StageLine, 'kill' | 'machine'>,
+): StageLine => ({
+  ...{ argv: ['standing', ...words], folder, skewMs, ...hurt },
+  env: {
+    PATH: process.env.PATH ?? '',
+    HOME: folder,
+    ERRAND_CONFIG_DIR: join(folder, 'config'),
+    ERRAND_STATE_DIR: join(folder, 'state'),
+    ERRAND_BASE_URL: service.baseUrl,
+    ERRAND_API_KEY: key,
+  },
+});
 
 /** Changes the ceiling, so that what is in doubt was sent for an earlier version. */
 async function edit(
-  service: NeedsService,
+  stage: Stage,
   machine: Machine | undefined,
   file: string,
   dollars: number,
 ): Promise<void> {
   if (!machine) throw new Error('there is no such machine');
   const words = ['edit', 'weekly', '--max-price', `$${dollars}`, '--standing', file];
-  const { code } = await ended(start(service, machine, words));
+  const { code } = await stage.run(0, lineOf(stage, machine, words, { kill: undefined, machine: 0 }));
   if (code !== 0) throw new Error(`the edit of a standing order exited with ${code}`);
 }
 
-/** Runs a real process on a machine. */
-async function run(
-  service: NeedsService,
-  machine: Machine | undefined,
-  { index, file, killAt, isClean, isRace }: Running,
-): Promise<Ran> {
-  if (!machine) throw new Error('there is no such machine');
-  const at = service.now;
-  const child = start(service, machine, ['run', '--standing', file, '--retries', '1', '-o', 'json']);
-  let requests = 0;
-  service.onMoment = async () => {
-    requests += 1;
-    if (killAt === undefined || requests !== killAt) return false;
-    await killed(child);
-    return true;
-  };
-  const { code, stdout } = await ended(child);
-  service.onMoment = async () => false;
-  const rows: unknown = code === null || stdout.trim() === '' ? [] : JSON.parse(stdout);
-  const missed = objectsIn({ rows }, 'rows')
-    .filter(({ outcome }) => outcome === 'missed')
-    .flatMap((row) => textIn(row, 'date') ?? []);
-  return {
-    machine: index,
-    at,
-    code,
-    isRace,
-    missed,
-    isClean: isClean && Math.abs(machine.skewMs) <= 2 * dayMs,
-  };
-}
-
-async function killed(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+async function killed(child: ChildProcess | undefined): Promise<void> {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return;
   const gone = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGKILL');
   await gone;
 }
 
-function ended(child: ChildProcess): Promise<{ readonly code: number | null; readonly stdout: string }> {
+function ended(child: ChildProcess): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => child.kill('SIGKILL'), hangsAfterMs);
     let stdout = '';
@@ -264,7 +295,7 @@ function ended(child: ChildProcess): Promise<{ readonly code: number | null; rea
     child.on('error', reject);
     child.on('close', (code) => {
       clearTimeout(timer);
-      resolve({ code, stdout });
+      resolve({ code, stdout, stderr: '', busyMs: 0 });
     });
   });
 }

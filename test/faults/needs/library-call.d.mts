@@ -1,0 +1,1 @@
+export function placeByLibrary(library: unknown, call: object): Promise<string>;
