@@ -57,6 +57,8 @@ export interface RowsOptions extends TableOptions, HeadingMap {
   readonly decimal?: Decimal | undefined;
   /** Collects cells whose text is interpreted instead of taken literally. */
   readonly readings?: Readings | undefined;
+  /** Called with each row that orders nothing, because it continues another one or sums up. */
+  readonly onContinuation?: ((row: Pick<FileRow, 'number' | 'plan' | 'cells'>) => void) | undefined;
 }
 
 /**
@@ -89,8 +91,10 @@ export async function* readRows(
       line = lines.last + 1;
       if (cells.every((cell) => cell === '')) continue;
       const number = firstRow + index;
-      if (isContinuation(plan, cells)) addRow(readings.continuations, number);
-      else {
+      if (isContinuation(plan, cells)) {
+        addRow(readings.continuations, number);
+        options.onContinuation?.({ number, plan, cells });
+      } else {
         const whole = withAddress(plan, cells, number);
         rivals?.note(whole);
         const row = readRow(plan, money, number, asTaken(plan, whole, readings));

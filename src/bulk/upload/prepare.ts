@@ -22,6 +22,7 @@ import { type DecidedRows, decideRows, type RowsAsked } from '../needs/decide-ro
 import { blockedRows, countsLine, differsLines } from '../needs/refused-rows.ts';
 import { defaultBatchRows } from './batches.ts';
 import { uploadName } from './begin.ts';
+import type { UploadFileRow } from './file-rows.ts';
 import { knownUpload, unsentIn } from './named.ts';
 import type { Source } from './source.ts';
 import { serializeSource } from './source.ts';
@@ -130,6 +131,7 @@ export async function prepareUpload(
         rows: await rowsOfUpload(context, name, decided, batchSize),
         source: serializeSource(from, leftOut),
       },
+      fileRows: () => withDecisions(check.rows(), decided),
     },
     ...consentOf(given),
   };
@@ -230,6 +232,15 @@ async function rowsOfUpload(
   for await (const batch of decided.batches(batchSize))
     for (const number of batch.numbers) numbers.add(number);
   return numbers.size;
+}
+
+/** The rows of a file, each with what was decided about it. */
+async function* withDecisions(
+  rows: AsyncIterable<readonly UploadFileRow[]>,
+  { leftOut }: DecidedRows,
+): AsyncGenerator<readonly UploadFileRow[]> {
+  for await (const some of rows)
+    yield some.map((row) => (row.leftOut ? row : { ...row, leftOut: leftOut.get(row.number) }));
 }
 
 export const placeQuestion = (rows: number): string =>
