@@ -29,6 +29,7 @@ import {
   noteReferences,
   type Readings,
 } from './csv/shop-export-quirks.ts';
+import { spreadsheetErrors } from './csv/spreadsheet-errors.ts';
 import { lostDigits } from './csv/spreadsheet-text.ts';
 
 /** A parsed row of a file. */
@@ -162,7 +163,7 @@ function readRow(
   const named = plan.reference && readReference(plan.reference, cells);
   if (named && 'issue' in named) issues.push(named.issue);
   if (named) issues.push(...keyWithReference(row));
-  const found = explained(issues, row);
+  const found = explained(issues, row, [...spreadsheetErrors(plan, cells), ...foreignCity(row)]);
   const openPrice = isPriced && unit === undefined ? { text: text.trim(), ...read } : undefined;
   return {
     ...{ number, plan, cells, row, openPrice, mayHoldOthers: false },
@@ -213,9 +214,15 @@ const manyLines: readonly string[] = ['gift_message', 'product_url'];
 const cellsIn = (text: string): number =>
   Math.max(...delimiters.map((delimiter) => text.split(delimiter).length));
 
-/** Replaces the issues of cells damaged by a spreadsheet with a single issue that explains the damage. */
-function explained(issues: readonly BulkIssue[], { cell }: BulkRow): readonly BulkIssue[] {
-  const damaged: BulkIssue[] = [];
+/**
+ * Replaces the issues of cells damaged by a spreadsheet with a single issue that explains the damage.
+ * @param damaged are those that are known already.
+ */
+function explained(
+  issues: readonly BulkIssue[],
+  { cell }: BulkRow,
+  damaged: BulkIssue[],
+): readonly BulkIssue[] {
   const country = (): string => cell('country') || 'US';
   for (const column of damageable) {
     const value = cell(column);
@@ -224,6 +231,27 @@ function explained(issues: readonly BulkIssue[], { cell }: BulkRow): readonly Bu
   }
   if (damaged.length === 0) return issues;
   return [...issues.filter((issue) => !damaged.some(({ column }) => column === issue.column)), ...damaged];
+}
+
+/** Large cities of other countries that the service delivers to. In the US, each has a state beside it. */
+const foreignCities: ReadonlySet<string> = new Set(
+  (
+    'berlin hamburg munchen munich koln cologne frankfurt stuttgart dusseldorf leipzig dortmund essen bremen dresden ' +
+    'hannover nurnberg wien vienna graz linz salzburg zurich genf geneve basel bern milano milan roma rome torino turin ' +
+    'napoli naples firenze bologna genova venezia palermo paris lyon marseille toulouse nice lille bordeaux strasbourg ' +
+    'london manchester birmingham liverpool leeds glasgow edinburgh madrid barcelona valencia sevilla lisboa porto ' +
+    'amsterdam rotterdam utrecht bruxelles brussels antwerpen toronto montreal vancouver calgary ottawa'
+  ).split(' '),
+);
+
+/** No country is assumed for a large city of another country that has no state of the US beside it. */
+function foreignCity({ cell }: BulkRow): BulkIssue[] {
+  if (cell('country') !== '' || cell('state') !== '') return [];
+  const city = cell('city');
+  const name = city.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().trim();
+  if (!foreignCities.has(name)) return [];
+  const message = `is missing, and ${city} without a state is not taken for a city of the US; give the country, or the state`;
+  return [{ column: 'country', value: '', message }];
 }
 
 const damageable = ['quantity', 'postal_code', 'phone_number'] as const;

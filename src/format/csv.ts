@@ -5,7 +5,8 @@ import { accessor, isRecord } from './path.ts';
 import type { Column, Format } from './result.ts';
 
 export interface CsvOptions {
-  readonly delimiter: ',' | '\t';
+  /** One character. */
+  readonly delimiter: string;
   /** Skip escaping of formula-like cells. */
   readonly raw: boolean;
   /** Make control characters visible, for a terminal. */

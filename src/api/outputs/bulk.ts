@@ -34,6 +34,15 @@ export const BulkIssue = own({
   message: text,
 });
 
+/** A cell that `bulk validate --fix` corrected. */
+export const BulkFix = own({
+  row: whole.describe('as a spreadsheet shows it'),
+  column: text.describe('its heading in the file'),
+  was: text,
+  is: text,
+  why: text,
+});
+
 export const BulkUpload = own({
   name: text,
   state: z.enum(['sent', 'cut short', 'in doubt']),

@@ -8,6 +8,7 @@ import { repeatedReference } from '../csv/reference-columns.ts';
 import { noReadings, type Readings } from '../csv/shop-export-quirks.ts';
 import { type FileRow, RowKeys, type RowsOptions, readRows } from '../rows.ts';
 import { AmountSpread } from './outliers.ts';
+import { parcelWarnings } from './parcel-text.ts';
 import { rowsText } from './row-sample.ts';
 
 /** An issue with a file's cell, as shown. */
@@ -36,11 +37,14 @@ export interface Tally {
   readonly spread: AmountSpread;
   /** Cells whose text was interpreted instead of taken literally. */
   readonly readings: Readings;
+  /** Receives what stands out in the texts of valid rows; undefined if nobody asks. */
+  readonly warn: ((issue: ShownIssue) => void) | undefined;
 }
 
 const maxListed = 3;
 
-export const emptyTally = (): Tally => ({
+export const emptyTally = (warn?: Tally['warn']): Tally => ({
+  warn,
   rows: 0,
   invalid: 0,
   issues: 0,
@@ -115,6 +119,9 @@ export async function* checkFile(
         valid.push(key === undefined ? read : { ...read, key });
         tally.orders += 1;
         tally.spread.add(read.number, read.row.maxPrice ?? 0);
+        if (tally.warn)
+          for (const { column, value, message } of parcelWarnings(read))
+            tally.warn({ row: read.number, column, value, message });
         if (read.row.cell('retailer_credentials_id') === '') tally.ceilings += read.row.maxPrice ?? 0;
       }
     }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { BulkIssue } from '../../api/bulk-row.ts';
 import { isObject } from '../../api/json.ts';
 import type { Output } from '../../api/outputs/index.ts';
+import { countText } from '../../format/counts.ts';
 import { ErrandError, exitCodes, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { checkOneReading } from '../csv/amounts.ts';
@@ -45,7 +46,8 @@ const maxLeftOut = 10;
  * One validation pass over a file. It streams the file's issues, and its totals are valid once `issues()` is drained.
  */
 export class FileCheck {
-  readonly tally = emptyTally();
+  readonly #textWarnings = new IssueGroups();
+  readonly tally = emptyTally((issue) => this.#textWarnings.add([issue]));
   /** Rows refused by the service. */
   readonly #refused = new RowNumbers();
   /** The first thing that the service says of each row it refuses. */
@@ -166,6 +168,11 @@ export class FileCheck {
       ...counted,
       ...(this.#scope.local ? [] : ['no row passed the local check, so the service checked none']),
     ];
+  }
+
+  /** What stands out in texts that are printed on parcels, in lines. Valid once `issues()` is drained. */
+  textLines(): string[] {
+    return this.#textWarnings.lines(shownKinds, (count) => `… and ${countText(count)} more`);
   }
 
   /**

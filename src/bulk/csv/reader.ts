@@ -15,6 +15,7 @@ export interface TableOptions {
 /** A chunk of a table: the rows that arrived together. */
 interface TablePart {
   readonly headings: readonly string[];
+  readonly delimiter: string;
   /**
    * Number of the first row as a spreadsheet shows it. The number includes lines above the headings, but no line breaks
    * within cells.
@@ -73,7 +74,7 @@ export async function* readTable(
     }
     if (!headings || rows.length === 0) return undefined;
     const breaks = breaksOf(rows);
-    const part = { headings, firstRow, rows, firstLine, breaks };
+    const part = { headings, delimiter: detected.delimiter, firstRow, rows, firstLine, breaks };
     firstRow += rows.length;
     firstLine += rows.length;
     for (const count of breaks.values()) firstLine += count;

@@ -138,7 +138,7 @@ export async function prepareUpload(
   const { counts } = decided;
   if (isShort(spend) && counts.inDoubt === 0) throw shortOf(context, spend);
   const lines = spendLines(source, check, spend, decided, shard);
-  const warningLines = [...warnings.lines(), ...(await differsLines(context, decided))];
+  const warningLines = [...warnings.lines(), ...check.textLines(), ...(await differsLines(context, decided))];
   let wereShown = counts.new + counts.inDoubt === 0;
   if (!wereShown)
     await confirmSpending(context, {
