@@ -98,7 +98,7 @@ export async function* readRows(
       } else {
         const whole = withAddress(plan, cells, number);
         rivals?.note(whole);
-        const row = readRow(plan, money, number, asTaken(plan, whole, readings));
+        const row = readRow(plan, money, number, asTaken(plan, whole, readings), cells.slice(plan.width));
         if (row.reference) noteReferences(readings, plan, row.reference, number);
         read.push(lines.first === lines.last ? row : withLines(row, lines));
       }
@@ -139,6 +139,7 @@ function readRow(
   { unit, decimal }: { readonly unit: AmountUnit | undefined; readonly decimal: Decimal | undefined },
   number: number,
   given: readonly string[],
+  beyond: readonly string[],
 ): FileRow {
   const text = given[plan.priceIndex] ?? '';
   const read = text.trim() === '' ? undefined : readPrice(text, unit, decimal);
@@ -158,7 +159,7 @@ function readRow(
   addUnusable(issues, row);
   if (plan.calledOff.length > 0) issues.push(...calledOffIssues(plan, cells));
   if (plan.currencyIndexes.length > 0) issues.push(...currencies(plan, cells));
-  if (cells.length > plan.headings.length) issues.push(...surplus(plan.headings, cells));
+  if (beyond.length > 0) issues.push(...surplus(plan.width, beyond));
   if (plan.unheadedIndex >= 0) issues.push(...unheaded(plan, cells));
   const named = plan.reference && readReference(plan.reference, cells);
   if (named && 'issue' in named) issues.push(named.issue);
@@ -305,11 +306,11 @@ const currencies = ({ headings, currencyIndexes }: TablePlan, cells: readonly st
     return message === undefined ? [] : { column: headings[index] ?? '', value, message };
   });
 
-function surplus(headings: readonly string[], cells: readonly string[]): BulkIssue[] {
-  const more = cells.slice(headings.length).filter((cell) => cell !== '');
+function surplus(width: number, beyond: readonly string[]): BulkIssue[] {
+  const more = beyond.filter((cell) => cell !== '');
   if (more.length === 0) return [];
   const message = `stands beyond the last heading; is a cell with the delimiter in it not quoted?`;
-  return [{ column: `column ${headings.length + 1}`, value: more[0] ?? '', message }];
+  return [{ column: `column ${width + 1}`, value: more[0] ?? '', message }];
 }
 
 function unheaded({ unheadedIndex }: TablePlan, cells: readonly string[]): BulkIssue[] {

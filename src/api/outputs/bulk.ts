@@ -69,6 +69,10 @@ export const HeadingMap = own({
     .array(text)
     .describe('the headings that name each row; an export needs a namespace for it'),
   namespace: text.nullable(),
+  reading: z
+    .record(text, text)
+    .describe('how cells are read: encoding, delimiter, quotes, locale, amounts, sheet'),
+  defaults: z.record(text, text).describe('texts of empty cells, by column'),
 });
 
 export const PlanRow = own({

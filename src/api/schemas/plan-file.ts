@@ -146,6 +146,9 @@ export const PlanFile = z.strictObject({
     delimiter: z.enum(['comma', 'semicolon', 'tab', 'pipe']).nullable(),
     /** Sheet of a workbook; absent for the first, or for a CSV. */
     sheet: z.string().optional(),
+    /** What a quote is, and texts of empty cells by column; absent unless said. */
+    quotes: z.enum(['double', 'none']).optional(),
+    defaults: z.record(text, text).optional(),
     locale: z.string().max(100).nullable(),
     skip_invalid: z.boolean(),
     /** Statements about rows that are like earlier orders, or were taken back; absent unless made. */

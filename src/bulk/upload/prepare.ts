@@ -113,10 +113,10 @@ export async function prepareUpload(
     path: source.isPipe ? null : resolve(source.path),
     sha256: await sha256Of(source),
     table: {
-      ...{ preset: options.preset?.name, map: options.map, amounts: options.amounts },
+      ...{ preset: options.preset?.name, map: options.map },
       isAsBefore: options.isAsBefore ?? false,
       ...referenceFlags(options.reference),
-      ...{ locale: given.locale, encoding: given.encoding, delimiter: given.delimiter, sheet: given.sheet },
+      ...{ ...options.cellFlags, amounts: options.amounts },
     },
     ...{ batchSize, run, skipInvalid, skipDuplicates, again, notifies, isShared },
     shard: shard && shardText(shard),
