@@ -33,7 +33,8 @@ export function csvFormat(columns: readonly Column[], options: CsvOptions): Form
 /** One value per line, without a header row. */
 export const csvLine = (value: unknown, options: CsvOptions): string => csvRecord([spell(value)], options);
 
-function cellReader({ path, value: shown, flat }: Column): (row: unknown) => string {
+/** Reads a column's cell as text. */
+export function cellReader({ path, value: shown, flat }: Column): (row: unknown) => string {
   const value = flat ?? shown;
   if (!value) {
     const read = accessor(path);

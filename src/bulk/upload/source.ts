@@ -163,10 +163,12 @@ async function asTable(context: Context, found: Found, { sheet, useMap }: Source
     return { ...found, chunks };
   }
   const chosen = sheet ?? (await savedSheet(context, useMap));
+  // A pipe has no name of its own.
+  const called = isPipe ? name.replace(/^(stdin|pipe)\.csv$/, '$1.xlsx') : name;
   return {
-    ...{ path, name, isPipe, isWorkbook: true },
+    ...{ path, name: called, isPipe, isWorkbook: true },
     ...(!isPipe && { bytes: found.chunks }),
-    chunks: () => workbookAsCsv(chunks(), { name, sheet: chosen, note: context.note }),
+    chunks: () => workbookAsCsv(chunks(), { name: called, sheet: chosen, note: context.note }),
   };
 }
 

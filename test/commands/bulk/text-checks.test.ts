@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { errand } from '../../support/run.ts';
@@ -218,4 +218,31 @@ describe('--fix', () => {
       1,
     );
   });
+});
+
+describe('of the files that shops and spreadsheets wrote', () => {
+  const real = (name: string): void =>
+    copyFileSync(join(import.meta.dirname, 'real-files', name), join(workspace.folder, 'orders.csv'));
+
+  test('each error of a spreadsheet is named', async () => {
+    real('16-excel-errors.csv');
+    const issues: { row: number; message: string }[] = await issuesOf();
+    expect(issues.map(({ row }) => row)).toEqual([2, 3, 4, 5, 6, 7]);
+    for (const { message } of issues) expect(message).toMatch(/spreadsheet/);
+  });
+
+  test.each([
+    ['05-excel-eaten.csv', 5, '7 of 8 rows valid'],
+    ['07-quantities.csv', 3, '4 of 10 rows valid'],
+  ])(
+    '--fix writes what is certain, and what is left is told in a line for each kind: %s',
+    async (name, count, left) => {
+      real(name);
+      const { code, stdout, stderr } = await validate('--fix', 'fixed.csv');
+      expect(code).toBe(7);
+      expect(stdout.trim().split('\n')).toHaveLength(1 + count);
+      expect(stderr).toContain(left);
+      expect(stderr.split('\n').filter((line) => /^(?:row|\d+ rows:)/.test(line)).length).toBeLessThan(3);
+    },
+  );
 });
