@@ -28,7 +28,7 @@ $ errand bulk upload theirs.csv --use-map theirs
 …
 $ errand bulk validate theirs.csv --use-map their
 ? 2
-! error: there is no map "their"; exports have shopify, woocommerce, amazon-business, and saved are theirs
+! error: there is no map "their"; exports have shopify, woocommerce, amazon-business, amazon-seller, etsy, ebay, square, bigcommerce, magento, and saved are theirs
 ! hint: `errand bulk maps` says what each of them does.
 
 # An export of a shop says where the orders go; what to buy, and for how much, is added to it.
