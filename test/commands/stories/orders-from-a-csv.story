@@ -58,6 +58,7 @@ shop,saved,shopify,"as shopify; Limit is max_price"
 shopify,export,,"orders exported from Shopify; give each line its product_url and its price"
 woocommerce,export,,"orders exported from WooCommerce, a line for each item; give each its product_url and price"
 amazon-business,export,,"items exported from Amazon Business; give each its product_url, price and phone_number"
+…
 $ errand bulk validate bought.csv --local --use-map shop
 …
 ! 2 rows, all valid
