@@ -28,7 +28,7 @@ export function countryProblem(text: string): string | undefined {
     : `country takes a two-letter code: use ${code} in place of ${text}`;
 }
 
-/** Maps a country's English name, or another common name, to its code; undefined for a code or an unknown name. */
+/** Maps a country's English, German or Italian name, or another common name, to its code; undefined for a code or an unknown name. */
 export function namedCountry(text: string): string | undefined {
   const name = lettersOf(text);
   if (name === '' || (countryCodePattern.test(text.trim()) && name !== 'uk')) return undefined;
@@ -42,18 +42,19 @@ const lettersOf = (name: string): string => name.toLowerCase().replace(/[^\p{L}]
 let codes: ReadonlyMap<string, string> | undefined;
 
 function codesByName(): ReadonlyMap<string, string> {
-  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+  const known = new Map<string, string>();
   const letters = Array.from({ length: 26 }, (_, at) => String.fromCharCode(65 + at));
-  const known = letters
-    .flatMap((one) => letters.map((other) => one + other))
-    .flatMap((code): (readonly [name: string, code: string])[] => {
-      const name = names.of(code);
-      // Skip a deprecated code, which shares its name with its replacement.
-      return name === undefined || new Intl.Locale(`und-${code}`).region !== code
-        ? []
-        : [[lettersOf(name), code]];
-    });
-  return new Map(known);
+  const pairs = letters.flatMap((one) => letters.map((other) => one + other));
+  // Skip a deprecated code, which shares its name with its replacement.
+  const current = pairs.filter((code) => new Intl.Locale(`und-${code}`).region === code);
+  for (const language of ['en', 'de', 'it']) {
+    const names = new Intl.DisplayNames(language, { type: 'region', fallback: 'none' });
+    for (const code of current) {
+      const name = lettersOf(names.of(code) ?? '');
+      if (name !== '' && !known.has(name)) known.set(name, code);
+    }
+  }
+  return known;
 }
 
 /** Two-letter codes and names of US states, territories and military destinations. */

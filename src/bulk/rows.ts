@@ -29,6 +29,7 @@ import {
   noteReferences,
   type Readings,
 } from './csv/shop-export-quirks.ts';
+import { spreadsheetErrors } from './csv/spreadsheet-errors.ts';
 import { lostDigits } from './csv/spreadsheet-text.ts';
 
 /** A parsed row of a file. */
@@ -57,6 +58,8 @@ export interface RowsOptions extends TableOptions, HeadingMap {
   readonly decimal?: Decimal | undefined;
   /** Collects cells whose text is interpreted instead of taken literally. */
   readonly readings?: Readings | undefined;
+  /** Called with each row that orders nothing, because it continues another one or sums up. */
+  readonly onContinuation?: ((row: Pick<FileRow, 'number' | 'plan' | 'cells'>) => void) | undefined;
 }
 
 /**
@@ -89,11 +92,13 @@ export async function* readRows(
       line = lines.last + 1;
       if (cells.every((cell) => cell === '')) continue;
       const number = firstRow + index;
-      if (isContinuation(plan, cells)) addRow(readings.continuations, number);
-      else {
+      if (isContinuation(plan, cells)) {
+        addRow(readings.continuations, number);
+        options.onContinuation?.({ number, plan, cells });
+      } else {
         const whole = withAddress(plan, cells, number);
         rivals?.note(whole);
-        const row = readRow(plan, money, number, asTaken(plan, whole, readings));
+        const row = readRow(plan, money, number, asTaken(plan, whole, readings), cells.slice(plan.width));
         if (row.reference) noteReferences(readings, plan, row.reference, number);
         read.push(lines.first === lines.last ? row : withLines(row, lines));
       }
@@ -134,6 +139,7 @@ function readRow(
   { unit, decimal }: { readonly unit: AmountUnit | undefined; readonly decimal: Decimal | undefined },
   number: number,
   given: readonly string[],
+  beyond: readonly string[],
 ): FileRow {
   const text = given[plan.priceIndex] ?? '';
   const read = text.trim() === '' ? undefined : readPrice(text, unit, decimal);
@@ -153,12 +159,12 @@ function readRow(
   addUnusable(issues, row);
   if (plan.calledOff.length > 0) issues.push(...calledOffIssues(plan, cells));
   if (plan.currencyIndexes.length > 0) issues.push(...currencies(plan, cells));
-  if (cells.length > plan.headings.length) issues.push(...surplus(plan.headings, cells));
+  if (beyond.length > 0) issues.push(...surplus(plan.width, beyond));
   if (plan.unheadedIndex >= 0) issues.push(...unheaded(plan, cells));
   const named = plan.reference && readReference(plan.reference, cells);
   if (named && 'issue' in named) issues.push(named.issue);
   if (named) issues.push(...keyWithReference(row));
-  const found = explained(issues, row);
+  const found = explained(issues, row, [...spreadsheetErrors(plan, cells), ...foreignCity(row)]);
   const openPrice = isPriced && unit === undefined ? { text: text.trim(), ...read } : undefined;
   return {
     ...{ number, plan, cells, row, openPrice, mayHoldOthers: false },
@@ -209,9 +215,15 @@ const manyLines: readonly string[] = ['gift_message', 'product_url'];
 const cellsIn = (text: string): number =>
   Math.max(...delimiters.map((delimiter) => text.split(delimiter).length));
 
-/** Replaces the issues of cells damaged by a spreadsheet with a single issue that explains the damage. */
-function explained(issues: readonly BulkIssue[], { cell }: BulkRow): readonly BulkIssue[] {
-  const damaged: BulkIssue[] = [];
+/**
+ * Replaces the issues of cells damaged by a spreadsheet with a single issue that explains the damage.
+ * @param damaged are those that are known already.
+ */
+function explained(
+  issues: readonly BulkIssue[],
+  { cell }: BulkRow,
+  damaged: BulkIssue[],
+): readonly BulkIssue[] {
   const country = (): string => cell('country') || 'US';
   for (const column of damageable) {
     const value = cell(column);
@@ -220,6 +232,27 @@ function explained(issues: readonly BulkIssue[], { cell }: BulkRow): readonly Bu
   }
   if (damaged.length === 0) return issues;
   return [...issues.filter((issue) => !damaged.some(({ column }) => column === issue.column)), ...damaged];
+}
+
+/** Large cities of other countries that the service delivers to. In the US, each has a state beside it. */
+const foreignCities: ReadonlySet<string> = new Set(
+  (
+    'berlin hamburg munchen munich koln cologne frankfurt stuttgart dusseldorf leipzig dortmund essen bremen dresden ' +
+    'hannover nurnberg wien vienna graz linz salzburg zurich genf geneve basel bern milano milan roma rome torino turin ' +
+    'napoli naples firenze bologna genova venezia palermo paris lyon marseille toulouse nice lille bordeaux strasbourg ' +
+    'london manchester birmingham liverpool leeds glasgow edinburgh madrid barcelona valencia sevilla lisboa porto ' +
+    'amsterdam rotterdam utrecht bruxelles brussels antwerpen toronto montreal vancouver calgary ottawa'
+  ).split(' '),
+);
+
+/** No country is assumed for a large city of another country that has no state of the US beside it. */
+function foreignCity({ cell }: BulkRow): BulkIssue[] {
+  if (cell('country') !== '' || cell('state') !== '') return [];
+  const city = cell('city');
+  const name = city.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().trim();
+  if (!foreignCities.has(name)) return [];
+  const message = `is missing, and ${city} without a state is not taken for a city of the US; give the country, or the state`;
+  return [{ column: 'country', value: '', message }];
 }
 
 const damageable = ['quantity', 'postal_code', 'phone_number'] as const;
@@ -273,11 +306,11 @@ const currencies = ({ headings, currencyIndexes }: TablePlan, cells: readonly st
     return message === undefined ? [] : { column: headings[index] ?? '', value, message };
   });
 
-function surplus(headings: readonly string[], cells: readonly string[]): BulkIssue[] {
-  const more = cells.slice(headings.length).filter((cell) => cell !== '');
+function surplus(width: number, beyond: readonly string[]): BulkIssue[] {
+  const more = beyond.filter((cell) => cell !== '');
   if (more.length === 0) return [];
   const message = `stands beyond the last heading; is a cell with the delimiter in it not quoted?`;
-  return [{ column: `column ${headings.length + 1}`, value: more[0] ?? '', message }];
+  return [{ column: `column ${width + 1}`, value: more[0] ?? '', message }];
 }
 
 function unheaded({ unheadedIndex }: TablePlan, cells: readonly string[]): BulkIssue[] {

@@ -1,16 +1,17 @@
 import { plainHeading } from '../api/bulk-columns.ts';
-import type { ColumnMap, Stored, StoredReference } from './stored.ts';
+import type { ColumnMap, Stored, StoredReading, StoredReference } from './stored.ts';
 
-/** A heading map, the preset it extends, and where it reads references. */
+/** A heading map, the preset it extends, where it reads references, and how it reads cells. */
 export interface SavedMap {
   readonly map: ColumnMap;
   readonly preset: string | undefined;
   readonly reference: StoredReference | undefined;
+  readonly reading: StoredReading;
 }
 
 /** The map saved under a name; undefined if none. Pure. */
 export function mapIn(
-  { maps, map_presets: presets, map_references: references }: Stored,
+  { maps, map_presets: presets, map_references: references, map_readings: readings }: Stored,
   name: string,
 ): SavedMap | undefined {
   const map = Object.hasOwn(maps, name) ? maps[name] : undefined;
@@ -19,19 +20,22 @@ export function mapIn(
       map,
       preset: Object.hasOwn(presets, name) ? presets[name] : undefined,
       reference: Object.hasOwn(references, name) ? references[name] : undefined,
+      reading: (Object.hasOwn(readings, name) ? readings[name] : undefined) ?? {},
     }
   );
 }
 
 /** Saves a map, replacing an earlier one of that name. Pure. */
-export function withMap(stored: Stored, name: string, { map, preset, reference }: SavedMap): Stored {
+export function withMap(stored: Stored, name: string, { map, preset, reference, reading }: SavedMap): Stored {
   const { [name]: _preset, ...presets } = stored.map_presets;
   const { [name]: _reference, ...references } = stored.map_references;
+  const { [name]: _reading, ...readings } = stored.map_readings;
   return {
     ...stored,
     maps: { ...stored.maps, [name]: map },
     map_presets: { ...presets, ...(preset !== undefined && { [name]: preset }) },
     map_references: { ...references, ...(reference && { [name]: reference }) },
+    map_readings: { ...readings, ...(Object.keys(reading).length > 0 && { [name]: reading }) },
   };
 }
 
@@ -57,6 +61,8 @@ export interface MapPreset {
    * `_` replaced by a single space. An empty list matches any text.
    */
   readonly calledOff: Readonly<Record<string, readonly string[]>>;
+  /** Values that mark an order, or a line of it, which the shop has sent itself; as for `calledOff`. */
+  readonly fulfilled?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Column that groups lines into orders. */
@@ -89,6 +95,7 @@ const presets: readonly MapPreset[] = [
     },
     reference: [['Name'], ['Lineitem name']],
     calledOff: { 'Cancelled at': [], 'Financial Status': unpaidStates },
+    fulfilled: { 'Lineitem fulfillment status': ['fulfilled'], 'Fulfillment Status': ['fulfilled'] },
   },
   {
     name: 'woocommerce',
@@ -113,6 +120,7 @@ const presets: readonly MapPreset[] = [
       ['item_id', 'Item #'],
     ],
     calledOff: { status: unfilledStates, 'Order Status': unfilledStates },
+    fulfilled: { status: ['completed', 'wc completed'], 'Order Status': ['completed', 'wc completed'] },
   },
   {
     name: 'amazon-business',
@@ -130,6 +138,134 @@ const presets: readonly MapPreset[] = [
     },
     reference: [['Order ID'], ['ASIN/ISBN']],
     calledOff: { 'Order Status': ['cancelled', 'canceled'] },
+  },
+  {
+    name: 'amazon-seller',
+    description: "a seller's order report from Amazon; give each line its product_url and price",
+    columns: {
+      [orderColumn]: ['order-id', 'amazon-order-id'],
+      quantity: ['quantity-to-ship', 'quantity-purchased', 'quantity'],
+      name: ['recipient-name'],
+      address_line1: ['ship-address-1'],
+      address_line2: ['ship-address-2'],
+      city: ['ship-city'],
+      state: ['ship-state'],
+      postal_code: ['ship-postal-code'],
+      country: ['ship-country'],
+      phone_number: ['ship-phone-number', 'buyer-phone-number'],
+    },
+    reference: [['order-id', 'amazon-order-id'], ['order-item-id']],
+    calledOff: { 'order-status': ['cancelled', 'canceled', 'pending'] },
+    fulfilled: { 'order-status': ['shipped', 'shipped delivered to buyer'] },
+  },
+  {
+    name: 'etsy',
+    description: 'order items sold on Etsy; give each its product_url, price and phone_number',
+    columns: {
+      [orderColumn]: ['Order ID'],
+      quantity: ['Quantity'],
+      name: ['Ship Name'],
+      address_line1: ['Ship Address1'],
+      address_line2: ['Ship Address2'],
+      city: ['Ship City'],
+      state: ['Ship State'],
+      postal_code: ['Ship Zipcode'],
+      country: ['Ship Country'],
+    },
+    reference: [['Order ID'], ['Transaction ID']],
+    calledOff: {},
+    fulfilled: { 'Date Shipped': [] },
+  },
+  {
+    name: 'ebay',
+    description: 'an orders report from eBay; give each line its product_url and price',
+    columns: {
+      [orderColumn]: ['Order Number', 'Sales Record Number'],
+      quantity: ['Quantity'],
+      name: ['Ship To Name'],
+      address_line1: ['Ship To Address 1'],
+      address_line2: ['Ship To Address 2'],
+      city: ['Ship To City'],
+      state: ['Ship To State'],
+      postal_code: ['Ship To Zip'],
+      country: ['Ship To Country'],
+      phone_number: ['Ship To Phone'],
+    },
+    reference: [
+      ['Order Number', 'Sales Record Number'],
+      ['Transaction ID', 'Item Number'],
+    ],
+    calledOff: {},
+    fulfilled: { 'Shipped On Date': [] },
+  },
+  {
+    name: 'square',
+    description: 'orders exported from Square Online; give each item its product_url and price',
+    columns: {
+      [orderColumn]: ['Order', 'Order Name'],
+      quantity: ['Item Quantity'],
+      name: ['Recipient Name'],
+      address_line1: ['Recipient Address'],
+      address_line2: ['Recipient Address 2'],
+      city: ['Recipient City'],
+      state: ['Recipient Region'],
+      postal_code: ['Recipient Postal Code'],
+      country: ['Recipient Country'],
+      phone_number: ['Recipient Phone'],
+    },
+    reference: [['Order', 'Order Name'], ['Item SKU']],
+    calledOff: { 'Order Status': ['cancelled', 'canceled', 'refunded'] },
+    fulfilled: { 'Fulfillment Status': ['fulfilled', 'completed', 'shipped'] },
+  },
+  {
+    name: 'bigcommerce',
+    description:
+      'orders exported from BigCommerce, a line for each product; give each its product_url and price',
+    columns: {
+      [orderColumn]: ['Order ID'],
+      quantity: ['Product Qty'],
+      name: ['Shipping Name'],
+      first_name: ['Shipping First Name'],
+      last_name: ['Shipping Last Name'],
+      address_line1: ['Shipping Street 1'],
+      address_line2: ['Shipping Street 2'],
+      city: ['Shipping Suburb', 'Shipping City'],
+      state: ['Shipping State Abbreviation', 'Shipping State'],
+      postal_code: ['Shipping Zip'],
+      country: ['Shipping Country'],
+      phone_number: ['Shipping Phone', 'Billing Phone', 'Customer Phone'],
+    },
+    reference: [['Order ID'], ['Order Product ID', 'Product ID', 'Product SKU']],
+    calledOff: {
+      'Order Status': [
+        ...['cancelled', 'refunded', 'partially refunded', 'declined', 'disputed'],
+        ...['pending', 'awaiting payment', 'incomplete'],
+      ],
+    },
+    fulfilled: { 'Date Shipped': [], 'Order Status': ['shipped', 'completed'] },
+  },
+  {
+    name: 'magento',
+    description: 'order items exported from Magento or Adobe Commerce; give each its product_url and price',
+    columns: {
+      [orderColumn]: ['increment_id', 'order_id', 'Order #'],
+      quantity: ['qty_ordered', 'Qty Ordered'],
+      name: ['shipping_name', 'Ship-to Name'],
+      first_name: ['shipping_firstname'],
+      last_name: ['shipping_lastname'],
+      address_line1: ['shipping_street', 'shipping_street1'],
+      address_line2: ['shipping_street2'],
+      city: ['shipping_city'],
+      state: ['shipping_region_code', 'shipping_region'],
+      postal_code: ['shipping_postcode'],
+      country: ['shipping_country_id', 'shipping_country'],
+      phone_number: ['shipping_telephone', 'billing_telephone'],
+    },
+    reference: [['increment_id', 'order_id', 'Order #'], ['item_id']],
+    calledOff: {
+      status: ['canceled', 'cancelled', 'closed', 'holded', 'pending', 'pending payment', 'fraud'],
+    },
+    fulfilled: { status: ['complete'] },
   },
 ];
 

@@ -40,6 +40,17 @@ export interface StoredReference {
   readonly columns: readonly string[];
   readonly namespace?: string;
 }
+/** How the cells of a file are read, beyond its headings. */
+export interface StoredReading {
+  readonly encoding?: string;
+  readonly delimiter?: string;
+  readonly quotes?: string;
+  readonly locale?: string;
+  readonly amounts?: string;
+  readonly sheet?: string;
+  /** Text of empty cells, by column. */
+  readonly defaults?: Readonly<Record<string, string>>;
+}
 export type StoredAddress = Readonly<Record<string, string | null>>;
 
 export interface Stored {
@@ -56,6 +67,8 @@ export interface Stored {
   readonly map_presets: Readonly<Record<string, string>>;
   /** Where each map reads references, by map name. */
   readonly map_references: Readonly<Record<string, StoredReference>>;
+  /** How each map reads cells, by map name. */
+  readonly map_readings: Readonly<Record<string, StoredReading>>;
   /**
    * When each state folder's journal was created, ISO 8601. If a journal gets lost, this shows that the empty journal
    * in its place is not just a new one.
@@ -74,6 +87,7 @@ export const storedFields = [
   'maps',
   'map_presets',
   'map_references',
+  'map_readings',
   'journals',
 ] as const satisfies readonly (keyof Stored)[];
 export const profileFields = [
@@ -100,6 +114,7 @@ export const emptyStored: Stored = {
   maps: {},
   map_presets: {},
   map_references: {},
+  map_readings: {},
   journals: {},
 };
 
@@ -190,6 +205,12 @@ function checkStored(file: string, value: unknown): Stored {
         checkReference(file, `map_references.${name}`, reference),
       ]),
     ),
+    map_readings: Object.fromEntries(
+      Object.entries(fieldsOf(file, 'map_readings', root.map_readings ?? {})).map(([name, reading]) => [
+        checkName(file, name),
+        checkReading(file, `map_readings.${name}`, reading),
+      ]),
+    ),
     journals: checkJournals(file, root.journals),
     ...(defaultAddress !== undefined && { default_address: defaultAddress }),
     ...(exampleAddress !== undefined && { example_address: exampleAddress }),
@@ -203,6 +224,20 @@ function checkReference(file: string, path: string, value: unknown): StoredRefer
   return {
     columns: columns.map((column, at) => optionalText(file, `${path}.columns.${at}`, column) ?? ''),
     ...(named !== undefined && { namespace: named }),
+  };
+}
+
+function checkReading(file: string, path: string, value: unknown): StoredReading {
+  const { defaults, ...fields } = fieldsOf(file, path, value);
+  const texts = (at: string, given: Readonly<Record<string, unknown>>): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(given).map(([name, text]) => [name, optionalText(file, `${at}.${name}`, text) ?? '']),
+    );
+  return {
+    ...texts(path, fields),
+    ...(defaults !== undefined && {
+      defaults: texts(`${path}.defaults`, fieldsOf(file, `${path}.defaults`, defaults)),
+    }),
   };
 }
 

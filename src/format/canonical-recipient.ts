@@ -1,4 +1,5 @@
 import { namedCountry } from '../api/country.ts';
+import { repairedText } from './damaged-text.ts';
 import { bare } from './folded.ts';
 
 /** Abbreviations of address words; `ST` stands for both saint and street. */
@@ -95,7 +96,9 @@ const joined = (...parts: readonly (string | null | undefined)[]): string => par
  */
 export function canonicalRecipient(address: RecipientParts): string {
   const country = bare(namedCountry(address.country ?? '') ?? address.country ?? '');
-  const name = withoutUmlauts(bareName(joined(address.first_name, address.last_name)));
-  const street = withoutUmlauts(barePlace(joined(address.address_line1, address.address_line2)));
+  const name = withoutUmlauts(bareName(repairedText(joined(address.first_name, address.last_name))));
+  const street = withoutUmlauts(
+    barePlace(repairedText(joined(address.address_line1, address.address_line2))),
+  );
   return `${name}\n${street}\n${canonicalPostalCode(address.postal_code ?? '', country)}\n${country}`;
 }

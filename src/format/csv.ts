@@ -5,7 +5,8 @@ import { accessor, isRecord } from './path.ts';
 import type { Column, Format } from './result.ts';
 
 export interface CsvOptions {
-  readonly delimiter: ',' | '\t';
+  /** One character. */
+  readonly delimiter: string;
   /** Skip escaping of formula-like cells. */
   readonly raw: boolean;
   /** Make control characters visible, for a terminal. */
@@ -32,7 +33,8 @@ export function csvFormat(columns: readonly Column[], options: CsvOptions): Form
 /** One value per line, without a header row. */
 export const csvLine = (value: unknown, options: CsvOptions): string => csvRecord([spell(value)], options);
 
-function cellReader({ path, value: shown, flat }: Column): (row: unknown) => string {
+/** Reads a column's cell as text. */
+export function cellReader({ path, value: shown, flat }: Column): (row: unknown) => string {
   const value = flat ?? shown;
   if (!value) {
     const read = accessor(path);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { JsonObject } from '../api/json.ts';
 import { copyFolder, type Sharing } from '../format/database-address.ts';
 import type { Database, Freshness, StoredRow } from '../platform/sqlite/database.ts';
@@ -29,6 +30,14 @@ export interface NewUpload {
   readonly rows: number;
   /** What another command needs to continue the upload. */
   readonly source: JsonObject;
+}
+
+/** Some rows of an uploaded file, in order. */
+export interface RowBlock {
+  /** The rows' cells. Equal texts are stored once, since a file that grows is uploaded again and again. */
+  readonly rows: string;
+  /** What was decided about the rows that are in no batch. */
+  readonly leftOut: string;
 }
 
 export interface SavedUpload extends Omit<NewUpload, 'identity'> {
@@ -65,6 +74,11 @@ const migrations = [
      PRIMARY KEY (serial, key)) STRICT;
    CREATE INDEX upload_batches_id ON upload_batches (id)`,
   'ALTER TABLE layouts ADD COLUMN file_headings TEXT',
+  `CREATE TABLE row_blocks (hash TEXT PRIMARY KEY, rows TEXT NOT NULL) STRICT;
+   CREATE TABLE upload_rows (
+     serial INTEGER NOT NULL, place INTEGER NOT NULL, hash TEXT NOT NULL, left_out TEXT NOT NULL,
+     PRIMARY KEY (serial, place)) STRICT;
+   CREATE INDEX upload_rows_hash ON upload_rows (hash)`,
 ];
 
 /** Uploads known on this machine: their names, and their batches by journal key. */
@@ -93,9 +107,15 @@ export class Uploads {
   /**
    * Records an upload before its first batch is sent. Uploading the same rows again continues the same upload under its
    * name.
-   * @param preferredName gets a number appended if another upload already has this name.
+   * @param preferredName gets a number appended if another upload already has this name. @param blocks are the rows of
+   * the file; those that were stored before stay if undefined.
    */
-  begin({ baseUrl, account }: UploadOwner, preferredName: string, upload: NewUpload): Promise<SavedUpload> {
+  begin(
+    { baseUrl, account }: UploadOwner,
+    preferredName: string,
+    upload: NewUpload,
+    blocks?: readonly RowBlock[],
+  ): Promise<SavedUpload> {
     const { identity, file, rows, source } = upload;
     const now = new Date(this.#now()).toISOString();
     return this.#database.transaction(() => {
@@ -110,8 +130,31 @@ export class Uploads {
       );
       const saved = this.named({ baseUrl, account }, name);
       if (!saved) throw new Error(`the upload ${name} is not among those that were written`);
+      if (blocks) this.#saveRows(saved.serial, blocks);
       return saved;
     });
+  }
+
+  #saveRows(serial: number, blocks: readonly RowBlock[]): void {
+    this.#database.run('DELETE FROM upload_rows WHERE serial = ?', serial);
+    for (const [place, { rows, leftOut }] of blocks.entries()) {
+      const hash = createHash('sha256').update(rows).digest('hex');
+      this.#database.run('INSERT OR IGNORE INTO row_blocks (hash, rows) VALUES (?, ?)', hash, rows);
+      this.#database.run(
+        'INSERT INTO upload_rows (serial, place, hash, left_out) VALUES (?, ?, ?, ?)',
+        ...[serial, place, hash, leftOut],
+      );
+    }
+  }
+
+  /** The rows of an upload's file, in order; empty if they are not known here. */
+  rowsOf(serial: number): RowBlock[] {
+    return this.#database
+      .all(
+        'SELECT rows, left_out FROM upload_rows JOIN row_blocks USING (hash) WHERE serial = ? ORDER BY place',
+        serial,
+      )
+      .map((row) => ({ rows: String(row.rows), leftOut: String(row.left_out) }));
   }
 
   /** The name of a known upload, or the name that a new upload would get. */
@@ -235,11 +278,14 @@ export class Uploads {
   #sweep(): void {
     const since = new Date(this.#now() - retentionMs).toISOString();
     this.#database.run('DELETE FROM layouts WHERE written_at < ?', since);
-    this.#database.run(
-      'DELETE FROM upload_batches WHERE serial IN (SELECT serial FROM uploads WHERE written_at < ?)',
-      since,
-    );
-    this.#database.run('DELETE FROM uploads WHERE written_at < ?', since);
+    for (const table of ['upload_batches', 'upload_rows'])
+      this.#database.run(
+        `DELETE FROM ${table} WHERE serial IN (SELECT serial FROM uploads WHERE written_at < ?)`,
+        since,
+      );
+    const { changes } = this.#database.run('DELETE FROM uploads WHERE written_at < ?', since);
+    if (changes > 0)
+      this.#database.run('DELETE FROM row_blocks WHERE hash NOT IN (SELECT hash FROM upload_rows)');
   }
 }
 

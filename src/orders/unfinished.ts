@@ -1,6 +1,7 @@
 import type { JournalRecord } from '../journal/journal-record.ts';
 import type { Context } from '../run/context.ts';
 import { flagsTo, unnamedService, whereFlags } from '../run/context-flags.ts';
+import { labelsOf, type ResourceLabels } from './submit/intent.ts';
 
 interface Unfinished {
   readonly inDoubt: readonly JournalRecord[];
@@ -9,13 +10,9 @@ interface Unfinished {
 
 /** One line on what earlier commands left open and how to settle it; undefined if they left nothing open. */
 export async function unfinishedLine(context: Context, unfinished: Unfinished): Promise<string | undefined> {
-  const open = counted(unfinished.inDoubt.length, 'is in doubt', 'are in doubt');
-  const placed = counted(
-    unfinished.unreported.length,
-    'was placed and never reported',
-    'were placed and never reported',
-  );
-  const what = [open, placed].filter((part) => part !== '').join(', ');
+  const open = counted(unfinished.inDoubt, ['is', 'are'], () => 'in doubt');
+  const made = counted(unfinished.unreported, ['was', 'were'], (how) => `${how} and never reported`);
+  const what = [open, made].filter((part) => part !== '').join(', ');
   if (what === '') return undefined;
   return `${what}; ${await settlingText(context, unfinished)}`;
 }
@@ -52,7 +49,24 @@ async function flagsOf(
   return flagsTo(context, profile, baseUrl);
 }
 
-function counted(count: number, one: string, more: string): string {
-  if (count === 0) return '';
-  return count === 1 ? `one order ${one}` : `${count} orders ${more}`;
+/**
+ * Formats `one order is in doubt`, or `2 orders and 1 return are in doubt`. @param state takes how such things are made,
+ * such as `placed`.
+ */
+function counted(
+  records: readonly JournalRecord[],
+  [is, are]: readonly [one: string, several: string],
+  state: (made: string) => string,
+): string {
+  const counts = new Map<ResourceLabels, number>();
+  for (const { operation } of records) {
+    const label = labelsOf(operation);
+    counts.set(label, (counts.get(label) ?? 0) + 1);
+  }
+  const [label, other] = counts.keys();
+  if (!label) return '';
+  const what = state(other ? 'made' : label.made);
+  if (records.length === 1) return `one ${label.one} ${is} ${what}`;
+  const named = [...counts].map(([{ one, many }, count]) => `${count} ${count === 1 ? one : many}`);
+  return `${named.join(' and ')} ${are} ${what}`;
 }

@@ -84,7 +84,8 @@ describe.skipIf(!hasPostgres)('two versions of errand on one database', () => {
       const now = await tables();
       // Restore the schema as the first migration leaves it, without what the later ones create.
       await database.run(`DROP TABLE errand.campaign_chunks, errand.campaigns, errand.workers, errand.request_budgets,
-          errand.attempts, errand.attempt_accounts, errand.attempt_parts, errand.attempt_settings;
+          errand.attempts, errand.attempt_accounts, errand.attempt_parts, errand.attempt_settings,
+          errand.row_blocks, errand.upload_rows;
         UPDATE errand.schema SET version = 1`);
       const [head] = await database.rows('SELECT id FROM errand.heads ORDER BY name');
       await listed(all);

@@ -6,7 +6,7 @@ export function miscounted(stdout: string, stderr: string): string | undefined {
   const said = [...stderr.split('\n'), ...stdout.split('\n')];
   let ordered: number | undefined;
   for (const line of said) {
-    const rows = /^([\d,]+) rows?: ((?:[\d,]+ (?:ordered|refused|waiting)(?:, )?)+)/.exec(line);
+    const rows = /^([\d,]+) rows?: ((?:[\d,]+ (?:ordered|refused|waiting|left out)(?:, )?)+)/.exec(line);
     if (rows) {
       if (numberOf(rows[1]) !== sumOf(rows[2])) return line;
       ordered = numberOf(/([\d,]+) ordered/.exec(line)?.[1]);
@@ -15,7 +15,7 @@ export function miscounted(stdout: string, stderr: string): string | undefined {
     if (orders && numberOf(orders[1]) !== sumOf(orders[2])) return line;
     if (orders && ordered !== undefined && numberOf(orders[1]) !== ordered)
       return `${ordered} ordered, but ${line}`;
-    const why = /^([\d,]+) (?:failed|refused): ([\d,]+ [a-z].*)$/.exec(line);
+    const why = /^([\d,]+) (?:failed|refused|left out): ([\d,]+ [a-z].*)$/.exec(line);
     if (why && numberOf(why[1]) !== sumOf(why[2])) return line;
   }
   return miscountedTable(stdout.split('\n')) ?? miscountedSummary(stdout);

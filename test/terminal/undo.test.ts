@@ -50,6 +50,21 @@ describe('undo on a terminal', () => {
     expect(await statuses()).toEqual(['pending', 'pending', 'cancelled', 'cancelled']);
   });
 
+  test('takes the number of a row that was just listed, and the beginning of an id', async () => {
+    const shell = open();
+    await shell.run(await slow(1));
+    await shell.run(await slow(2));
+    const id = await orderOf(workspace, 'test-slow');
+    const listed = await shell.run('errand order list');
+    expect(listed.code, listed.text).toBe(0);
+    expect((await shell.run('errand undo @2 --yes')).code).toBe(0);
+    expect((await statuses()).filter((status) => status === 'cancelled')).toHaveLength(1);
+    const undone = await shell.run(`errand undo ${id.slice(0, 8)} --yes`);
+    expect([0, 5], undone.text).toContain(undone.code);
+    await shell.run('errand undo @1 --yes');
+    expect((await statuses()).filter((status) => status === 'cancelled')).toHaveLength(2);
+  });
+
   test('asks first, and leaves what it only found', async () => {
     const [shell, other] = [open(), open()];
     const line = await slow(1);

@@ -34,6 +34,15 @@ export const BulkIssue = own({
   message: text,
 });
 
+/** A cell that `bulk validate --fix` corrected. */
+export const BulkFix = own({
+  row: whole.describe('as a spreadsheet shows it'),
+  column: text.describe('its heading in the file'),
+  was: text,
+  is: text,
+  why: text,
+});
+
 export const BulkUpload = own({
   name: text,
   state: z.enum(['sent', 'cut short', 'in doubt']),
@@ -60,6 +69,10 @@ export const HeadingMap = own({
     .array(text)
     .describe('the headings that name each row; an export needs a namespace for it'),
   namespace: text.nullable(),
+  reading: z
+    .record(text, text)
+    .describe('how cells are read: encoding, delimiter, quotes, locale, amounts, sheet'),
+  defaults: z.record(text, text).describe('texts of empty cells, by column'),
 });
 
 export const PlanRow = own({
@@ -125,10 +138,10 @@ export const BatchWithStates = z.intersection(
 /** Outcome of an upload row. */
 export const BulkReportRow = own({
   row: whole.nullable(),
-  batch_id: id,
-  index: count,
+  batch_id: id.nullable().describe('null of a row that is in no batch'),
+  index: count.nullable(),
   own: z.record(text, text).describe('the cells of the file by their headings'),
-  order_state: text.describe('such as delivered, failed: out of stock or withdrawn: returned'),
+  order_state: text.describe('such as delivered, failed: out of stock, withdrawn: returned or left out'),
   order_id: id.nullable(),
   order_status: text.nullable(),
   attempts: count,
@@ -155,6 +168,7 @@ export const BulkReportRow = own({
   currency: text.nullable(),
   paid_by: Payer.nullable(),
   tracking_numbers: z.array(text),
+  returns: z.array(text).describe('states of the returns of its order, the first one first'),
   error_type: text.nullable(),
   reason: text.nullable(),
   orders: z.array(id),
@@ -167,6 +181,7 @@ export const CancelledRow = own({
   row: whole
     .nullable()
     .describe('as a spreadsheet shows it; null of a single order, or where it is not known here'),
+  upload: text.nullable().describe('null of a single order, or where this machine does not know it'),
   order_id: id.nullable(),
   outcome: z
     .enum([
@@ -175,14 +190,16 @@ export const CancelledRow = own({
       'too_late',
       'returned',
       'elsewhere',
+      'earlier',
       'not_ordered',
+      'left_out',
       'waiting',
       'refused',
       'in_doubt',
       'not_tried',
     ])
     .describe(
-      'elsewhere: another command made the order, which stays; waiting: the service has not ordered the row yet',
+      'elsewhere: another command made the order, which stays; earlier: one before the upload, which never sent the row; left_out: no command ordered the row; waiting: the service has not ordered the row yet',
     ),
   order_state: text.describe('before the command, such as pending or failed: out of stock'),
   product: text,
@@ -213,6 +230,7 @@ export const BulkReportGroup = own({
   ordered: count,
   refused: count,
   waiting: count,
+  left_out: count,
   charged_cents: cents,
   fees_cents: cents,
   refunded_cents: cents,

@@ -49,7 +49,8 @@ export const PolicyTrust = own({
 
 export const PolicyRule = own({
   rule: text,
-  applies_to: text.nullable(),
+  applies_to: text.nullable().describe('the retailer or metadata of the orders that it is for; null for all'),
+  covers: text.describe('what the value is of, such as each order or a whole upload'),
   value: text,
   line: whole,
   signer: fingerprint.optional().describe('who signed it; not there where it is a file'),

@@ -66,6 +66,15 @@ const PlannedRow = z.strictObject({
   notes: z.array(text),
 });
 
+/** A row that is invalid, or orders nothing. */
+const UnplannedRow = z.strictObject({
+  row: z.int().min(1),
+  /** Cells under the plan's headings. */
+  cells: z.array(text),
+  why: text,
+  reason: text,
+});
+
 const Finding = z.strictObject({
   rule: text,
   line: count,
@@ -137,6 +146,9 @@ export const PlanFile = z.strictObject({
     delimiter: z.enum(['comma', 'semicolon', 'tab', 'pipe']).nullable(),
     /** Sheet of a workbook; absent for the first, or for a CSV. */
     sheet: z.string().optional(),
+    /** What a quote is, and texts of empty cells by column; absent unless said. */
+    quotes: z.enum(['double', 'none']).optional(),
+    defaults: z.record(text, text).optional(),
     locale: z.string().max(100).nullable(),
     skip_invalid: z.boolean(),
     /** Statements about rows that are like earlier orders, or were taken back; absent unless made. */
@@ -182,6 +194,8 @@ export const PlanFile = z.strictObject({
   reference: z.strictObject({ indexes: z.array(count).min(1), namespace: text }).optional(),
   products: z.array(PlannedProduct),
   rows: z.array(PlannedRow).min(1),
+  /** The other rows of the file, which are in no batch; absent without any. */
+  unplanned: z.array(UnplannedRow).optional(),
 });
 
 export type Plan = z.output<typeof PlanFile>;

@@ -8,6 +8,7 @@ import { repeatedReference } from '../csv/reference-columns.ts';
 import { noReadings, type Readings } from '../csv/shop-export-quirks.ts';
 import { type FileRow, RowKeys, type RowsOptions, readRows } from '../rows.ts';
 import { AmountSpread } from './outliers.ts';
+import { parcelWarnings } from './parcel-text.ts';
 import { rowsText } from './row-sample.ts';
 
 /** An issue with a file's cell, as shown. */
@@ -36,11 +37,14 @@ export interface Tally {
   readonly spread: AmountSpread;
   /** Cells whose text was interpreted instead of taken literally. */
   readonly readings: Readings;
+  /** Receives what stands out in the texts of valid rows; undefined if nobody asks. */
+  readonly warn: ((issue: ShownIssue) => void) | undefined;
 }
 
 const maxListed = 3;
 
-export const emptyTally = (): Tally => ({
+export const emptyTally = (warn?: Tally['warn']): Tally => ({
+  warn,
   rows: 0,
   invalid: 0,
   issues: 0,
@@ -63,6 +67,15 @@ export interface Part {
   readonly onElsewhere?: ((key: string) => void) | undefined;
 }
 
+/** The rows of a file that were read together. */
+interface CheckedRows {
+  /** Those of the shard, if there is one. */
+  readonly valid: readonly FileRow[];
+  /** With all issues of each. */
+  readonly invalid: readonly FileRow[];
+  readonly issues: readonly ShownIssue[];
+}
+
 /**
  * Validates a file locally and reports every issue of every row. Streams the rows and retains nothing.
  * @param tally is updated while the file is read. @param part limits the valid rows to a shard and adds each row's key,
@@ -74,13 +87,14 @@ export async function* checkFile(
   options: RowsOptions,
   tally: Tally,
   part?: Part,
-): AsyncGenerator<{ readonly valid: readonly FileRow[]; readonly issues: readonly ShownIssue[] }> {
+): AsyncGenerator<CheckedRows> {
   const keys = new Map<string, number>();
   const references = new Map<string, number>();
   const rowKeys = part && new RowKeys(part.run);
   for await (const rows of readRows(chunks, { ...options, readings: tally.readings })) {
     const issues: ShownIssue[] = [];
     const valid: FileRow[] = [];
+    const invalid: FileRow[] = [];
     for (const read of rows) {
       const repeated = repeatedIn(read, references);
       const own = withSameKey(read, keys);
@@ -95,18 +109,23 @@ export async function* checkFile(
       if (read.mayHoldOthers) addListed(tally.holding, read.number);
       if (read.plan.reference && (!read.reference || repeated.length > 0))
         addListed(tally.unnamed, read.number);
-      if (found.length > 0) tally.invalid += 1;
-      else if (part && key !== undefined && !isInShard(part.shard, key)) {
+      if (found.length > 0) {
+        tally.invalid += 1;
+        invalid.push(found === read.issues ? read : { ...read, issues: found });
+      } else if (part && key !== undefined && !isInShard(part.shard, key)) {
         tally.elsewhere += 1;
         part.onElsewhere?.(key);
       } else {
         valid.push(key === undefined ? read : { ...read, key });
         tally.orders += 1;
         tally.spread.add(read.number, read.row.maxPrice ?? 0);
+        if (tally.warn)
+          for (const { column, value, message } of parcelWarnings(read))
+            tally.warn({ row: read.number, column, value, message });
         if (read.row.cell('retailer_credentials_id') === '') tally.ceilings += read.row.maxPrice ?? 0;
       }
     }
-    yield { valid, issues };
+    yield { valid, invalid, issues };
   }
 }
 

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { BulkIssue } from '../../api/bulk-row.ts';
 import { isObject } from '../../api/json.ts';
 import type { Output } from '../../api/outputs/index.ts';
+import { countText } from '../../format/counts.ts';
 import { ErrandError, exitCodes, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { checkOneReading } from '../csv/amounts.ts';
@@ -14,6 +16,7 @@ import {
   defaultBatchRows,
   serializeBatch,
 } from '../upload/batches.ts';
+import { type LeftOutRow, noOrderCode, type UploadFileRow } from '../upload/file-rows.ts';
 import type { Source, Spare } from '../upload/source.ts';
 import { checkFile, emptyTally, type Part, type Shard, type ShownIssue, shardLine } from './check.ts';
 import { IssueGroups, savingIssues } from './issues.ts';
@@ -43,9 +46,12 @@ const maxLeftOut = 10;
  * One validation pass over a file. It streams the file's issues, and its totals are valid once `issues()` is drained.
  */
 export class FileCheck {
-  readonly tally = emptyTally();
+  readonly #textWarnings = new IssueGroups();
+  readonly tally = emptyTally((issue) => this.#textWarnings.add([issue]));
   /** Rows refused by the service. */
   readonly #refused = new RowNumbers();
+  /** The first thing that the service says of each row it refuses. */
+  readonly #refusals = new Map<number, string>();
   #isRefused = false;
   #saved: SavedRows | undefined;
   /** First rows that cannot be uploaded, numbered as in a spreadsheet. */
@@ -103,6 +109,8 @@ export class FileCheck {
       spend.wallet = checked.wallet;
       spend.byInvoice = checked.byInvoice;
       for (const row of checked.refused) this.#refused.add(row);
+      for (const issue of checked.issues)
+        if (!this.#refusals.has(issue.row)) this.#refusals.set(issue.row, issueText(issue));
       this.#isRefused ||= checked.refused.length > 0;
       this.#scope.warnings?.add(this.#withoutRefused(checked.batch));
       tally.invalid += checked.refused.length;
@@ -162,6 +170,11 @@ export class FileCheck {
     ];
   }
 
+  /** What stands out in texts that are printed on parcels, in lines. Valid once `issues()` is drained. */
+  textLines(): string[] {
+    return this.#textWarnings.lines(shownKinds, (count) => `… and ${countText(count)} more`);
+  }
+
   /**
    * Issues with the file as a whole, such as a wallet that cannot cover the total cost. Valid once the rows are
    * checked.
@@ -217,7 +230,54 @@ export class FileCheck {
     const read = checkFile(this.#source.chunks(), this.#options, emptyTally(), this.#part);
     for await (const { valid } of read) yield valid.filter(({ number }) => !this.#refused.has(number));
   }
+
+  /**
+   * Every row of the file, in order: the uploadable ones, and those that are left out here. Of a file in shards, the
+   * first one has the rows that are invalid.
+   */
+  async *rows(): AsyncGenerator<readonly UploadFileRow[]> {
+    const { shard } = this.#scope;
+    const continuations: UploadFileRow[] = [];
+    const onContinuation: RowsOptions['onContinuation'] = (row) =>
+      continuations.push(fileRowOf(row, { why: noOrderCode, reason: noOrder }));
+    const read = checkFile(
+      this.#source.chunks(),
+      { ...this.#options, onContinuation },
+      emptyTally(),
+      this.#part,
+    );
+    const isMine = shard === undefined || shard.part === 1;
+    for await (const { valid, invalid } of read) {
+      const rows = valid.map((row) => fileRowOf(row, this.#refusalOf(row)));
+      const others = invalid.map((row) => fileRowOf(row, invalidRow(row.issues.map(issueText).join('; '))));
+      const left = isMine ? [...others, ...continuations] : [];
+      continuations.length = 0;
+      yield [...rows, ...left].sort((one, other) => one.number - other.number);
+    }
+    if (isMine) yield continuations;
+  }
+
+  #refusalOf({ number }: FileRow): LeftOutRow | undefined {
+    return this.#refused.has(number)
+      ? invalidRow(this.#refusals.get(number) ?? 'the service refuses it')
+      : undefined;
+  }
 }
+
+const noOrder = 'has no product, price and address';
+
+const invalidRow = (reason: string): LeftOutRow => ({ why: 'invalid', reason });
+
+const issueText = ({ column, value, message }: BulkIssue): string =>
+  [column, value === '' ? '' : JSON.stringify(value), message].filter((part) => part !== '').join(' ');
+
+const fileRowOf = (
+  { number, plan, cells }: Pick<FileRow, 'number' | 'plan' | 'cells'>,
+  leftOut?: LeftOutRow,
+): UploadFileRow => ({
+  ...{ number, headings: plan.headings, fileHeadings: plan.fileHeadings, leftOut },
+  cells: plan.headings.map((_, index) => cells[index] ?? ''),
+});
 
 /**
  * Validated rows saved in batches with their keys. Reading them back takes a tenth of the time of parsing and checking

@@ -49,7 +49,7 @@ export class IssueGroups {
   /** undefined once the maximum number of groups is reached. */
   #groupOf(column: string, value: string, message: string): IssueGroup | undefined {
     // Treat "write 1250 for 12.50" and "write 600 for 6.00" as the same error.
-    const kind = `${column}\n${message.replace(/\d+/g, '#')}`;
+    const kind = `${column}\n${message.replace(/; write .*$/s, '').replace(/\d+/g, '#')}`;
     const known = this.#groups.get(kind);
     if (!known && this.#groups.size >= maxGroups) return undefined;
     const group = known ?? { column, value, message, isVaried: false, ...noRows() };
@@ -77,18 +77,16 @@ export class IssueGroups {
       yield { row: `${countText(this.#others)} more`, message: 'other errors; --errors FILE writes all' };
   }
 
-  /** Formats at most `limit` groups as lines. */
-  lines(limit: number): string[] {
+  /** Formats at most `limit` groups as lines. @param rest says what the others are. */
+  lines(limit: number, rest: (count: number) => string = moreErrors): string[] {
     const groups = this.#sorted();
     const left = groups.slice(limit).reduce((sum, { count }) => sum + count, this.#others);
-    return [
-      ...groups.slice(0, limit).map(groupText),
-      ...(left > 0
-        ? [`… and ${countText(left)} more ${left === 1 ? 'error' : 'errors'}; --errors FILE writes all`]
-        : []),
-    ];
+    return [...groups.slice(0, limit).map(groupText), ...(left > 0 ? [rest(left)] : [])];
   }
 }
+
+const moreErrors = (count: number): string =>
+  `… and ${countText(count)} more ${count === 1 ? 'error' : 'errors'}; --errors FILE writes all`;
 
 /** Formats `row 7: city is missing`, or `20,000 rows: city is missing; first rows 2, 3, 4`. */
 function groupText(group: IssueGroup): string {

@@ -27,15 +27,9 @@ import {
 } from './headings.ts';
 import { likeliest, looksLikeHeading, type MappedColumn, mistakenFor, optionalColumns } from './mapping.ts';
 import { detectHeader, maxRowBytes, readTable, type TableOptions } from './reader.ts';
-import type { Reading } from './reading.ts';
+import type { FileReading, Reading } from './reading.ts';
 import { findReference, namesText } from './reference-columns.ts';
-import {
-  referenceFlags,
-  reportShadowed,
-  storedReference,
-  type TableFlags,
-  tableWords,
-} from './table-options.ts';
+import { referenceFlags, saveReading, type TableFlags, tableWords } from './table-options.ts';
 import { withUnitSetting } from './unit-setting.ts';
 
 /**
@@ -48,8 +42,8 @@ export async function askReading(context: Context, source: Source, given: Readin
   if (!sample) return given;
   const { name } = given.options;
   const chosen = await askColumns(context, name, sample, given.options);
-  const mapped: RowsOptions = chosen
-    ? await withUnitSetting(context, source, given.flags, { ...given.options, ...chosen })
+  const mapped: FileReading = chosen
+    ? await withUnitSetting(context, source, given.options.cellFlags, { ...given.options, ...chosen })
     : given.options;
   const plan = () => planTable(name, sample.headings, mapped);
   // Do not save an unusable map. The check that follows reports the remaining problems with the headings.
@@ -60,7 +54,7 @@ export async function askReading(context: Context, source: Source, given: Readin
     return { ...given, options: mapped };
   }
   const named = await askReference(context, sample, mapped, chosen !== undefined);
-  const options: RowsOptions = { ...mapped, ...named };
+  const options: FileReading = { ...mapped, ...named };
   const isOpen = options.amounts === undefined && !plan().isInCents;
   const unit = isOpen ? await askUnit(context, source, options) : undefined;
   const centsMapping =
@@ -131,15 +125,7 @@ function inCents(chosen: HeadingMap, given: RowsOptions): HeadingMap | undefined
 
 async function saveMap(context: Context, { options, flags }: Reading): Promise<void> {
   const store = await context.store();
-  const saved = {
-    map: options.map,
-    preset: options.preset?.name,
-    reference: storedReference(options.reference),
-  };
-  if (flags.saveMap !== undefined) {
-    await store.setMap(flags.saveMap, saved);
-    return reportShadowed(context, flags.saveMap);
-  }
+  if (flags.saveMap !== undefined) return saveReading(context, flags.saveMap, options);
   const check = (name: string): string | undefined => {
     if (!namePattern.test(name)) return 'a name has letters, digits, . _ - only, and at most 64 of them';
     if (mapPresets.has(name)) return `${name} is the map of an export; take another name`;
@@ -148,8 +134,8 @@ async function saveMap(context: Context, { options, flags }: Reading): Promise<v
   const question = 'Save these columns as a map? Its name, or nothing';
   const name = await (await context.prompt()).askText(context, question, { check, optional: true });
   if (name === '') return;
-  await store.setMap(name, saved);
-  const more = tableWords({ useMap: name, amounts: flags.amounts }).join(' ');
+  await saveReading(context, name, options);
+  const more = tableWords({ useMap: name }).join(' ');
   context.note(`saved; for the next file of this kind: ${more}`);
 }
 

@@ -108,12 +108,15 @@ const quote = 34;
  * Normalizes LF, CRLF and CR outside quotes to line feeds, from the headings on. Appended files may mix line endings,
  * and csv-parse is 10 % slower if it must detect several.
  */
-export async function* withLineFeeds(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* withLineFeeds(
+  chunks: AsyncIterable<Uint8Array>,
+  hasQuotes = true,
+): AsyncGenerator<Uint8Array> {
   let isQuoted = false;
   for await (const chunk of withWholeEnds(chunks)) {
-    yield chunk.includes(carriageReturn) ? rewritten(chunk, isQuoted) : chunk;
+    yield chunk.includes(carriageReturn) ? rewritten(chunk, isQuoted, hasQuotes) : chunk;
     // Escaped quotes are doubled, so the parity of quotes tells whether a cell is open.
-    if (countQuotes(chunk) % 2 === 1) isQuoted = !isQuoted;
+    if (hasQuotes && countQuotes(chunk) % 2 === 1) isQuoted = !isQuoted;
   }
 }
 
@@ -130,9 +133,10 @@ async function* withWholeEnds(chunks: AsyncIterable<Uint8Array>): AsyncGenerator
   if (isHeld) yield Buffer.of(carriageReturn);
 }
 
-function rewritten(chunk: Buffer, isQuoted: boolean): Buffer {
+function rewritten(chunk: Buffer, isQuoted: boolean, hasQuotes: boolean): Buffer {
   // Latin-1 maps each byte to one character.
-  const parts = chunk.toString('latin1').split('"');
+  const text = chunk.toString('latin1');
+  const parts = hasQuotes ? text.split('"') : [text];
   const plain = isQuoted ? 1 : 0;
   return Buffer.from(
     parts.map((part, at) => (at % 2 === plain ? part.replace(/\r\n?/g, '\n') : part)).join('"'),

@@ -36,6 +36,8 @@ export interface HeadingMap {
   readonly saved?: { readonly name: string; readonly map: ColumnMap } | undefined;
   /** Which columns give each row's reference. */
   readonly reference?: ReferenceSource | undefined;
+  /** Texts of empty cells, by column. */
+  readonly defaults?: ColumnMap | undefined;
   /** Legacy mode for files uploaded by a version that checked headings less strictly. */
   readonly isAsBefore?: boolean | undefined;
 }
@@ -193,8 +195,12 @@ const namesReference = (column: string): boolean =>
 
 /** Column layout of a file and the unit of its prices. */
 export interface TablePlan extends ColumnPlan {
-  /** Headings as written in the file, before mapping. */
+  /** Headings as written in the file, before mapping; then the columns that it lacks and that have defaults. */
   readonly fileHeadings: readonly string[];
+  /** Number of columns that the file has. */
+  readonly width: number;
+  /** Texts of empty cells. */
+  readonly defaults: readonly { readonly column: string; readonly index: number; readonly text: string }[];
   /** Whether the heading declares the prices as cents. */
   readonly isInCents: boolean;
   /** Index of the price column. */
@@ -223,7 +229,12 @@ export interface TablePlan extends ColumnPlan {
    * Columns in which an export marks a customer's order as cancelled, with the values that mean cancelled. If no values
    * are listed, any text means cancelled.
    */
-  readonly calledOff: readonly { readonly index: number; readonly states: readonly string[] }[];
+  readonly calledOff: readonly {
+    readonly index: number;
+    readonly states: readonly string[];
+    /** Whether the column says that the shop has sent the order itself. */
+    readonly isFulfilled: boolean;
+  }[];
 }
 
 const indexesOf = ({ columns }: ColumnPlan, names: readonly BulkColumn[]): number[] =>
@@ -246,12 +257,20 @@ export function missingColumns({ columns }: ColumnPlan, preset: MapPreset | unde
  */
 export function planTable(
   name: string,
-  headings: readonly string[],
+  own: readonly string[],
   headingMap: HeadingMap,
-  written: readonly string[] = headings,
+  written: readonly string[] = own,
 ): TablePlan {
-  const { map, preset } = headingMap;
-  const { names, phoneIndexes } = nameHeadings(headings, headingMap);
+  const { map, preset, defaults = {} } = headingMap;
+  const named = nameHeadings(own, headingMap);
+  const { phoneIndexes } = named;
+  const there = new Set(named.names.map(columnOf));
+  // A column that the file lacks stands behind the others.
+  const added = Object.keys(defaults).filter((column) => !there.has(columnOf(column)));
+  const [headings, names] = [
+    [...own, ...added],
+    [...named.names, ...added],
+  ];
   // The service has a single price column, in cents.
   const plan = planColumns(names.map((heading) => (isCentsHeading(heading) ? 'max_price' : heading)));
   const prices = headings.filter((_, index) => isPriceHeading(names[index] ?? ''));
@@ -299,6 +318,11 @@ export function planTable(
     return {
       ...plan,
       fileHeadings: headings,
+      width: own.length,
+      defaults: Object.entries(defaults).map(([column, text]) => ({
+        ...{ column, text },
+        index: names.findIndex((one) => columnOf(one) === columnOf(column)),
+      })),
       isInCents: isCentsHeading(names[priceIndex] ?? ''),
       priceIndex,
       currencyIndexes: plan.passthrough
@@ -314,9 +338,12 @@ export function planTable(
       rivals: rivalHeadings(plan, headingMap),
       reference: reference.plan,
       unusedReference: reference.unused,
-      calledOff: Object.entries(preset?.calledOff ?? {}).flatMap(([heading, states]) => {
+      calledOff: [
+        ...Object.entries(preset?.calledOff ?? {}).map((of) => ({ of, isFulfilled: false })),
+        ...Object.entries(preset?.fulfilled ?? {}).map((of) => ({ of, isFulfilled: true })),
+      ].flatMap(({ of: [heading, states], isFulfilled }) => {
         const index = headings.findIndex((one) => plainHeading(one) === plainHeading(heading));
-        return index < 0 ? [] : { index, states };
+        return index < 0 ? [] : { index, states, isFulfilled };
       }),
     };
   throw new UsageError(`the headings of ${name}: ${problems.join('; ')}`, {

@@ -2,12 +2,17 @@ import { unescapeFormula } from '../../platform/csv-cell.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { asUtf8, type Encoding, visible, withLineFeeds } from './decode.ts';
 
+/** What a quote in a table is. */
+export const quoteStyles = ['double', 'none'] as const;
+
 export interface TableOptions {
   /** File name, for messages. */
   readonly name: string;
   readonly encoding?: Encoding | undefined;
   /** One character; detected if omitted. */
   readonly delimiter?: string | undefined;
+  /** Whether a quote begins a quoted cell (`double`, the default) or is text. */
+  readonly quotes?: (typeof quoteStyles)[number] | undefined;
   /** Whether a text is a known heading. If this function is given, titles may precede the headings. */
   readonly isHeading?: ((text: string) => boolean) | undefined;
 }
@@ -15,6 +20,7 @@ export interface TableOptions {
 /** A chunk of a table: the rows that arrived together. */
 interface TablePart {
   readonly headings: readonly string[];
+  readonly delimiter: string;
   /**
    * Number of the first row as a spreadsheet shows it. The number includes lines above the headings, but no line breaks
    * within cells.
@@ -37,15 +43,17 @@ export const maxRowBytes = 1024 * 1024;
  */
 export async function* readTable(
   chunks: AsyncIterable<Uint8Array>,
-  { name, encoding, delimiter, isHeading }: TableOptions,
+  { name, encoding, delimiter, quotes = 'double', isHeading }: TableOptions,
 ): AsyncGenerator<TablePart> {
-  const detected = await detectHeader(asUtf8(chunks, name, encoding), { delimiter, isHeading });
+  const isQuoted = quotes === 'double';
+  const detected = await detectHeader(asUtf8(chunks, name, encoding), { delimiter, isHeading, isQuoted });
   const { parse } = await import('csv-parse');
   const parser = parse({
     delimiter: detected.delimiter,
     relax_column_count: true,
     max_record_size: maxRowBytes,
     record_delimiter: '\n',
+    ...(!isQuoted && { quote: null }),
   });
   let arrived: string[][] = [];
   let failure: Error | undefined;
@@ -73,7 +81,7 @@ export async function* readTable(
     }
     if (!headings || rows.length === 0) return undefined;
     const breaks = breaksOf(rows);
-    const part = { headings, firstRow, rows, firstLine, breaks };
+    const part = { headings, delimiter: detected.delimiter, firstRow, rows, firstLine, breaks };
     firstRow += rows.length;
     firstLine += rows.length;
     for (const count of breaks.values()) firstLine += count;
@@ -163,6 +171,7 @@ interface DetectedHeader {
 /** Facts known about a table before it is parsed. */
 interface Expected {
   readonly delimiter?: string | undefined;
+  readonly isQuoted?: boolean;
   /**
    * Whether a text is a known heading. Without this function, the first line that is not a comment is the header row.
    */
@@ -175,7 +184,7 @@ interface Expected {
  */
 export async function detectHeader(
   source: AsyncGenerator<Uint8Array>,
-  { delimiter: given, isHeading }: Expected,
+  { delimiter: given, isHeading, isQuoted = true }: Expected,
 ): Promise<DetectedHeader> {
   let head = Buffer.alloc(0);
   let ended = false;
@@ -184,7 +193,7 @@ export async function detectHeader(
     const { value, done } = await source.next();
     if (done) ended = true;
     else head = Buffer.concat([head, value]);
-    rows = rowsWithin(head, ended || head.length >= maxBytes);
+    rows = rowsWithin(head, ended || head.length >= maxBytes, isQuoted);
     if (isHeading === undefined && rows.some(isTable)) break;
   }
   const named = rows.find(({ text }) => separator.test(text));
@@ -192,7 +201,7 @@ export async function detectHeader(
   const headings = headingsAmong(rows.filter(isTable), delimiter, isHeading);
   const above = rows.slice(0, headings ? rows.indexOf(headings) : 0);
   return {
-    chunks: withLineFeeds(rest(head.subarray(headings?.start ?? 0), source)),
+    chunks: withLineFeeds(rest(head.subarray(headings?.start ?? 0), source), isQuoted),
     delimiter: delimiter ?? commonestDelimiter(headings?.text ?? ''),
     // Spreadsheets consume the `sep=` line, so it is not counted as a row.
     rows: above.filter((row) => row !== named).length,
@@ -219,7 +228,7 @@ const isTable = ({ text }: Row): boolean =>
   !text.startsWith('#') && !separator.test(text) && /[^\s",;|]/.test(text);
 
 /** Splits off the complete rows, including the last row if the buffer is the whole file. */
-function rowsWithin(head: Buffer, isWhole: boolean): Row[] {
+function rowsWithin(head: Buffer, isWhole: boolean, hasQuotes: boolean): Row[] {
   const rows: Row[] = [];
   let [start, lines, isQuoted, closed] = [0, 1, false, -1];
   const add = (end: number, next: number): void => {
@@ -229,6 +238,7 @@ function rowsWithin(head: Buffer, isWhole: boolean): Row[] {
   for (let at = 0; at < head.length && rows.length <= maxRows; at += 1) {
     const byte = head[at];
     const isBreak = byte === lineFeed || (byte === carriageReturn && head[at + 1] !== lineFeed);
+    if (!hasQuotes && byte === quote) continue;
     if (byte === quote && isQuoted) [isQuoted, closed] = [false, at];
     // A doubled quote is an escaped quote, so the cell stays open.
     else if (byte === quote) isQuoted = closed === at - 1 || opensCell(head, start, at);

@@ -2,12 +2,15 @@ import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import type { RowsOptions } from '../rows.ts';
 import type { Source } from '../upload/source.ts';
-import { readTableOptions, type TableFlags } from './table-options.ts';
+import { readTableOptions, saveReading, type TableFlags, type TableReading } from './table-options.ts';
 import { withUnitSetting } from './unit-setting.ts';
+
+/** The options for parsing a file, with its name. */
+export type FileReading = TableReading & Pick<RowsOptions, 'name'>;
 
 /** The options for parsing a file, and the flags that set them. */
 export interface Reading {
-  readonly options: RowsOptions;
+  readonly options: FileReading;
   readonly flags: TableFlags;
 }
 
@@ -24,18 +27,23 @@ export async function readReading(context: Context, source: Source, flags: Table
   const options = await readOptions(context, source, now);
   const { askReading } = await import('./ask-mapping.ts');
   const resolved = await askReading(context, source, { options, flags });
-  if (!hasMap && Object.keys(resolved.options.map).length === 0 && resolved.options.preset === undefined)
-    await readTableOptions(context, flags);
+  const isChosen = Object.keys(resolved.options.map).length > 0 || resolved.options.preset !== undefined;
+  if (!hasMap && !isChosen && flags.saveMap !== undefined)
+    await saveReading(context, flags.saveMap, resolved.options);
   return resolved;
 }
 
 /** Resolves how to parse a file from flags and settings. @throws UsageError; ErrandError interrupted. */
-export async function readOptions(context: Context, source: Source, flags: TableFlags): Promise<RowsOptions> {
-  const textual = (['locale', 'encoding', 'delimiter'] as const).find((name) => flags[name] !== undefined);
+export async function readOptions(context: Context, source: Source, flags: TableFlags): Promise<FileReading> {
+  const textual = (['locale', 'encoding', 'delimiter', 'quotes'] as const).find(
+    (name) => flags[name] !== undefined,
+  );
   if (source.isWorkbook && textual !== undefined)
     throw new UsageError(
       `--${textual} is for text: ${source.name} is a workbook, whose cells say what they are`,
     );
-  const options = { name: source.name, ...(await readTableOptions(context, flags)) };
-  return withUnitSetting(context, source, flags, options);
+  const read = await readTableOptions(context, flags, source.isWorkbook);
+  const options = await withUnitSetting(context, source, read.cellFlags, { name: source.name, ...read });
+  if (flags.saveMap !== undefined) await saveReading(context, flags.saveMap, options);
+  return options;
 }

@@ -22,6 +22,8 @@ export interface Readings {
   readonly continuations: RowSample;
   /** Rows that inherit the address of the order they continue. */
   readonly sameAddress: RowSample;
+  /** Texts that were taken for empty cells, with the number of rows, by column. */
+  readonly defaults: Map<string, { readonly text: string; count: number }>;
   /** Number of rows that take the phone number from another column, by the heading of that column. */
   readonly phones: Map<string, number>;
   /** Headings in which an invisible character was ignored. Maps the visible heading to that character. */
@@ -38,6 +40,7 @@ export const noReadings = (): Readings => ({
   continuations: noRows(),
   sameAddress: noRows(),
   phones: new Map(),
+  defaults: new Map(),
   hidden: new Map(),
   references: {},
 });
@@ -64,10 +67,11 @@ export function noteHidden({ hidden }: Readings, headings: readonly string[]): v
 export function asTaken(
   plan: TablePlan,
   cells: readonly string[],
-  { countries, phones }: Readings,
+  { countries, phones, defaults }: Readings,
 ): readonly string[] {
   const { numberIndexes, countryIndex } = plan;
   let taken = plan.phoneIndexes.length === 0 ? cells : withPhone(plan, cells, phones);
+  if (plan.defaults.length > 0) taken = withDefaults(plan, taken, defaults);
   for (const index of numberIndexes) {
     const cell = taken[index] ?? '';
     if (isMarked(cell)) taken = taken.with(index, cell.replace(markedNumber, '').replace(/"$/, ''));
@@ -102,6 +106,23 @@ function withPhone(
   return cells.with(own, cells[other] ?? '');
 }
 
+/** Fills empty cells of columns that have a default. */
+function withDefaults(
+  plan: TablePlan,
+  cells: readonly string[],
+  readings: Readings['defaults'],
+): readonly string[] {
+  const taken = plan.headings.map((_, index) => (index < plan.width ? (cells[index] ?? '') : ''));
+  for (const { column, index, text } of plan.defaults) {
+    if ((taken[index] ?? '').trim() !== '') continue;
+    taken[index] = text;
+    const seen = readings.get(column);
+    if (seen) seen.count += 1;
+    else readings.set(column, { text, count: 1 });
+  }
+  return taken;
+}
+
 /**
  * Fills in the address and state of continuation lines, because an export gives these only on an order's first line.
  * Leaves a line unchanged if it has its own address, or a different order number from the line above.
@@ -133,10 +154,12 @@ export function calledOffIssues(
   { calledOff, headings }: TablePlan,
   cells: readonly string[],
 ): readonly BulkIssue[] {
-  for (const { index, states } of calledOff) {
+  for (const { index, states, isFulfilled } of calledOff) {
     const value = (cells[index] ?? '').trim();
     if (value === '' || (states.length > 0 && !states.includes(stateText(value)))) continue;
-    const message = "says that the customer's order was called off or is not paid; leave the row out";
+    const message = isFulfilled
+      ? "says that the customer's order was sent already; leave the row out"
+      : "says that the customer's order was called off or is not paid; leave the row out";
     return [{ column: headings[index] ?? '', value, message }];
   }
   return [];
@@ -151,7 +174,8 @@ export function isContinuation({ orderIndexes }: TablePlan, cells: readonly stri
 }
 
 /** One line of output per kind of reinterpretation. */
-export function readingLines({ countries, continuations, sameAddress, phones, hidden }: Readings): string[] {
+export function readingLines(readings: Readings): string[] {
+  const { countries, continuations, sameAddress, phones, defaults, hidden } = readings;
   const { count } = continuations;
   const left = count === 1 ? 'is left out' : 'are left out';
   const continues = sameAddress.count === 1 ? 'continues an order and has' : 'continue an order and have';
@@ -161,6 +185,10 @@ export function readingLines({ countries, continuations, sameAddress, phones, hi
       ([code, seen]) => `country "${seen.name}" is read as ${code} in ${rowsText(seen.count)}`,
     ),
     ...[...phones].map(([heading, rows]) => `phone_number is that of "${heading}" in ${rowsText(rows)}`),
+    ...[...defaults].map(
+      ([column, { text, count: rows }]) =>
+        `${column} is ${JSON.stringify(text)} by default in ${rowsText(rows)}`,
+    ),
     ...(sameAddress.count > 0
       ? [`${rowsText(sameAddress.count)} ${continues} its address: ${listText(sameAddress)}`]
       : []),

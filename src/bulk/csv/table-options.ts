@@ -1,6 +1,6 @@
 import { type AmountUnit, amountUnits } from '../../api/amount.ts';
 import { mapPresets, type SavedMap } from '../../config/maps.ts';
-import type { StoredReference } from '../../config/stored.ts';
+import type { StoredReading, StoredReference } from '../../config/stored.ts';
 import { namespaceProblem } from '../../orders/needs/reference.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
@@ -8,8 +8,8 @@ import type { Context } from '../../run/context.ts';
 import type { RowsOptions } from '../rows.ts';
 import type { Decimal } from './amounts.ts';
 import { encodings, foldedHeading } from './decode.ts';
-import { type ColumnMap, checkMap, isCustomHeading, ownName } from './headings.ts';
-import { delimiters } from './reader.ts';
+import { type ColumnMap, checkMap, columnOf, isCustomHeading, ownName } from './headings.ts';
+import { delimiters, quoteStyles } from './reader.ts';
 import type { ReferenceSource } from './reference-columns.ts';
 
 const named = { comma: ',', semicolon: ';', tab: '\t', pipe: '|' } as const;
@@ -60,6 +60,16 @@ export const tableOptions = {
     values: Object.keys(named) as (keyof typeof named)[],
     description: 'between cells; found by itself',
   },
+  quotes: {
+    kind: 'choice',
+    values: quoteStyles,
+    description: 'none where a " is a character like any other, as in some tab-separated files',
+  },
+  default: {
+    kind: 'pairs',
+    placeholder: 'column=text',
+    description: 'what an empty or missing cell of a column is: country=US; repeat it for more',
+  },
   sheet: {
     kind: 'text',
     placeholder: 'name',
@@ -90,44 +100,41 @@ export interface TableFlags {
   readonly locale?: string | undefined;
   readonly encoding?: (typeof encodings)[number] | undefined;
   readonly delimiter?: keyof typeof named | undefined;
+  readonly quotes?: (typeof quoteStyles)[number] | undefined;
+  /** Texts of empty cells, by column. */
+  readonly default?: ColumnMap | undefined;
   /** Of a workbook. */
   readonly sheet?: string | undefined;
 }
 
-/** Converts the flags to reader options, and saves the map if requested. @throws UsageError. */
+/** Reader options, and the flags that say the same of cells, whether they were given or saved. */
+export type TableReading = Omit<RowsOptions, 'name'> & { readonly cellFlags: CellFlags };
+
+/** Flags that say how cells are read. */
+export type CellFlags = Pick<
+  TableFlags,
+  'encoding' | 'delimiter' | 'quotes' | 'locale' | 'amounts' | 'sheet' | 'default'
+>;
+
+/** Converts the flags to reader options. @param isWorkbook leaves aside what a saved map says of text. @throws UsageError. */
 export async function readTableOptions(
   context: Context,
-  {
-    preset,
-    isAsBefore = false,
-    map = {},
-    own = [],
-    useMap,
-    saveMap,
-    referenceColumn,
-    namespace,
-    amounts = context.settings.amounts,
-    locale,
-    encoding,
-    delimiter,
-  }: TableFlags,
-): Promise<Omit<RowsOptions, 'name'>> {
-  const saved =
-    preset === undefined ? await mapOf(context, useMap) : { map: {}, preset, reference: undefined };
+  flags: TableFlags,
+  isWorkbook = false,
+): Promise<TableReading> {
+  const { preset, isAsBefore = false, map = {}, own = [], useMap, referenceColumn, namespace } = flags;
+  const saved = preset === undefined ? await mapOf(context, useMap) : { ...noMap, preset };
   const asRead = (given: ColumnMap): ColumnMap => (isAsBefore ? given : byFolded(given));
   const savedMap = asRead(saved.map);
   const ownHeadings = isAsBefore ? own : own.map(foldedHeading);
   const whole = { ...savedMap, ...checkMap(withOwn(asRead(map), ownHeadings)) };
   const reference = referenceSource({ referenceColumn, namespace }, saved.reference, useMap);
-  if (saveMap !== undefined) {
-    if (Object.keys(whole).length === 0 && saved.preset === undefined && !reference)
-      throw new UsageError('--save-map has nothing to save; give --map, --own or --reference-column');
-    const whatIsRead = { map: whole, preset: saved.preset, reference: storedReference(reference) };
-    await (await context.store()).setMap(saveMap, whatIsRead);
-    reportShadowed(context, saveMap);
-  }
+  const cells = cellFlagsOf(flags, saved.reading, isWorkbook);
+  const { amounts = context.settings.amounts, locale, encoding, delimiter, quotes } = cells;
+  const defaults = checkDefaults(cells.default ?? {});
   return {
     map: whole,
+    cellFlags: cells,
     ...(isAsBefore && { isAsBefore }),
     ...(useMap !== undefined && { saved: { name: useMap, map: savedMap } }),
     ...(saved.preset !== undefined && { preset: mapPresets.get(saved.preset) }),
@@ -136,7 +143,67 @@ export async function readTableOptions(
     ...(locale !== undefined && { decimal: decimalOf(locale) }),
     ...(encoding !== undefined && { encoding }),
     ...(delimiter !== undefined && { delimiter: named[delimiter] ?? delimiters[0] }),
+    ...(quotes !== undefined && { quotes }),
+    ...(Object.keys(defaults).length > 0 && { defaults }),
   };
+}
+
+/** Flags go before a saved map. */
+function cellFlagsOf(flags: TableFlags, saved: StoredReading, isWorkbook: boolean): CellFlags {
+  const { encoding, delimiter, quotes, locale } = isWorkbook ? {} : saved;
+  const oneOf = <T extends string>(values: readonly T[], text: string | undefined): T | undefined =>
+    values.find((value) => value === text);
+  return {
+    encoding: flags.encoding ?? oneOf(encodings, encoding),
+    delimiter: flags.delimiter ?? oneOf(tableOptions.delimiter.values, delimiter),
+    quotes: flags.quotes ?? oneOf(quoteStyles, quotes),
+    locale: flags.locale ?? locale,
+    amounts: flags.amounts ?? oneOf<AmountUnit>(amountUnits, saved.amounts),
+    sheet: flags.sheet ?? saved.sheet,
+    default: { ...saved.defaults, ...flags.default },
+  };
+}
+
+/** The sheet that a saved map reads; undefined if it names none. */
+export const savedSheet = async (context: Context, name: string | undefined): Promise<string | undefined> =>
+  name === undefined ? undefined : (await context.store()).map(name)?.reading.sheet;
+
+/** Columns that have no default: what is bought, for how much, and as which order. */
+const withoutDefault: readonly string[] = ['product_url', 'quantity', 'max_price', 'idempotency_key'];
+
+/** @throws UsageError naming the column. */
+function checkDefaults(defaults: ColumnMap): ColumnMap {
+  for (const [column, text] of Object.entries(defaults)) {
+    const known = columnOf(column);
+    if (known === undefined)
+      throw new UsageError(`--default '${column}=${text}': there is no column ${column}`);
+    if (withoutDefault.includes(known))
+      throw new UsageError(
+        `--default '${column}=${text}': each row says for itself what it buys, how many, and for how much`,
+      );
+    if (text.trim() === '') throw new UsageError(`--default ${column}= has no text`);
+  }
+  return defaults;
+}
+
+/** Saves all that reading took as a map. @throws UsageError if it took nothing. */
+export async function saveReading(
+  context: Context,
+  name: string,
+  { map, preset, reference, cellFlags, amounts }: TableReading,
+): Promise<void> {
+  const { default: defaults = {}, ...cells } = { ...cellFlags, amounts: amounts ?? cellFlags.amounts };
+  const reading: StoredReading = {
+    ...Object.fromEntries(Object.entries(cells).filter(([, value]) => value !== undefined)),
+    ...(Object.keys(defaults).length > 0 && { defaults }),
+  };
+  const isEmpty = [map, reading].every((one) => Object.keys(one).length === 0);
+  if (isEmpty && preset === undefined && !reference)
+    throw new UsageError('--save-map has nothing to save; give --map, --own or --reference-column');
+  await (await context.store()).setMap(name, {
+    ...{ map, preset: preset?.name, reference: storedReference(reference), reading },
+  });
+  reportShadowed(context, name);
 }
 
 /** Where references are read: flags go before the saved map. @throws UsageError. */
@@ -156,7 +223,7 @@ function referenceSource(
 }
 
 /** A source of references as a saved map has it. */
-export const storedReference = (source: ReferenceSource | undefined): StoredReference | undefined =>
+const storedReference = (source: ReferenceSource | undefined): StoredReference | undefined =>
   source && {
     columns: source.columns,
     ...(source.namespace !== '' && { namespace: source.namespace }),
@@ -187,16 +254,18 @@ const byFolded = (map: ColumnMap): ColumnMap =>
   );
 
 /** Notes that a saved map shadows a built-in one. */
-export function reportShadowed(context: Context, name: string): void {
+function reportShadowed(context: Context, name: string): void {
   if (mapPresets.has(name))
     context.note(
       `--use-map ${name} is now your map, not that of an export; save it under another name to have both`,
     );
 }
 
+const noMap: SavedMap = { map: {}, preset: undefined, reference: undefined, reading: {} };
+
 /** Loads the saved map of a name, or else the preset of that name. @throws UsageError listing all known maps. */
 async function mapOf(context: Context, name: string | undefined): Promise<SavedMap> {
-  if (name === undefined) return { map: {}, preset: undefined, reference: undefined };
+  if (name === undefined) return noMap;
   const store = await context.store();
   const saved = store.map(name);
   if (saved?.preset !== undefined && !mapPresets.has(saved.preset))
@@ -204,7 +273,7 @@ async function mapOf(context: Context, name: string | undefined): Promise<SavedM
       `the map ${name} adds to ${saved.preset}, which this version of errand does not know`,
     );
   if (saved) return saved;
-  if (mapPresets.has(name)) return { map: {}, preset: name, reference: undefined };
+  if (mapPresets.has(name)) return { ...noMap, preset: name };
   const known = store.mapNames();
   throw new UsageError(
     `there is no map "${name}"; exports have ${[...mapPresets.keys()].join(', ')}, and ${known.length > 0 ? `saved are ${known.join(', ')}` : 'none is saved'}`,
@@ -248,6 +317,8 @@ export const tableWords = ({
   locale,
   encoding,
   delimiter,
+  quotes,
+  default: defaults = {},
   sheet,
 }: TableFlags): string[] => [
   ...(useMap === undefined ? [] : ['--use-map', useMap]),
@@ -261,5 +332,7 @@ export const tableWords = ({
   ...(locale === undefined ? [] : ['--locale', locale]),
   ...(encoding === undefined ? [] : ['--encoding', encoding]),
   ...(delimiter === undefined ? [] : ['--delimiter', delimiter]),
+  ...(quotes === undefined ? [] : ['--quotes', quotes]),
+  ...Object.entries(defaults).flatMap(([column, text]) => ['--default', `${column}=${text}`]),
   ...(sheet === undefined ? [] : ['--sheet', sheet]),
 ];

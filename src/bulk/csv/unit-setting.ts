@@ -10,12 +10,12 @@ import type { TableFlags } from './table-options.ts';
  * first price has a sign or decimals. A flag takes precedence. Reads the file up to the first price.
  * @throws ErrandError interrupted.
  */
-export async function withUnitSetting(
+export async function withUnitSetting<T extends RowsOptions>(
   context: Context,
   source: Source,
-  { amounts: flag }: TableFlags,
-  options: RowsOptions,
-): Promise<RowsOptions> {
+  { amounts: flag }: Pick<TableFlags, 'amounts'>,
+  options: T,
+): Promise<T> {
   const { amounts: setting } = context.settings;
   // The setting `units` needs no such exception, because it does not change the meaning of amounts with a sign or
   // decimals.

@@ -19,6 +19,7 @@ import type { Context } from '../../run/context.ts';
 import { keyOfRows, type UploadRow } from '../rows.ts';
 import type { Batch } from '../upload/batches.ts';
 import { batchesAgain, partOf } from '../upload/batches.ts';
+import type { LeftOutRow } from '../upload/file-rows.ts';
 import { hasUploads } from '../upload/named.ts';
 import {
   type AttemptStore,
@@ -92,6 +93,23 @@ export interface RowCounts {
 
 /** `not_covered`: another attempt than the one that was planned. */
 export type RowRefusal = Refusal | 'repeats' | 'not_covered';
+
+/** Why a row is not sent; followed by the order that blocks it, if there is one. */
+export const refusalReasons: Readonly<Record<RowRefusal, string>> = {
+  alike: 'like',
+  overlaps: 'shares products with',
+  differs: 'its reference has an order that differs:',
+  exists: 'its reference has',
+  old: 'its reference has',
+  two_live: 'its reference has several live orders:',
+  other_namespace: 'the same reference in another namespace has',
+  cancelled: 'was cancelled:',
+  returned: 'was sent back:',
+  in_doubt: 'may be ordered already:',
+  unknown: 'may be ordered already:',
+  repeats: 'repeats a row of an earlier upload',
+  not_covered: 'had another attempt:',
+};
 
 /** A row that is not sent, and the attempts that block it. */
 export interface RowFinding {
@@ -195,8 +213,12 @@ export class DecidedRows {
   unseen: ErrandError | undefined;
   /** Number of rows that have neither a reference nor a key of their own. */
   unnamed = 0;
+  /** The columns of the file. A record of the journal does not keep their order. */
+  #columns: Pick<Batch, 'headings' | 'fileHeadings'> = { headings: [] };
   /** Rows that are not sent. */
   #left = new Set<number>();
+  /** Why rows are in no batch of the upload, by row number. */
+  leftOut = new Map<number, LeftOutRow>();
   /** Keys of further attempts, by row number. */
   #keys = new Map<number, string>();
   /** Keys that the file gives, by the numbers of rows that are retried with another one. */
@@ -240,6 +262,7 @@ export class DecidedRows {
     this.cents = { all: 0, new: 0 };
     this.unnamed = 0;
     this.#left = new Set();
+    this.leftOut = new Map();
     this.#keys = new Map();
     this.#givenKeys = new Map();
     this.#old = new Map();
@@ -250,6 +273,7 @@ export class DecidedRows {
     const needs = new RowNeeds();
     for await (const batch of this.#source.batches()) {
       this.#context.signal.throwIfAborted();
+      this.#columns = { headings: batch.headings, fileHeadings: batch.fileHeadings };
       const rows = needs.of(batch);
       const related = await this.#related(rows);
       for (const [index, row] of rows.entries()) {
@@ -407,9 +431,8 @@ export class DecidedRows {
       if (!record || numbers.size === 0) return [];
       // Uploads from this machine are journaled as rows of cells.
       const rows = (Array.isArray(record.body.rows) ? record.body.rows : []) as UploadRow[];
-      const headings = [...new Set(rows.flatMap((row) => Object.keys(row)))];
       const own = rows.map((row) => numbers.get(firstKeyOf(String(row.idempotency_key ?? ''))) ?? 0);
-      return [{ key, record, rows, numbers: own, headings }];
+      return [{ key, record, rows, numbers: own, ...this.#columns }];
     });
   }
 
@@ -537,6 +560,8 @@ export class DecidedRows {
     if (!row.need.reference) this.unnamed += 1;
     this.cents.all += row.cents;
     if (decision.do !== 'send') this.#left.add(row.number);
+    const leftOut = leftOutBy(decision);
+    if (leftOut) this.leftOut.set(row.number, leftOut);
     switch (decision.do) {
       case 'look':
         if (decision.at === 'reference' && row.need.reference)
@@ -669,6 +694,7 @@ export class DecidedRows {
     if (!found || rows.length === 0) return;
     for (const [row, { cents }] of rows) {
       this.#left.add(row);
+      this.leftOut.set(row, { why: 'duplicate', reason: refusalReasons.repeats });
       this.cents.new -= cents;
     }
     const count = rows.length;
@@ -682,6 +708,25 @@ export class DecidedRows {
     this.repeats = { ...found, first, madeAt: madeAt.get(found.upload) ?? 0 };
     this.refused.set('repeats', { count, first: [], byBatch: new Map() });
   }
+}
+
+/** Codes of rows that are left out, unless they are those of the refusal. */
+const leftOutCodes: Readonly<Partial<Record<RowRefusal, string>>> = {
+  alike: 'duplicate',
+  overlaps: 'duplicate',
+  other_namespace: 'duplicate',
+};
+
+/** Why a row is in no batch of the upload; undefined if it is. Pure. */
+function leftOutBy(decision: RowDecision): LeftOutRow | undefined {
+  if (decision.do !== 'adopt' && decision.do !== 'ask' && decision.do !== 'refuse') return undefined;
+  const isPlaced = decision.do === 'adopt' && decision.by !== 'likeness';
+  const why = decision.do === 'adopt' ? 'alike' : decision.why;
+  const [first] = decision.attempts;
+  const { orderId, upload: batch } = first ?? {};
+  if (isPlaced) return { why: 'placed', reason: '', orderId, batch };
+  const reason = orderId === undefined ? refusalReasons[why] : `${refusalReasons[why]} order ${orderId}`;
+  return { why: leftOutCodes[why] ?? why, reason: reason.replace(/:$/, ''), orderId, batch };
 }
 
 /** Rows that are listed and not sent, while the others are sent. */

@@ -30,7 +30,7 @@ import {
 } from './batch-outcome.ts';
 import { attemptsElsewhere } from './elsewhere.ts';
 import { ordersFor, recordOrders } from './reference-look.ts';
-import { returnedOrders } from './returned-orders.ts';
+import { type OrderReturns, returnedOrders } from './returned-orders.ts';
 import { ownKeyNamespace } from './row-need.ts';
 
 /** The batches that were uploaded together. Their attempts at different rows are different needs. */
@@ -65,9 +65,7 @@ interface FollowingAttempt {
 const maxLooks = 4;
 
 /** What the batches do not tell of their rows. */
-export interface Outcomes {
-  /** Orders of which every unit was returned; ids in lowercase. */
-  readonly returned: ReadonlySet<string>;
+export interface Outcomes extends OrderReturns {
   readonly later: LaterAttempts;
 }
 
@@ -80,8 +78,9 @@ export async function readOutcomes(
   named: Pick<NamedBatches, 'uploads' | 'counted'>,
   batches: readonly Batch[],
 ): Promise<Outcomes> {
-  const returned = await returnedOrders(context, batches);
-  return { returned, later: await laterAttempts(context, named, withReturned(batches, returned)) };
+  const returns = await returnedOrders(context, batches);
+  const later = await laterAttempts(context, named, withReturned(batches, returns.returned));
+  return { ...returns, later };
 }
 
 /** Lets the rows of batches show what became of their needs. `stateOf` then tells the state of a row. Pure. */

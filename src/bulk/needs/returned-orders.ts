@@ -11,14 +11,18 @@ import { inFlight } from '../upload/concurrency-limiter.ts';
 /** Maximum number of orders read concurrently. */
 const maxInFlight = 4;
 
-/**
- * Finds the orders of batches of which every unit was returned; ids in lowercase. A failure to read is noted, and none
- * are found.
- */
-export async function returnedOrders(
-  context: Context,
-  batches: readonly Batch[],
-): Promise<ReadonlySet<string>> {
+/** Returns of orders, by the ids of the orders in lowercase. */
+export interface OrderReturns {
+  /** Orders of which every unit was returned. */
+  readonly returned: ReadonlySet<string>;
+  /** States of the returns of each order, the first one first. */
+  readonly states: ReadonlyMap<string, readonly string[]>;
+}
+
+const noReturns: OrderReturns = { returned: new Set(), states: new Map() };
+
+/** Finds the returns of the orders of batches. A failure to read is noted, and none are found. */
+export async function returnedOrders(context: Context, batches: readonly Batch[]): Promise<OrderReturns> {
   const placed = new Set<string>();
   let since = Number.POSITIVE_INFINITY;
   for (const batch of batches)
@@ -29,22 +33,21 @@ export async function returnedOrders(
       // An already existing order is older than the batch.
       since = Math.min(since, isMet(row, batch) ? 0 : Date.parse(textIn(batch, 'created_at') ?? '') || 0);
     }
-  if (placed.size === 0) return new Set();
+  if (placed.size === 0) return noReturns;
   try {
     return await returnedAmong(context, placed, since);
   } catch (error) {
     if (!(error instanceof ErrandError) || stopOf(error)) throw error;
     context.note(`${error.message}; whether orders were returned is not known`);
-    return new Set();
+    return noReturns;
   }
 }
 
-/** The orders among `ids` of which every unit was returned. */
 async function returnedAmong(
   context: Context,
   ids: ReadonlySet<string>,
   since: number,
-): Promise<ReadonlySet<string>> {
+): Promise<OrderReturns> {
   const client = await context.client();
   const returns = await returnsOf(context, ids, since);
   async function* all() {
@@ -60,7 +63,10 @@ async function returnedAmong(
   );
   const returned = new Set<string>();
   for await (const id of read) if (id !== undefined) returned.add(id);
-  return returned;
+  const states = new Map(
+    [...returns].map(([id, lines]) => [id, lines.map((one) => textIn(one, 'status') ?? '').reverse()]),
+  );
+  return { returned, states };
 }
 
 /**

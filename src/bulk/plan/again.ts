@@ -64,7 +64,7 @@ export async function planAgain(
     return {
       hint: `A saved map has the name of the preset ${from.preset}, with which this was planned: its rows would be other orders.`,
     };
-  const { map, amounts, encoding, delimiter, locale, sheet, skip_invalid: skipInvalid } = from;
+  const { map, amounts, encoding, delimiter, locale, sheet, quotes, skip_invalid: skipInvalid } = from;
   const table = tableFlags({
     map,
     useMap: from.preset,
@@ -73,7 +73,7 @@ export async function planAgain(
     encoding: encoding ?? undefined,
     delimiter: delimiter ?? undefined,
     locale: locale ?? undefined,
-    sheet,
+    ...{ quotes, default: from.defaults, sheet },
   });
   const upload = uploadFlags({
     ...{ run: plan.run, batchSize: plan.batch_size, skipInvalid },

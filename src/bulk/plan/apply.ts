@@ -7,6 +7,7 @@ import { fingerprintOf } from '../check/file-check.ts';
 import type { RowSource } from '../needs/decide-rows.ts';
 import { blockedRows, countsLine, differsLines } from '../needs/refused-rows.ts';
 import { type NamedUpload, uploadName } from '../upload/begin.ts';
+import type { LeftOutRow, UploadFileRow } from '../upload/file-rows.ts';
 import { knownUpload } from '../upload/named.ts';
 import type { LeftOut } from '../upload/source.ts';
 import { type DecidedPlan, decidePlan, needName, numbersIn, type RowOutcome } from './decided.ts';
@@ -142,7 +143,7 @@ const isMovedOn = (decision: RowOutcome['decision']): boolean =>
 /** Identifies the upload by its row keys, so a plan and its file count as one upload. */
 export async function uploadOf(
   context: Context,
-  { read: { path, plan, rows }, inDoubt }: Applying,
+  { read: { path, plan, rows }, inDoubt, decided }: Applying,
 ): Promise<NamedUpload> {
   const file = plan.file.name;
   const identity = fingerprintOf(rows.map(({ key }) => key));
@@ -150,7 +151,38 @@ export async function uploadOf(
   const leftOut: LeftOut = { count: plan.file.left_out, first: [] };
   const planned = rows.filter((row) => isNew(row.planned)).map(({ number }) => number);
   const numbers = new Set([...planned, ...numbersIn(inDoubt), ...(await numbersSent(context, name))]);
-  return { name, upload: { identity, file, rows: numbers.size, source: { plan: resolve(path), leftOut } } };
+  return {
+    name,
+    upload: { identity, file, rows: numbers.size, source: { plan: resolve(path), leftOut } },
+    async *fileRows() {
+      yield fileRowsOf(plan, decided);
+    },
+  };
+}
+
+/** The rows of the planned file, each with what was decided about it. */
+function fileRowsOf(
+  { headings, file_headings: fileHeadings = headings, rows, unplanned = [] }: ReadPlan['plan'],
+  { leftOut }: Applying['decided'],
+): UploadFileRow[] {
+  const planned = rows.map(
+    ({ row, cells, placed, left_out: why }): UploadFileRow => ({
+      ...{ number: row, headings, fileHeadings, cells },
+      leftOut: leftOut.get(row) ?? plannedFate(placed, why ?? null),
+    }),
+  );
+  const others = unplanned.map(
+    ({ row, cells, why, reason }): UploadFileRow => ({
+      ...{ number: row, headings, fileHeadings, cells },
+      leftOut: { why, reason },
+    }),
+  );
+  return [...planned, ...others].sort((one, other) => one.number - other.number);
+}
+
+function plannedFate(placed: string | null, why: string | null): LeftOutRow | undefined {
+  if (placed !== null) return { why: 'placed', reason: placed };
+  return why === null ? undefined : { why: 'duplicate', reason: why };
 }
 
 /** Numbers of the rows that an upload has sent. */

@@ -4,7 +4,7 @@ import type { SavedUpload } from '../../journal/uploads.ts';
 import { firstKeyOf } from '../../orders/needs/row-key.ts';
 import type { Context } from '../../run/context.ts';
 import { attemptStore, seeBatches } from '../needs/batch-outcome.ts';
-import type { RowRefusal } from '../needs/decide-rows.ts';
+import { type RowRefusal, refusalReasons } from '../needs/decide-rows.ts';
 import { hasUploads, uploadOwner } from '../upload/named.ts';
 import type { DecidedPlan, RowOutcome } from './decided.ts';
 import { reusedKeyPrefix } from './shown-rows.ts';
@@ -99,19 +99,8 @@ export class EarlierOrders {
 }
 
 const reasons: Readonly<Record<RowRefusal, string>> = {
-  alike: 'like',
-  overlaps: 'shares products with',
+  ...refusalReasons,
   differs: `${reusedKeyPrefix} or reference of an order that differs:`,
-  exists: 'its reference has',
-  old: 'its reference has',
-  two_live: 'its reference has several live orders:',
-  other_namespace: 'the same reference in another namespace has',
-  cancelled: 'was cancelled:',
-  returned: 'was sent back:',
-  in_doubt: 'may be ordered already:',
-  unknown: 'may be ordered already:',
-  repeats: 'repeats a row of an earlier upload',
-  not_covered: 'had another attempt:',
 };
 
 /**

@@ -98,11 +98,25 @@ export async function makePlan(
     },
   );
   const rows = await plannedRows(context, file, work, { keys, products, prices });
-  const draft = await draftOf(context, source, check, { options, file, work, rows, products, verdict });
+  const unplanned = await unplannedRows(check);
+  const draft = {
+    ...(await draftOf(context, source, check, { options, file, work, rows, products, verdict })),
+    ...(unplanned.length > 0 && { unplanned }),
+  };
   return { draft, proposed, differing: await differsLines(context, decided) };
 }
 
 const unapproved = { hash: '', cents: 0, summary: {} } as const;
+
+async function unplannedRows(check: FileCheck): Promise<NonNullable<PlanDraft['unplanned']>> {
+  const unplanned: NonNullable<PlanDraft['unplanned']> = [];
+  if (check.tally.invalid + check.tally.readings.continuations.count === 0) return unplanned;
+  for await (const rows of check.rows())
+    for (const { number, cells, leftOut } of rows)
+      if (leftOut)
+        unplanned.push({ row: number, cells: [...cells], why: leftOut.why, reason: leftOut.reason });
+  return unplanned;
+}
 
 /** Keys of the rows that are sent, by row number. */
 const keysOf = ({ rest }: DecidedPlan): Map<number, string> =>

@@ -8,7 +8,8 @@ import { addedSums, type MoneyLine, type MoneySum } from '../../spending/money-l
 import { datesIn } from '../../spending/policy/policy.ts';
 import type { RetailerNames } from '../../spending/report/read.ts';
 import { amountOf, payerNames } from '../../spending/report/rows.ts';
-import { cellUnder, type ReportRow } from './rows.ts';
+import type { Batch } from '../upload/batch.ts';
+import { cellUnder, noBatch, type ReportRow } from './rows.ts';
 
 /** Groupings besides the file's columns. */
 export const groupings = ['retailer', 'state', 'reason', 'day'] as const;
@@ -78,11 +79,12 @@ export function groupOfRow(
 /** A group of rows, limited to one payer and currency. */
 export interface ReportGroup {
   readonly group: string | undefined;
-  /** Number of rows whose goods this payer pays for: `rows` = `ordered` + `refused` + `waiting`. */
+  /** Number of rows whose goods this payer pays for: `rows` = `ordered` + `refused` + `waiting` + `left_out`. */
   readonly rows: number;
   readonly ordered: number;
   readonly refused: number;
   readonly waiting: number;
+  readonly left_out: number;
   readonly sum: MoneySum;
   readonly byRule: ReadonlySet<MoneyLine['what']>;
 }
@@ -118,10 +120,10 @@ export function totalsOf(rows: readonly ReportRow[], group?: string): ReportGrou
     const own = rows.filter((row) => isSame(goodsOf(row) ?? nothing, sum));
     const count = (...standings: readonly ReportRow['rowStatus'][]): number =>
       own.filter(({ rowStatus }) => standings.includes(rowStatus)).length;
-    const [refused, waiting] = [count('refused'), count('waiting')];
-    const ordered = own.length - refused - waiting;
+    const [refused, waiting, leftOut] = [count('refused'), count('waiting'), count('left_out')];
+    const ordered = own.length - refused - waiting - leftOut;
     return {
-      ...{ group, rows: own.length, ordered, refused, waiting, sum },
+      ...{ group, rows: own.length, ordered, refused, waiting, left_out: leftOut, sum },
       byRule: new Set(rows.flatMap((row) => (row.sums.some((one) => isSame(one, sum)) ? row.byRule : []))),
     };
   });
@@ -176,16 +178,18 @@ function groupRecord(by: string, { group, sum, byRule, ...counts }: ReportGroup)
 }
 
 const amounts = ['charged', 'fees', 'refunded', 'credited', 'net', 'held'] as const;
-const counts = ['rows', 'ordered', 'refused', 'waiting'] as const;
+const counts = ['rows', 'ordered', 'refused', 'waiting', 'left_out'] as const;
 const weights = { charged: 9, fees: 6, refunded: 8, credited: 8, net: 10, held: 7 } as const;
-const countWeights = { rows: 9, ordered: 5, refused: 5, waiting: 4 } as const;
+const countWeights = { rows: 9, ordered: 5, refused: 5, waiting: 4, left_out: 4 } as const;
+
+const countName = (path: (typeof counts)[number]): string => path.replace('_', ' ');
 
 /** Group columns for machine-readable output, which always shows all of them. */
 const groupColumns = (by: string): readonly Column[] => [
   { name: by, path: 'group' },
   { name: 'paid by', path: 'paid_by' },
   { name: 'currency', path: 'currency' },
-  ...counts.map((name): Column => ({ name, path: name, kind: 'count' })),
+  ...counts.map((path): Column => ({ name: countName(path), path, kind: 'count' })),
   ...amounts.map((name): Column => ({ name, path: `${name}_cents`, kind: 'money', currency: 'currency' })),
   { name: 'by rule', path: 'by_rule', value: ({ by_rule: names }) => [names].flat().join(' ') },
 ];
@@ -206,7 +210,7 @@ function groupScreen(by: string, records: readonly Row[]): readonly Column[] {
     ...(isMixed ? [{ name: 'paid by', path: 'paid_by', weight: 11, value: payerIn }] : []),
     ...counts
       .filter((name) => name === 'rows' || name === 'ordered' || has(name))
-      .map((name): Column => ({ name, path: name, kind: 'count', weight: countWeights[name] })),
+      .map((path): Column => ({ name: countName(path), path, kind: 'count', weight: countWeights[path] })),
     ...amounts
       .map((name) => [name, `${name}_cents`] as const)
       .filter(([name, path]) => name === 'charged' || name === 'net' || has(path))
@@ -231,14 +235,15 @@ export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
   const goods = goodsOf(row);
   const wallet = walletOf(sums);
   const isPaid = sums.length > 0;
+  const batchId = ofService(row.batch);
   return {
     row: row.number ?? null,
-    batch_id: row.batch.id,
-    index: row.row.index,
+    batch_id: batchId,
+    index: batchId === null ? null : (row.row?.index ?? null),
     own: Object.fromEntries(row.own.headings.map((heading, at) => [heading, row.own.cells[at] ?? ''])),
     order_state: row.state.text,
     order_id: row.orderId ?? null,
-    order_status: order?.status ?? row.row.orderStatus ?? null,
+    order_status: order?.status ?? row.row?.orderStatus ?? null,
     attempts: row.attempts,
     met_by: metByOf(row),
     product: row.product(),
@@ -254,6 +259,7 @@ export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
     currency: goods?.currency ?? quoted?.currency ?? null,
     paid_by: goods?.payer ?? null,
     tracking_numbers: order?.tracking ?? [],
+    returns: [...row.returns],
     error_type: row.errorType === '' ? null : row.errorType,
     reason: row.reason === '' ? null : row.reason,
     orders: row.orders,
@@ -261,6 +267,10 @@ export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
     by_rule: byRuleOf(row),
   };
 }
+
+/** Id of a batch; null where single orders stand in it. */
+const ofService = (batch: Batch | undefined): string | null =>
+  batch === undefined || batch.id === noBatch ? null : batch.id;
 
 /** An attempt that has failed too, or is in doubt, has met nothing. */
 function metByOf({ later }: ReportRow): Output<'BulkReportRow'>['met_by'] {
@@ -282,7 +292,9 @@ export const resultOf = (row: ReportRow): Row => ({
 });
 
 /** Status in the service's terms, except that a row whose key already had an order counts as placed. */
-function statusOf({ rowStatus, row: { status } }: ReportRow): string | null {
+function statusOf({ rowStatus, row }: ReportRow): string | null {
+  const status = row?.status;
+  if (rowStatus === 'left_out') return rowStatus;
   if (rowStatus === 'refused') return 'failed';
   if (rowStatus === 'waiting' || (status !== 'failed' && status !== 'pending')) return status ?? null;
   return 'placed';

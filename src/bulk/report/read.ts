@@ -1,13 +1,32 @@
 import { textIn } from '../../api/json.ts';
-import { plainText } from '../../format/path.ts';
+import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { readWallet } from '../../spending/report/read.ts';
 import { readOutcomes } from '../needs/later-attempts.ts';
-import { type Batch, type BatchRow, rowsOf, withLater, withReturned } from '../upload/batch.ts';
+import {
+  type Batch,
+  type BatchRow,
+  orderOfAttempt,
+  rowsOf,
+  withLater,
+  withReturned,
+} from '../upload/batch.ts';
+import { noOrderCode, savedFileRows, type UploadFileRow } from '../upload/file-rows.ts';
 import { metOrders, withOrders } from '../upload/met-orders.ts';
-import { type NamedBatches, readBatches, uploadNames } from '../upload/named.ts';
+import { type KnownUpload, type NamedBatches, readBatches, uploadNames } from '../upload/named.ts';
 import { readOrders } from './read-orders.ts';
-import { type Attempt, attemptOf, chainsOf, fileRowsOf, type ReportRow, reportRows } from './rows.ts';
+import {
+  type Attempt,
+  attemptOf,
+  chainsOf,
+  type FileRow,
+  fileRowsOf,
+  noBatch,
+  type ReportRow,
+  reportRows,
+  savedRow,
+  unsentRow,
+} from './rows.ts';
 
 /** The outcome of batch rows. */
 export interface Report {
@@ -20,22 +39,35 @@ export interface Report {
   readonly incomplete: number;
 }
 
+interface ReportOptions {
+  readonly read?: ReadonlyMap<string, Batch>;
+  readonly isWhole?: boolean;
+}
+
 /**
- * Reads the outcome of batches row by row. A row and its retries count as one row.
- * @param read holds batches just fetched, by id. @throws ErrandError.
+ * Reads the outcome of batches row by row. A row and its retries count as one row. Of an upload that is named, each row
+ * of the file is there: also those that were left out, are not sent yet, or were ordered by an earlier command.
+ * @param read holds batches just fetched, by id. @param isWhole adds the rows of the file that are no orders: those
+ * that continue one or sum up, and blank ones between others. @throws ErrandError.
  */
 export async function readReport(
   context: Context,
   { ids, uploads, counted }: Pick<NamedBatches, 'ids' | 'uploads' | 'counted'>,
-  read: ReadonlyMap<string, Batch> = new Map(),
+  { read = new Map(), isWhole = false }: ReportOptions = {},
 ): Promise<Report> {
-  const sent = (await readBatches(context, ids, read)).sort(byAge);
+  const own = (await readBatches(context, ids, read)).sort(byAge);
+  const files = await UploadFiles.open(context, uploads, isWhole);
+  const sent = [...own, ...(await files.earlierBatches(context, own))];
   const others = metOrders(sent);
   const hasOrders = others.length > 0 || sent.some((batch) => rowsOf(batch).some(isOrdered));
   const { feeCents } = hasOrders ? await readWallet(context) : { feeCents: undefined };
   const orders = await readOrders(context, { batches: sent, others, feeCents });
   const known = withOrders(sent, orders);
-  const { returned, later } = await readOutcomes(context, { uploads, counted }, known);
+  const { returned, states, later } = await readOutcomes(
+    context,
+    { uploads, counted },
+    known.filter(isOfService),
+  );
   const whole = withReturned(known, returned);
   const laterIds = [...later.values()].flatMap(({ orderId, between }) =>
     [orderId, ...between.map((one) => one.orderId)].flatMap((id) => id ?? []),
@@ -48,27 +80,203 @@ export async function readReport(
   const savedLayouts = new Map(
     uploads.flatMap(({ batches: some }) => some.map((one) => [one.id, one.layout])),
   );
-  const names = uploadNames(uploads);
-  const uploadOf = (id: string): string | undefined => names.get(id);
   for (const [at, batch] of whole.entries()) {
-    const fileRow = await fileRowsOf(context, batch, savedLayouts.get(batch.id));
+    const fileRowOf =
+      at < own.length ? await fileRowsOf(context, batch, savedLayouts.get(batch.id)) : undefined;
     const latest = rowsOf(batches[at] ?? batch);
     for (const [index, row] of rowsOf(batch).entries()) {
-      attempts.push(attemptOf(batch, row, fileRow(row)));
       const last = latest[index];
-      if (last?.later) attempts.push(attemptOf(batch, last, fileRow(row)));
+      const own = fileRowOf ? [files.withUpload(batch.id, fileRowOf(row))] : [];
+      for (const file of [...own, ...files.metBy(batch.id, row.index)]) {
+        attempts.push(attemptOf(batch, row, file));
+        if (last?.later) attempts.push(attemptOf(batch, last, file));
+      }
     }
   }
-  const chains = chainsOf(attempts, uploadOf);
-  const rows = inFileOrder(reportRows(chains, orders), uploadOf);
+  const rows = inFileOrder([...reportRows(chainsOf(attempts), orders, states), ...files.unsent(attempts)]);
   const named = new Set(rows.flatMap((row) => row.orders));
   return {
     rows,
-    batches,
+    batches: batches.slice(0, own.length),
     missing: [...named].filter((id) => !orders.has(id)).length,
     incomplete: [...named].filter((id) => orders.get(id)?.isComplete === false).length,
   };
 }
+
+type RowOfFile = Parameters<typeof attemptOf>[2];
+
+/** A row that an earlier command has ordered, and the order. */
+interface EarlierRow {
+  readonly upload: string;
+  readonly row: UploadFileRow;
+  readonly orderId: string;
+  /** Id of the order's batch; undefined of a single order. */
+  readonly batchId: string | undefined;
+}
+
+const isOfService = ({ id }: Batch): boolean => id !== noBatch;
+
+/** The file of an upload. */
+interface UploadFile {
+  readonly upload: string;
+  readonly rows: ReadonlyMap<number, UploadFileRow>;
+  /** Numbers of the rows that are in its batches. */
+  readonly sent: ReadonlySet<number>;
+}
+
+/** The files of uploads, with their rows that are in no batch. */
+class UploadFiles {
+  readonly #files: readonly UploadFile[];
+  readonly #names: ReadonlyMap<string, string>;
+  readonly #idOf: (batch: string) => string | undefined;
+  /** The rows that earlier commands have ordered, by the batch and the index of their orders. */
+  readonly #met = new Map<string, Map<number, EarlierRow[]>>();
+
+  private constructor(
+    files: readonly UploadFile[],
+    names: ReadonlyMap<string, string>,
+    idOf: (batch: string) => string | undefined,
+  ) {
+    this.#files = files;
+    this.#names = names;
+    this.#idOf = idOf;
+  }
+
+  static async open(
+    context: Context,
+    uploads: readonly KnownUpload[],
+    isWhole: boolean,
+  ): Promise<UploadFiles> {
+    const files: UploadFile[] = [];
+    for (const upload of uploads) {
+      const sent = new Set(
+        upload.batches.flatMap(({ id, layout }) => (id === undefined ? [] : layout.numbers)),
+      );
+      const saved = await savedFileRows(context, upload);
+      // The rows between those of a shard are those of other shards.
+      const isShard = textIn(upload.source, 'shard') !== undefined;
+      const whole = isShard ? saved : withBlanks(saved);
+      files.push({ upload: upload.name, rows: isWhole ? whole : ordersIn(saved), sent });
+    }
+    const { baseUrl } = context.settings;
+    const [journal, known] =
+      uploads.length > 0 ? [await context.journal(), await context.uploads()] : [undefined, undefined];
+    const idOf = (key: string): string | undefined =>
+      journal?.find(key, baseUrl.value)?.order_id ?? known?.idOf(key);
+    return new UploadFiles(files, uploadNames(uploads), idOf);
+  }
+
+  /**
+   * Finds the rows of the files that earlier commands have ordered. @param own are the batches of the uploads.
+   * @returns the other batches that have ordered some, each with these rows alone.
+   */
+  async earlierBatches(context: Context, own: readonly Batch[]): Promise<Batch[]> {
+    const known = new Set(own.map(({ id }) => id));
+    const rows = this.#earlierRows();
+    const ids = new Set(rows.flatMap(({ batchId }) => batchId ?? []));
+    const read = new Map(own.map((batch) => [batch.id, batch]));
+    for (const id of ids)
+      if (!known.has(id))
+        for (const batch of await readBatches(context, [id]).catch(unlessMissing)) read.set(id, batch);
+    const single: EarlierRow[] = [];
+    for (const one of rows) {
+      const batch = one.batchId === undefined ? undefined : read.get(one.batchId);
+      const of = one.orderId.toLowerCase();
+      const found = batch && rowsOf(batch).find((row) => orderOfAttempt(row, batch)?.toLowerCase() === of);
+      if (batch && found) this.#add(batch.id, found.index, one);
+      else single.push(one);
+    }
+    for (const [index, one] of single.entries()) this.#add(noBatch, index, one);
+    const others = [...read.values()].flatMap((batch): Batch | [] => {
+      const met = known.has(batch.id) ? undefined : this.#met.get(batch.id);
+      const rows = met && rowsOf(batch).filter(({ index }) => met.has(index));
+      return rows
+        ? ({ ...batch, rows: rows.map(({ index, record }) => ({ ...record, index })) } as Batch)
+        : [];
+    });
+    return single.length > 0 ? [...others, batchOf(single)] : others;
+  }
+
+  #earlierRows(): EarlierRow[] {
+    return this.#files.flatMap(({ upload, rows, sent }) =>
+      [...rows.values()].flatMap((row): EarlierRow | [] => {
+        const { why, orderId, batch } = row.leftOut ?? {};
+        if (why !== 'placed' || orderId === undefined || sent.has(row.number)) return [];
+        return { upload, row, orderId, batchId: batch === undefined ? undefined : this.#idOf(batch) };
+      }),
+    );
+  }
+
+  #add(batchId: string, index: number, row: EarlierRow): void {
+    const ofBatch = this.#met.get(batchId) ?? new Map<number, EarlierRow[]>();
+    this.#met.set(batchId, ofBatch);
+    const known = ofBatch.get(index);
+    if (known) known.push(row);
+    else ofBatch.set(index, [row]);
+  }
+
+  /** The rows of files that a row of another batch has ordered. */
+  metBy(batchId: string, index: number): RowOfFile[] {
+    const met = this.#met.get(batchId)?.get(index) ?? [];
+    return met.map(({ upload, row }) => ({ ...savedRow(row), upload, isEarlier: true }));
+  }
+
+  /** A row of a batch, with the upload that the batch is of. */
+  withUpload(batchId: string, row: FileRow): RowOfFile {
+    const upload = this.#names.get(batchId);
+    const file = upload === undefined ? undefined : this.#files.find((one) => one.upload === upload);
+    const saved = row.number === undefined ? undefined : file?.rows.get(row.number);
+    if (!saved) return { ...row, upload, isEarlier: false };
+    const { own, requested } = savedRow(saved);
+    // What was sent may be kept for a shorter time than the file.
+    return { ...row, own, requested: row.requested ?? requested, upload, isEarlier: false };
+  }
+
+  /** The rows of files that have no attempt. */
+  *unsent(attempts: readonly Attempt[]): Generator<ReportRow> {
+    const tried = new Set(attempts.map(({ upload, number }) => `${number} ${upload}`));
+    for (const { upload, rows } of this.#files)
+      for (const row of rows.values())
+        if (!tried.has(`${row.number} ${upload}`)) yield unsentRow(upload, row);
+  }
+}
+
+type SavedRows = ReadonlyMap<number, UploadFileRow>;
+
+const ordersIn = (rows: SavedRows): SavedRows =>
+  new Map([...rows].filter(([, { leftOut }]) => leftOut?.why !== noOrderCode));
+
+/** Longest run of blank rows that is part of a table. */
+const maxBlanks = 1000;
+
+/** Adds the blank rows between others, so that a row has the same place as in the file. */
+function withBlanks(rows: SavedRows): SavedRows {
+  const whole = new Map<number, UploadFileRow>();
+  let last: UploadFileRow | undefined;
+  for (const row of rows.values()) {
+    if (last && row.number - last.number <= maxBlanks)
+      for (let number = last.number + 1; number < row.number; number += 1)
+        whole.set(number, { ...last, number, cells: [], leftOut: { why: noOrderCode, reason: 'is blank' } });
+    whole.set(row.number, row);
+    last = row;
+  }
+  return whole;
+}
+
+function unlessMissing(error: unknown): Batch[] {
+  if (error instanceof ErrandError && error.category === 'not_found') return [];
+  throw error;
+}
+
+/** Shows single orders as rows that were ordered before. */
+const batchOf = (rows: readonly EarlierRow[]): Batch =>
+  ({
+    ...{ id: noBatch, status: 'completed', row_count: rows.length },
+    rows: rows.map(({ orderId }, index) => ({
+      ...{ index, status: 'failed', error: `already_exists: ${orderId}`, order_id: orderId },
+      order_status: null,
+    })),
+  }) as unknown as Batch;
 
 const isOrdered = ({ orderId }: BatchRow): boolean => orderId !== undefined;
 
@@ -76,21 +284,15 @@ const byAge = (one: Batch, other: Batch): number => madeAt(one) - madeAt(other);
 const madeAt = (batch: Batch): number => Date.parse(textIn(batch, 'created_at') ?? '') || 0;
 
 /** Sorts each file's rows by number; rows without a number keep their order. */
-function inFileOrder(
-  rows: readonly ReportRow[],
-  uploadOf: (batchId: string) => string | undefined,
-): ReportRow[] {
-  const uploads = new Map<string, ReportRow[]>();
+function inFileOrder(rows: readonly ReportRow[]): ReportRow[] {
+  const files = new Map<string, ReportRow[]>();
   for (const row of rows) {
-    const { number, firstBatch } = row;
-    const file = uploadOf(firstBatch.id) ?? plainText(firstBatch.filename);
-    const name = number === undefined ? firstBatch.id : file;
-    const ofUpload = uploads.get(name) ?? [];
-    uploads.set(name, ofUpload);
-    ofUpload.push(row);
+    const ofFile = files.get(row.file) ?? [];
+    files.set(row.file, ofFile);
+    ofFile.push(row);
   }
   const last = Number.POSITIVE_INFINITY;
-  return [...uploads.values()].flatMap((ofUpload) =>
-    ofUpload.sort((one, other) => (one.number ?? last) - (other.number ?? last) || 0),
+  return [...files.values()].flatMap((ofFile) =>
+    ofFile.sort((one, other) => (one.number ?? last) - (other.number ?? last) || 0),
   );
 }

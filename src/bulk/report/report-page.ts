@@ -122,7 +122,7 @@ const inDollars: readonly string[] = ['ceiling', 'fee', 'credited'];
 function cellsOf(row: ReportRow, own: readonly string[]): string[] {
   const record = recordOf(row);
   return [
-    String(row.number ?? row.row.index + 1),
+    String(row.number ?? (row.row?.index ?? 0) + 1),
     row.state.text,
     ...own.map((heading) => cellUnder(row.own, heading)),
     row.product(),

@@ -1,5 +1,5 @@
-import { bulkListSeparator } from '../../api/bulk-columns.ts';
-import { type BulkRow, rowReader } from '../../api/bulk-row.ts';
+import { bulkListSeparator, type ColumnPlan, planColumns } from '../../api/bulk-columns.ts';
+import { type BulkRow, readBulkRow, rowReader } from '../../api/bulk-row.ts';
 import { isObject, type JsonObject, listIn, objectsIn, own, textIn } from '../../api/json.ts';
 import type { ShownState } from '../../api/order-state.ts';
 import { valueAt } from '../../api/received.ts';
@@ -38,10 +38,15 @@ import {
   tellingAttempts,
 } from '../upload/batch.ts';
 import { codeOfReason, rowState } from '../upload/columns.ts';
+import type { LeftOutRow, UploadFileRow } from '../upload/file-rows.ts';
 import { findJournaledRows, type UploadedRows } from '../upload/uploaded-rows.ts';
 
 /** One attempt to order a file's row, made as a row of a batch. */
 export interface Attempt extends FileRow {
+  /** The upload whose file has the row; undefined if it is not known here. */
+  readonly upload: string | undefined;
+  /** Whether the batch is of another upload, which ordered the row before. */
+  readonly isEarlier: boolean;
   readonly batch: Batch;
   readonly row: BatchRow;
   readonly rowStatus: RowState;
@@ -59,11 +64,16 @@ export interface ReportRow {
   readonly attempts: number;
   /** The attempt that decides, if it is not one of the reported batches. */
   readonly later: LaterAttempt | undefined;
-  /** Batch of the first attempt. */
-  readonly firstBatch: Batch;
-  readonly batch: Batch;
-  readonly row: BatchRow;
-  readonly rowStatus: RowState;
+  /** The upload whose file has the row; undefined if it is not known here. */
+  readonly upload: string | undefined;
+  /** The file of the row, or its batch if its place in a file is not known here. */
+  readonly file: string;
+  /** Whether an earlier command has ordered the row, so that the upload never sent it. */
+  readonly isEarlier: boolean;
+  /** The batch of the latest attempt, and the row in it; undefined of a row that is in no batch. */
+  readonly batch: Batch | undefined;
+  readonly row: BatchRow | undefined;
+  readonly rowStatus: RowState | 'left_out';
   readonly state: ShownState;
   readonly orderId: string | undefined;
   /** Order of the latest attempt; undefined if there is none or it could not be read. */
@@ -76,30 +86,34 @@ export interface ReportRow {
   readonly byRule: readonly MoneyLine['what'][];
   readonly errorType: string;
   readonly reason: string;
+  /** States of the returns of the latest order. */
+  readonly returns: readonly string[];
   readonly urls: readonly string[];
   readonly product: (titleOf?: TitleOf) => string;
 }
 
 /** Represents a batch row as an attempt. Pure. */
-export function attemptOf(batch: Batch, row: BatchRow, file: FileRow): Attempt {
+export function attemptOf(
+  batch: Batch,
+  row: BatchRow,
+  file: FileRow & Pick<Attempt, 'upload' | 'isEarlier'>,
+): Attempt {
   return { ...file, batch, row, rowStatus: stateOf(row, batch), orderId: orderOfAttempt(row, batch) };
 }
 
 /**
  * Chains the attempts at each row, in batch creation order. A retry belongs to the row with the same number within its
  * upload, or else to the row its idempotency key was derived from. A later attempt of another upload belongs to the row
- * that it was made for. Pure.
- * @param uploadOf returns the named upload that a batch belongs to, if any.
+ * that it was made for. Two rows of one file are never one chain. Pure.
  */
-export function chainsOf(
-  attempts: Iterable<Attempt>,
-  uploadOf: (batchId: string) => string | undefined,
-): Attempt[][] {
+export function chainsOf(attempts: Iterable<Attempt>): Attempt[][] {
   const chains: Attempt[][] = [];
   const known = new Map<string, Attempt[]>();
   for (const attempt of attempts) {
-    const { number, requested, batch, row } = attempt;
-    const upload = uploadOf(batch.id);
+    const { number, requested, upload, batch, row } = attempt;
+    const isOther = (one: Attempt): boolean => one.upload === upload && one.number !== number;
+    const isOfRow = (chain: readonly Attempt[] | undefined): boolean =>
+      chain !== undefined && !(upload !== undefined && number !== undefined && chain.some(isOther));
     const key = requested?.cell('idempotency_key') ?? '';
     const names = [
       ...(upload === undefined || number === undefined ? [] : [`row ${number} of ${upload}`]),
@@ -107,7 +121,7 @@ export function chainsOf(
       rowName(batch.id, row.index),
       ...(row.later?.row ? [rowName(row.later.row.batchId, row.later.row.index)] : []),
     ];
-    const chain = names.map((name) => known.get(name)).find(Boolean) ?? [];
+    const chain = names.map((name) => known.get(name)).find(isOfRow) ?? [];
     if (chain.length === 0) chains.push(chain);
     chain.push(attempt);
     for (const name of [...names, `key ${stableKey(['retry', batch.id, row.index])}`]) known.set(name, chain);
@@ -127,14 +141,16 @@ const withoutRepeats = (chain: readonly Attempt[]): readonly Attempt[] => {
 
 /**
  * Builds the rows of a report. Each order counts once, even if several rows refer to it. Pure.
- * @param orders holds the orders by id, as far as they could be read.
+ * @param orders holds the orders by id, as far as they could be read. @param returns are the states of the returns of
+ * orders, by the ids in lowercase.
  */
 export function reportRows(
   chains: readonly (readonly Attempt[])[],
   orders: ReadonlyMap<string, OrderFacts>,
+  returns: ReadonlyMap<string, readonly string[]> = new Map(),
 ): ReportRow[] {
   const counted = new Set<string>();
-  return chains.flatMap((chain) => {
+  return chains.flatMap((chain): ReportRow | [] => {
     const own = withoutRepeats(chain);
     const tried = tellingAttempts(own);
     const [first, latest] = [own[0], tried.at(-1)];
@@ -151,7 +167,9 @@ export function reportRows(
       isFromHere: requested !== undefined,
       attempts: new Set([...tried.map(nameOfTried), ...between.map(nameOfAttempt)]).size,
       later: latest.row.later,
-      firstBatch: first.batch,
+      upload: first.upload,
+      file: fileOf(first),
+      isEarlier: own.every((one) => one.isEarlier),
       batch: latest.batch,
       row: latest.row,
       rowStatus: latest.rowStatus,
@@ -163,10 +181,69 @@ export function reportRows(
       sums: addedSums(read.flatMap(({ sums }) => sums)),
       byRule: [...new Set(read.flatMap(({ byRule }) => byRule))],
       ...whyOf(latest, order),
+      returns: returns.get(latest.orderId?.toLowerCase() ?? '') ?? [],
       ...productOf(latest, order),
     };
   });
 }
+
+const fileOf = ({ upload, number, batch }: Attempt): string =>
+  number === undefined ? batch.id : (upload ?? plainText(batch.filename));
+
+/** A row that is in no batch: left out, or not sent yet. @param upload is the name of its upload. Pure. */
+export function unsentRow(upload: string, row: UploadFileRow): ReportRow {
+  const { number, leftOut } = row;
+  const { own, requested } = savedRow(row);
+  const urls = requested.productUrls;
+  const named = { items: urls.map((url, at) => ({ url, quantity: requested.quantities[at] ?? 1 })) };
+  return {
+    ...{ number, own, isFromHere: true, attempts: 0, later: undefined },
+    ...{ upload, file: upload },
+    ...{ batch: undefined, row: undefined, ...unsentState(leftOut) },
+    ...{ orderId: undefined, order: undefined, orders: [], ceiling: requested.maxPrice ?? undefined },
+    ...{
+      sums: [],
+      byRule: [],
+      errorType: isPlaced(leftOut) ? '' : (leftOut?.why ?? ''),
+      reason: leftOut?.reason ?? '',
+    },
+    ...{ returns: [], urls },
+    product: (titleOf) => productLine(named, titleOf),
+  };
+}
+
+const isPlaced = (leftOut: LeftOutRow | undefined): boolean => leftOut?.why === 'placed';
+
+function unsentState(leftOut: LeftOutRow | undefined): Pick<ReportRow, 'rowStatus' | 'state' | 'isEarlier'> {
+  const isEarlier = isPlaced(leftOut);
+  if (!leftOut) return { rowStatus: 'waiting', state: { text: 'not sent yet', mood: 'waiting' }, isEarlier };
+  return isEarlier
+    ? { rowStatus: 'before', state: { text: 'ordered before', mood: 'past' }, isEarlier }
+    : { rowStatus: 'left_out', state: { text: 'left out', mood: 'bad' }, isEarlier };
+}
+
+/** A row of a file as it was stored with its upload. Pure. */
+export function savedRow({
+  number,
+  headings,
+  fileHeadings,
+  cells,
+}: UploadFileRow): FileRow & { readonly requested: BulkRow } {
+  // Rows of one file share their headings.
+  if (headings !== lastFile.plan.headings)
+    lastFile = { plan: planColumns(headings), shown: shownHeadings(headings, fileHeadings) };
+  const { plan, shown } = lastFile;
+  return {
+    own: { headings: shown, names: headings, cells },
+    number,
+    requested: readBulkRow(plan, cells),
+  };
+}
+
+let lastFile: { readonly plan: ColumnPlan; readonly shown: readonly string[] } = {
+  plan: planColumns([]),
+  shown: [],
+};
 
 /** Names an attempt by its order, or by its row if it made none. */
 const nameOfAttempt = ({ orderId, row }: OtherAttempt): string =>
@@ -206,6 +283,9 @@ function productOf(
   return { urls, product: (titleOf) => productLine(named, titleOf) };
 }
 
+/** Id of the batch that stands for single orders which earlier commands have placed. */
+export const noBatch = 'earlier orders';
+
 /** The cells of an uploaded row under its file's headings. */
 interface OwnCells {
   readonly headings: readonly string[];
@@ -215,7 +295,7 @@ interface OwnCells {
 }
 
 /** A batch row as it appears in its file. Contains only what this machine knows. */
-interface FileRow {
+export interface FileRow {
   readonly own: OwnCells;
   /** Row number as a spreadsheet shows it; undefined if unknown on this machine. */
   readonly number: number | undefined;

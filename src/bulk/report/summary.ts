@@ -22,8 +22,9 @@ export function summaryLines({ rows }: Pick<Report, 'rows'>): string[] {
   if (rows.length === 0) return [];
   const withStatus = (...standings: readonly ReportRow['rowStatus'][]): ReportRow[] =>
     rows.filter((row) => standings.includes(row.rowStatus));
-  const [refused, waiting] = [withStatus('refused'), withStatus('waiting')];
-  const ordered = rows.filter((row) => !refused.includes(row) && !waiting.includes(row));
+  const [refused, waiting, leftOut] = [withStatus('refused'), withStatus('waiting'), withStatus('left_out')];
+  const notOrdered = new Set([...refused, ...waiting, ...leftOut]);
+  const ordered = rows.filter((row) => !notOrdered.has(row));
   const retried = rows.filter(({ attempts }) => attempts > 1).length;
   const failed = ordered.filter(({ rowStatus, errorType }) => rowStatus === 'failed' || errorType !== '');
   const withdrawn = withStatus('withdrawn');
@@ -32,15 +33,25 @@ export function summaryLines({ rows }: Pick<Report, 'rows'>): string[] {
       [ordered.length, 'ordered'],
       [refused.length, 'refused'],
       [waiting.length, 'waiting'],
+      [leftOut.length, 'left out'],
     ])}${retried === 0 ? '' : `; ${countText(retried)} tried more than once`}`,
     ...(ordered.length === 0 ? [] : [`${ordersText(ordered.length)}: ${statesText(ordered)}`]),
     ...why('failed', failed),
     ...why('refused', refused),
-    ...withdrawnLines(withdrawn.flatMap(({ row }) => withdrawalOf(row) ?? [])),
+    ...why('left out', leftOut),
+    ...withdrawnLines(withdrawn.flatMap(({ row }) => (row && withdrawalOf(row)) ?? [])),
     ...laterLines(rows.flatMap(({ later }) => later ?? [])),
+    ...earlierLines(rows.filter(({ isEarlier }) => isEarlier).length),
     ...moneyLines(rows),
   ];
 }
+
+const earlierLines = (count: number): string[] =>
+  count === 0
+    ? []
+    : [
+        `${rowsText(count)} ${count === 1 ? 'was' : 'were'} ordered before by other commands; the amounts of these orders count here, too`,
+      ];
 
 const counted = (parts: readonly (readonly [count: number, what: string])[]): string =>
   parts
@@ -228,6 +239,11 @@ const trackingColumn: Column = {
   path: 'tracking_numbers',
   value: (row) => joinedText(row.tracking_numbers),
 };
+const returnsColumn: Column = {
+  name: 'returns',
+  path: 'returns',
+  value: (row) => joinedText(row.returns),
+};
 
 /** Formats the attempt that a row's state is of: the name of its upload, else the id of its batch or order. */
 const metByText = (by: unknown): string =>
@@ -258,7 +274,7 @@ export const reportColumns = ({ headings, isNumbered }: ShownRows): readonly Col
     metByColumn,
     { name: 'product', path: 'product' },
     ...moneyColumns,
-    ...[trackingColumn, errorTypeColumn],
+    ...[trackingColumn, returnsColumn, errorTypeColumn],
     { name: 'reason', path: 'reason' },
   ]),
 ];
@@ -277,7 +293,7 @@ export function resultColumns({
     ? [rowColumn, ...(isNumbered ? [] : [indexColumn])]
     : [isNumbered ? rowColumn : indexColumn];
   const first = [...row, statusColumn, orderColumn, orderStatusColumn];
-  const rest = [stateColumn, errorTypeColumn, ...moneyColumns, trackingColumn, metByColumn];
+  const rest = [stateColumn, errorTypeColumn, ...moneyColumns, trackingColumn, metByColumn, returnsColumn];
   const ours = unlike(headings, [...first, errorColumn, ...rest]);
   if (isFromHere) return [...own, ...ours];
   const asServed = first.length + 1;

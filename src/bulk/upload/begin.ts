@@ -3,12 +3,15 @@ import type { NewUpload, SavedUpload } from '../../journal/uploads.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { type Shard, shardName } from '../check/check.ts';
+import { packRows, type UploadFileRow } from './file-rows.ts';
 import { hasUploads, uploadOwner } from './named.ts';
 
 /** An upload about to begin, with its chosen name. */
 export interface NamedUpload {
   readonly name: string;
   readonly upload: NewUpload;
+  /** Reads the rows of the file, which are stored with the upload; those that are stored already stay if undefined. */
+  readonly fileRows?: (() => AsyncIterable<readonly UploadFileRow[]>) | undefined;
 }
 
 /**
@@ -46,8 +49,13 @@ export async function uploadName(
 }
 
 /** Journals an upload before anything is sent. @throws StorageError. */
-export const beginUpload = async (context: Context, { name, upload }: NamedUpload): Promise<SavedUpload> =>
-  (await context.uploads()).begin(await uploadOwner(context), name, upload);
+export async function beginUpload(
+  context: Context,
+  { name, upload, fileRows }: NamedUpload,
+): Promise<SavedUpload> {
+  const blocks = fileRows && (await packRows(fileRows()));
+  return (await context.uploads()).begin(await uploadOwner(context), name, upload, blocks);
+}
 
 const maxLength = 60;
 const allowed = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u;

@@ -22,6 +22,7 @@ import { type DecidedRows, decideRows, type RowsAsked } from '../needs/decide-ro
 import { blockedRows, countsLine, differsLines } from '../needs/refused-rows.ts';
 import { defaultBatchRows } from './batches.ts';
 import { uploadName } from './begin.ts';
+import type { UploadFileRow } from './file-rows.ts';
 import { knownUpload, unsentIn } from './named.ts';
 import type { Source } from './source.ts';
 import { serializeSource } from './source.ts';
@@ -112,10 +113,10 @@ export async function prepareUpload(
     path: source.isPipe ? null : resolve(source.path),
     sha256: await sha256Of(source),
     table: {
-      ...{ preset: options.preset?.name, map: options.map, amounts: options.amounts },
+      ...{ preset: options.preset?.name, map: options.map },
       isAsBefore: options.isAsBefore ?? false,
       ...referenceFlags(options.reference),
-      ...{ locale: given.locale, encoding: given.encoding, delimiter: given.delimiter, sheet: given.sheet },
+      ...{ ...options.cellFlags, amounts: options.amounts },
     },
     ...{ batchSize, run, skipInvalid, skipDuplicates, again, notifies, isShared },
     shard: shard && shardText(shard),
@@ -130,13 +131,14 @@ export async function prepareUpload(
         rows: await rowsOfUpload(context, name, decided, batchSize),
         source: serializeSource(from, leftOut),
       },
+      fileRows: () => withDecisions(check.rows(), decided),
     },
     ...consentOf(given),
   };
   const { counts } = decided;
   if (isShort(spend) && counts.inDoubt === 0) throw shortOf(context, spend);
   const lines = spendLines(source, check, spend, decided, shard);
-  const warningLines = [...warnings.lines(), ...(await differsLines(context, decided))];
+  const warningLines = [...warnings.lines(), ...check.textLines(), ...(await differsLines(context, decided))];
   let wereShown = counts.new + counts.inDoubt === 0;
   if (!wereShown)
     await confirmSpending(context, {
@@ -230,6 +232,15 @@ async function rowsOfUpload(
   for await (const batch of decided.batches(batchSize))
     for (const number of batch.numbers) numbers.add(number);
   return numbers.size;
+}
+
+/** The rows of a file, each with what was decided about it. */
+async function* withDecisions(
+  rows: AsyncIterable<readonly UploadFileRow[]>,
+  { leftOut }: DecidedRows,
+): AsyncGenerator<readonly UploadFileRow[]> {
+  for await (const some of rows)
+    yield some.map((row) => (row.leftOut ? row : { ...row, leftOut: leftOut.get(row.number) }));
 }
 
 export const placeQuestion = (rows: number): string =>

@@ -8,7 +8,7 @@ import { closeAll } from '../../platform/async.ts';
 import { ErrandError, StorageError, UsageError } from '../../platform/errors.ts';
 import { readChunks, readPipe } from '../../platform/streams.ts';
 import type { Context } from '../../run/context.ts';
-import { type TableFlags, tableOptions } from '../csv/table-options.ts';
+import { savedSheet, type TableFlags, tableOptions } from '../csv/table-options.ts';
 import { defaultBatchRows } from './batches.ts';
 
 /**
@@ -59,7 +59,6 @@ export const serializeSource = (source: UploadSource, leftOut: LeftOut): JsonObj
 /** Deserializes an upload's source. */
 export function sourceOf(stored: JsonObject): UploadSource {
   const table = own(stored, 'table');
-  const map = own(table, 'map');
   return {
     path: textIn(stored, 'path') ?? null,
     sha256: textIn(stored, 'sha256') ?? '',
@@ -67,13 +66,15 @@ export function sourceOf(stored: JsonObject): UploadSource {
       preset: textIn(table, 'preset'),
       // Earlier versions did not require every heading to be accounted for.
       isAsBefore: own(table, 'isAsBefore') !== false,
-      map: isObject(map) ? Object.fromEntries(Object.entries(map).map(([key, to]) => [key, String(to)])) : {},
+      map: mapIn(own(table, 'map')),
       referenceColumn: textsIn(table, 'referenceColumn'),
       namespace: textIn(table, 'namespace'),
       amounts: oneOf<AmountUnit>(amountUnits, textIn(table, 'amounts')),
       locale: textIn(table, 'locale'),
       encoding: oneOf(tableOptions.encoding.values, textIn(table, 'encoding')),
       delimiter: oneOf(tableOptions.delimiter.values, textIn(table, 'delimiter')),
+      quotes: oneOf(tableOptions.quotes.values, textIn(table, 'quotes')),
+      default: mapIn(own(table, 'default')),
       sheet: textIn(table, 'sheet'),
     },
     batchSize: numberIn(stored, 'batchSize') ?? defaultBatchRows,
@@ -86,6 +87,9 @@ export function sourceOf(stored: JsonObject): UploadSource {
     isShared: own(stored, 'isShared') === true,
   };
 }
+
+const mapIn = (value: unknown): Readonly<Record<string, string>> =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, to]) => [key, String(to)])) : {};
 
 function textsIn(value: unknown, name: string): readonly string[] | undefined {
   const texts = listIn(value, name).map(String);
@@ -118,8 +122,9 @@ export type Spare = Pick<PrivateBlocks, 'add' | 'read'>;
 
 /** Which part of a file is read. */
 export interface SourceOptions {
-  /** Name of a sheet; undefined for the first one. */
+  /** Name of a sheet; undefined for the one of the saved map, or the first one. */
   readonly sheet?: string | undefined;
+  readonly useMap?: string | undefined;
 }
 
 /**
@@ -147,7 +152,7 @@ export async function openCopy(context: Context, path: string, options: SourceOp
 type Found = Pick<Source, 'path' | 'name' | 'isPipe' | 'isWorkbook' | 'chunks' | 'bytes'>;
 
 /** Lets a workbook be read as CSV. @throws UsageError for a workbook of another kind, or a sheet of what is none. */
-async function asTable(context: Context, found: Found, { sheet }: SourceOptions): Promise<Found> {
+async function asTable(context: Context, found: Found, { sheet, useMap }: SourceOptions): Promise<Found> {
   const { path, name, isPipe } = found;
   const first = await firstChunk(found.chunks());
   if (!isPipe) await first.release();
@@ -157,10 +162,13 @@ async function asTable(context: Context, found: Found, { sheet }: SourceOptions)
     if (sheet !== undefined) throw new UsageError(`--sheet ${sheet}: ${name} is no workbook (.xlsx)`);
     return { ...found, chunks };
   }
+  const chosen = sheet ?? (await savedSheet(context, useMap));
+  // A pipe has no name of its own.
+  const called = isPipe ? name.replace(/^(stdin|pipe)\.csv$/, '$1.xlsx') : name;
   return {
-    ...{ path, name, isPipe, isWorkbook: true },
+    ...{ path, name: called, isPipe, isWorkbook: true },
     ...(!isPipe && { bytes: found.chunks }),
-    chunks: () => workbookAsCsv(chunks(), { name, sheet, note: context.note }),
+    chunks: () => workbookAsCsv(chunks(), { name: called, sheet: chosen, note: context.note }),
   };
 }
 

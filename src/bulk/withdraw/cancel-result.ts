@@ -61,7 +61,8 @@ export async function cancelBatches(
   },
 ): Promise<ListResult<CancelledRow>> {
   const { rows } = await readReport(context, named);
-  const selected = selectedRows(rows, selection);
+  const sent = rows.filter(({ row, rowStatus }) => row !== undefined || rowStatus !== 'waiting');
+  const selected = selectedRows(sent, selection);
   return cancelResult(context, {
     orders: selected.map(cancellableRow),
     uploads: named.uploads,
@@ -100,7 +101,7 @@ export async function cancelResult(
   return {
     kind: 'list',
     rows: told(),
-    columns,
+    columns: columnsOf(orders),
     screen: screenOf(orders),
     id: 'order_id',
     empty: 'nothing to cancel',
@@ -136,6 +137,7 @@ function lateLines(late: readonly string[], returns: string | undefined): string
 }
 
 const columns: readonly Column<CancelledRow>[] = [
+  { name: 'upload', path: 'upload', weight: 15 },
   { name: 'row', path: 'row', kind: 'count', weight: 20 },
   { name: 'outcome', path: 'outcome', kind: 'status', weight: 10 },
   { name: 'order', path: 'order_id', kind: 'id', names: 'orders', weight: 4 },
@@ -148,12 +150,18 @@ const moods: ReadonlyMap<string, Mood> = new Map([
   ['was_cancelled', 'good'],
   ['waiting', 'waiting'],
   ['returned', 'past'],
+  ['earlier', 'past'],
   ['not_ordered', 'past'],
+  ['left_out', 'past'],
 ]);
+
+/** Rows of one upload do not name it. */
+const columnsOf = (orders: readonly Cancellable[]): readonly Column<CancelledRow>[] =>
+  columns.filter(({ name }) => name !== 'upload' || new Set(orders.map(({ upload }) => upload)).size > 1);
 
 /** On a terminal, the outcome in words; an order that has failed says why. A single order has no row. */
 const screenOf = (orders: readonly Cancellable[]): readonly Column<CancelledRow>[] =>
-  columns
+  columnsOf(orders)
     .filter(({ name }) => name !== 'row' || orders.some(({ number }) => number !== undefined))
     .map((column) => (column.name === 'outcome' ? { ...column, value: textOf, mood: moodOf } : column));
 

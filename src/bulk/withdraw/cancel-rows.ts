@@ -16,6 +16,8 @@ type Outcome = CancelledRow['outcome'];
 
 /** An order to cancel, with what is known of it. */
 export interface Cancellable {
+  /** Upload of the row; undefined of a single order, or where this machine does not know it. */
+  readonly upload: string | undefined;
   /** Row of the file; undefined of a single order, or where this machine does not know it. */
   readonly number: number | undefined;
   readonly orderId: string | undefined;
@@ -29,6 +31,7 @@ export interface Cancellable {
 
 /** The order of a row. */
 export const cancellableRow = (row: ReportRow): Cancellable => ({
+  upload: row.upload,
   number: row.number,
   orderId: row.orderId,
   outcome: outcomeOfRow(row),
@@ -43,6 +46,7 @@ export function cancellableOrder(order: IdentifiedOrder): Cancellable {
   const isCancelled = order.status === 'cancelled';
   const known = mood === 'bad' ? 'not_ordered' : order.status === 'order_placed' ? 'too_late' : undefined;
   return {
+    upload: undefined,
     number: undefined,
     orderId: order.id,
     outcome: isCancelled ? 'was_cancelled' : known,
@@ -52,13 +56,19 @@ export function cancellableOrder(order: IdentifiedOrder): Cancellable {
   };
 }
 
-function outcomeOfRow({ row, rowStatus, orderId, later }: ReportRow): Outcome | undefined {
-  const withdrawal = withdrawalOf(row);
+function outcomeOfRow({ row, rowStatus, orderId, later, isEarlier }: ReportRow): Outcome | undefined {
+  const withdrawal = row && withdrawalOf(row);
   if (withdrawal !== undefined) return withdrawal === 'cancelled' ? 'was_cancelled' : 'returned';
   switch (rowStatus) {
     case 'failed':
     case 'refused':
       return 'not_ordered';
+    case 'left_out':
+      return rowStatus;
+    default:
+  }
+  if (isEarlier) return 'earlier';
+  switch (rowStatus) {
     case 'waiting':
       return 'waiting';
     case 'placed':
@@ -113,10 +123,11 @@ async function cancelOne(context: Context, { outcome, orderId }: Cancellable): P
 }
 
 const recordOf = (
-  { number, orderId, state, product, ceiling }: Cancellable,
+  { upload, number, orderId, state, product, ceiling }: Cancellable,
   outcome: Outcome,
 ): CancelledRow => ({
   row: number ?? null,
+  upload: upload ?? null,
   order_id: orderId ?? null,
   outcome,
   order_state: state,
@@ -130,7 +141,9 @@ export const outcomeTexts: ReadonlyMap<string, string> = new Map<Outcome, string
   ['too_late', 'too late to cancel'],
   ['returned', 'returned already'],
   ['elsewhere', 'ordered by another command'],
+  ['earlier', 'ordered by an earlier command'],
   ['not_ordered', 'failed before'],
+  ['left_out', 'left out'],
   ['waiting', 'not ordered yet'],
   ['in_doubt', 'in doubt'],
   ['refused', 'refused by the service'],

@@ -57,9 +57,12 @@ const tableOf = ({
   locale,
   encoding,
   delimiter,
+  quotes,
+  default: defaults,
   sheet,
 }: TableFlags): TableFlags => ({
   ...{ map, own: saved, useMap, referenceColumn, namespace, amounts, locale, encoding, delimiter, sheet },
+  ...{ quotes, default: defaults },
 });
 
 /** Serializes terms for the database. */
@@ -104,10 +107,11 @@ export function checkTerms(
     ['--notify-on-complete', flags.notifyOnComplete, own(terms, 'notifies')],
     ['--max-total', flags.maxTotal, numberIn(terms, 'maxTotal')],
     ['--rate', flags.rate, numberIn(terms, 'rate')],
-    ...(['useMap', 'namespace', 'amounts', 'locale', 'encoding', 'delimiter', 'sheet'] as const).map(
-      (key) => [key === 'useMap' ? '--use-map' : `--${key}`, flags[key], own(table, key)] as const,
-    ),
+    ...(
+      ['useMap', 'namespace', 'amounts', 'locale', 'encoding', 'delimiter', 'quotes', 'sheet'] as const
+    ).map((key) => [key === 'useMap' ? '--use-map' : `--${key}`, flags[key], own(table, key)] as const),
     ['--map', flags.map && pairsText(flags.map), pairsText(own(table, 'map'))],
+    ['--default', flags.default && pairsText(flags.default), pairsText(own(table, 'default'))],
     [
       '--reference-column',
       flags.referenceColumn?.join(','),

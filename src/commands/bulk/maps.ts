@@ -10,7 +10,7 @@ export const maps = defineCommand({
   name: 'maps',
   summary: 'List what headings --use-map knows: saved maps, and those of exports',
   description:
-    'A map is saved with --save-map, with the headings that --own keeps, or when bulk upload, plan and validate have asked for columns. A saved map goes before the one of an export that has the same name; one that adds to an export is read with it.',
+    'A map is saved with --save-map, with all that reading the file took: the headings that --own keeps, references, encoding, delimiter, quotes, locale, amounts, sheet and defaults. One is offered, too, when bulk upload, plan and validate have asked for columns. A saved map goes before the one of an export that has the same name; one that adds to an export is read with it.',
   examples: [{ command: 'errand bulk maps', note: 'saved maps, then those of exports' }],
   output: { list: 'HeadingMap' },
   readsOnly: true,
@@ -28,7 +28,7 @@ export const maps = defineCommand({
         ({ name, description, columns, reference }): Output<'HeadingMap'> => ({
           ...{ name, kind: 'export', adds_to: null, description },
           reference_columns: reference.map(([first = '']) => first),
-          namespace: null,
+          ...{ namespace: null, reading: {}, defaults: {} },
           columns: Object.entries(columns).flatMap(([column, headings]) =>
             headings.map((heading) => ({ heading, column })),
           ),
@@ -38,7 +38,8 @@ export const maps = defineCommand({
   },
 });
 
-const savedRow = (name: string, { map, preset, reference }: SavedMap): Output<'HeadingMap'> => {
+const savedRow = (name: string, { map, preset, reference, reading }: SavedMap): Output<'HeadingMap'> => {
+  const { defaults = {}, ...cells } = reading;
   const pairs = Object.entries(map).map(([heading, column]) => ({
     heading,
     column: isCustomHeading(map, heading) ? null : column,
@@ -48,11 +49,14 @@ const savedRow = (name: string, { map, preset, reference }: SavedMap): Output<'H
     ...(preset === undefined ? [] : [`as ${preset}`]),
     ...(rendered === '' && preset === undefined ? [] : [rendered]),
     ...(reference ? [referenceText(reference)] : []),
+    ...Object.entries(cells).map(([what, value]) => `${what} ${value}`),
+    ...Object.entries(defaults).map(([column, text]) => `${column} is ${text} where it is empty`),
   ].join('; ');
   return {
     ...{ name, kind: 'saved', adds_to: preset ?? null, description, columns: pairs },
     reference_columns: [...(reference?.columns ?? [])],
     namespace: reference?.namespace ?? null,
+    ...{ reading: cells, defaults },
   };
 };
 

@@ -137,17 +137,20 @@ async function planned(
     validate: `errand bulk validate ${shellWord(source.path)}${tableFlags(table)}`,
   });
   const { makePlan } = await import('../../bulk/plan/make.ts');
+  const { cellFlags: cells } = options;
   const madeFrom = {
     path: source.isPipe ? null : resolve(source.path),
     map: options.map,
     ...(options.preset && { preset: options.preset.name }),
     amounts: options.amounts ?? null,
     ...{
-      encoding: given.encoding ?? null,
-      delimiter: given.delimiter ?? null,
-      locale: given.locale ?? null,
+      encoding: cells.encoding ?? null,
+      delimiter: cells.delimiter ?? null,
+      locale: cells.locale ?? null,
     },
-    ...(given.sheet !== undefined && { sheet: given.sheet }),
+    ...(cells.sheet !== undefined && { sheet: cells.sheet }),
+    ...(cells.quotes !== undefined && { quotes: cells.quotes }),
+    ...(options.defaults && { defaults: options.defaults }),
     ...madeFromReference(options.reference),
     skip_invalid: skipInvalid,
     ...(skipDuplicates && { skip_duplicates: true }),

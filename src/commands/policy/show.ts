@@ -27,6 +27,7 @@ export const show = defineCommand({
       rows: policy ? rulesOf(policy) : [],
       columns: [
         { name: 'rule', path: 'rule', weight: 10 },
+        { name: 'covers', path: 'covers', weight: 7 },
         { name: 'applies to', path: 'applies_to', weight: 8 },
         { name: 'value', path: 'value', weight: 9 },
         { name: 'line', path: 'line', kind: 'count', weight: 2 },

@@ -20,6 +20,7 @@ export const command = defineRootCommand({
   arguments: [
     {
       name: 'what',
+      names: ['orders', 'batches'],
       description:
         'id of an order or a batch, or name of an upload (default: the last that this terminal sent)',
     },

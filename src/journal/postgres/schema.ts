@@ -110,6 +110,13 @@ const migrations: readonly string[] = [
    CREATE TABLE errand.attempt_settings (id bigint PRIMARY KEY, secret text NOT NULL, imported bigint NOT NULL);
    INSERT INTO errand.attempt_settings VALUES (1, replace(gen_random_uuid()::text, '-', ''), 0);`,
   'ALTER TABLE errand.attempt_accounts ADD COLUMN user_id text;',
+  // The rows of uploaded files.
+  `CREATE TABLE errand.row_blocks (hash text PRIMARY KEY, rows text NOT NULL, seq bigint NOT NULL);
+   CREATE TABLE errand.upload_rows (
+     serial bigint NOT NULL, place bigint NOT NULL, hash text NOT NULL, left_out text NOT NULL, seq bigint NOT NULL,
+     PRIMARY KEY (serial, place));
+   CREATE INDEX row_blocks_seq ON errand.row_blocks (seq);
+   CREATE INDEX upload_rows_seq ON errand.upload_rows (seq);`,
 ];
 
 /** The schema version this program reads and writes. */

@@ -108,6 +108,13 @@ export const uploadsMirror: Mirror = {
       texts: ['key', 'id'],
       numbers: ['serial', 'place'],
     },
+    { name: 'row_blocks', key: ['hash'], texts: ['hash', 'rows'], numbers: [] },
+    {
+      name: 'upload_rows',
+      key: ['serial', 'place'],
+      texts: ['hash', 'left_out'],
+      numbers: ['serial', 'place'],
+    },
   ],
 };
 

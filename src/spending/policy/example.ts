@@ -34,7 +34,8 @@ time_zone: UTC
 # duplicates: { same: [product, address], within: 7d, then: warn }
 
 # Above this a person must say yes; the yes can be used for a day, unless expires says otherwise for single orders.
-# approve: { above: $100, expires: 24h }
+# With upload_above, a whole upload above that is approved once, as it is: one changed cell needs another yes.
+# approve: { above: $100, upload_above: "$5,000", expires: 24h }
 
 # Files of SSH public keys, beside this file: then a yes is a signature by one of them, and so is an override.
 # approvers: [ada.pub]

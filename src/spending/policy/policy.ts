@@ -73,6 +73,8 @@ export interface Policy {
   readonly duplicates: DuplicateRule | undefined;
   /** Amount above which a person must approve, cents. */
   readonly approveAbove: (Rule & { readonly max: number }) | undefined;
+  /** Total of an upload above which a person must approve it as a whole, cents. */
+  readonly approveUploadAbove: (Rule & { readonly max: number }) | undefined;
   /** How long an approval can be used after it was requested, ms. */
   readonly approvalMs: number;
   /** Files with the public keys of those who may approve, as written in the policy. */

@@ -153,16 +153,21 @@ function readDuplicates(tree: YamlTree, location: Location): Policy['duplicates'
 function readApprove(
   tree: YamlTree,
   location: Location | undefined,
-): Pick<Policy, 'approveAbove' | 'approvalMs'> {
-  const { above, expires } = location ? tree.fields(location, ['above', 'expires']) : {};
-  if (location && !above && !expires)
-    throw tree.refused(location, 'takes above, with an amount, or expires, with a length of time');
+): Pick<Policy, 'approveAbove' | 'approveUploadAbove' | 'approvalMs'> {
+  const given = location ? tree.fields(location, ['above', 'upload_above', 'expires']) : {};
+  const { above, upload_above: uploadAbove, expires } = given;
+  if (location && !above && !uploadAbove && !expires)
+    throw tree.refused(
+      location,
+      'takes above or upload_above, with an amount, or expires, with a length of time',
+    );
   const approvalMs = expires
     ? asWords(tree, expires, () => parseDuration(tree.text(expires), 'it', maxApprovalDays))
     : defaultApprovalMs;
   if (approvalMs === 0 && expires) throw tree.refused(expires, 'takes a length of time above zero');
   return {
     approveAbove: above && { ...ruleAt(tree, above), max: readCents(tree, above) },
+    approveUploadAbove: uploadAbove && { ...ruleAt(tree, uploadAbove), max: readCents(tree, uploadAbove) },
     approvalMs,
   };
 }

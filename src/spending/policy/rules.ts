@@ -8,10 +8,15 @@ export type ShownRule = Output<'PolicyRule'>;
 
 /** All rules that apply, in the order of the file. Pure. */
 export function rulesOf(policy: Policy): ShownRule[] {
-  const { limits, retailers, countries, urls, duplicates, approveAbove } = policy;
-  const shown = ({ rule, line }: Rule, value: string, part?: string): ShownRule => ({
+  const { limits, retailers, countries, urls, duplicates, approveAbove, approveUploadAbove } = policy;
+  const shown = (
+    { rule, line }: Rule,
+    value: string,
+    { part, covers = 'each order' }: { readonly part?: string | undefined; readonly covers?: string } = {},
+  ): ShownRule => ({
     rule,
     applies_to: part ?? null,
+    covers,
     value,
     line,
     ...(policy.signer !== undefined && { signer: policy.signer }),
@@ -22,7 +27,7 @@ export function rulesOf(policy: Policy): ShownRule[] {
   return [
     ...limits.map((limit) => {
       const value = limit.kind === 'quantity_per_line' ? String(limit.max) : formatMoney(limit.max);
-      return shown(limit, value, scopeText(limit.scope));
+      return shown(limit, value, { part: scopeText(limit.scope), covers: covered[limit.kind] });
     }),
     ...names,
     ...(duplicates
@@ -34,13 +39,28 @@ export function rulesOf(policy: Policy): ShownRule[] {
         ]
       : []),
     ...(approveAbove ? [shown(approveAbove, formatMoney(approveAbove.max))] : []),
+    ...(approveUploadAbove
+      ? [shown(approveUploadAbove, formatMoney(approveUploadAbove.max), { covers: 'a whole upload' })]
+      : []),
   ].sort((a, b) => a.line - b.line);
 }
 
+/** What each kind of limit adds up. */
+const covered: Readonly<Record<Policy['limits'][number]['kind'], string>> = {
+  per_order: 'each order',
+  per_day: 'all orders of a day',
+  per_month: 'all orders of a month',
+  per_batch: 'a whole upload',
+  quantity_per_line: 'each product of an order',
+};
+
 /** The terms that apply in addition to the rules, in words. */
 export function termsOf(policy: Policy): string[] {
-  const { timeZone, rehearsals, overrides, approvers, approveAbove, duplicates, approvalMs } = policy;
-  const isApproved = approveAbove !== undefined || duplicates?.action === 'approve';
+  const { timeZone, rehearsals, overrides, approvers, duplicates, approvalMs } = policy;
+  const isApproved =
+    policy.approveAbove !== undefined ||
+    policy.approveUploadAbove !== undefined ||
+    duplicates?.action === 'approve';
   return [
     `days and months are those of ${timeZone}`,
     rehearsals === 'count'

@@ -50,6 +50,8 @@ export function judge(judged: Judged): Verdict {
     if (!before || rank(before) === 0 || rank(finding) > rank(before)) worst.set(finding.rule, finding);
   };
   for (const limit of policy.limits) judgeLimit(limit, judged, add);
+  if (policy.approveUploadAbove && upload && fresh.length > 0)
+    add(aboveFinding(policy.approveUploadAbove, sumOf(upload), ' for an upload'), undefined);
   const duplicateOf = duplicateFinder(judged);
   for (const order of fresh) {
     for (const found of judgeTerms(policy, order)) add(found, order.row);
@@ -219,17 +221,16 @@ function judgeTerms(policy: Policy, order: SpendingOrder): FindingDraft[] {
     const first = denied.find(({ glob }) => glob !== undefined);
     add(urls, first && `${first.url} matches ${first.glob}`);
   }
-  if (approveAbove) {
-    const isAbove = order.cents > approveAbove.max;
-    const text = `${amountText(order.cents)} is ${isAbove ? 'above' : 'not above'} ${formatMoney(approveAbove.max)}`;
-    const left = {
-      limit_cents: approveAbove.max,
-      used_cents: 0,
-      left_cents: approveAbove.max - order.cents,
-    };
-    found.push({ ...findingOf(approveAbove, isAbove ? 'needs_approval' : 'allowed', text), ...left });
-  }
+  if (approveAbove) found.push(aboveFinding(approveAbove, order.cents));
   return found;
+}
+
+/** Whether a person must approve an amount. @param of says what the amount is for. */
+function aboveFinding(rule: NonNullable<Policy['approveAbove']>, cents: number, of = ''): FindingDraft {
+  const isAbove = cents > rule.max;
+  const text = `${amountText(cents)} is ${isAbove ? 'above' : 'not above'} ${formatMoney(rule.max)}${of}`;
+  const left = { limit_cents: rule.max, used_cents: 0, left_cents: rule.max - cents };
+  return { ...findingOf(rule, isAbove ? 'needs_approval' : 'allowed', text), ...left };
 }
 
 function retailerProblem({ kind, names }: NonNullable<Policy['retailers']>, { lines }: SpendingOrder) {

@@ -50,6 +50,30 @@ describe('bulk cancel', () => {
     );
   });
 
+  test('lists what an earlier upload has ordered, leaves it, and names the upload where it cancels several', async () => {
+    const shop = await shopping();
+    await uploaded(shop, 'test-slow', 'test-slow');
+    const rows = [1, 2, 3].map(
+      (at) =>
+        `${shop.service.product('test-slow')},$50.00,Ada Byron,${at} Main St,Austin,TX,78701,5125550100`,
+    );
+    const invalid = rows[0]?.replace('78701', '7');
+    writeFileSync(join(shop.workspace.folder, 'more.csv'), [headings, ...rows, invalid, ''].join('\n'));
+    const sent = await shop.run('bulk', 'upload', 'more.csv', '--skip-duplicates', '--skip-invalid');
+    expect(sent.code, sent.stderr).toBe(0);
+    shop.service.pass(15_000);
+    const own = await shop.run('bulk', 'cancel', 'more', '-o', 'csv', '--fields', 'row,outcome');
+    expect(own.stdout.trim().split('\n').slice(1)).toEqual([
+      ...['2,earlier', '3,earlier', '4,cancelled', '5,left_out'],
+    ]);
+    expect(own.code).toBe(0);
+    expect((await statuses(shop)).filter((status) => status === 'cancelled')).toHaveLength(1);
+    const both = await shop.run('bulk', 'cancel', 'more', 'orders');
+    expect(both.stdout.split('\n')[0]).toMatch(/^UPLOAD +ROW +OUTCOME/);
+    expect(both.stdout).toMatch(/^orders +2 +cancelled /m);
+    expect(both.stdout).toMatch(/^more +4 +was_cancelled /m);
+  });
+
   test('ends with 0 where all is cancelled, and with 5 where nothing can be', async () => {
     const shop = await shopping();
     await uploaded(shop, 'test-slow', 'test-success');

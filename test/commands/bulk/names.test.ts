@@ -330,7 +330,7 @@ describe('an upload that was cut short', () => {
     await killed(2, 'responded', '--use-map', 'shopify');
     writeFileSync(join(workspace.folder, 'x.csv'), 'Other\n');
     await bulk('validate', 'x.csv', '--local', '--map', 'Other=city', '--save-map', 'shopify');
-    expect(await json('maps')).toMatchObject([{ name: 'shopify', kind: 'saved' }, {}, {}]);
+    expect((await json('maps'))[0]).toMatchObject({ name: 'shopify', kind: 'saved' });
     const resumed = await meanwhile(bulk('resume', 'december', '--watch'));
     expect(resumed.code, resumed.stderr).toBe(0);
     const found = await orders();

@@ -79,7 +79,7 @@ test('a saved map has the columns of the reference, and the namespace; flags go 
   expect(JSON.parse(maps.stdout)).toContainEqual({
     ...{ name: 'theirs', kind: 'saved', adds_to: null, columns: [] },
     description: 'references from Requisition,Line in the namespace north',
-    ...{ reference_columns: ['Requisition,Line'], namespace: 'north' },
+    ...{ reference_columns: ['Requisition,Line'], namespace: 'north', reading: {}, defaults: {} },
   });
   write('Line', '1');
   const without = await bulk('validate', '--local', '--use-map', 'theirs');

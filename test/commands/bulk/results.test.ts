@@ -70,7 +70,7 @@ describe('bulk results', () => {
     expect(first.split(',').slice(own.length)).toEqual([
       ...['row', 'errand_status', 'errand_order_id', 'order_status', 'error', 'order_state', 'error_type'],
       ...['ceiling_cents', 'quoted_cents', 'charged_cents', 'fee_cents', 'refunded_cents', 'credited_cents'],
-      ...['from_wallet_cents', 'held_cents', 'currency', 'paid_by', 'tracking_numbers', 'met_by'],
+      ...['from_wallet_cents', 'held_cents', 'currency', 'paid_by', 'tracking_numbers', 'met_by', 'returns'],
     ]);
     expect(rows[0]).toMatchObject({
       ...{ status: "'=mine0", my_reference: 'A-0', max_price_cents: '5005', 'Order ID': 'X-0' },
@@ -129,8 +129,14 @@ describe('bulk results', () => {
     });
     const wallet = (await service.send('GET', '/wallet/me')).body;
     expect(opening - 2099 - sum(rows, 'from_wallet_cents')).toBe(wallet.balance);
-    // The upload's name covers both batches.
-    expect((await results('orders')).stdout).toBe((await results(batch, retry.stdout.trim())).stdout);
+    // The upload's name covers both batches, and the row that was left out.
+    const whole = await results('orders');
+    expect(whole.rows.map(({ row }) => Number(row))).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(whole.rows.filter(({ errand_status: status }) => status !== 'left_out')).toEqual(rows);
+    expect(whole.rows[7]).toMatchObject({
+      ...{ my_reference: 'A-7', order_state: 'left out', error_type: 'invalid', charged_cents: '' },
+      ...{ errand_order_id: '', error: expect.stringMatching(/^invalid: /) },
+    });
     // The retry's batch alone shows none of the first batch's results.
     const alone = (await results(retry.stdout.trim())).rows;
     expect(alone.map(({ my_reference: reference }) => reference)).toEqual(['A-1', 'A-2', 'A-3', 'A-4']);

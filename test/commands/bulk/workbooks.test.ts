@@ -2,7 +2,9 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { workbookAsCsv } from '../../../src/bulk/xlsx/as-csv.ts';
 import { errand, shell } from '../../support/run.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
 import { zipOf } from '../../support/zip.ts';
@@ -233,4 +235,55 @@ describe('a workbook', () => {
     const found = await validate('cells.xlsx');
     expect([found.code, found.stderr]).toEqual([0, expect.stringContaining('1 row, all valid')]);
   });
+});
+
+test('a workbook from a pipe is called one', async () => {
+  copyFileSync(join(fixtures, 'libreoffice.xlsx'), join(workspace.folder, 'piped.xlsx'));
+  const { stderr } = await shell(
+    workspace,
+    'cat piped.xlsx | errand bulk validate - --local --sheet nothing',
+  );
+  expect(stderr).toContain('stdin.xlsx');
+});
+
+test('results are written as a workbook with the lines of the CSV, and never over a file unasked', async () => {
+  const own = makeWorkspace();
+  try {
+    const lines = [
+      'product_url,max_price,name,address,city,state,zip,phone,note',
+      ...['1', '2'].map(
+        (at) =>
+          `https://www.harborgoods.example/p/oakline-studio-headphones-2-m/3086431744,$60.00,Ada Byron,${at} Main St,Boston,MA,02108,5125550100,=1+1`,
+      ),
+    ];
+    writeFileSync(join(own.folder, 'orders.csv'), `${lines.join('\n')}\n`);
+    const run = (...args: string[]) => errand(own, ['bulk', ...args]);
+    expect((await run('upload', 'orders.csv')).code).toBe(0);
+    const { code, stdout, stderr } = await run('results', 'orders', '--xlsx', 'results.xlsx');
+    expect([code, stdout, stderr]).toEqual([0, '', expect.stringContaining('results.xlsx: 2 rows')]);
+    const csv = (await run('results', 'orders')).stdout;
+    const chunks = async function* () {
+      yield readFileSync(join(own.folder, 'results.xlsx'));
+    };
+    const read: Buffer[] = [];
+    for await (const chunk of workbookAsCsv(chunks(), {
+      name: 'results.xlsx',
+      sheet: undefined,
+      note: () => {},
+    }))
+      read.push(Buffer.from(chunk));
+    const cells = (text: string | Buffer) =>
+      parse(text, { bom: true, relax_column_count: true }) as string[][];
+    const filled = (rows: string[][]) => rows.map((row) => row.join('\n').trimEnd());
+    expect(filled(cells(Buffer.concat(read)))).toEqual(filled(cells(csv)));
+    expect(csv).toContain("02108,5125550100,'=1+1,");
+    for (const more of [[], ['--force']]) {
+      const again = await run('results', 'orders', '--xlsx', 'results.xlsx', ...more);
+      expect(again.code).toBe(more.length === 0 ? 2 : 0);
+    }
+    expect((await run('results', 'orders', '--xlsx', 'results.csv')).code).toBe(2);
+    expect((await run('results', 'orders', '--force')).code).toBe(2);
+  } finally {
+    own.remove();
+  }
 });

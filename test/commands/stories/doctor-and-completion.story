@@ -36,6 +36,12 @@ words
 shopify|Ort
 woocommerce|orders exported from WooComm
 amazon-business|items exported from Amaz
+amazon-seller|a seller's order report fr
+etsy|order items sold on Etsy; give each
+ebay|an orders report from eBay; give ea
+square|orders exported from Square Onlin
+bigcommerce|orders exported from BigComm
+magento|order items exported from Magent
 $ errand completion tcsh
 ? 2
 ! error: shell takes one of bash, zsh, fish, powershell, not "tcsh"

@@ -28,7 +28,7 @@ $ errand bulk upload theirs.csv --use-map theirs
 …
 $ errand bulk validate theirs.csv --use-map their
 ? 2
-! error: there is no map "their"; exports have shopify, woocommerce, amazon-business, and saved are theirs
+! error: there is no map "their"; exports have shopify, woocommerce, amazon-business, amazon-seller, etsy, ebay, square, bigcommerce, magento, and saved are theirs
 ! hint: `errand bulk maps` says what each of them does.
 
 # An export of a shop says where the orders go; what to buy, and for how much, is added to it.
@@ -58,6 +58,7 @@ shop,saved,shopify,"as shopify; Limit is max_price"
 shopify,export,,"orders exported from Shopify; give each line its product_url and its price"
 woocommerce,export,,"orders exported from WooCommerce, a line for each item; give each its product_url and price"
 amazon-business,export,,"items exported from Amazon Business; give each its product_url, price and phone_number"
+…
 $ errand bulk validate bought.csv --local --use-map shop
 …
 ! 2 rows, all valid

@@ -227,7 +227,7 @@ describe("a customer's order that was called off buys nothing", () => {
     await expect(through(name, bytes)).rejects.toThrow(refused);
   });
 
-  test('nor do its other lines; what is paid or shipped is no reason', async () => {
+  test('nor do its other lines; what the shop has sent already neither, and what is paid is no reason', async () => {
     const next = { Name: '#1', 'Lineitem quantity': '1', ...bought(grace) };
     const refusedRows = async (state: Line): Promise<number[]> => {
       const bytes = fileOf([...shopify, ...added], [{ ...inShopify(ada, '#1'), ...state }, next]);
@@ -238,7 +238,10 @@ describe("a customer's order that was called off buys nothing", () => {
       return rows;
     };
     expect(await refusedRows({ 'Financial Status': 'voided' })).toEqual([2, 3]);
-    expect(await refusedRows({ 'Financial Status': 'paid', 'Fulfillment Status': 'fulfilled' })).toEqual([]);
+    expect(await refusedRows({ 'Fulfillment Status': 'fulfilled' })).toEqual([2, 3]);
+    expect(await refusedRows({ 'Financial Status': 'paid', 'Fulfillment Status': 'unfulfilled' })).toEqual(
+      [],
+    );
   });
 });
 

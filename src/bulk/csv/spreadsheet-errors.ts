@@ -1,0 +1,62 @@
+import type { ColumnPlan } from '../../api/bulk-columns.ts';
+import type { BulkIssue } from '../../api/bulk-row.ts';
+
+const notFound = 'a value that was not found';
+const noCell = 'a cell that is no longer there';
+const noName = 'a name that it does not know';
+
+/** Errors of Excel, LibreOffice and Google Sheets, in English, German and Italian. */
+const errors: Readonly<Record<string, string>> = {
+  ...{ '#N/A': notFound, '#NV': notFound, '#N/D': notFound },
+  ...{ '#REF!': noCell, '#BEZUG!': noCell, '#RIF!': noCell },
+  ...{ '#NAME?': noName, '#NOME?': noName },
+  ...{ '#VALUE!': 'a value of another kind', '#WERT!': 'a value of another kind' },
+  ...{ '#VALORE!': 'a value of another kind', '#DIV/0!': 'a division by zero' },
+  ...{ '#NUM!': 'no number', '#ZAHL!': 'no number', '#NULL!': 'no common cell', '#NULLO!': 'no common cell' },
+  ...{ '#SPILL!': 'no room for the result', '#ÜBERLAUF!': 'no room for the result' },
+  ...{ '#ESPANSIONE!': 'no room for the result', '#CALC!': 'no result', '#KALK!': 'no result' },
+  ...{ '#CALCOLO!': 'no result', '#ERROR!': 'no result', '#GETTING_DATA': 'data that had not come yet' },
+};
+
+const numberedError = /^Err:\d{3}$/;
+const narrow = /^#{3,}$/;
+/** `=A1&B1` and `=SUM(A1)`: a text of errand's own, such as `=mine`, is none. */
+const formula = /^=(?:.*[A-Z]{1,3}\$?\d|[A-ZÄÖÜ.]+\(|["'\d+(-])/;
+
+const [hash, equals, capitalE] = [0x23, 0x3d, 0x45];
+
+/** What a spreadsheet left in a cell in place of a value; undefined if it is a value. Phrased to follow the value. */
+export function spreadsheetError(cell: string): string | undefined {
+  const first = cell.charCodeAt(0);
+  if (first !== hash && first !== equals && first !== capitalE) return undefined;
+  if (first === equals)
+    return formula.test(cell)
+      ? 'is a formula of a spreadsheet that was exported as text; export its value'
+      : undefined;
+  if (narrow.test(cell))
+    return 'is what a spreadsheet shows where a column is too narrow; widen it and export anew';
+  const text = cell.toUpperCase();
+  const meaning = Object.hasOwn(errors, text) ? errors[text] : undefined;
+  if (meaning !== undefined)
+    return `is an error of the spreadsheet: ${meaning}; mend it there and export anew`;
+  return numberedError.test(cell)
+    ? 'is an error of the spreadsheet; mend it there and export anew'
+    : undefined;
+}
+
+/** Errors of a spreadsheet in the cells that an order is made of. */
+export function spreadsheetErrors(
+  { columns, metadata }: ColumnPlan,
+  cells: readonly string[],
+): readonly BulkIssue[] {
+  const found: BulkIssue[] = [];
+  const check = (column: string, index: number): void => {
+    const cell = cells[index] ?? '';
+    const value = cell === '' ? cell : cell.trim();
+    const message = value === '' ? undefined : spreadsheetError(value);
+    if (message !== undefined) found.push({ column, value, message });
+  };
+  for (const [column, index] of columns) check(column, index);
+  for (const { key, index } of metadata) check(`metadata.${key}`, index);
+  return found;
+}

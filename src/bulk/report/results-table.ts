@@ -1,0 +1,52 @@
+import type { Column, Row } from '../../format/result.ts';
+import type { WrittenCell } from '../xlsx/write.ts';
+import { resultOf } from './groups.ts';
+import type { Report } from './read.ts';
+import { headingsOf } from './rows.ts';
+import { resultColumns } from './summary.ts';
+
+/** Columns of the results: the file's own, followed by each row's outcome. */
+const columnsOf = ({ rows }: Report): readonly Column[] =>
+  resultColumns({
+    headings: headingsOf(rows),
+    isNumbered: rows.every(({ number }) => number !== undefined),
+    isFromHere: rows.length === 0 || rows.some(({ isFromHere }) => isFromHere),
+  });
+
+/** Results as CSV. Escapes cells that a spreadsheet would execute. */
+export async function* resultsCsv(report: Report): AsyncGenerator<string> {
+  const { csvFormat } = await import('../../format/csv.ts');
+  const { row, end } = csvFormat(columnsOf(report), { delimiter: ',', raw: false, visible: false });
+  for (const [index, one] of report.rows.entries()) yield row(resultOf(one), index);
+  yield end(report.rows.length);
+}
+
+/** Results as a workbook, with the same headings and rows as the CSV. Amounts and counts are numbers, all else is text. */
+export async function* resultsWorkbook(report: Report): AsyncGenerator<Uint8Array> {
+  const [{ cellReader }, { workbookOf }] = await Promise.all([
+    import('../../format/csv.ts'),
+    import('../xlsx/write.ts'),
+  ]);
+  const columns = columnsOf(report);
+  const readers = columns.map((column) => {
+    const read = cellReader(column);
+    const isNumber = column.kind === 'count' || column.kind === 'money';
+    return (record: Row): WrittenCell => {
+      const text = read(record);
+      return isNumber && wholeNumber.test(text) ? Number(text) : text;
+    };
+  });
+  function* rows(): Generator<readonly WrittenCell[]> {
+    for (const one of report.rows) {
+      const record = resultOf(one);
+      yield readers.map((read) => read(record));
+    }
+  }
+  yield* workbookOf(
+    'results',
+    columns.map(({ path }) => path),
+    rows(),
+  );
+}
+
+const wholeNumber = /^-?\d{1,15}$/;

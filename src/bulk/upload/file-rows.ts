@@ -1,0 +1,110 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { listIn } from '../../api/json.ts';
+import type { RowBlock, SavedUpload } from '../../journal/uploads.ts';
+import { StorageError } from '../../platform/errors.ts';
+import type { Context } from '../../run/context.ts';
+
+/** Why a row of a file is in no batch of its upload. */
+export interface LeftOutRow {
+  /** Such as `invalid` or `duplicate`; `placed` for a row that an earlier command has ordered. */
+  readonly why: string;
+  readonly reason: string;
+  /** The order that stands for the row, or in its way. */
+  readonly orderId?: string | undefined;
+  /** Journal key of that order's batch; undefined of a single order. */
+  readonly batch?: string | undefined;
+}
+
+/** Code of rows that are no orders: they continue another one, sum up, or are blank. */
+export const noOrderCode = 'no_order';
+
+/** A row of an uploaded file, whether it was sent or not. */
+export interface UploadFileRow {
+  /** As a spreadsheet shows it. */
+  readonly number: number;
+  /** Column that each cell was sent as, or would be. */
+  readonly headings: readonly string[];
+  /** Headings as in the file. */
+  readonly fileHeadings: readonly string[];
+  readonly cells: readonly string[];
+  readonly leftOut?: LeftOutRow | undefined;
+}
+
+/** Rows of these many numbers make one block, so that equal parts of two files are equal blocks. */
+const numbersPerBlock = 1000;
+
+/** Packs the rows of a file. */
+export async function packRows(files: AsyncIterable<readonly UploadFileRow[]>): Promise<RowBlock[]> {
+  const blocks: RowBlock[] = [];
+  let rows: UploadFileRow[] = [];
+  const blockOf = ({ number }: UploadFileRow): number => Math.floor(number / numbersPerBlock);
+  const flush = (): void => {
+    const [first] = rows;
+    if (!first) return;
+    const { headings, fileHeadings } = first;
+    blocks.push({
+      rows: packed({ headings, fileHeadings, rows: rows.map(({ number, cells }) => [number, ...cells]) }),
+      leftOut: packed(
+        rows.flatMap(({ number, leftOut }) =>
+          leftOut ? [[number, leftOut.why, leftOut.reason, leftOut.orderId ?? '', leftOut.batch ?? '']] : [],
+        ),
+      ),
+    });
+    rows = [];
+  };
+  for await (const some of files)
+    for (const row of some) {
+      if (rows[0] && blockOf(rows[0]) !== blockOf(row)) flush();
+      rows.push(row);
+    }
+  flush();
+  return blocks;
+}
+
+/** Databases hold text alone. */
+const packed = (value: unknown): string =>
+  deflateRawSync(Buffer.from(JSON.stringify(value)), { level: 1 }).toString('base64');
+
+const unpacked = (text: string): unknown =>
+  JSON.parse(inflateRawSync(Buffer.from(text, 'base64')).toString('utf8'));
+
+/** The rows of an upload's file by number; none if it was made by an earlier version. Storage errors are reported. */
+export async function savedFileRows(
+  context: Context,
+  { serial, name }: Pick<SavedUpload, 'serial' | 'name'>,
+): Promise<ReadonlyMap<number, UploadFileRow>> {
+  try {
+    const blocks = (await context.uploads()).rowsOf(serial);
+    return new Map(blocks.flatMap(rowsIn).map((row) => [row.number, row]));
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    context.note(`${error.message}; the rows of ${name} that were left out are not known`);
+    return new Map();
+  }
+}
+
+function rowsIn({ rows, leftOut }: RowBlock): UploadFileRow[] {
+  const block = unpacked(rows);
+  const left = unpacked(leftOut);
+  const [headings, fileHeadings] = [textsIn(block, 'headings'), textsIn(block, 'fileHeadings')];
+  const byNumber = new Map(
+    (Array.isArray(left) ? left : []).map((entry: unknown): [number, LeftOutRow] => {
+      const [number, why, reason, orderId, batch] = Array.isArray(entry) ? entry.map(String) : [];
+      return [
+        Number(number),
+        {
+          ...{ why: why ?? '', reason: reason ?? '' },
+          ...{ orderId: orderId || undefined, batch: batch || undefined },
+        },
+      ];
+    }),
+  );
+  return listIn(block, 'rows').flatMap((row) => {
+    if (!Array.isArray(row)) return [];
+    const [number, ...cells] = row;
+    const found = Number(number);
+    return { number: found, headings, fileHeadings, cells: cells.map(String), leftOut: byNumber.get(found) };
+  });
+}
+
+const textsIn = (value: unknown, name: string): readonly string[] => listIn(value, name).map(String);
