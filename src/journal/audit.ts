@@ -170,6 +170,28 @@ export class AuditChain {
     );
   }
 
+  /** Records of some kinds after a number, in chain order. Reads those after it alone. */
+  ofKindsAfter(kinds: readonly AuditKind[], number: number): StoredRow[] {
+    return this.#database.all(
+      `SELECT * FROM audit NOT INDEXED WHERE number > ? AND kind IN (${marks(kinds)}) ORDER BY number`,
+      number,
+      ...kinds,
+    );
+  }
+
+  /** Records by their numbers, in chain order. */
+  ofNumbers(numbers: readonly number[]): StoredRow[] {
+    if (numbers.length === 0) return [];
+    const sql = 'SELECT * FROM audit WHERE number IN (SELECT value FROM json_each(?)) ORDER BY number';
+    return this.#database.all(sql, JSON.stringify(numbers));
+  }
+
+  /** Hash of a record; undefined if it is not there. */
+  hashAt(number: number): string | undefined {
+    const row = this.#database.get('SELECT hash FROM audit WHERE number = ?', number);
+    return row && String(row.hash);
+  }
+
   /** Latest wallet record of an account at a service, as stored. */
   lastWallet(service: string, account: string): StoredRow | undefined {
     return this.#database.get(

@@ -144,6 +144,7 @@ export class Journal extends IntentOutcomes {
   ): Promise<Recorded> {
     this.signers.add(intent);
     await this.ready();
+    if (reserving) await this.reservations.prepare(reserving);
     const recordCount = readRecordCount(this.#recordCountFile);
     const hash = contentHash(intent.operation, intent.body);
     // Set only for a first attempt, because a record left by an earlier attempt stays in doubt.

@@ -75,4 +75,4 @@ export function isMacOf(stored: unknown, mac: Mac, what: MacSubject, fields: Fie
 }
 
 /** What a code may stand under. */
-type MacSubject = 'audit entry' | 'quote' | 'job' | 'chunk' | 'result';
+type MacSubject = 'audit entry' | 'quote' | 'job' | 'chunk' | 'result' | 'reservations';

@@ -67,6 +67,10 @@ export class SharedDatabase extends DatabaseCopy {
     return this.#inTurn.run(() => this.#commit(work));
   }
 
+  override derivedTransaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
+    return this.#inTurn.run(() => super.unsyncedTransaction(work, ..._));
+  }
+
   /** Also ends the lease, so that nobody has to wait for it to expire. */
   override async close(): Promise<void> {
     await this.#inTurn.idle();

@@ -122,6 +122,14 @@ export class Database {
     });
   }
 
+  /**
+   * Same as `unsyncedTransaction`, for tables derived from the others. They are no part of a database shared between
+   * machines: each machine writes its own.
+   */
+  derivedTransaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
+    return this.unsyncedTransaction(work, ..._);
+  }
+
   /** Runs part of a transaction: if `work` throws, only that part is rolled back. */
   savepoint<T>(work: () => T, ..._: Synchronous<T>): T {
     this.#guarded(() => this.#sqlite.exec('SAVEPOINT attempt'));
