@@ -1,7 +1,7 @@
-import { canonicalJson, sha256 } from '../format/canonical.ts';
+import { canonicalJson, isCanonical, sha256 } from '../format/canonical.ts';
 import type { SqlValue } from '../platform/sqlite/database.ts';
 import type { AuditRecord } from './audit-entry.ts';
-import { isMacOf, type Mac, macOf } from './mac.ts';
+import { isMacOf, isMacOfText, type Mac, macOf } from './mac.ts';
 
 /** Table columns, which are also a record's fields. */
 export const auditColumns = [
@@ -52,9 +52,57 @@ export const signedFacts = (facts: Omit<AuditRecord, 'hash'>, mac: Mac): Omit<Au
 
 /** Whether a record is signed under this key, as it stands. */
 export function isSignedBy(record: Readonly<Record<string, unknown>>, mac: Mac): boolean {
-  const { hash: _, detail, ...facts } = record;
-  const { mac: stored, ...plain } = Object(detail);
-  return isMacOf(stored, mac, 'audit entry', { ...facts, detail: plain });
+  const { mac: stored, ...plain } = Object(record.detail);
+  const facts = factsText(record, canonicalJson(plain));
+  if (facts !== undefined) return isMacOfText(stored, mac, 'audit entry', facts);
+  const { hash: _, detail: _detail, ...others } = record;
+  return isMacOf(stored, mac, 'audit entry', { ...others, detail: plain });
+}
+
+/** Fields of a record but for its hash, as canonical JSON sorts them. */
+const factNames = auditColumns.filter((name) => name !== 'hash').toSorted();
+
+/**
+ * Canonical JSON of a record's fields but for its hash, faster than `canonicalJson`.
+ * @param detail is its detail as canonical JSON. @returns undefined if the record has other fields.
+ */
+function factsText(record: Readonly<Record<string, unknown>>, detail: string): string | undefined {
+  let text = '{';
+  let count = 'hash' in record ? 1 : 0;
+  for (const name of factNames) {
+    const value = record[name];
+    if (name !== 'detail' && typeof value !== 'string' && typeof value !== 'number' && value !== null)
+      return undefined;
+    text += `${count > 1 || text.length > 1 ? ',' : ''}"${name}":${name === 'detail' ? detail : JSON.stringify(value)}`;
+    count += 1;
+  }
+  return count === Object.keys(record).length ? `${text}}` : undefined;
+}
+
+/** A stored record as it is checked. */
+export interface CheckedRecord {
+  readonly record: Readonly<Record<string, unknown>>;
+  /** Whether its text is exactly as errand writes it. */
+  readonly isExact: boolean;
+  /** The hash that belongs to it. */
+  readonly expected: string;
+}
+
+/** SQL for what `checkedRecordOf` reads. A text that continues after a NUL is read whole. */
+export const checkedColumns = `json_array(${auditColumns.join(', ')}) AS record`;
+
+/** Reads a row of `checkedColumns`. The fields come as one text, since SQLite hands over each at a price. */
+export function checkedRecordOf(row: Readonly<Record<string, unknown>>): CheckedRecord {
+  const text = String(row.record);
+  const values: readonly unknown[] = JSON.parse(text);
+  const isExact = !text.includes('\\u0000');
+  const record: Record<string, unknown> = {};
+  for (let at = 0; at < auditColumns.length; at += 1) record[auditColumns[at] ?? ''] = values[at] ?? null;
+  const written = record.detail;
+  record.detail = readDetail(written);
+  const isRead = typeof written === 'string' && record.detail !== written;
+  const facts = isRead ? factsText(record, written) : undefined;
+  return { record, isExact, expected: facts === undefined ? hashOf(record) : sha256(facts) };
 }
 
 /** SHA-256 over canonical JSON of everything except the hash. */
@@ -76,7 +124,7 @@ function readDetail(text: unknown): unknown {
   if (typeof text !== 'string') return text;
   try {
     const detail: unknown = JSON.parse(text);
-    return canonicalJson(detail) === text ? detail : text;
+    return isCanonical(detail, text) ? detail : text;
   } catch {
     return text;
   }

@@ -10,6 +10,9 @@ import type {
 } from './audit-entry.ts';
 import {
   auditColumns,
+  type CheckedRecord,
+  checkedColumns,
+  checkedRecordOf,
   firstPrevious,
   hashedRecord,
   isSignedBy,
@@ -389,6 +392,21 @@ export class AuditChain {
         pageSize,
       );
       yield* page;
+      if (page.length < pageSize) return;
+      last = Number(page.at(-1)?.number);
+    }
+  }
+
+  /** All records as they are checked, in number order. Reads page by page, while other processes may append. */
+  *checkedRecords(): Generator<CheckedRecord> {
+    let last = Number.MIN_SAFE_INTEGER;
+    for (;;) {
+      const page = this.#database.all(
+        `SELECT number, ${checkedColumns} FROM audit NOT INDEXED WHERE number > ? ORDER BY number LIMIT ?`,
+        last,
+        pageSize,
+      );
+      for (const row of page) yield checkedRecordOf(row);
       if (page.length < pageSize) return;
       last = Number(page.at(-1)?.number);
     }

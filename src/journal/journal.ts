@@ -16,7 +16,7 @@ import { type IntentRow, isIntact, newIntent, recordOf, withChecksum } from './i
 import { IntentTable, isSweepDue } from './intents.ts';
 import { addressSalt, readFact } from './journal-facts.ts';
 import type { Intent, IntentState, JournalRecord, Sender } from './journal-record.ts';
-import { journalFile, journalMigrations } from './journal-tables.ts';
+import { journalFile, journalIndexes, journalMigrations } from './journal-tables.ts';
 import { MachineSealer } from './mac.ts';
 import { isSelf, self } from './owner.ts';
 import type { LocalFallback } from './postgres/local-fallback.ts';
@@ -446,7 +446,8 @@ export async function openJournalDatabase(
   folder: string,
   { creationMarker, shared, waiting, warn }: JournalOptions,
 ): Promise<Opened> {
-  const options = { ...(waiting && { waiting }), ...(warn && { warn }), damagedAdvice, knowsOrders: true };
+  const opening = { damagedAdvice, knowsOrders: true, indexes: journalIndexes };
+  const options = { ...(waiting && { waiting }), ...(warn && { warn }), ...opening };
   if (!shared) {
     const file = journalFile(folder);
     const beforeFirst = (): void => checkCreationMarker(file, creationMarker);

@@ -2,7 +2,6 @@ import { defineCommand } from '../../cli/define.ts';
 import { readFileLines } from '../../cli/read-lines.ts';
 import type { Column } from '../../format/result.ts';
 import { ChainCheck, type Finding } from '../../journal/audit-check.ts';
-import { recordOfRow } from '../../journal/audit-record.ts';
 import { exitCodes, StorageError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { examinePublished, isFirstSight } from '../../spending/policy/published.ts';
@@ -85,7 +84,8 @@ async function walk(context: Context, check: ChainCheck): Promise<void> {
   await journal.refresh('anew');
   const recorded = journal.recorded();
   try {
-    for (const row of journal.audit.rows()) check.take(recordOfRow(row), row.hides_text === 0);
+    for (const { record, isExact, expected } of journal.audit.checkedRecords())
+      check.take(record, isExact, expected);
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
     check.breakOff(error.message);
