@@ -67,16 +67,16 @@ const factNames = auditColumns.filter((name) => name !== 'hash').toSorted();
  * @param detail is its detail as canonical JSON. @returns undefined if the record has other fields.
  */
 function factsText(record: Readonly<Record<string, unknown>>, detail: string): string | undefined {
-  let text = '{';
-  let count = 'hash' in record ? 1 : 0;
+  let text = '';
   for (const name of factNames) {
     const value = record[name];
-    if (name !== 'detail' && typeof value !== 'string' && typeof value !== 'number' && value !== null)
-      return undefined;
-    text += `${count > 1 || text.length > 1 ? ',' : ''}"${name}":${name === 'detail' ? detail : JSON.stringify(value)}`;
-    count += 1;
+    if (name === 'detail') text += `,"detail":${detail}`;
+    else if (typeof value === 'string') text += `,"${name}":${JSON.stringify(value)}`;
+    else if (typeof value === 'number' || value === null) text += `,"${name}":${value}`;
+    else return undefined;
   }
-  return count === Object.keys(record).length ? `${text}}` : undefined;
+  const count = Object.keys(record).length - ('hash' in record ? 1 : 0);
+  return count === factNames.length ? `{${text.slice(1)}}` : undefined;
 }
 
 /** A stored record as it is checked. */
@@ -95,14 +95,16 @@ export const checkedColumns = `json_array(${auditColumns.join(', ')}) AS record`
 export function checkedRecordOf(row: Readonly<Record<string, unknown>>): CheckedRecord {
   const text = String(row.record);
   const values: readonly unknown[] = JSON.parse(text);
-  const isExact = !text.includes('\\u0000');
-  const record: Record<string, unknown> = {};
-  for (let at = 0; at < auditColumns.length; at += 1) record[auditColumns[at] ?? ''] = values[at] ?? null;
-  const written = record.detail;
-  record.detail = readDetail(written);
-  const isRead = typeof written === 'string' && record.detail !== written;
-  const facts = isRead ? factsText(record, written) : undefined;
-  return { record, isExact, expected: facts === undefined ? hashOf(record) : sha256(facts) };
+  const [number, time, kind, actor, job, command, profile, service, key, orderId, cents, currency] = values;
+  const [written, previous, hash] = values.slice(12);
+  const detail = readDetail(written);
+  const record = {
+    ...{ number, time, kind, actor, job, command, profile, service, key, order_id: orderId },
+    ...{ amount_cents: cents, currency, detail, previous, hash },
+  };
+  const facts = typeof written === 'string' && detail !== written ? factsText(record, written) : undefined;
+  const expected = facts === undefined ? hashOf(record) : sha256(facts);
+  return { record, isExact: !text.includes('\\u0000'), expected };
 }
 
 /** SHA-256 over canonical JSON of everything except the hash. */

@@ -19,6 +19,14 @@ interface Peeked {
   readonly limit: number;
 }
 
+export const madeSql = (prefix: string): string =>
+  `SELECT order_id AS id, created_at FROM intents ${prefix ? 'INDEXED BY intents_made' : ''}
+   WHERE base_url = ? AND operation = ? AND order_id IS NOT NULL
+     ${prefix ? 'AND order_id >= ? AND order_id < ?' : ''} ORDER BY created_at DESC LIMIT ?`;
+
+export const inDoubtSql = `SELECT key AS id, created_at FROM intents INDEXED BY intents_live
+   WHERE live > 0 AND live = 2 AND state = 'intended' AND base_url = ? ORDER BY created_at DESC LIMIT ?`;
+
 /**
  * Ids of what the newest journal records of a service have made, read-only. Reads no more records than it returns for
  * each operation.
@@ -30,13 +38,9 @@ export function peekMade(
   { operations, prefix, limit }: Peeked,
 ): readonly PeekedIntent[] {
   // Ids are ASCII, so that what begins with the prefix comes before this.
-  const [begins, range] = prefix
-    ? ['AND order_id >= ? AND order_id < ?', [prefix, `${prefix}\u{7f}`]]
-    : ['', []];
-  const sql = `SELECT order_id AS id, created_at FROM intents ${prefix ? 'INDEXED BY intents_made' : ''}
-    WHERE base_url = ? AND operation = ? AND order_id IS NOT NULL ${begins} ORDER BY created_at DESC LIMIT ?`;
+  const range = prefix ? [prefix, `${prefix}\u{7f}`] : [];
   const found = operations
-    .flatMap((operation) => read(journalFile(folder), sql, [baseUrl, operation, ...range, limit]))
+    .flatMap((operation) => read(journalFile(folder), madeSql(prefix), [baseUrl, operation, ...range, limit]))
     .map(peekedOf)
     .toSorted((one, other) => (one.createdAt > other.createdAt ? -1 : 1));
   return limit < 0 ? found : found.slice(0, limit);
@@ -44,12 +48,7 @@ export function peekMade(
 
 /** Keys of the newest journal records of a service that are in doubt, read-only. @throws if there is no journal. */
 export const peekInDoubt = (folder: string, baseUrl: string, limit: number): readonly PeekedIntent[] =>
-  read(
-    journalFile(folder),
-    `SELECT key AS id, created_at FROM intents INDEXED BY intents_live
-     WHERE live > 0 AND live = 2 AND state = 'intended' AND base_url = ? ORDER BY created_at DESC LIMIT ?`,
-    [baseUrl, limit],
-  ).map(peekedOf);
+  read(journalFile(folder), inDoubtSql, [baseUrl, limit]).map(peekedOf);
 
 const peekedOf = ({ id, created_at }: Readonly<Record<string, unknown>>): PeekedIntent => ({
   ...{ id: String(id), createdAt: String(created_at) },

@@ -60,7 +60,7 @@ const createSql = [
      product TEXT NOT NULL, place TEXT NOT NULL, at INTEGER NOT NULL, rehearsal INTEGER NOT NULL, key TEXT NOT NULL,
      base_url TEXT NOT NULL, account TEXT NOT NULL,
      PRIMARY KEY (product, place, rehearsal, at, key, base_url, account)) STRICT, WITHOUT ROWID`,
-  "CREATE INDEX reserved_products_at ON reserved_products (product, rehearsal, at) WHERE product <> ''",
+  "CREATE INDEX reserved_products_at ON reserved_products (product, rehearsal, at, key) WHERE product <> ''",
   `CREATE TABLE reservation_changes (
      serial INTEGER PRIMARY KEY AUTOINCREMENT, place INTEGER NOT NULL, key TEXT NOT NULL, base_url TEXT NOT NULL, account TEXT NOT NULL,
      UNIQUE (key, base_url, account)) STRICT`,

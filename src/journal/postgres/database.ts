@@ -68,7 +68,8 @@ export class SharedDatabase extends DatabaseCopy {
   }
 
   override derivedTransaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
-    return this.#inTurn.run(() => super.unsyncedTransaction(work, ..._));
+    // A copy syncs no commit, because it may be lost at any time.
+    return this.#inTurn.run(() => super.transaction(work, ..._));
   }
 
   /** Also ends the lease, so that nobody has to wait for it to expire. */
