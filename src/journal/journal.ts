@@ -249,6 +249,8 @@ export class Journal extends IntentOutcomes {
     this.table.checkTexts();
     this.reservations.since(0);
     (await this.reservations.approvals()).list();
+    const [wrong] = this.isShared ? [] : this.reservations.sumProblems();
+    if (wrong !== undefined) throw this.table.tally.damaged(wrong);
   }
 
   /** The record of a key, in any state. */

@@ -230,5 +230,6 @@ describe('the running sums of limits', () => {
     expect(journal.reservations.sumProblems()).toContainEqual(
       expect.stringContaining('is 1 cents, and its reservations come to 60'),
     );
+    await expect(journal.checkWhole()).rejects.toThrow('is 1 cents, and its reservations come to 60');
   });
 });

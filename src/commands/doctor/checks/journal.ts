@@ -39,7 +39,7 @@ export const journal: Check = {
       if (wrong.length > 0)
         return problem(
           wrong.join('; '),
-          '`errand order journal repair` counts anew. Until then a limit may allow less than it says, or more.',
+          '`errand audit verify` makes the copy of this machine anew, which counts anew.',
         );
       const unfinished = opened.unfinished();
       const line = await unfinishedLine(context, unfinished);
