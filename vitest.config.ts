@@ -26,6 +26,7 @@ const onBothStores = [
   'rooms/journal/journal',
   'rooms/journal/attempts',
   'rooms/journal/reservations',
+  'rooms/journal/running-sums',
   'rooms/journal/audit',
   'rooms/journal/payments',
   'commands/bulk/in-doubt',

@@ -14,6 +14,21 @@ function sorted(value: unknown): unknown {
   return copy;
 }
 
+/** Whether a text is the canonical JSON of the value that was parsed of it. Faster than to write it anew. */
+export const isCanonical = (value: unknown, text: string): boolean =>
+  hasSortedNames(value) ? JSON.stringify(value) === text : canonicalJson(value) === text;
+
+function hasSortedNames(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(hasSortedNames);
+  let last = '';
+  for (const [name, field] of Object.entries(value)) {
+    if (name < last || (typeof field === 'object' && !hasSortedNames(field))) return false;
+    last = name;
+  }
+  return true;
+}
+
 interface Names {
   readonly given: readonly string[];
   readonly sorted: readonly string[];

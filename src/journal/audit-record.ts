@@ -1,7 +1,7 @@
-import { canonicalJson, sha256 } from '../format/canonical.ts';
+import { canonicalJson, isCanonical, sha256 } from '../format/canonical.ts';
 import type { SqlValue } from '../platform/sqlite/database.ts';
 import type { AuditRecord } from './audit-entry.ts';
-import { isMacOf, type Mac, macOf } from './mac.ts';
+import { isMacOf, isMacOfText, type Mac, macOf } from './mac.ts';
 
 /** Table columns, which are also a record's fields. */
 export const auditColumns = [
@@ -52,9 +52,59 @@ export const signedFacts = (facts: Omit<AuditRecord, 'hash'>, mac: Mac): Omit<Au
 
 /** Whether a record is signed under this key, as it stands. */
 export function isSignedBy(record: Readonly<Record<string, unknown>>, mac: Mac): boolean {
-  const { hash: _, detail, ...facts } = record;
-  const { mac: stored, ...plain } = Object(detail);
-  return isMacOf(stored, mac, 'audit entry', { ...facts, detail: plain });
+  const { mac: stored, ...plain } = Object(record.detail);
+  const facts = factsText(record, canonicalJson(plain));
+  if (facts !== undefined) return isMacOfText(stored, mac, 'audit entry', facts);
+  const { hash: _, detail: _detail, ...others } = record;
+  return isMacOf(stored, mac, 'audit entry', { ...others, detail: plain });
+}
+
+/** Fields of a record but for its hash, as canonical JSON sorts them. */
+const factNames = auditColumns.filter((name) => name !== 'hash').toSorted();
+
+/**
+ * Canonical JSON of a record's fields but for its hash, faster than `canonicalJson`.
+ * @param detail is its detail as canonical JSON. @returns undefined if the record has other fields.
+ */
+function factsText(record: Readonly<Record<string, unknown>>, detail: string): string | undefined {
+  let text = '';
+  for (const name of factNames) {
+    const value = record[name];
+    if (name === 'detail') text += `,"detail":${detail}`;
+    else if (typeof value === 'string') text += `,"${name}":${JSON.stringify(value)}`;
+    else if (typeof value === 'number' || value === null) text += `,"${name}":${value}`;
+    else return undefined;
+  }
+  const count = Object.keys(record).length - ('hash' in record ? 1 : 0);
+  return count === factNames.length ? `{${text.slice(1)}}` : undefined;
+}
+
+/** A stored record as it is checked. */
+export interface CheckedRecord {
+  readonly record: Readonly<Record<string, unknown>>;
+  /** Whether its text is exactly as errand writes it. */
+  readonly isExact: boolean;
+  /** The hash that belongs to it. */
+  readonly expected: string;
+}
+
+/** SQL for what `checkedRecordOf` reads. A text that continues after a NUL is read whole. */
+export const checkedColumns = `json_array(${auditColumns.join(', ')}) AS record`;
+
+/** Reads a row of `checkedColumns`. The fields come as one text, since SQLite hands over each at a price. */
+export function checkedRecordOf(row: Readonly<Record<string, unknown>>): CheckedRecord {
+  const text = String(row.record);
+  const values: readonly unknown[] = JSON.parse(text);
+  const [number, time, kind, actor, job, command, profile, service, key, orderId, cents, currency] = values;
+  const [written, previous, hash] = values.slice(12);
+  const detail = readDetail(written);
+  const record = {
+    ...{ number, time, kind, actor, job, command, profile, service, key, order_id: orderId },
+    ...{ amount_cents: cents, currency, detail, previous, hash },
+  };
+  const facts = typeof written === 'string' && detail !== written ? factsText(record, written) : undefined;
+  const expected = facts === undefined ? hashOf(record) : sha256(facts);
+  return { record, isExact: !text.includes('\\u0000'), expected };
 }
 
 /** SHA-256 over canonical JSON of everything except the hash. */
@@ -76,7 +126,7 @@ function readDetail(text: unknown): unknown {
   if (typeof text !== 'string') return text;
   try {
     const detail: unknown = JSON.parse(text);
-    return canonicalJson(detail) === text ? detail : text;
+    return isCanonical(detail, text) ? detail : text;
   } catch {
     return text;
   }

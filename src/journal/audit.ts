@@ -10,6 +10,9 @@ import type {
 } from './audit-entry.ts';
 import {
   auditColumns,
+  type CheckedRecord,
+  checkedColumns,
+  checkedRecordOf,
   firstPrevious,
   hashedRecord,
   isSignedBy,
@@ -168,6 +171,28 @@ export class AuditChain {
       ...kinds,
       since,
     );
+  }
+
+  /** Records of some kinds after a number, in chain order. Reads those after it alone. */
+  ofKindsAfter(kinds: readonly AuditKind[], number: number): StoredRow[] {
+    return this.#database.all(
+      `SELECT * FROM audit NOT INDEXED WHERE number > ? AND kind IN (${marks(kinds)}) ORDER BY number`,
+      number,
+      ...kinds,
+    );
+  }
+
+  /** Records by their numbers, in chain order. */
+  ofNumbers(numbers: readonly number[]): StoredRow[] {
+    if (numbers.length === 0) return [];
+    const sql = 'SELECT * FROM audit WHERE number IN (SELECT value FROM json_each(?)) ORDER BY number';
+    return this.#database.all(sql, JSON.stringify(numbers));
+  }
+
+  /** Hash of a record; undefined if it is not there. */
+  hashAt(number: number): string | undefined {
+    const row = this.#database.get('SELECT hash FROM audit WHERE number = ?', number);
+    return row && String(row.hash);
   }
 
   /** Latest wallet record of an account at a service, as stored. */
@@ -367,6 +392,21 @@ export class AuditChain {
         pageSize,
       );
       yield* page;
+      if (page.length < pageSize) return;
+      last = Number(page.at(-1)?.number);
+    }
+  }
+
+  /** All records as they are checked, in number order. Reads page by page, while other processes may append. */
+  *checkedRecords(): Generator<CheckedRecord> {
+    let last = Number.MIN_SAFE_INTEGER;
+    for (;;) {
+      const page = this.#database.all(
+        `SELECT number, ${checkedColumns} FROM audit NOT INDEXED WHERE number > ? ORDER BY number LIMIT ?`,
+        last,
+        pageSize,
+      );
+      for (const row of page) yield checkedRecordOf(row);
       if (page.length < pageSize) return;
       last = Number(page.at(-1)?.number);
     }

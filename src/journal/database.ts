@@ -10,6 +10,8 @@ export interface OpenOptions {
   readonly waiting?: Waiting;
   readonly warn?: Warn;
   readonly beforeFirst?: () => void;
+  /** Indexes beyond those of the migrations. */
+  readonly indexes?: Readonly<Record<string, string>>;
   /** Remedy if it is damaged. */
   readonly damagedAdvice?: Pick<ErrorFacts, 'hint' | 'next'>;
   /** Whether the database may be the only record of orders. */

@@ -82,6 +82,9 @@ export const journalMigrations: readonly Migration[] = [
   'ALTER TABLE attempt_accounts ADD COLUMN user_id TEXT',
 ];
 
+/** Indexes of the journal file that an earlier version does without. */
+export const journalIndexes = { intents_newest: 'intents (base_url, operation, created_at)' };
+
 /** Attempts that last as long as the process, for a command that may create no journal. */
 export const attemptsInMemory = async (): Promise<Attempts> =>
   new LocalAttempts(await openDatabase(':memory:', { migrations: journalMigrations }));

@@ -16,7 +16,7 @@ import { type IntentRow, isIntact, newIntent, recordOf, withChecksum } from './i
 import { IntentTable, isSweepDue } from './intents.ts';
 import { addressSalt, readFact } from './journal-facts.ts';
 import type { Intent, IntentState, JournalRecord, Sender } from './journal-record.ts';
-import { journalFile, journalMigrations } from './journal-tables.ts';
+import { journalFile, journalIndexes, journalMigrations } from './journal-tables.ts';
 import { MachineSealer } from './mac.ts';
 import { isSelf, self } from './owner.ts';
 import type { LocalFallback } from './postgres/local-fallback.ts';
@@ -144,6 +144,7 @@ export class Journal extends IntentOutcomes {
   ): Promise<Recorded> {
     this.signers.add(intent);
     await this.ready();
+    if (reserving) await this.reservations.prepare(reserving);
     const recordCount = readRecordCount(this.#recordCountFile);
     const hash = contentHash(intent.operation, intent.body);
     // Set only for a first attempt, because a record left by an earlier attempt stays in doubt.
@@ -248,6 +249,8 @@ export class Journal extends IntentOutcomes {
     this.table.checkTexts();
     this.reservations.since(0);
     (await this.reservations.approvals()).list();
+    const [wrong] = this.isShared ? [] : this.reservations.sumProblems();
+    if (wrong !== undefined) throw this.table.tally.damaged(wrong);
   }
 
   /** The record of a key, in any state. */
@@ -445,7 +448,8 @@ export async function openJournalDatabase(
   folder: string,
   { creationMarker, shared, waiting, warn }: JournalOptions,
 ): Promise<Opened> {
-  const options = { ...(waiting && { waiting }), ...(warn && { warn }), damagedAdvice, knowsOrders: true };
+  const opening = { damagedAdvice, knowsOrders: true, indexes: journalIndexes };
+  const options = { ...(waiting && { waiting }), ...(warn && { warn }), ...opening };
   if (!shared) {
     const file = journalFile(folder);
     const beforeFirst = (): void => checkCreationMarker(file, creationMarker);

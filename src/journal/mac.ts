@@ -68,11 +68,15 @@ export const macOf = (mac: Mac, what: MacSubject, fields: Fields): string =>
   mac(canonicalJson([what, fields]));
 
 /** Whether a stored code is that of the fields. */
-export function isMacOf(stored: unknown, mac: Mac, what: MacSubject, fields: Fields): boolean {
+export const isMacOf = (stored: unknown, mac: Mac, what: MacSubject, fields: Fields): boolean =>
+  typeof stored === 'string' && isMacOfText(stored, mac, what, canonicalJson(fields));
+
+/** Same for fields that are canonical JSON already. */
+export function isMacOfText(stored: unknown, mac: Mac, what: MacSubject, fields: string): boolean {
   if (typeof stored !== 'string') return false;
-  const [one, other] = [Buffer.from(stored), Buffer.from(macOf(mac, what, fields))];
+  const [one, other] = [Buffer.from(stored), Buffer.from(mac(`["${what}",${fields}]`))];
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
 /** What a code may stand under. */
-type MacSubject = 'audit entry' | 'quote' | 'job' | 'chunk' | 'result';
+type MacSubject = 'audit entry' | 'quote' | 'job' | 'chunk' | 'result' | 'reservations';

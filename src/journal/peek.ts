@@ -5,28 +5,54 @@ import { uploadsFile } from './uploads-file.ts';
 
 /** A journal record as read for a quick look. Times are ISO 8601. */
 export interface PeekedIntent {
-  readonly key: string;
-  readonly state: string;
-  readonly operation: string;
-  readonly orderId: string | undefined;
+  readonly id: string;
   readonly createdAt: string;
 }
 
-/** The newest journal records of a service, read-only. @param limit -1 for all. @throws if there is no journal. */
-export function peekJournal(folder: string, baseUrl: string, limit: number): readonly PeekedIntent[] {
-  const rows = read(
-    journalFile(folder),
-    'SELECT key, state, operation, order_id, created_at FROM intents WHERE base_url = ? ORDER BY created_at DESC LIMIT ?',
-    [baseUrl, limit],
-  );
-  return rows.map(({ key, state, operation, order_id, created_at }) => ({
-    key: String(key),
-    state: String(state),
-    operation: String(operation),
-    orderId: order_id === null ? undefined : String(order_id),
-    createdAt: String(created_at),
-  }));
+/** What journal records have made, newest first. */
+interface Peeked {
+  /** Operations that make it. */
+  readonly operations: readonly string[];
+  /** Prefix of the ids. */
+  readonly prefix: string;
+  /** -1 for all. */
+  readonly limit: number;
 }
+
+export const madeSql = (prefix: string): string =>
+  `SELECT order_id AS id, created_at FROM intents ${prefix ? 'INDEXED BY intents_made' : ''}
+   WHERE base_url = ? AND operation = ? AND order_id IS NOT NULL
+     ${prefix ? 'AND order_id >= ? AND order_id < ?' : ''} ORDER BY created_at DESC LIMIT ?`;
+
+export const inDoubtSql = `SELECT key AS id, created_at FROM intents INDEXED BY intents_live
+   WHERE live > 0 AND live = 2 AND state = 'intended' AND base_url = ? ORDER BY created_at DESC LIMIT ?`;
+
+/**
+ * Ids of what the newest journal records of a service have made, read-only. Reads no more records than it returns for
+ * each operation.
+ * @throws if there is no journal.
+ */
+export function peekMade(
+  folder: string,
+  baseUrl: string,
+  { operations, prefix, limit }: Peeked,
+): readonly PeekedIntent[] {
+  // Ids are ASCII, so that what begins with the prefix comes before this.
+  const range = prefix ? [prefix, `${prefix}\u{7f}`] : [];
+  const found = operations
+    .flatMap((operation) => read(journalFile(folder), madeSql(prefix), [baseUrl, operation, ...range, limit]))
+    .map(peekedOf)
+    .toSorted((one, other) => (one.createdAt > other.createdAt ? -1 : 1));
+  return limit < 0 ? found : found.slice(0, limit);
+}
+
+/** Keys of the newest journal records of a service that are in doubt, read-only. @throws if there is no journal. */
+export const peekInDoubt = (folder: string, baseUrl: string, limit: number): readonly PeekedIntent[] =>
+  read(journalFile(folder), inDoubtSql, [baseUrl, limit]).map(peekedOf);
+
+const peekedOf = ({ id, created_at }: Readonly<Record<string, unknown>>): PeekedIntent => ({
+  ...{ id: String(id), createdAt: String(created_at) },
+});
 
 /** The newest webhook events received, read-only. @throws if there is no store. */
 export function peekEvents(folder: string, limit: number): readonly { id: string; text: string }[] {

@@ -8,6 +8,8 @@ import {
   writeReservationSum,
 } from './journal-facts.ts';
 import type { Owner } from './owner.ts';
+import { RunningSums } from './running-sums.ts';
+import type { OrderId, ReservedFacts } from './summed-limit.ts';
 
 /**
  * `held`: the money was or may be spent, and the cost is unknown. `settled`: the cost is known. `released`: the money
@@ -15,30 +17,8 @@ import type { Owner } from './owner.ts';
  */
 type ReservationState = 'held' | 'settled' | 'released';
 
-/**
- * Facts that limits may depend on besides the amount. All but the retailers are hashed, because a reservation outlives
- * its order.
- */
-export interface ReservedFacts {
-  /** Retailer names and hosts. */
-  readonly retailers: readonly string[];
-  readonly metadata: readonly string[];
-  readonly products: readonly string[];
-  /** Hash of the canonical recipient. */
-  readonly recipient?: string;
-  /**
-   * Takes the place of `recipient` in a reservation from before the canonical form. Its products have another form as
-   * well.
-   */
-  readonly address?: string;
-}
-
 /** An order to reserve money for. */
-export interface OrderToReserve {
-  /** Idempotency key of the order; for a row of a batch, the row's own key. */
-  readonly key: string;
-  readonly baseUrl: string;
-  readonly account: string;
+export interface OrderToReserve extends OrderId {
   /** Journal key of the intent that places the order: the order's own key, or the batch's key. */
   readonly intent: string;
   /** Ceiling plus fee, cents. */
@@ -240,16 +220,22 @@ export function claimed(
  * within transactions.
  */
 export class ReservationTable {
+  readonly sums: RunningSums;
   readonly #database: Database;
   readonly #tally: Tally;
 
   constructor(database: Database, tally: Tally) {
+    this.sums = new RunningSums(database);
     this.#database = database;
     this.#tally = tally;
   }
 
   /** Upserts reservations by key. @throws DamagedError. */
   write(reservations: readonly Reservation[]): void {
+    if (reservations.length > 0) this.sums.quietly(() => this.#write(reservations));
+  }
+
+  #write(reservations: readonly Reservation[]): void {
     let { rows, times } = this.#known();
     for (const reservation of reservations) {
       const { key, baseUrl, account, at } = reservation;
@@ -267,13 +253,20 @@ export class ReservationTable {
     const { rows, times } = this.#known();
     const old = sumReservations(this.#database, before);
     if (old.rows === 0n) return;
-    this.#database.run('DELETE FROM reservations WHERE at < ?', before);
+    this.sums.quietly(() => this.#database.run('DELETE FROM reservations WHERE at < ?', before));
     writeReservationSum(this.#database, { rows: rows - old.rows, times: times - old.times });
   }
 
   /** @throws DamagedError if a reservation is missing or its time was changed. */
   check(): void {
     const [known, found] = [this.#known(), sumReservations(this.#database)];
+    if (known.rows !== found.rows || known.times !== found.times)
+      throw this.#tally.damaged('reservations are missing from it, or were changed');
+  }
+
+  /** Same as `check`, by the totals that are kept beside the reservations. */
+  checkTotals(): void {
+    const [known, found] = [this.#known(), this.sums.totals()];
     if (known.rows !== found.rows || known.times !== found.times)
       throw this.#tally.damaged('reservations are missing from it, or were changed');
   }

@@ -1,4 +1,4 @@
-import type { DamagedError } from '../platform/errors.ts';
+import { type DamagedError, StorageError } from '../platform/errors.ts';
 import { withoutPrivate } from '../platform/redact/redactor.ts';
 import type { Database, StoredRow } from '../platform/sqlite/database.ts';
 import type { Approvals } from './approvals.ts';
@@ -24,6 +24,9 @@ import {
 } from './reservation-row.ts';
 import { correctedReservations, orderHash, reservedBy, reservingKinds } from './reserved-money.ts';
 import type { Signers } from './signers.ts';
+import { ListedStanding, type Standing, SummedStanding } from './standing.ts';
+import type { OrderId, SummedLimit } from './summed-limit.ts';
+import { VerifiedChain } from './verified-chain.ts';
 
 /** How a journal verifies and signs. */
 interface Signing {
@@ -39,6 +42,11 @@ const comparedMs = 390 * 24 * 3600 * 1000;
 /** Age at which intents may have been purged from the journal, ms. Beyond this age, a missing intent proves nothing. */
 const provenMs = 29 * 24 * 3600 * 1000;
 
+/** How many changes a decision verifies by itself. More are verified once, before it. */
+const maxPending = 32;
+/** Name of the mark of a journal that nobody signs. */
+const ownMark = '';
+
 /** What to reserve, and who decides. */
 export interface Reserving {
   readonly orders: readonly OrderToReserve[];
@@ -46,13 +54,15 @@ export interface Reserving {
   readonly policy?: { readonly hash: string; readonly profile: string };
   /** Start of the period relevant to the decision, ms since the epoch. */
   readonly since: number;
+  /** What the decision wants to know the sums of. */
+  readonly limits?: readonly SummedLimit[];
   /** Verifies what was reserved before. */
   readonly signers?: readonly Signer[];
   /**
    * Decides within the transaction, based on what other processes have reserved by then. Must be synchronous and short.
    * @param fresh lists the orders that still need money reserved. @throws the denial; nothing is written then.
    */
-  admit(fresh: readonly OrderToReserve[], standing: readonly Reservation[]): Admission;
+  admit(fresh: readonly OrderToReserve[], standing: Standing): Admission;
 }
 
 /** What the service reports about a reserved order. */
@@ -102,7 +112,8 @@ export class Reservations {
   }
 
   /** Reserves money for all the orders about to be recorded, or for none. @throws the denial; StorageError. */
-  reserve(reserving: Reserving): Promise<Claimed> {
+  async reserve(reserving: Reserving): Promise<Claimed> {
+    await this.prepare(reserving);
     return this.#database.transaction(() => this.claim(reserving, false));
   }
 
@@ -118,9 +129,8 @@ export class Reservations {
     const fresh = found.filter(({ order, before }) => adds(order, before)).map(({ order }) => order);
     let admission: Admission = {};
     if (fresh.length > 0 && !isForced) {
-      const keys = new Set(fresh.map(idOf));
-      const active = this.standing(since, signers).filter((other) => !keys.has(idOf(other)));
-      const { override, ...rest } = admit(fresh, active);
+      const standing = this.#standingFor({ since, signers }, fresh, found);
+      const { override, ...rest } = admit(fresh, standing);
       admission = { ...rest, override: override && withoutPrivate(override) };
     }
     this.#noteAdmission(fresh, admission);
@@ -136,6 +146,124 @@ export class Reservations {
       keySince: single && this.#keySince(single.before, admission.approval),
       ...(this.#signing.isShared && { reserved: reservedBy(written) }),
     };
+  }
+
+  /**
+   * Brings the sums of limits up to date, so that a decision reads little. A failure is harmless, because a decision adds
+   * up what it lacks.
+   */
+  async prepare({ limits = [], signers = [] }: Pick<Reserving, 'limits' | 'signers'>): Promise<void> {
+    const { sums } = this.#rows;
+    try {
+      if (!this.#needsWork(limits, signers)) return;
+      if (!sums.exist)
+        await this.#database.derivedTransaction(() => {
+          if (!sums.exist) sums.create();
+        });
+      const lacking = limits.filter((limit) => sums.of(limit) === undefined);
+      // Reads before the lock is taken. What changes meanwhile is verified under it.
+      if (lacking.length > 0) this.since(Math.min(...lacking.map(({ begin }) => begin)));
+      await this.#database.derivedTransaction(() => {
+        this.#verify(signers);
+        for (const limit of lacking) sums.keep(limit);
+      });
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+    }
+  }
+
+  #needsWork(limits: readonly SummedLimit[], signers: readonly Signer[]): boolean {
+    const { sums } = this.#rows;
+    if (!sums.exist || limits.some((limit) => sums.of(limit) === undefined)) return true;
+    const pending = this.#signing.isShared
+      ? this.#chain(signers).pending
+      : sums.lastSerial() - (sums.mark(ownMark)?.serial ?? 0);
+    return pending === undefined || pending > maxPending;
+  }
+
+  /** Call within a transaction. @throws DamagedError. */
+  #verify(signers: readonly Signer[]): void {
+    const { sums } = this.#rows;
+    // Another process may have made the copy of a shared database anew.
+    if (!sums.exist) sums.create();
+    if (this.#signing.isShared) this.#chain(signers).advance(() => this.since(this.#comparedSince));
+    else {
+      this.#rows.checkTotals();
+      this.#checkChanges();
+      sums.writeMark(ownMark, { number: 0, hash: '', serial: sums.lastSerial(), mac: '' });
+    }
+  }
+
+  get #comparedSince(): number {
+    return this.#now() - comparedMs;
+  }
+
+  #chain(signers: readonly Signer[]): VerifiedChain {
+    const parts = {
+      ...{ audit: this.#audit, sums: this.#rows.sums, database: this.#database.id },
+      ...{ since: this.#comparedSince, find: (order: OrderId) => this.#find(order) },
+    };
+    return new VerifiedChain(parts, signers);
+  }
+
+  /** Verifies what others have written since the last time. @throws DamagedError. */
+  #checkChanges(): void {
+    const { sums } = this.#rows;
+    for (const change of sums.changes(sums.mark(ownMark)?.serial ?? 0)) {
+      const row = this.#database.get(`${storedReservations} WHERE rowid = ?`, change.place);
+      if (row) this.#intact(row);
+      this.#find(change);
+    }
+  }
+
+  /**
+   * What is reserved and spent, for a decision that takes it as it stands now.
+   * @throws DamagedError; StorageError.
+   */
+  async standingFor(reserving: Pick<Reserving, 'since' | 'limits' | 'signers'>): Promise<Standing> {
+    await this.prepare(reserving);
+    return this.#standingFor(reserving, [], []);
+  }
+
+  /** @param fresh are the orders to decide about. @param found has their reservations. */
+  #standingFor(
+    { since, signers = [] }: Pick<Reserving, 'since' | 'signers'>,
+    fresh: readonly OrderId[],
+    found: readonly { readonly order: OrderId; readonly before: Reservation | undefined }[],
+  ): Standing {
+    const ids = new Set(fresh.map(idOf));
+    const isFresh = (order: OrderId): boolean => ids.has(idOf(order));
+    if (!this.#isAsEntered(signers))
+      return new ListedStanding(this.standing(since, signers).filter((one) => !isFresh(one)));
+    const excluded = new Map<string, Reservation>();
+    for (const { order, before } of found) if (before && isFresh(order)) excluded.set(idOf(order), before);
+    const reader = {
+      sums: this.#rows.sums,
+      find: (order: OrderId) => this.#find(order),
+      recount: (limit: SummedLimit) => {
+        this.since(limit.begin);
+        return this.#rows.sums.recount(limit);
+      },
+      withApproval: (approval: string) =>
+        this.#database
+          .all(`${storedReservations} WHERE approval = ? ORDER BY at, key`, approval)
+          .map((row) => this.#intact(row)),
+    };
+    return new SummedStanding(reader, fresh, [...excluded.values()]);
+  }
+
+  /** Whether the sums say what is reserved: all is as it was entered. @throws DamagedError. */
+  #isAsEntered(signers: readonly Signer[]): boolean {
+    if (!this.#rows.sums.exist) return false;
+    this.#rows.checkTotals();
+    if (this.#signing.isShared) return this.#chain(signers).holds;
+    this.#checkChanges();
+    return true;
+  }
+
+  /** Says which running sums are not what the reservations come to, one line each. @throws StorageError. */
+  sumProblems(): string[] {
+    return this.#rows.sums.problems();
   }
 
   /** When the key may first have been used; undefined if only this attempt has used it. */
@@ -171,7 +299,7 @@ export class Reservations {
 
   /** Reservations that the audit chain has otherwise. @throws DamagedError. */
   altered(signers: readonly Signer[]): Reservation[] {
-    return this.standing(this.#now() - comparedMs, signers).filter(({ isAltered }) => isAltered);
+    return this.standing(this.#comparedSince, signers).filter(({ isAltered }) => isAltered);
   }
 
   /** The reservation of an order, found by order id or by idempotency key at a service. @throws DamagedError. */
@@ -208,9 +336,14 @@ export class Reservations {
    */
   giveBack(intent: IntentRow): void {
     const { key, baseUrl, account } = orderOf(intent);
+    const own = this.#find(orderOf(intent));
     // Money that another attempt spent with the same key stays reserved.
-    for (const reservation of this.#held(baseUrl, account))
-      if (reservation.intents.includes(key) && reservation.orderId === undefined)
+    for (const reservation of own ? [own] : this.#held(baseUrl, account, key))
+      if (
+        reservation.state === 'held' &&
+        reservation.intents.includes(key) &&
+        reservation.orderId === undefined
+      )
         this.#drop(reservation, key);
     this.#noteReturned(baseUrl);
   }
@@ -312,9 +445,11 @@ export class Reservations {
     this.#returned.clear();
   }
 
-  #held(baseUrl: string, account: string): Reservation[] {
-    const sql = `${storedReservations} WHERE state = 'held' AND base_url = ? AND account = ?`;
-    return this.#database.all(sql, baseUrl, account).map((row) => this.#intact(row));
+  /** @param intent limits it to reservations that may be of this intent. */
+  #held(baseUrl: string, account: string, intent = ''): Reservation[] {
+    const sql = `${storedReservations} WHERE state = 'held' AND base_url = ? AND account = ? AND instr(intents, ?) > 0`;
+    const part = JSON.stringify(intent).slice(1, -1);
+    return this.#database.all(sql, baseUrl, account, part).map((row) => this.#intact(row));
   }
 
   #dropAll(order: OrderId, intents: ReadonlySet<string>): void {
@@ -370,7 +505,6 @@ interface Claimed {
 }
 
 type OrderToCover = OrderId & Pick<OrderToReserve, 'intent' | 'cents' | 'feeCents'>;
-type OrderId = Pick<OrderToReserve, 'key' | 'baseUrl' | 'account'>;
 
 const orderOf = ({ key, base_url: baseUrl, account }: IntentRow): OrderId => ({
   key: String(key),

@@ -4,6 +4,7 @@ import { isSignedBy, recordOfRow } from './audit-record.ts';
 import { paidAccount, type Signer } from './journal-record.ts';
 import type { Mac } from './mac.ts';
 import type { Reservation } from './reservation-row.ts';
+import type { OrderId } from './summed-limit.ts';
 
 /** Kinds of entries that say what is reserved, and what of it is not spent. */
 export const reservingKinds = ['intent', 'refused', 'responded', 'counted'] as const;
@@ -47,14 +48,17 @@ type Row = Readonly<Record<string, unknown>>;
  * smaller, but cannot take them out of the chain that this machine knows, nor sign that less was spent. Pure.
  * @param found are the reservations since a time. @param rows are the chain's entries of `reservingKinds` since then, in chain
  * order. @param signers verify the entries of their accounts; those of other accounts count as they stand.
+ * @param only names the orders that the rows are complete for, as `reservedId` does; undefined for all.
  */
 export function correctedReservations(
   found: readonly Reservation[],
   rows: readonly Row[],
   signers: readonly Signer[],
   since: number,
+  only?: ReadonlySet<string>,
 ): Reservation[] {
   const floors = floorsOf(rows, signers);
+  if (only) for (const id of floors.keys()) if (!only.has(id)) floors.delete(id);
   const corrected = found.map((one) => {
     const id = idOf(one.baseUrl, one.account, orderHash(one.key));
     const floor = floors.get(id);
@@ -85,6 +89,28 @@ function correctedBy(floor: Floor, found: Reservation | undefined): Reservation 
   };
 }
 
+/** Names a reservation in `only`. */
+export const reservedId = ({ baseUrl, account, key }: OrderId): string =>
+  idOf(baseUrl, account, orderHash(key));
+
+/** Names the intent that an entry is about. */
+export const intentId = ({ service, key }: Row): string => JSON.stringify([service, key]);
+
+/** The orders that an entry of `reservingKinds` names, each by its id and the hash of its key. */
+export function ordersIn(
+  row: Row,
+): { readonly id: string; readonly order: string; readonly account: string }[] {
+  const { detail, account } = entryOf(row);
+  const orders: unknown = row.kind === 'counted' ? detail.orders : Object(detail.reserved).orders;
+  if (!Array.isArray(orders) || account === undefined) return [];
+  return orders.flatMap((one: unknown) => {
+    const [order]: readonly unknown[] = Array.isArray(one) ? one : [];
+    return typeof order === 'string'
+      ? [{ id: idOf(String(row.service), account, order), order, account }]
+      : [];
+  });
+}
+
 /** An entry of the chain, with its detail parsed once. */
 interface Entry {
   readonly row: Row;
@@ -107,7 +133,7 @@ function floorsOf(rows: readonly Row[], signers: readonly Signer[]): Map<string,
       counted.push(entry);
       continue;
     }
-    const id = JSON.stringify([row.service, row.key]);
+    const id = intentId(row);
     const known = intents.get(id);
     if (known) known.push(entry);
     else intents.set(id, [entry]);

@@ -22,6 +22,11 @@ export async function verifiedReservations(
   return reservations.standing(since, isShared ? await verifiersOf(context) : []);
 }
 
+/** Says which running sums of limits are not what a recount gives, one line each. @throws StorageError. */
+export async function wrongSums(context: OrderContext): Promise<readonly string[]> {
+  return (await context.journal()).reservations.sumProblems();
+}
+
 /** Says which reservations of a shared journal were taken away or changed, one line each. @throws StorageError. */
 export async function alteredReservations(context: OrderContext): Promise<readonly string[]> {
   const { reservations, isShared } = await context.journal();

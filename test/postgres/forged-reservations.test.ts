@@ -1,6 +1,9 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { macUnder } from '../../src/journal/mac.ts';
 import type { Reservation } from '../../src/journal/reservation-row.ts';
+import { loadSqlite } from '../../src/platform/sqlite/load.ts';
 import { makeKey, requestIdIn } from '../support/approval-workspace.ts';
 import { type Forger, forge, like } from '../support/forge.ts';
 import { hasPostgres, useServer } from '../support/postgres.ts';
@@ -8,6 +11,28 @@ import { errand } from '../support/run.ts';
 import { errorOf } from '../support/shopping.ts';
 import type { Workspace } from '../support/workspace.ts';
 import { Team } from './team.ts';
+
+const marked = ['reservation_marks', 'reservation_entries', 'limit_sums', 'reservation_totals'];
+
+/** Runs statements on a machine's copy. */
+function change(file: string, sql: string): void {
+  const Sqlite = loadSqlite();
+  const copy = new Sqlite(file);
+  copy.exec(sql);
+  copy.close();
+}
+
+/** What a machine's copy has verified and summed up by now. */
+function snapshot(file: string): { putBack(): void } {
+  change(
+    file,
+    marked
+      .map((name) => `DROP TABLE IF EXISTS old_${name}; CREATE TABLE old_${name} AS SELECT * FROM ${name}`)
+      .join(';'),
+  );
+  const putBack = marked.map((name) => `DELETE FROM ${name}; INSERT INTO ${name} SELECT * FROM old_${name}`);
+  return { putBack: () => change(file, `${putBack.join(';')}; DELETE FROM reservation_changes`) };
+}
 
 describe.skipIf(!hasPostgres)('a limit, whatever the role of the database does to the reservations', () => {
   const server = useServer();
@@ -73,6 +98,42 @@ describe.skipIf(!hasPostgres)('a limit, whatever the role of the database does t
     const verified = await errand(buyer, ['audit', 'verify', '-o', 'json']);
     expect([verified.code, verified.stdout]).toEqual([7, expect.stringContaining('"reservation"')]);
     expect((await errand(team.machine(), ['doctor'])).stdout).toContain('is gone or was changed');
+  });
+
+  /** What somebody may do, on a machine, to the mark up to which it has verified the reservations. */
+  const marks: [string, string][] = [
+    [
+      'is at the end',
+      'UPDATE reservation_marks SET number = (SELECT max(number) FROM audit), serial = 1000000',
+    ],
+    ['is of another time', "UPDATE reservation_marks SET number = 0, hash = '', serial = 0"],
+    [
+      'is that of the newest entry',
+      `UPDATE reservation_marks SET number = (SELECT max(number) FROM audit),
+         hash = (SELECT hash FROM audit ORDER BY number DESC LIMIT 1),
+         serial = (SELECT max(serial) FROM reservation_changes)`,
+    ],
+    ['is gone, and so are the changes', 'DELETE FROM reservation_marks; DELETE FROM reservation_changes'],
+    ['is there, and the entries are forgotten', 'DELETE FROM reservation_entries'],
+    ['is there, and the sums are gone', 'DELETE FROM limit_sums'],
+    ['is older than the chain', ''],
+  ];
+
+  test.each(marks)('per_day holds where the mark of this machine %s', async (_, sql) => {
+    const { team, buyer } = await spent('limits: { per_day: $60 }');
+    await refused(team, buyer);
+    const state = String(buyer.environment.ERRAND_STATE_DIR);
+    const copy = readdirSync(state, { withFileTypes: true }).find(
+      (one) => one.isDirectory() && one.name.startsWith('team-'),
+    );
+    const file = join(state, String(copy?.name), 'journal.db');
+    const older = snapshot(file);
+    // The other order is of another machine, and its reservation is made smaller.
+    await forge(team.machine(), rows({ cents: 1, counted: 1 }));
+    await refused(team, buyer);
+    if (sql === '') older.putBack();
+    else change(file, sql);
+    for (const workspace of [buyer, team.machine()]) await refused(team, workspace);
   });
 
   test('a limit of a part of the orders holds where a reservation says that it is of another', async () => {

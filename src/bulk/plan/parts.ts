@@ -1,5 +1,5 @@
+import { isRetailer } from '../../journal/summed-limit.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { isRetailer } from '../../spending/policy/facts.ts';
 import { isInShard, type Shard, shardLine } from '../check/check.ts';
 import { rowsText } from '../check/row-sample.ts';
 import { isNew, rangesText } from './file.ts';

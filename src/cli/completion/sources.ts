@@ -4,7 +4,7 @@ import { peekSettings, type SettingsPeek } from '../../config/peek.ts';
 import type { Settings } from '../../config/resolve.ts';
 import { embeddedUrl } from '../../config/stored.ts';
 import { type JournalPlace, journalFolder } from '../../journal/journal-tables.ts';
-import { peekApprovals, peekEvents, peekJournal, peekUploads } from '../../journal/peek.ts';
+import { peekApprovals, peekEvents, peekInDoubt, peekMade, peekUploads } from '../../journal/peek.ts';
 import { openReader } from '../../platform/sqlite/load.ts';
 import type { RecordSource, SourceName } from '../../run/option.ts';
 import { type Kind, peekRetailers, peekSandbox } from '../../sandbox/peek.ts';
@@ -42,22 +42,17 @@ const records =
   async (known, sought) => {
     const { service } = known.settings;
     if (service?.baseUrl !== embeddedUrl) {
-      const made = await intents(known, { ...sought, limit: -1 });
-      const found = made.flatMap(({ orderId, operation, createdAt }) =>
-        orderId?.startsWith(sought.prefix) && makers[kind]?.includes(operation)
-          ? [{ value: orderId, text: `placed ${createdAt.slice(0, 16)}Z` }]
-          : [],
-      );
-      return sought.limit < 0 ? found : found.slice(0, sought.limit);
+      const operations = makers[kind] ?? [];
+      if (!service || operations.length === 0) return [];
+      return peekMade(known.stateDir, service.baseUrl, { ...sought, operations })
+        .filter(({ id }) => id.startsWith(sought.prefix))
+        .map(({ id, createdAt }) => ({ value: id, text: `placed ${createdAt.slice(0, 16)}Z` }));
     }
     if (service.apiKey === undefined) return [];
     const { apiKey } = service;
     const found = peekSandbox(openReader, known.stateDir, apiKey, kind, sought.limit, sought.prefix);
     return found.map(({ id, text }) => ({ value: id, text }));
   };
-
-const intents = async ({ settings: { service }, stateDir }: Known, { limit: max }: Sought) =>
-  service ? peekJournal(stateDir, service.baseUrl, max) : [];
 
 const named = (names: ReadonlyMap<string, string>): readonly Candidate[] =>
   [...names].map(([value, text]) => ({ value, text }));
@@ -70,10 +65,13 @@ const recordSources = {
   returns: records('returns'),
   approvals: async ({ stateDir }, { limit: max }) =>
     peekApprovals(stateDir, max).map(({ id, text }) => ({ value: id, text })),
-  intents: async (known, sought) =>
-    (await intents(known, sought))
-      .filter(({ state }) => state === 'intended')
-      .map(({ key, createdAt }) => ({ value: key, text: `in doubt since ${createdAt.slice(0, 16)}Z` })),
+  intents: async ({ settings: { service }, stateDir }, { limit: max }) =>
+    service
+      ? peekInDoubt(stateDir, service.baseUrl, max).map(({ id, createdAt }) => ({
+          value: id,
+          text: `in doubt since ${createdAt.slice(0, 16)}Z`,
+        }))
+      : [],
 } as const satisfies Readonly<Record<RecordSource, Source>>;
 
 /** Known records of a kind with this id prefix; empty if they cannot be read. */

@@ -2,17 +2,16 @@ import { defineCommand } from '../../cli/define.ts';
 import { readFileLines } from '../../cli/read-lines.ts';
 import type { Column } from '../../format/result.ts';
 import { ChainCheck, type Finding } from '../../journal/audit-check.ts';
-import { recordOfRow } from '../../journal/audit-record.ts';
 import { exitCodes, StorageError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { examinePublished, isFirstSight } from '../../spending/policy/published.ts';
-import { alteredReservations } from '../../spending/verified-reservations.ts';
+import { alteredReservations, wrongSums } from '../../spending/verified-reservations.ts';
 
 export const verify = defineCommand({
   name: 'verify',
   summary: 'Prove that no record was changed, removed or reordered',
   description:
-    'Walks the chain: each record holds a hash over itself and the record before it. The chain is tamper-evident, not tamper-proof: whoever can write to this machine can rebuild all of it, or cut off its end, and only a hash that was kept elsewhere (`audit head`) shows that. --head proves that the record with that hash, and all before it, are unchanged. The journal counts its intents, so verify also detects a chain that has lost some; an export has no such count. The intents of the API key in use are signed under it, and so are the chain up to them and, where machines share a database, how they ended: what somebody without that key wrote is named. Where machines share a database, the reservations of limits are compared with the chain, and the published policy is verified too: its signature, its signer, and that it is the last that was published.',
+    'Walks the chain: each record holds a hash over itself and the record before it. The chain is tamper-evident, not tamper-proof: whoever can write to this machine can rebuild all of it, or cut off its end, and only a hash that was kept elsewhere (`audit head`) shows that. --head proves that the record with that hash, and all before it, are unchanged. The journal counts its intents, so verify also detects a chain that has lost some; an export has no such count. The intents of the API key in use are signed under it, and so are the chain up to them and, where machines share a database, how they ended: what somebody without that key wrote is named. The running sums of limits are compared with a recount. Where machines share a database, the reservations of limits are compared with the chain, and the published policy is verified too: its signature, its signer, and that it is the last that was published.',
   options: {
     head: {
       kind: 'text',
@@ -41,7 +40,7 @@ export const verify = defineCommand({
   readsOnly: true,
   exitCodes: {
     2: 'the file holds no record, or cannot be read: it proves nothing',
-    7: 'a record was changed, is missing or stands elsewhere, is not signed, --head is not in the chain, a reservation is gone or was changed, or the published policy is not what its publisher signed last',
+    7: 'a record was changed, is missing or stands elsewhere, is not signed, --head is not in the chain, a reservation is gone or was changed, a running sum of a limit is not what a recount gives, or the published policy is not what its publisher signed last',
   },
   related: ['audit head', 'audit export', 'audit log'],
   async run(context, { head, file }) {
@@ -85,7 +84,8 @@ async function walk(context: Context, check: ChainCheck): Promise<void> {
   await journal.refresh('anew');
   const recorded = journal.recorded();
   try {
-    for (const row of journal.audit.rows()) check.take(recordOfRow(row), row.hides_text === 0);
+    for (const { record, isExact, expected } of journal.audit.checkedRecords())
+      check.take(record, isExact, expected);
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
     check.breakOff(error.message);
@@ -94,7 +94,7 @@ async function walk(context: Context, check: ChainCheck): Promise<void> {
 }
 
 async function reservationFindings(context: Context): Promise<Finding[]> {
-  const altered = await alteredReservations(context);
+  const altered = [...(await alteredReservations(context)), ...(await wrongSums(context))];
   return altered.map((message) => ({ number: null, finding: 'reservation', message }));
 }
 

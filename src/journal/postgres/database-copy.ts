@@ -40,6 +40,7 @@ export class DatabaseCopy extends Database {
     this.execute('PRAGMA synchronous = NORMAL');
     if (this.version() !== this.options.migrations.length || !this.#hasAllTables())
       this.attempt(() => this.#recreateTables());
+    this.index();
     this.execute(watchSql(this.options.mirror));
     this.attempt(() => this.leases.noteOwn());
   }

@@ -67,6 +67,11 @@ export class SharedDatabase extends DatabaseCopy {
     return this.#inTurn.run(() => this.#commit(work));
   }
 
+  override derivedTransaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
+    // A copy syncs no commit, because it may be lost at any time.
+    return this.#inTurn.run(() => super.transaction(work, ..._));
+  }
+
   /** Also ends the lease, so that nobody has to wait for it to expire. */
   override async close(): Promise<void> {
     await this.#inTurn.idle();

@@ -20,6 +20,11 @@ export type Migration = string | ((database: Database) => void);
 export interface DatabaseOptions {
   /** Run in order, each once. */
   readonly migrations: readonly Migration[];
+  /**
+   * Indexes beyond those of the migrations, by name. They are made where they are missing, and change no version, so that
+   * an earlier program goes on with the file.
+   */
+  readonly indexes?: Readonly<Record<string, string>>;
   readonly waiting?: Waiting;
   /** Called before an empty database gets its first tables. Throws if the database must not be empty. */
   readonly beforeFirst?: () => void;
@@ -122,6 +127,14 @@ export class Database {
     });
   }
 
+  /**
+   * Same as `unsyncedTransaction`, for tables derived from the others. They are no part of a database shared between
+   * machines: each machine writes its own.
+   */
+  derivedTransaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
+    return this.unsyncedTransaction(work, ..._);
+  }
+
   /** Runs part of a transaction: if `work` throws, only that part is rolled back. */
   savepoint<T>(work: () => T, ..._: Synchronous<T>): T {
     this.#guarded(() => this.#sqlite.exec('SAVEPOINT attempt'));
@@ -159,6 +172,23 @@ export class Database {
     const latest = this.#options.migrations.length;
     if (this.version() > latest) throw new DatabaseError(this.file, 'newer', 'a newer errand has changed it');
     if (this.version() < latest) this.#attempt(() => this.migrate());
+    this.index();
+  }
+
+  /** Makes the indexes that are missing. */
+  protected index(): void {
+    const wanted = Object.entries(this.#options.indexes ?? {});
+    const count =
+      "SELECT count(*) AS found FROM sqlite_master WHERE type = 'index' AND name IN (SELECT value FROM json_each(?))";
+    const names = JSON.stringify(wanted.map(([name]) => name));
+    if (wanted.length === 0 || this.get(count, names)?.found === wanted.length) return;
+    try {
+      this.#attempt(() => {
+        for (const [name, on] of wanted) this.execute(`CREATE INDEX IF NOT EXISTS ${name} ON ${on}`);
+      });
+    } catch {
+      // Without it reads are slower, and the next program to open the file makes it.
+    }
   }
 
   protected configure(): void {

@@ -5,7 +5,8 @@ import { sha256 } from '../../format/canonical.ts';
 import { canonicalNeed, contentIn } from '../../format/canonical-need.ts';
 import { pages } from '../../http/paging.ts';
 import type { Intent, JournalRecord } from '../../journal/journal-record.ts';
-import type { OrderToReserve, ReservedFacts } from '../../journal/reservation-row.ts';
+import type { OrderToReserve } from '../../journal/reservation-row.ts';
+import { isHost, type ReservedFacts } from '../../journal/summed-limit.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import { nearestWord } from '../../platform/near-words.ts';
 import type { OrderContext } from '../../run/order-context.ts';
@@ -148,13 +149,6 @@ export function rowKeysOf(body: Fields): string[] {
 
 const textCells = (cells: Fields): Record<string, string> =>
   Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, String(cell ?? '')]));
-
-/** Whether a name in a policy is a host. A host needs no lookup at the service. */
-const isHost = (name: string): boolean => name.includes('.');
-
-/** Whether a name in a policy is one of the names a retailer is known by. A host also matches its subdomains. */
-export const isRetailer = (name: string, known: readonly string[]): boolean =>
-  known.some((one) => one === name || (isHost(name) && one.endsWith(`.${name}`)));
 
 /**
  * A host in the form in which it is listed among the names of a retailer. A host without a dot gets a prefix, because

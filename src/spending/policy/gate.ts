@@ -4,8 +4,10 @@ import { formatMoney } from '../../format/money.ts';
 import { referenceKey } from '../../journal/attempts.ts';
 import type { Intent, Signer } from '../../journal/journal-record.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
-import type { Admission, OrderToReserve, Reservation } from '../../journal/reservation-row.ts';
+import type { Admission, OrderToReserve } from '../../journal/reservation-row.ts';
 import type { Reserving } from '../../journal/reservations.ts';
+import { ListedStanding, type Standing } from '../../journal/standing.ts';
+import type { SummedLimit } from '../../journal/summed-limit.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { carriedApproval } from '../approval/carried.ts';
@@ -20,7 +22,7 @@ import type { Policy, Verdict } from './policy.ts';
 import { duplicatesRule, periodsAt } from './policy.ts';
 import { against, findingText, PolicyDenial } from './refusal.ts';
 import { settleUnsettled } from './settle.ts';
-import { findingOf, judge } from './verdict.ts';
+import { findingOf, judge, summedLimits } from './verdict.ts';
 
 /** An order or batch about to be sent. */
 export interface ProposedOrder {
@@ -45,7 +47,6 @@ export class Gate {
   readonly #upload: readonly SpendingOrder[] | undefined;
   readonly #reason: string | undefined;
   readonly #approvals: GateApprovals;
-  readonly #signers: readonly Signer[];
   #overridden: Overridden | undefined;
   #isSettled = false;
   #verdict: Verdict | undefined;
@@ -73,8 +74,8 @@ export class Gate {
     this.#upload = upload;
     this.#reason = reason;
     this.#approvals = approvals;
-    this.#signers = signers;
     const since = (): number => this.#since();
+    const limits = (): SummedLimit[] => this.#limits();
     this.reserving = {
       orders: orders.map(reserved),
       signers,
@@ -82,18 +83,22 @@ export class Gate {
       get since() {
         return since();
       },
-      admit: (fresh, active) => this.#admit(fresh, active),
+      get limits() {
+        return limits();
+      },
+      admit: (fresh, standing) => this.#admit(fresh, standing),
     };
   }
 
   /** Evaluates the policy without reserving anything. @throws StorageError if the journal cannot be read. */
   async preview(): Promise<Verdict> {
-    const active = journalExists(this.#context.settings)
-      ? (await this.#context.journal()).reservations.standing(this.#since(), this.#signers)
-      : [];
-    const verdict = this.#judge(this.#orders, active);
-    return verdict.outcome === 'needs_approval' && journalExists(this.#context.settings)
-      ? this.#approvals.withApprovals(verdict, active)
+    const hasJournal = journalExists(this.#context.settings);
+    const standing = hasJournal
+      ? await (await this.#context.journal()).reservations.standingFor(this.reserving)
+      : new ListedStanding([]);
+    const verdict = this.#judge(this.#orders, standing);
+    return verdict.outcome === 'needs_approval' && hasJournal
+      ? this.#approvals.withApprovals(verdict, standing)
       : verdict;
   }
 
@@ -147,31 +152,37 @@ export class Gate {
     this.#verdict = undefined;
   }
 
-  #admit(fresh: readonly OrderToReserve[], active: readonly Reservation[]): Admission {
+  #admit(fresh: readonly OrderToReserve[], standing: Standing): Admission {
     const keys = new Set(fresh.map(({ key }) => key));
     const verdict = this.#judge(
       this.#orders.filter(({ key }) => keys.has(key)),
-      active,
+      standing,
     );
     this.#verdict = verdict;
     checkUnchanged(this.#context);
     if (verdict.outcome === 'allowed' || verdict.outcome === 'warned') return {};
     if (this.#overridden?.covers(verdict)) return { override: this.#overridden.reason };
     const isOpen = verdict.outcome === 'needs_approval' || this.#reason !== undefined;
-    const approval = isOpen ? this.#approvals.covering(verdict, active) : undefined;
+    const approval = isOpen ? this.#approvals.covering(verdict, standing) : undefined;
     if (!approval) throw new PolicyDenial(this.#context, verdict);
     const { id, override } = approval.request;
     return { approval: id, override: override ?? undefined };
   }
 
-  #judge(fresh: readonly SpendingOrder[], all: readonly Reservation[]): Verdict {
+  #limits(): SummedLimit[] {
+    const [first] = this.#orders;
+    if (!first) return [];
+    const periods = periodsAt(this.#context.clock.now(), this.#policy.timeZone);
+    return summedLimits(this.#policy, periods, first.isRehearsal);
+  }
+
+  #judge(fresh: readonly SpendingOrder[], standing: Standing): Verdict {
     const now = this.#context.clock.now();
-    const isRehearsal = fresh[0]?.isRehearsal;
     return judge({
       policy: this.#policy,
       fresh,
       upload: this.#upload,
-      active: all.filter((one) => one.isRehearsal === isRehearsal),
+      standing,
       periods: periodsAt(now, this.#policy.timeZone),
       now,
     });

@@ -8,13 +8,14 @@ import { paidAccount } from '../../journal/journal-record.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import type { Reservation } from '../../journal/reservation-row.ts';
 import type { Reading } from '../../journal/reservations.ts';
+import { ListedStanding } from '../../journal/standing.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { chargeOf } from '../price-of-order.ts';
 import { verifiedReservations } from '../verified-reservations.ts';
 import { rowKeysOf } from './facts.ts';
 import { type Policy, periodsAt, scopeText } from './policy.ts';
-import { usedIn } from './verdict.ts';
+import { periodOf, summedLimit } from './verdict.ts';
 
 /** Maximum number of orders read individually because the order list does not contain them. */
 const maxSingleReads = 20;
@@ -165,12 +166,13 @@ export async function shownUsage(
   const hasJournal = journalExists(context.settings);
   if (refresh && hasJournal) await settleUnsettled(context, since);
   const all = hasJournal ? await verifiedReservations(context, since) : [];
-  const active = all.filter((one) => one.isRehearsal === isRehearsal);
-  const open = active.filter(({ state }) => state === 'held');
+  const standing = new ListedStanding(all);
+  const open = new ListedStanding(all.filter(({ state }) => state === 'held'));
   return policy.limits.flatMap(({ rule, kind, max, scope }) => {
-    if (kind !== 'per_day' && kind !== 'per_month') return [];
-    const period = kind === 'per_day' ? periods.day : periods.month;
-    const used = usedIn(active, scope, period);
+    const period = periodOf(kind, periods);
+    if (!period) return [];
+    const summed = summedLimit(scope, period, isRehearsal);
+    const used = standing.used(summed);
     return {
       rule,
       applies_to: scopeText(scope) ?? null,
@@ -178,7 +180,7 @@ export async function shownUsage(
       resets_at: new Date(period.end).toISOString(),
       limit_cents: max,
       used_cents: used,
-      open_cents: usedIn(open, scope, period),
+      open_cents: open.used(summed),
       left_cents: Math.max(0, max - used),
       used_share: max === 0 ? 1 : Math.round((used / max) * 1000) / 1000,
     };

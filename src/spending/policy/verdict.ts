@@ -2,7 +2,9 @@ import { canonicalPage } from '../../format/canonical-product.ts';
 import { formatMoney } from '../../format/money.ts';
 import { durationText } from '../../format/time.ts';
 import type { Reservation } from '../../journal/reservation-row.ts';
-import { isRetailer, metadataHash, type SpendingOrder } from './facts.ts';
+import type { Standing } from '../../journal/standing.ts';
+import { isRetailer, type SummedLimit } from '../../journal/summed-limit.ts';
+import { metadataHash, type SpendingOrder } from './facts.ts';
 import type { Period, Periods } from './policy.ts';
 import {
   comparable,
@@ -25,10 +27,8 @@ export interface Judged {
   readonly fresh: readonly SpendingOrder[];
   /** All orders of the upload; undefined for a single order. */
   readonly upload: readonly Pick<SpendingOrder, 'cents' | 'facts'>[] | undefined;
-  /**
-   * Other reservations and spending. They are all for live orders, or all for rehearsals, like the orders being judged.
-   */
-  readonly active: readonly Reservation[];
+  /** Other reservations and spending. */
+  readonly standing: Standing;
   readonly periods: Periods;
   /** Ms since the epoch. */
   readonly now: number;
@@ -74,43 +74,48 @@ const rank = ({ outcome }: Pick<Finding, 'outcome'>): number => outcomes.indexOf
 const sumOf = (orders: readonly Pick<SpendingOrder, 'cents'>[]): number =>
   orders.reduce((sum, { cents }) => sum + cents, 0);
 
-/**
- * Returns a function that tests whether a limit applies to an order. It hashes the limit's metadata only once, because
- * a month may contain many orders.
- */
-function belongsTo(
-  scope: Scope | undefined,
-): (order: Pick<SpendingOrder, 'facts'> & Pick<Reservation, 'isAltered'>) => boolean {
+/** Returns a function that tests whether a limit applies to an order. It hashes the limit's metadata only once. */
+function belongsTo(scope: Scope | undefined): (order: Pick<SpendingOrder, 'facts'>) => boolean {
   const retailer = scope?.retailer;
-  const metadata = Object.entries(scope?.metadata ?? {}).map(metadataHash);
-  return ({ facts, isAltered }) =>
-    isAltered ||
-    ((retailer === undefined || isRetailer(retailer, facts.retailers)) &&
-      metadata.every((pair) => facts.metadata.includes(pair)));
+  const metadata = metadataOf(scope);
+  return ({ facts }) =>
+    (retailer === undefined || isRetailer(retailer, facts.retailers)) &&
+    metadata.every((pair) => facts.metadata.includes(pair));
 }
 
-/** The amount reserved and spent in a period, cents. */
-export function usedIn(
-  active: readonly Reservation[],
+const metadataOf = (scope: Scope | undefined): string[] =>
+  Object.entries(scope?.metadata ?? {}).map(metadataHash);
+
+/** What a limit of the orders in its scope adds up. @param isRehearsal live orders and rehearsals have sums of their own. */
+export const summedLimit = (
   scope: Scope | undefined,
   { begin, end }: Period,
-): number {
-  const isInScope = belongsTo(scope);
-  return active.reduce(
-    (sum, one) => (one.at >= begin && one.at < end && isInScope(one) ? sum + one.counted : sum),
-    0,
-  );
-}
+  isRehearsal: boolean,
+): SummedLimit => ({
+  ...{ isRehearsal, begin, end, retailer: scope?.retailer, metadata: metadataOf(scope) },
+});
+
+/** The sums that the limits of a policy need. */
+export const summedLimits = ({ limits }: Policy, periods: Periods, isRehearsal: boolean): SummedLimit[] =>
+  limits.flatMap(({ kind, scope }) => {
+    const period = periodOf(kind, periods);
+    return period ? [summedLimit(scope, period, isRehearsal)] : [];
+  });
+
+/** The period of a limit; undefined if it has none. */
+export const periodOf = (kind: Limit['kind'], { day, month }: Periods): Period | undefined =>
+  kind === 'per_day' ? day : kind === 'per_month' ? month : undefined;
 
 function judgeLimit(
   limit: Limit,
   judged: Judged,
   add: (found: FindingDraft, row: number | undefined) => void,
 ): void {
-  const { fresh, upload, active, periods, policy } = judged;
+  const { fresh, upload, standing, periods, policy } = judged;
   const isInScope = belongsTo(limit.scope);
   const inScope = fresh.filter(isInScope);
-  if (inScope.length === 0) return;
+  const [first] = inScope;
+  if (!first) return;
   const maxText = formatMoney(limit.max);
   switch (limit.kind) {
     case 'per_order':
@@ -145,7 +150,7 @@ function judgeLimit(
     default: {
       const period = limit.kind === 'per_day' ? periods.day : periods.month;
       const when = `${period.name}${policy.timeZone === 'UTC' ? '' : ` (${policy.timeZone})`}`;
-      let used = usedIn(active, limit.scope, period);
+      let used = standing.used(summedLimit(limit.scope, period, first.isRehearsal));
       for (const { cents, row } of inScope) {
         const isOver = cents > limit.max - used;
         const found = money(limit, isOver, used, cents);
@@ -270,7 +275,8 @@ function matchesGlob(glob: string, text: string): boolean {
  */
 function duplicateFinder({
   policy: { duplicates },
-  active,
+  fresh,
+  standing,
   now,
 }: Judged): (order: SpendingOrder) => FindingDraft | undefined {
   if (!duplicates) return () => undefined;
@@ -283,8 +289,10 @@ function duplicateFinder({
   };
   const places = new Map<string, string>();
   let altered: string | undefined;
-  for (const one of active) {
-    if (hasBoughtNothing(one) || one.at <= now - withinMs) continue;
+  const [first] = fresh;
+  const facts = fresh.flatMap((one) => [one.facts, ...(one.earlier ? [one.earlier] : [])]);
+  for (const one of first ? standing.like(facts, now - withinMs, first.isRehearsal) : []) {
+    if (hasBoughtNothing(one)) continue;
     const earlier = `${one.orderId ?? one.key} of ${new Date(one.at).toISOString().slice(0, 16)}Z`;
     // What it was for is not known any more.
     if (one.isAltered) altered = `${earlier}, whose reservation was changed`;

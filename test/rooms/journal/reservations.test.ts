@@ -28,15 +28,15 @@ const order = (key: string, cents: number, of = key): OrderToReserve => ({
   facts: { retailers: [], metadata: [], products: [], address: '' },
 });
 
+const everything = { isRehearsal: false, begin: 0, end: 1e15, retailer: undefined, metadata: [] };
+
 /** Admits orders up to a total. */
 const upTo = (most: number, ...orders: OrderToReserve[]): Reserving => ({
   orders,
   since: 0,
+  limits: [everything],
   admit: (fresh, standing) => {
-    const sum = [...fresh.map(({ cents }) => cents), ...standing.map(({ counted }) => counted)].reduce(
-      (a, b) => a + b,
-      0,
-    );
+    const sum = fresh.reduce((cents, one) => cents + one.cents, standing.used(everything));
     if (sum > most) throw new Error(`${sum} is over ${most}`);
     return {};
   },

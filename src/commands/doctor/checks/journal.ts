@@ -8,7 +8,7 @@ import { settlingCommands, unfinishedLine } from '../../../orders/unfinished.ts'
 import { DamagedError } from '../../../platform/errors.ts';
 import type { Context } from '../../../run/context.ts';
 import { unnamedService } from '../../../run/context-flags.ts';
-import { alteredReservations, verifiersOf } from '../../../spending/verified-reservations.ts';
+import { alteredReservations, verifiersOf, wrongSums } from '../../../spending/verified-reservations.ts';
 import { type Check, type Finding, info, ok, problem, problemOf } from '../check.ts';
 
 export const journal: Check = {
@@ -34,6 +34,12 @@ export const journal: Check = {
         return problem(
           altered.join('; '),
           'Somebody has changed the shared database: see who has its role. `errand audit verify` names each.',
+        );
+      const wrong = await wrongSums(context);
+      if (wrong.length > 0)
+        return problem(
+          wrong.join('; '),
+          '`errand audit verify` makes the copy of this machine anew, which counts anew.',
         );
       const unfinished = opened.unfinished();
       const line = await unfinishedLine(context, unfinished);
