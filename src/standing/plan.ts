@@ -174,17 +174,20 @@ export const retryAfterMs = ({ lateMs }: Pick<StandingEntry, 'lateMs'>): number 
   Math.max(lateMs / 8, Math.min(3600 * 1000, lateMs / 4));
 
 /**
- * An order of another file: its version is neither that of this entry, nor one that came before it. Pure.
+ * An order of another file: its version is neither that of this entry, nor one that came before it. An order for an earlier
+ * date than one of a known version is of a version that nobody remembers any more. Pure.
  * @param known are versions that this machine has run with.
  */
-export const foreignOrder = (
+export function foreignOrder(
   { version, former }: StandingEntry,
   orders: readonly DateOrder[],
   known: readonly string[],
-): DateOrder | undefined => {
+): DateOrder | undefined {
   const own = new Set([version, ...former, ...known]);
-  return orders.find((order) => order.version !== undefined && !own.has(order.version));
-};
+  const isOwn = (order: DateOrder): boolean => order.version !== undefined && own.has(order.version);
+  const lastOwn = Math.max(Number.NEGATIVE_INFINITY, ...orders.filter(isOwn).map(({ day }) => day));
+  return orders.find((order) => order.version !== undefined && !isOwn(order) && order.day > lastOwn);
+}
 
 /**
  * Until when nothing of an entry can be due, ms since the epoch: undefined if something may be due now. @param now is

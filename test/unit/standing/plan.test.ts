@@ -170,6 +170,13 @@ describe('another version', () => {
     expect(foreignOrder(own, placed('aaaaaaaaaaaa'), [])).toBeUndefined();
     expect(foreignOrder(own, placed(undefined), [])).toBeUndefined();
   });
+
+  test('is an older one where it ordered before a version that is known', () => {
+    const then = orderOf('2026-12-01', 'placed', { version: 'bbbbbbbbbbbb' });
+    const later = orderOf('2026-12-15', 'placed', { version: 'cccccccccccc' });
+    expect(foreignOrder(own, [then, later], [])).toBeUndefined();
+    expect(foreignOrder(own, [{ ...later, day: then.day - 14 }, then], [])).toBe(then);
+  });
 });
 
 describe('a machine is idle', () => {
