@@ -92,6 +92,10 @@ export class SimSocket extends Duplex {
   abandon(): void {
     const peer = this.#peer;
     this.#world?.plan(1, () => peer?.broken());
+    // Node's HTTP gives its parser to the socket, and would keep both for good.
+    const parser: unknown = Reflect.get(this, 'parser');
+    if (parser instanceof Object && 'close' in parser && typeof parser.close === 'function') parser.close();
+    Reflect.set(this, 'parser', null);
   }
 
   destroySoon(): void {
