@@ -51,6 +51,11 @@ const parts: readonly Part[] = [
     command: simulated('--histories', '10000', '--seed', '1'),
   },
   {
+    name: 'traces',
+    proves: 'the same seeds are the same histories on Node 20 and 24',
+    command: ['npx', '--no-install', 'tsx', 'test/simulation/traces.ts'],
+  },
+  {
     name: 'weeks',
     proves: 'one order for each date: 50 simulated years on 50 machines',
     command: simulated('--histories', '50', '--seed', '1', '--weeks', '52', '--machines', '50'),

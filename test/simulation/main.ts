@@ -27,6 +27,8 @@ interface Progress {
   next: number;
   histories: number;
   commands: number;
+  /** A number that differs if anything happened otherwise in any of them. */
+  trace: number;
   failed: number[];
   known: number;
   seconds: number;
@@ -55,7 +57,7 @@ async function direct(): Promise<boolean> {
   const progress: Progress =
     file !== undefined && existsSync(file)
       ? JSON.parse(readFileSync(file, 'utf8'))
-      : { next: first, histories: 0, commands: 0, failed: [], known: 0, seconds: 0 };
+      : { next: first, histories: 0, commands: 0, trace: 0, failed: [], known: 0, seconds: 0 };
   const before = progress.seconds;
   const startedAt = performance.now();
   const open = new Set<number>();
@@ -64,12 +66,13 @@ async function direct(): Promise<boolean> {
     const { seed, commands, trace, finding, known } = outcome;
     progress.histories += 1;
     progress.commands += commands;
+    // Workers end in any order.
+    progress.trace = (progress.trace + Math.imul(trace, 2 * seed + 1)) >>> 0;
     if (known !== undefined) progress.known += 1;
     if (finding) {
       progress.failed.push(seed);
       console.log([`seed ${seed}:`, ...finding.map((line) => `  ${line}`)].join('\n'));
     }
-    if (end - first === 1) console.log(`seed ${seed}: ${commands} commands, trace ${trace.toString(16)}`);
     progress.seconds = before + (performance.now() - startedAt) / 1000;
     progress.next = Math.min(next, ...open);
     if (file !== undefined) writeFileSync(file, JSON.stringify(progress));
@@ -90,10 +93,11 @@ async function direct(): Promise<boolean> {
       worker.disconnect();
     }),
   );
-  const { histories, commands, failed, known, seconds } = progress;
+  const { histories, commands, failed, known, seconds, trace } = progress;
+  const rate = (commands / seconds).toFixed(1);
   console.log(
-    `${histories} histories, ${commands} commands in ${Math.round(seconds)} s (${(commands / seconds).toFixed(1)} a second); ` +
-      `${failed.length} failed, ${known} known`,
+    `${histories} histories, ${commands} commands in ${Math.round(seconds)} s (${rate} a second): ` +
+      `${failed.length} failed, ${known} known; trace ${trace.toString(16)}`,
   );
   if (failed.length > 0) console.log(`failed: ${failed.join(', ')}`);
   return failed.length === 0;

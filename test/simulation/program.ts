@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -48,11 +48,15 @@ export async function builtLibrary(folder: string, dist = builtDist): Promise<Pr
 /** The built program's files as V8 has compiled them. */
 export class Program {
   readonly #dist: string;
+  /** Read at once, so that a build meanwhile changes nothing. */
+  readonly #texts = new Map<string, string>();
   readonly #scripts = new Map<string, (...given: unknown[]) => void>();
   readonly #require = createRequire(import.meta.url);
 
   constructor(dist = builtDist) {
     this.#dist = dist;
+    for (const name of readdirSync(dist).filter((one) => one.endsWith('.cjs')))
+      this.#texts.set(join(dist, name), readFileSync(join(dist, name), 'utf8'));
   }
 
   /** @returns what loads the program's files, with what their slot has of Node in place of Node's own. */
@@ -79,7 +83,7 @@ export class Program {
     const known = this.#scripts.get(file);
     if (known) return known;
     const head = `(function (exports, require, module, __filename, __dirname, ${globalNames.join(', ')}) { (() => {`;
-    const text = readFileSync(file, 'utf8').replace(builtinImports, 'Promise.resolve(require($1))');
+    const text = this.#texts.get(file)?.replace(builtinImports, 'Promise.resolve(require($1))');
     const code = `${head}${text}\n})() })`;
     const made: unknown = new Script(code, { filename: file, columnOffset: -head.length }).runInThisContext();
     const run = made as (...given: unknown[]) => void;

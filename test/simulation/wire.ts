@@ -92,6 +92,10 @@ export class SimSocket extends Duplex {
   abandon(): void {
     const peer = this.#peer;
     this.#world?.plan(1, () => peer?.broken());
+    // Node's HTTP gives its parser to the socket, and would keep both for good.
+    const parser: unknown = Reflect.get(this, 'parser');
+    if (parser instanceof Object && 'close' in parser && typeof parser.close === 'function') parser.close();
+    Reflect.set(this, 'parser', null);
   }
 
   destroySoon(): void {
@@ -136,23 +140,20 @@ export class SimSocket extends Duplex {
     this.#move();
   }
 
-  /** Brings what was sent to the other end, in order. */
+  /** Brings what was sent to the other end. In how many pieces Node writes it makes no difference. */
   #move(): void {
     const [world, peer, out] = [this.#world, this.#peer, this.#out];
-    if (!world || !peer || out.isMoving || out.chunks.length === 0) return;
+    if (!world || !peer || out.isMoving) return;
     out.isMoving = true;
-    world.plan(
-      world.random.integer(0, 2),
-      () => {
-        out.isMoving = false;
-        const what = out.chunks.shift();
-        if (what !== undefined && !peer.destroyed) {
-          peer.#touch();
-          peer.push(what === 'end' ? null : what);
-        }
-        this.#move();
-      },
-      { owner: peer.#owner },
-    );
+    const arrive = (): void => {
+      out.isMoving = false;
+      const pieces = out.chunks.splice(0);
+      const bytes = Buffer.concat(pieces.filter((piece) => piece !== 'end'));
+      if (peer.destroyed) return;
+      peer.#touch();
+      if (bytes.length > 0) peer.push(bytes);
+      if (pieces.includes('end')) peer.push(null);
+    };
+    world.plan(world.random.integer(0, 2), arrive, { owner: peer.#owner });
   }
 }

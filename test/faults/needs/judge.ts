@@ -129,7 +129,8 @@ function judgeWords({ after, before, atEnd, runs }: Scene, { run, outcome }: Jud
   const made = atEnd.filter(({ id }) => !before.some((order) => order.id === id));
   if (isAlone && isDenied && made.length > 0)
     return finding('?', 'says that nothing was ordered, and it was');
-  if (isAlone && isNothingNew && made.length > 0)
+  // The order that a command finds may be of its own request, which something between has sent twice.
+  if (isAlone && isNothingNew && made.length > 0 && !run.faults.includes('twice'))
     return finding('?', 'says that nothing new was ordered, and it was');
   const added = after.filter(({ id }) => !before.some((order) => order.id === id)).length;
   if (isAlone && counted?.added !== undefined && counted.added !== added)

@@ -73,6 +73,7 @@ const requestMs = 20;
 export class NeedsService {
   readonly #server: Server;
   #baseUrl = 'http://127.0.0.1:8080';
+  readonly #sockets: Duplex[] = [];
   readonly #sandboxes: Readonly<Record<Organisation, Sandbox>>;
   readonly #habits: Habits;
   readonly #clock: { now: number };
@@ -128,12 +129,15 @@ export class NeedsService {
 
   /** Serves a connection. */
   accept(socket: Duplex): void {
+    this.#sockets.push(socket);
     this.#server.emit('connection', socket);
   }
 
   async stop(): Promise<void> {
     this.#server.closeAllConnections();
-    if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
+    for (const socket of this.#sockets) socket.destroy();
+    // One that listens nowhere has a timer to end all the same.
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
     await Promise.all(Object.values(this.#sandboxes).map((sandbox) => sandbox.close()));
   }
 
