@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { doorNames } from '../faults/needs/doors.ts';
-import { type History, historyOf } from '../faults/needs/history.ts';
+import { type History, historyOf, type Step } from '../faults/needs/history.ts';
 import { playHistory } from '../faults/needs/play.ts';
 import { Runner } from '../support/runner.ts';
 import { type Built, simulateHistory } from './stage.ts';
@@ -47,7 +47,7 @@ describe('what is played in a simulation is what processes do', () => {
 /** Without what two runs do not have in common: who comes first, and where a process is killed. */
 const undisturbed = (history: History): History => ({
   ...history,
-  steps: history.steps.flatMap((step) => {
+  steps: history.steps.flatMap((step): Step[] => {
     if (step.do !== 'run') return [step];
     const [run] = step.runs;
     return [{ do: 'run', runs: [{ ...run, kill: undefined }] }];
