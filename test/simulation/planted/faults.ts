@@ -208,13 +208,6 @@ const sending: readonly SimulatedFault[] = [
     seed: 7,
   },
   {
-    name: 'an error of the service counts as its refusal',
-    file: 'src/http/service-error.ts',
-    from: 'return response.status >= 500 || (request.movesMoney && !isProvenRejection(request, response));',
-    to: 'return request.movesMoney && response.status < 400;',
-    seed: 39,
-  },
-  {
     name: 'every attempt for a reference has one key',
     file: 'src/orders/needs/reference.ts',
     from: "sha256(JSON.stringify(['errand-need-1', namespace, text, number])).slice(",
@@ -270,6 +263,13 @@ const needs: readonly SimulatedFault[] = [
     from: 'return isSame ? attempt(repeated.number) : undefined;',
     to: "return isSame || decision.do === 'send' ? attempt(Object(decision).number) : undefined;",
     seed: 21,
+  },
+  {
+    name: 'an order that failed counts as placed',
+    file: 'src/orders/needs/outcome.ts',
+    from: "case 'order_failed':\n    case 'cancelled_by_retailer':",
+    to: "case 'cancelled_by_retailer':",
+    seed: 1,
   },
   {
     name: 'what a list does not show yet counts as gone',
