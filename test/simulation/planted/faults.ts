@@ -272,6 +272,13 @@ const needs: readonly SimulatedFault[] = [
     seed: 1,
   },
   {
+    name: 'an order that was cancelled counts as failed',
+    file: 'src/orders/needs/outcome.ts',
+    from: "return 'cancelled';",
+    to: "return 'failed';",
+    seed: 22,
+  },
+  {
     name: 'what a list does not show yet counts as gone',
     file: 'src/orders/needs/decide-with-service.ts',
     from: 'await attempts.change(changes);\n  return [...changes.map(',
