@@ -103,6 +103,11 @@ const parts: readonly Part[] = [
     command: ['npx', '--no-install', 'tsx', 'test/faults/planted/main.ts'],
   },
   {
+    name: 'planted-simulated',
+    proves: 'a simulation finds each planted fault within a minute',
+    command: ['npx', '--no-install', 'tsx', 'test/simulation/planted/main.ts'],
+  },
+  {
     name: 'earlier',
     proves: 'the build before reads what this one writes',
     command: tests('--config', 'test/earlier/vitest.config.ts'),
@@ -127,7 +132,7 @@ const { values, positionals } = parseArgs({
 const unknown = positionals.filter((name) => !parts.some((part) => part.name === name));
 if (unknown.length > 0) throw new Error(`no part is called ${unknown.join(', ')}: --list names them`);
 
-if (values.list) for (const { name, proves } of parts) console.log(`${name.padEnd(12)} ${proves}`);
+if (values.list) for (const { name, proves } of parts) console.log(`${name.padEnd(18)} ${proves}`);
 else
   process.exitCode = run(parts.filter(({ name }) => positionals.length === 0 || positionals.includes(name)));
 

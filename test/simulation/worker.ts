@@ -30,7 +30,7 @@ export interface Outcome {
 }
 
 /** A command has had most of its effects by then. */
-const lastEffect = 260;
+export const lastEffect = 260;
 
 /** Builds what is simulated. @returns it, and what removes it. */
 export async function prepared(): Promise<readonly [Built, () => void]> {

@@ -27,6 +27,9 @@ export const namingDoors: ReadonlySet<DoorName> = new Set(doorNames.filter((name
 /** Doors whose orders no other journal learns of: no list shows them, or no key keeps them apart. */
 export const ownJournalDoors: ReadonlySet<DoorName> = new Set(['legacy', 'agent']);
 
+/** Doors whose orders are no rehearsals: a policy counts them apart. */
+export const liveDoors: ReadonlySet<DoorName> = new Set(['library', 'agent']);
+
 /** @throws Error if there is no such door. */
 export function doorsNamed(list: string | undefined): readonly DoorName[] {
   if (list === undefined) return openDoors;
@@ -288,7 +291,7 @@ const library: Door = {
   },
 };
 
-const codes: Readonly<Record<string, number>> = { usage: 2, conflict: 5, in_doubt: 10 };
+const codes: Readonly<Record<string, number>> = { usage: 2, conflict: 5, in_doubt: 10, policy: 11 };
 
 /** Retries the last order that failed, by v1; where none has, it is ordered. */
 const legacy: Door = {

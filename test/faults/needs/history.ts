@@ -73,6 +73,8 @@ export interface History {
   readonly machines: readonly Machine[];
   readonly needs: readonly Need[];
   readonly steps: readonly Step[];
+  /** What a policy lets our machines spend in a month, cents. */
+  readonly maxCents?: number | undefined;
 }
 
 const minuteMs = 60_000;
@@ -143,12 +145,13 @@ export function historyOf(
   const budget = Math.min(...needs.map((need) => withinMs[windowOf(need)]));
   let left = budget;
   const steps: Step[] = [];
-  const pass = (): Step => {
-    const wanted = random.pick([2000, 70_000, 5 * minuteMs, hourMs, 13 * hourMs, 25 * hourMs, 7 * dayMs]);
+  const passing = (wanted: number): Step => {
     const ms = Math.min(wanted, Math.floor(left / 2));
     left -= ms;
     return { do: 'pass', ms };
   };
+  const pass = (): Step =>
+    passing(random.pick([2000, 70_000, 5 * minuteMs, hourMs, 13 * hourMs, 25 * hourMs, 7 * dayMs]));
   for (let count = random.integer(4, 14); count > 0; count -= 1) {
     const need = random.integer(0, needs.length - 1);
     const { door = 'reference' } = needs[need] ?? {};
@@ -160,8 +163,40 @@ export function historyOf(
     else if (needs[need]?.reference !== undefined && door !== 'agent')
       steps.push({ do: 'order elsewhere', need });
   }
-  return { seed, isShared, habits, machines, needs, steps };
+  // Drawn last, so that the rest of a history does not depend on it.
+  const stepsAgain = steps.flatMap((step): Step[] => {
+    if (step.do !== 'run' || step.runs.length > 1) return [step];
+    const [run] = step.runs;
+    const {
+      faults,
+      kill,
+      needs: [need = 0],
+    } = run;
+    const again = (hurts: readonly RequestFault[]): Step => ({
+      do: 'run',
+      runs: [{ ...run, faults: hurts, readFaults: [], kill: undefined }],
+    });
+    const isHurt = faults.length > 0 || kill !== undefined;
+    if (isHurt && chance(0.4))
+      return [
+        step,
+        ...(chance(0.4) ? [passing(31 * hourMs)] : []),
+        again(chance(0.5) ? [random.pick(requestFaults)] : []),
+      ];
+    if (!isHurt && chance(0.3))
+      return [step, { do: random.pick(['cancel', 'fail', 'return']), need }, again([])];
+    return [step];
+  });
+  const maxCents =
+    !isShared && haveOneJournal(machines) && chance(0.8) ? random.pick([32_000, 45_000, 70_000]) : undefined;
+  return { seed, isShared, habits, machines, needs, steps: stepsAgain, maxCents };
 }
+
+/** Whether our machines count what they spend together, for one user and in the same month. */
+const haveOneJournal = (machines: readonly Machine[]): boolean =>
+  machines.every(
+    ({ user, journal, skewMs }) => user === 'other' || (user === 'anna' && journal === 0 && skewMs === 0),
+  );
 
 /** Whether a machine belongs to a need's organisation, and knows of its orders: without a reference by their journal alone. */
 export const knowsOf = (

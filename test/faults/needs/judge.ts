@@ -1,6 +1,7 @@
-import { doors, type Outcome, ownJournalDoors } from './doors.ts';
+import { doors, liveDoors, type Outcome, ownJournalDoors } from './doors.ts';
 import { fileDoors, type History, type Need, type Run } from './history.ts';
-import type { TrueOrder } from './service.ts';
+import { feeCents, type TrueOrder } from './service.ts';
+import { plainCeiling } from './spelling.ts';
 
 export interface Finding {
   readonly rule: string;
@@ -40,8 +41,39 @@ export function judgeRuns(scene: Scene): Finding[] {
   return [
     ...scene.history.needs.flatMap((need, at) => judgeNeed(scene, need, at)),
     ...scene.runs.flatMap((one) => judgeWords(scene, one)),
+    ...judgeSpending(scene),
   ];
 }
+
+/** Whether our machines have spent more than their policy lets them. */
+function judgeSpending({ history, after, past }: Scene): Finding[] {
+  const { maxCents = Number.POSITIVE_INFINITY } = history;
+  return [true, false].flatMap((isLive) => {
+    const sum = spentBy(history, after, past, isLive);
+    if (sum <= maxCents) return [];
+    return [{ rule: 'overspent', hidden: '?', what: `${sum} cents are spent; ${maxCents} may be` }];
+  });
+}
+
+/** What our machines' orders hold and have cost, cents. What was sent back may count or not. */
+const spentBy = (
+  { needs }: History,
+  orders: readonly TrueOrder[],
+  past: readonly Judged[],
+  isLive: boolean,
+  countsReturned = false,
+): number =>
+  orders
+    .filter(
+      ({ id, hidden, isReturned }) =>
+        (countsReturned || !isReturned) &&
+        !past.some((one) => one.kind === 'elsewhere' && one.orderId === id) &&
+        needs.some(
+          (need) =>
+            need.hidden === hidden && need.organisation === 'ours' && liveDoors.has(need.door) === isLive,
+        ),
+    )
+    .reduce((sum, { cents }) => sum + cents, 0);
 
 function judgeNeed(scene: Scene, need: Need, at: number): Finding[] {
   const { before, after, runs } = scene;
@@ -148,11 +180,12 @@ function judgeWords({ after, before, atEnd, runs }: Scene, { run, outcome }: Jud
 
 /** Once faults have stopped and each need's command ran three more times. */
 export function judgeEnd(
-  { needs, machines, habits, isShared }: History,
+  history: History,
   orders: readonly TrueOrder[],
   past: readonly Judged[],
   lastWords: ReadonlyMap<number, string>,
 ): Finding[] {
+  const { needs, machines, habits, isShared } = history;
   return needs.flatMap(({ hidden, slug, door }, at): Finding[] => {
     const own = orders.filter((order) => order.hidden === hidden);
     const live = own.filter(({ isLive }) => isLive).length;
@@ -169,7 +202,27 @@ export function judgeEnd(
     if (live === 1 || (live === 0 && isWithdrawn)) return [];
     if (live > 1 && (isElsewhere || isMeant || isApart)) return [];
     const last = ofNeed.at(-1)?.outcome;
+    if (live === 0 && last?.code === policyCode && isSpent(history, orders, past, door)) return [];
     const words = lastWords.get(at) ?? last?.text;
     return [{ rule: 'unmet', hidden, what: `${live} live orders in the end; the last words: ${words}` }];
   });
+}
+
+const policyCode = 11;
+
+/** Whether a policy may refuse one more order. */
+function isSpent(
+  history: History,
+  orders: readonly TrueOrder[],
+  past: readonly Judged[],
+  door: Need['door'],
+): boolean {
+  const { maxCents } = history;
+  if (maxCents === undefined) return false;
+  // A retry by v1 does not say what it costs, and one of an upload may be for several needs.
+  if (door === 'legacy' || door === 'retry') return true;
+  const runs = past.flatMap((one) => (one.kind === 'runs' ? one.runs : []));
+  // What was given up may have been bought.
+  if (runs.some(({ outcome: { forgetting = [] } }) => forgetting.length > 0)) return true;
+  return spentBy(history, orders, past, liveDoors.has(door), true) + plainCeiling + feeCents > maxCents;
 }

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 
 /** Places the order of a call. @returns what came of it, as text. */
 export async function placeByLibrary({ createClient, ErrandError, openJournal, placeOrder }, call) {
-  const { baseUrl, apiKey, folder, database, order, options } = call;
+  const { baseUrl, apiKey, folder, database, policy, order, options } = call;
   const client = createClient({ baseUrl, apiKey, retries: 0 });
-  const journal = await openJournal({ folder, database, program: 'shop' });
+  const journal = await openJournal({ folder, database, policy, program: 'shop' });
   const placed = async () => {
     try {
       const { order: made, existed } = await placeOrder(client, journal, order, options);

@@ -346,6 +346,13 @@ class Play implements Played {
       writeFileSync(join(config, 'config.json'), '{"preferences":{"duplicate-window":"12h"}}', {
         mode: 0o600,
       });
+    const { maxCents } = this.#history;
+    const policy = join(config, 'policy.yaml');
+    const isLimited = maxCents !== undefined && machine.user !== 'other';
+    if (isLimited)
+      writeFileSync(policy, `version: 1\nlimits:\n  per_month: "$${(maxCents / 100).toFixed(2)}"\n`, {
+        mode: 0o600,
+      });
     const lineOfRun = (argv: readonly string[], stdin?: string): StageLine => ({
       ...{ argv, folder, machine: run.machine, kill: run.kill },
       ...(stdin !== undefined && { stdin }),
@@ -370,6 +377,7 @@ class Play implements Played {
         const call = {
           ...{ baseUrl: env.ERRAND_BASE_URL, apiKey: env.ERRAND_API_KEY },
           ...{ folder: env.ERRAND_STATE_DIR, database: env.ERRAND_DATABASE_URL },
+          ...(isLimited && { policy }),
         };
         return this.#stage.place(line, { ...call, order, options });
       },

@@ -43,6 +43,8 @@ export interface TrueOrder {
   /** By the service's own words: neither failed, cancelled nor wholly returned. */
   readonly isLive: boolean;
   readonly isReturned: boolean;
+  /** What it holds or has cost, cents. */
+  readonly cents: number;
 }
 
 interface AcceptedKey {
@@ -61,7 +63,7 @@ interface Relayed {
 }
 
 /** The service's fee for an order, cents. */
-const feeCents = 100;
+export const feeCents = 100;
 /** No order fails for want of money, cents. */
 const walletCents = 100_000_000;
 /** The key of an order expires unless it is used for so long, ms. */
@@ -201,11 +203,7 @@ export class NeedsService {
   async cents(): Promise<number> {
     const { orders } = await ask(this.#sandboxes.ours, '/orders?limit=500');
     if (!Array.isArray(orders)) throw new Error('the service did not list its orders');
-    return orders.filter(isObject).reduce((sum, { status, max_price: ceiling, job_result: result }) => {
-      if (status === 'pending' || status === 'in_progress') return sum + Number(ceiling) + feeCents;
-      const { total = 0 } = Object(Object(result).price_components);
-      return status === 'order_placed' ? sum + Number(total) + feeCents : sum;
-    }, 0);
+    return orders.filter(isObject).reduce((sum, order) => sum + centsOf(order), 0);
   }
 
   /** Does at the service what others than errand do there. */
@@ -420,7 +418,14 @@ async function trueOrder(sandbox: Sandbox, order: JsonObject): Promise<TrueOrder
     changedAt: Date.parse(String(order.updated_at)),
     isLive: !isReturned && !['order_failed', 'cancelled', 'cancelled_by_retailer'].includes(status),
     isReturned,
+    cents: centsOf(order),
   };
+}
+
+function centsOf({ status, max_price: ceiling, job_result: result }: JsonObject): number {
+  if (status === 'pending' || status === 'in_progress') return Number(ceiling) + feeCents;
+  const { total = 0 } = Object(Object(result).price_components);
+  return status === 'order_placed' ? Number(total) + feeCents : 0;
 }
 
 const hiddenIn = (order: JsonObject): string =>

@@ -62,6 +62,7 @@ function* shorterThan(history: History): Generator<History> {
   ] as const)
     if (habits[name] !== plainHabits[name])
       yield { ...history, habits: { ...habits, [name]: plainHabits[name] } };
+  if (history.maxCents !== undefined) yield { ...history, maxCents: undefined };
   for (const [at, machine] of machines.entries())
     if (machine.skewMs !== 0) yield { ...history, machines: machines.with(at, { ...machine, skewMs: 0 }) };
   for (const [at, step] of steps.entries()) {

@@ -8,6 +8,9 @@ const people = [
   ['Mary Ann', 'Lee'],
 ] as const;
 
+/** The ceiling of an order in its plain spelling, cents. */
+export const plainCeiling = 20_000;
+
 /** The same recipient, product and occasion, as somebody else would write them. */
 export function spelledOrder(
   need: Need,
@@ -45,7 +48,7 @@ export function spelledOrder(
       country: pick('US', 'us'),
       phone_number: pick('5125550100', '(512) 555-0100', '+1 512 555 0100', '6175550199'),
     },
-    max_price: pick(20_000, 20_001, 25_000, 30_000),
+    max_price: pick(plainCeiling, 20_001, 25_000, 30_000),
     metadata: { hidden: need.hidden, ...pick({}, { team: 'office' }, { cost_centre: '12', team: 'lab' }) },
     ...pick({}, { po_number: `PO-${spelling}` }, { is_gift: true, gift_message: 'enjoy' }),
   };

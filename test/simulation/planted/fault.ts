@@ -6,4 +6,6 @@ export interface SimulatedFault {
   /** Occurs exactly once in the file. */
   readonly from: string;
   readonly to: string;
+  /** The first history that found it, by `main.ts` beside this. */
+  readonly seed: number;
 }
