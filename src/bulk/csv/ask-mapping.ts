@@ -43,7 +43,7 @@ export async function askReading(context: Context, source: Source, given: Readin
   const { name } = given.options;
   const chosen = await askColumns(context, name, sample, given.options);
   const mapped: FileReading = chosen
-    ? await withUnitSetting(context, source, given.options.cellFlags, { ...given.options, ...chosen })
+    ? await withUnitSetting(context, source, given.options, { ...given.options, ...chosen })
     : given.options;
   const plan = () => planTable(name, sample.headings, mapped);
   // Do not save an unusable map. The check that follows reports the remaining problems with the headings.

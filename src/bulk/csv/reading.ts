@@ -43,7 +43,7 @@ export async function readOptions(context: Context, source: Source, flags: Table
       `--${textual} is for text: ${source.name} is a workbook, whose cells say what they are`,
     );
   const read = await readTableOptions(context, flags, source.isWorkbook);
-  const options = await withUnitSetting(context, source, read.cellFlags, { name: source.name, ...read });
+  const options = await withUnitSetting(context, source, read, { name: source.name, ...read });
   if (flags.saveMap !== undefined) await saveReading(context, flags.saveMap, options);
   return options;
 }

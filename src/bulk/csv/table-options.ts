@@ -108,7 +108,11 @@ export interface TableFlags {
 }
 
 /** Reader options, and the flags that say the same of cells, whether they were given or saved. */
-export type TableReading = Omit<RowsOptions, 'name'> & { readonly cellFlags: CellFlags };
+export type TableReading = Omit<RowsOptions, 'name'> & {
+  readonly cellFlags: CellFlags;
+  /** What a saved map says of amounts. */
+  readonly savedUnit?: AmountUnit | undefined;
+};
 
 /** Flags that say how cells are read. */
 export type CellFlags = Pick<
@@ -130,11 +134,14 @@ export async function readTableOptions(
   const whole = { ...savedMap, ...checkMap(withOwn(asRead(map), ownHeadings)) };
   const reference = referenceSource({ referenceColumn, namespace }, saved.reference, useMap);
   const cells = cellFlagsOf(flags, saved.reading, isWorkbook);
-  const { amounts = context.settings.amounts, locale, encoding, delimiter, quotes } = cells;
+  const savedUnit = amountUnits.find((unit) => unit === saved.reading.amounts);
+  const { locale, encoding, delimiter, quotes } = cells;
+  const amounts = cells.amounts ?? savedUnit ?? context.settings.amounts;
   const defaults = checkDefaults(cells.default ?? {});
   return {
     map: whole,
     cellFlags: cells,
+    ...(savedUnit !== undefined && { savedUnit }),
     ...(isAsBefore && { isAsBefore }),
     ...(useMap !== undefined && { saved: { name: useMap, map: savedMap } }),
     ...(saved.preset !== undefined && { preset: mapPresets.get(saved.preset) }),
@@ -158,7 +165,7 @@ function cellFlagsOf(flags: TableFlags, saved: StoredReading, isWorkbook: boolea
     delimiter: flags.delimiter ?? oneOf(tableOptions.delimiter.values, delimiter),
     quotes: flags.quotes ?? oneOf(quoteStyles, quotes),
     locale: flags.locale ?? locale,
-    amounts: flags.amounts ?? oneOf<AmountUnit>(amountUnits, saved.amounts),
+    amounts: flags.amounts,
     sheet: flags.sheet ?? saved.sheet,
     default: { ...saved.defaults, ...flags.default },
   };

@@ -3,20 +3,21 @@ import type { Context } from '../../run/context.ts';
 import { type RowsOptions, readRows } from '../rows.ts';
 import type { Source } from '../upload/source.ts';
 import { readPrice } from './amounts.ts';
-import type { TableFlags } from './table-options.ts';
+import type { TableReading } from './table-options.ts';
 
 /**
- * Applies `config set amounts cents`. The setting is meant for columns of bare whole numbers, so it is ignored if the
+ * Applies a saved map's unit of amounts, or `config set amounts cents`. A setting is meant for columns of bare whole numbers, so it is ignored if the
  * first price has a sign or decimals. A flag takes precedence. Reads the file up to the first price.
  * @throws ErrandError interrupted.
  */
 export async function withUnitSetting<T extends RowsOptions>(
   context: Context,
   source: Source,
-  { amounts: flag }: Pick<TableFlags, 'amounts'>,
+  { cellFlags, savedUnit }: Pick<TableReading, 'cellFlags' | 'savedUnit'>,
   options: T,
 ): Promise<T> {
-  const { amounts: setting } = context.settings;
+  const { amounts: flag } = cellFlags;
+  const setting = savedUnit ?? context.settings.amounts;
   // The setting `units` needs no such exception, because it does not change the meaning of amounts with a sign or
   // decimals.
   if (flag !== undefined || setting !== 'cents') return options;

@@ -46,7 +46,7 @@ test('a file of failed rows runs nothing in a spreadsheet, and goes up again as 
   const product = `${await embeddedShop()}test-out-of-stock`;
   const header =
     'product_url,max_price_cents,name,address_line1,address_line2,city,state,postal_code,country,phone_number';
-  const formula = '=HYPERLINK(1)';
+  const formula = '@HYPERLINK(1)';
   const row = `${product},5000,${formula} B,1 Main St,x;${formula};y,Austin,TX,78701,US,+15125550100`;
   writeFileSync(join(workspace.folder, 'orders.csv'), `${header}\n${row}\n`);
   const uploaded = await errand(workspace, ['bulk', 'upload', 'orders.csv', '--watch', '-o', 'id']);
