@@ -43,6 +43,9 @@ export const trackingStatuses = [
   'undeliverable',
 ] as const;
 
+/** How sure it is which items a parcel holds: the retailer says so, or the service concludes it. */
+export const itemMappings = ['exact', 'inferred'] as const;
+
 export const milestoneTypes = [
   'order_created',
   'order_placed',

@@ -45,6 +45,11 @@ export const errorCodes = {
     status: 402,
     hint: 'The payment did not go through; check the payment method and try again.',
   },
+  payment_required: {
+    status: 402,
+    observed: true,
+    hint: 'Nothing was ordered: pay at the address that the service gives, then send the same order again with the same key.',
+  },
   payment_method_required: { status: 402, hint: 'Add a payment method, or pay from the wallet.' },
   invalid_payment_method: { status: 402, hint: 'Choose another payment method; this one was refused.' },
   invalid_shipping_address: {

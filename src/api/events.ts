@@ -17,6 +17,21 @@ export const webhookEventNames: readonly string[] = [
   ...Object.keys(webhookEvents),
   ...Object.keys(webhookEventSynonyms),
 ];
+/** Events that come in an envelope. They were observed on services that sign their events. */
+export const envelopeEvents = {
+  'order.started': 'the service has begun to place an order',
+  'order.placed': 'an order was placed',
+  'order.failed': 'an order failed',
+  'order.tracking_received': 'an order has a tracking number',
+  'order.delivered': 'an order was delivered',
+  'order.cancelled': 'an order was cancelled',
+  'return.created': 'a return was requested',
+  'return.approved': 'a return was approved',
+  'return.denied': 'a return was denied',
+  'return.credited': 'a return was credited',
+} as const;
+/** Hexadecimal HMAC-SHA256 of the raw body, from services that sign their events. */
+export const webhookSignatureHeader = 'X-Webhook-Signature';
 export const webhookEventHeader = 'X-Webhook-Event';
 /**
  * Header with the same value in all deliveries of one event. It was not observed on the real service, so receivers must

@@ -35,6 +35,23 @@ export class PaymentRequiredError extends ServiceError {
   }
 }
 
+/** 402 `payment_required`: nothing was made, and the order has to be paid for on a page first. */
+export class UnpaidOrderError extends ServiceError {
+  override readonly name = 'UnpaidOrderError';
+  readonly #page: URL | undefined;
+
+  /** @param page is undefined if the service names none that may be opened. */
+  constructor(message: string, facts: ErrorFacts, headers: WireHeaders, page: URL | undefined) {
+    super('payment', message, facts, headers);
+    this.#page = page;
+  }
+
+  /** The page to pay at. Private, because its address may grant access. */
+  get page(): URL | undefined {
+    return this.#page;
+  }
+}
+
 const maxIssues = 10;
 
 /** The service rejected the input (422): the message lists fields and problems. */

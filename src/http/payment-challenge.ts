@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { parseJson } from './response.ts';
-import type { WireHeaders } from './transport/transport.ts';
+import { headerText, type WireHeaders } from './transport/transport.ts';
 
 /** One way to pay for a request, as the service demands. Texts come from the service and are not yet safe to show. */
 export interface PaymentChallenge {
@@ -38,6 +38,12 @@ export function readPaymentChallenges(headers: WireHeaders): PaymentChallenge[] 
     .filter(({ scheme }) => scheme === 'payment')
     .map(({ parameters }) => readChallenge(parameters))
     .filter((challenge) => challenge !== undefined);
+}
+
+/** Whether a 402 response offers payment by x402, which has a header of its own (version 2). */
+export function offersX402(headers: WireHeaders): boolean {
+  const offered = decodeJson(headerText(headers, 'payment-required') ?? '');
+  return typeof offered?.x402Version === 'number';
 }
 
 function readChallenge(parameters: Readonly<Record<string, string>>): PaymentChallenge | undefined {

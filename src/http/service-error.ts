@@ -5,6 +5,7 @@ import {
   errorHint,
   errorResponseHint,
 } from '../api/error-codes.ts';
+import { own, textIn } from '../api/json.ts';
 import type { ValidationIssue } from '../api/validation.ts';
 import {
   type ErrandError,
@@ -13,6 +14,7 @@ import {
   type Outcome,
   stopOf,
 } from '../platform/errors.ts';
+import { pageAt } from '../platform/net/page.ts';
 import { redactor } from '../platform/redact/redactor.ts';
 import {
   DeadlineError,
@@ -21,9 +23,10 @@ import {
   PaymentRequiredError,
   ServiceError,
   UnavailableError,
+  UnpaidOrderError,
   ValidationError,
 } from './errors.ts';
-import { readPaymentChallenges } from './payment-challenge.ts';
+import { offersX402, readPaymentChallenges } from './payment-challenge.ts';
 import { isSameOrigin, type Prepared, requestLine, shownOrigin, shownUrl } from './request.ts';
 import { type Advice, checkFirst, parseJson } from './response.ts';
 import { type Attempted, isTemporary, locationOf, type ServiceResponse } from './send.ts';
@@ -187,11 +190,47 @@ function errorOfResponse(request: Prepared, response: ServiceResponse, facts: Er
   };
   if (body.issues) return validation(body, known);
   const { headers, status } = response;
+  if (code === ('payment_required' satisfies ErrorCode)) return unpaid(message, known, request, response);
   const challenges = status === 402 ? readPaymentChallenges(headers) : [];
   if (challenges.length > 0) {
     return new PaymentRequiredError(message, { ...known, retryable: false }, headers, challenges);
   }
+  if (status === 402 && request.auth === 'payment' && !request.movesMoney && offersX402(headers)) {
+    const unpayable = 'the service takes payment by x402 only, which errand does not pay; nothing was paid';
+    const x402 = {
+      ...known,
+      code: 'payment_method_required' satisfies ErrorCode,
+      hint: otherWays,
+      retryable: false,
+    };
+    return new ServiceError('payment', unpayable, x402, headers);
+  }
   return new ServiceError(category, message, { ...known, retryable: isTemporary(status) }, headers);
+}
+
+const otherWays = 'With an account, `errand order create` pays from the wallet.';
+
+/** Error for an order to be paid for on a page. An address that may not be opened is left out, with the reason. */
+function unpaid(
+  message: string,
+  known: ErrorFacts,
+  { url }: Prepared,
+  { bytes, headers }: ServiceResponse,
+): UnpaidOrderError {
+  const facts = { ...known, retryable: false };
+  const body = asObject(parseJson(bytes));
+  // The details of the error are redacted, so that their address may no longer lead anywhere.
+  const address = textIn(own(body.error, 'details') ?? body.details, 'pay_url');
+  if (address === undefined || address === '')
+    return new UnpaidOrderError(message, facts, headers, undefined);
+  const page = address.length < maxTextLength ? pageAt(address, url) : { problem: 'is too long' };
+  if ('url' in page) {
+    const hint = `Pay at ${page.url.href} first. Then send the same order again with its key.`;
+    return new UnpaidOrderError(message, { ...facts, hint }, headers, page.url);
+  }
+  const details = { ...Object(known.details), pay_url: null };
+  const hint = `The address to pay at, which the service gives, ${page.problem}, so it is not shown: ask the service how to pay.`;
+  return new UnpaidOrderError(message, { ...facts, details, hint }, headers, undefined);
 }
 
 /**

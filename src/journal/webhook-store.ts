@@ -25,6 +25,7 @@ const migrations = [
   `CREATE TABLE listeners (
      id INTEGER PRIMARY KEY AUTOINCREMENT, base_url TEXT NOT NULL, pid INTEGER NOT NULL, process_started TEXT NOT NULL) STRICT;`,
   `ALTER TABLE listeners ADD COLUMN url TEXT NOT NULL DEFAULT '';`,
+  `CREATE TABLE signing_secrets (scope TEXT PRIMARY KEY, secret TEXT NOT NULL) STRICT;`,
 ];
 
 /** Webhook state: received events, registered addresses, and active listeners. */
@@ -158,6 +159,23 @@ class Registrations {
     const rows = this.#database.all('SELECT * FROM registrations WHERE scope = ? ORDER BY id DESC', scope);
     const url = rows.find(isActive)?.url;
     return url === undefined ? undefined : String(url);
+  }
+
+  /** Keeps the secret that the service signs the events of a scope with, as registering an address answered it. */
+  saveSecret(scope: string, secret: string): Promise<void> {
+    return this.#database.transaction(() => {
+      this.#database.run(
+        'INSERT INTO signing_secrets (scope, secret) VALUES (?, ?) ON CONFLICT (scope) DO UPDATE SET secret = excluded.secret',
+        scope,
+        secret,
+      );
+    });
+  }
+
+  /** The secret that the events of a scope are signed with; undefined if the service never answered one. */
+  secret(scope: string): string | undefined {
+    const [row] = this.#database.all('SELECT secret FROM signing_secrets WHERE scope = ?', scope);
+    return row === undefined ? undefined : String(row.secret);
   }
 
   #push(scope: string, url: string, pid: number | null, started: string | null): number {

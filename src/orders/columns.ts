@@ -1,9 +1,10 @@
-import { type JsonObject, numberIn, objectsIn, own, textIn } from '../api/json.ts';
+import { isObject, type JsonObject, listIn, numberIn, objectsIn, own, textIn } from '../api/json.ts';
 import { eachPlainField } from '../api/order-fields.ts';
 import { isFailedOrder, type Mood, quantityText, shortfallOf, shortfallsIn } from '../api/order-state.ts';
 import { type PathOf, valueAt } from '../api/received.ts';
 import type { Shape } from '../api/schemas/index.ts';
 import { moodOf } from '../format/cell.ts';
+import { rejectionsBeside } from '../format/line-rejections.ts';
 import { joinedText, plainText } from '../format/path.ts';
 import type { Column, TitleOf } from '../format/result.ts';
 import { spanText } from '../format/time.ts';
@@ -43,6 +44,12 @@ export const orderColumns: readonly Column<Order>[] = [
 export const orderDetailColumns: readonly Column<Order>[] = [
   ...orderColumns.slice(0, 3),
   { name: 'why', path: 'job_result.error' },
+  {
+    name: 'rejected',
+    path: 'job_result.error_details.line_rejections',
+    value: (order) => rejectionsBeside(order).join('; '),
+    flat: null,
+  },
   ...orderColumns.slice(3, 4),
   {
     name: 'quoted',
@@ -166,10 +173,11 @@ function itemsOf(order: OrderRecord): string {
 
 function trackingOf(order: OrderRecord): string {
   return list(order.tracking_numbers)
-    .map(
-      (it) =>
-        `${textAt<Tracking>(it, 'carrier')} ${textAt<Tracking>(it, 'tracking_number')} (${textAt<Tracking>(it, 'status')})`,
-    )
+    .map((it) => {
+      const parcel = `${textAt<Tracking>(it, 'carrier')} ${textAt<Tracking>(it, 'tracking_number')} (${textAt<Tracking>(it, 'status')})`;
+      const contents = parcelContents(order, it);
+      return contents === '' ? parcel : `${parcel} with ${contents}`;
+    })
     .join('; ');
 }
 
@@ -227,6 +235,10 @@ export const sentences = (texts: readonly string[]): string =>
 
 const isSentence = (text: string): boolean => /[.!?]\)?$/.test(text);
 
+/** Why an order failed, with each line that the retailer rejected; empty if nothing says why. */
+export const failureText = (order: unknown): string =>
+  sentences([plainText(own(own(order, 'job_result'), 'error')), ...rejectionsBeside(order)].filter(Boolean));
+
 const withoutStop = (text: string): string => (text.endsWith('.') ? text.slice(0, -1) : text);
 
 /** An ordered product, by title if known, else by URL. */
@@ -265,6 +277,28 @@ export function lineNames(order: unknown, titleOf: TitleOf = () => undefined): (
     const received = idsIn(url).map((id) => byId.get(id));
     return received.find(Boolean) ?? titleOf(url) ?? url;
   };
+}
+
+/**
+ * Which items a parcel of an order holds: `2 x Ground Coffee, Paper Filters (inferred)`. Empty if the service does not
+ * say. A parcel names its items, and an item its parcels; either is enough.
+ */
+export function parcelContents(order: unknown, parcel: unknown, titleOf?: TitleOf): string {
+  if (!isObject(parcel)) return '';
+  const itemIds = new Set(listIn(parcel, 'order_item_ids'));
+  const id = textIn(parcel, 'id');
+  const held = objectsIn(order, 'items').filter(
+    (item) =>
+      itemIds.has(textIn(item, 'id')) ||
+      (id !== undefined && listIn(item, 'tracking_number_ids').includes(id)),
+  );
+  if (held.length === 0) return '';
+  const nameLine = lineNames(order, titleOf);
+  const named = held.map((item) => {
+    const quantity = quantityOf(item);
+    return quantity === 1 ? nameLine(item) : `${quantity} x ${nameLine(item)}`;
+  });
+  return `${named.join(', ')}${textIn(parcel, 'item_mapping') === 'inferred' ? ' (inferred)' : ''}`;
 }
 
 const nameOf = (item: unknown): string | undefined => textIn(item, 'name') || undefined;

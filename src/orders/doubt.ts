@@ -1,4 +1,4 @@
-import { InDoubtError, PaymentRequiredError } from '../http/errors.ts';
+import { InDoubtError, PaymentRequiredError, UnpaidOrderError } from '../http/errors.ts';
 import { journalCommand } from '../journal/journal-command.ts';
 import type { Intent } from '../journal/journal-record.ts';
 import { type ErrandError, type ErrorFacts, stopOf } from '../platform/errors.ts';
@@ -43,7 +43,9 @@ function inDoubt(
     ...(isPaymentRefused
       ? refusedPayment(context, key)
       : isRefusedNow
-        ? refusedNow(context, key, labels)
+        ? error instanceof UnpaidOrderError
+          ? payFirst(context, key, error)
+          : refusedNow(context, key, labels)
         : noResponse(context, key, operation)),
   };
   return new InDoubtError(`in doubt: ${how} (${error.message})`, facts, stopOf(error));
@@ -88,6 +90,17 @@ const refusedNow = (context: OrderContext, key: string, { one, list }: ResourceL
   next: [
     { command: `${list}${whereFlags(context)}`, when: `to see whether the ${one} was made` },
     { command: journalCommand('forget', key, whereFlags(context)), when: 'where it was not' },
+  ],
+});
+
+/** Advice for a retry that the service takes only once the order is paid for. */
+const payFirst = (context: OrderContext, key: string, { facts, page }: UnpaidOrderError): Advice => ({
+  hint: facts.hint,
+  next: [
+    {
+      command: journalCommand('resume', key, whereFlags(context)),
+      when: `once it is paid for${page ? ` at ${page.href}` : ''}: it sends the same key`,
+    },
   ],
 });
 

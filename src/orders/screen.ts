@@ -8,7 +8,7 @@ import {
   shortfallsIn,
   spoken,
 } from '../api/order-state.ts';
-import { valueAt } from '../api/received.ts';
+import { type Unchecked, valueAt } from '../api/received.ts';
 import type { Shape } from '../api/schemas/index.ts';
 import { formatMoney } from '../format/money.ts';
 import { plainText } from '../format/path.ts';
@@ -21,6 +21,7 @@ import {
   lineNames,
   orderColumns,
   orderDetailColumns,
+  parcelContents,
   productsOf,
   sentences,
 } from './columns.ts';
@@ -90,7 +91,19 @@ const lineColumns: readonly Column[] = [
 
 /** Columns that are replaced here, or that are shown with each parcel. */
 const replacedColumns: ReadonlySet<string> = new Set([
-  ...['id', 'status', 'delivery', 'why', 'total', 'quoted', 'items', 'tracking', 'expected', 'paid back'],
+  ...[
+    'id',
+    'status',
+    'delivery',
+    'why',
+    'rejected',
+    'total',
+    'quoted',
+    'items',
+    'tracking',
+    'expected',
+    'paid back',
+  ],
 ]);
 
 /** Shown only if nothing was paid. */
@@ -114,6 +127,7 @@ const screenDetailColumns: readonly Column<Order>[] = [
   { name: 'id', path: 'id', kind: 'id' },
   state,
   { name: 'why', path: 'job_result.error', isProse: true },
+  ...ofColumns(orderDetailColumns, 'rejected').map((column) => ({ ...column, isProse: true as const })),
   { name: 'product', path: 'product', value: productLine, isProse: true, usesTitles: true },
   total,
   ...quoted,
@@ -122,8 +136,38 @@ const screenDetailColumns: readonly Column<Order>[] = [
     .map((column): Column<Order> => (column.kind === undefined ? { ...column, isProse: true } : column))
     .map((column) => (column.name === 'relaxed' ? { ...column, value: concessionsText } : column)),
   { name: 'lines', path: 'items', value: severalLines, columns: lineColumns, usesTitles: true },
-  { name: 'parcels', path: 'tracking_numbers', columns: parcelColumns },
+  ...parcelsWithContents<Order>('tracking_numbers', parcelColumns, (order, titleOf) =>
+    objectsIn(order, 'tracking_numbers').map((parcel) => ({
+      ...parcel,
+      contents: parcelContents(order, parcel, titleOf),
+    })),
+  ),
 ];
+
+/**
+ * Columns for the table of an order's parcels. Where the service says what a parcel holds, the table has a column for
+ * it. @param parcelsOf returns the parcels with their `contents`.
+ */
+export function parcelsWithContents<R>(
+  path: string,
+  columns: readonly Column[],
+  parcelsOf: (record: Unchecked<R>, titleOf?: TitleOf) => readonly Row[],
+): Column<R>[] {
+  const shown = (record: Unchecked<R>, hasContents: boolean, titleOf?: TitleOf) => {
+    const parcels = parcelsOf(record, titleOf);
+    return parcels.some(({ contents }) => contents !== '') === hasContents ? parcels : undefined;
+  };
+  return [
+    { name: 'parcels', path, value: (record) => shown(record, false), columns },
+    {
+      name: 'parcels',
+      path,
+      value: (record, titleOf) => shown(record, true, titleOf),
+      columns: [...columns, { name: 'holds', path: 'contents', weight: 7, isProse: true, wraps: true }],
+      usesTitles: true,
+    },
+  ];
+}
 
 /** State and purchased quantity of each line, for an order with several lines. */
 function severalLines(order: OrderRecord, titleOf?: TitleOf): Row[] | undefined {

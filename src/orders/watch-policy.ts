@@ -35,3 +35,16 @@ export function stateOf(order: OrderRecord): string {
 }
 
 export const defaultPace: Pace = { minMs: 500, maxMs: 30_000 };
+
+/** Real orders take 5 to 10 minutes to be placed, and days to arrive. */
+const livePace: Pace = { minMs: 120_000, maxMs: 300_000 };
+
+/**
+ * Pace of a watch. A live order is first polled after some minutes, but a few times within a shorter timeout (ms), so
+ * that the watch does not end with what it saw at its start.
+ */
+export function paceFor(isRehearsal: boolean, timeoutMs: number | undefined): Pace {
+  if (isRehearsal) return defaultPace;
+  const minMs = Math.max(defaultPace.minMs, Math.min(livePace.minMs, (timeoutMs ?? Infinity) / 4));
+  return { ...livePace, minMs };
+}

@@ -29,7 +29,7 @@ export const bulkOperations = operationTable({
       schema: 'BulkBatchResponse',
       essential: { id: 'newId' },
     },
-    errors: ['bad_request', 'insufficient_funds'],
+    errors: ['bad_request', 'insufficient_funds', 'payment_required'],
     retry: 'never',
     movesMoney: true,
     once: true,

@@ -51,6 +51,7 @@ const creationErrors = [
   'invalid_shipping_address',
   'url_unreachable',
   'insufficient_funds',
+  'payment_required',
   'payment_method_required',
   'invalid_payment_method',
   'payment_failed',

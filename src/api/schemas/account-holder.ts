@@ -76,7 +76,13 @@ export const SandboxStatus = observedOnDemand(() =>
 
 export const WebhookRegistration = onDemand(() => z.strictObject({ webhook_url: httpUrl }));
 export const WebhookRegistrationResponse = observedOnDemand(() =>
-  z.strictObject({ id: text, webhook_url: text }),
+  z.strictObject({
+    id: text,
+    webhook_url: text,
+    webhook_secret: text
+      .optional()
+      .describe('events are signed with it; errand keeps it and never prints it'),
+  }),
 );
 
 export const DeviceCodeCreate = observedOnDemand(() => z.strictObject({ name: z.string().nullish() }));

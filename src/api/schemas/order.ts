@@ -56,6 +56,7 @@ export const OrderItem = onDemand(() =>
     error_type: text.nullable(),
     created_at: observed(timestamp),
     updated_at: observed(timestamp),
+    tracking_number_ids: observed(z.array(text)).optional().describe('the parcels that hold it'),
   }),
 );
 
@@ -70,7 +71,17 @@ export const FieldError = observedOnDemand(() =>
 );
 
 export const LineRejection = observedOnDemand(() =>
-  z.strictObject({ item_id: uuid, url: text, code: text, message: text }),
+  z.strictObject({
+    item_id: uuid.optional().describe('in the older form'),
+    url: text.optional(),
+    code: text.optional().describe('in the older form'),
+    message: text.optional().describe('in the older form'),
+    product_id: text.optional().describe("the retailer's"),
+    requested_quantity: count.optional(),
+    available_quantity: count.optional(),
+    codes: z.array(text).optional(),
+    messages: z.array(text).optional(),
+  }),
 );
 
 const ErrorDetails = onDemand(() =>
@@ -80,6 +91,7 @@ const ErrorDetails = onDemand(() =>
     address_validation_reasons: observed(z.array(text)),
     field_errors: z.array(FieldError()),
     line_rejections: z.array(LineRejection()),
+    url: observed(text).optional().describe('the page concerned'),
   }),
 );
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { trackingStatuses } from '../enums.ts';
+import { itemMappings, trackingStatuses } from '../enums.ts';
 import { calendarDate, observed, observedOnDemand, onDemand, text, timestamp, uuid } from './fields.ts';
 
 export const TrackingCheckpoint = observedOnDemand(() =>
@@ -27,5 +27,9 @@ export const TrackingNumber = onDemand(() =>
     delivery_proof_url: text.nullable(),
     checkpoints: z.array(TrackingCheckpoint()).optional(),
     created_at: observed(timestamp),
+    order_item_ids: observed(z.array(text)).optional().describe('the items of the order that are in it'),
+    item_mapping: observed(z.enum(itemMappings))
+      .optional()
+      .describe('inferred: the service concludes which items are in it'),
   }),
 );

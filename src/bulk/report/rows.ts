@@ -7,7 +7,7 @@ import { plainText } from '../../format/path.ts';
 import type { TitleOf } from '../../format/result.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import type { TableLayout } from '../../journal/uploads.ts';
-import { concessionText, sentences } from '../../orders/columns.ts';
+import { concessionText, failureText, sentences } from '../../orders/columns.ts';
 import { firstKeyOf } from '../../orders/needs/row-key.ts';
 import {
   type IdentifiedOrder,
@@ -454,7 +454,7 @@ export function factsOf(order: IdentifiedOrder, feeCents: number | undefined): O
 }
 
 function reasonIn(order: OrderRecord): string {
-  const failure = plainText(valueAt<Order>(order, 'job_result.error'));
+  const failure = failureText(order);
   if (failure !== '') return failure;
   return sentences(objectsIn(order.fulfillment, 'concessions').map(concessionText));
 }

@@ -6,6 +6,7 @@ import { countText } from '../../format/counts.ts';
 import { plainText } from '../../format/path.ts';
 import type { Column } from '../../format/result.ts';
 import { pages } from '../../http/paging.ts';
+import { failureText } from '../../orders/columns.ts';
 import type { Order } from '../../orders/order-record.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
@@ -258,7 +259,7 @@ export async function readReasons(context: Context, batches: Iterable<Batch>): P
         if (!pending.delete(id)) continue;
         reasons.set(id, {
           code: plainText(valueAt<Order>(order, 'job_result.error_type')),
-          message: plainText(valueAt<Order>(order, 'job_result.error')),
+          message: failureText(order),
         });
       }
       looked += rows.length;

@@ -10,7 +10,7 @@ import { deliveryOf } from '../../orders/columns.ts';
 import type { Order, OrderRecord } from '../../orders/order-record.ts';
 import { orderList, orderView } from '../../orders/screen.ts';
 import { Following, type WatchEvent, type WatchOptions, watchOrders } from '../../orders/watch.ts';
-import { defaultPace, type Until } from '../../orders/watch-policy.ts';
+import { paceFor, type Until } from '../../orders/watch-policy.ts';
 import { stopwatch } from '../../platform/clock.ts';
 import { exitCodeOf, interruptionText } from '../../platform/poll.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
@@ -48,11 +48,15 @@ export async function watchResult(
       kind: 'none',
       hints: [isOpen ? 'no order is open' : 'no order to watch; --open watches every open one'],
     };
+  const timeoutMs = context.waitMs();
   const following = followingOf(context, ids, {
     until: options.until,
     allowMissing: options.allowMissing ?? false,
-    timeoutMs: context.waitMs(),
-    pace: intervalMs === undefined ? defaultPace : { minMs: intervalMs, maxMs: intervalMs },
+    timeoutMs,
+    pace:
+      intervalMs === undefined
+        ? paceFor(context.isRehearsal(), timeoutMs)
+        : { minMs: intervalMs, maxMs: intervalMs },
   });
   if (isStream) return eventRecords(following.events(), context.clock.now, exitCodeOf);
   if (context.output.format === 'table' && !context.io.stdout.isTerminal)

@@ -1,3 +1,4 @@
+import { readRejectedLine, rejectionText } from '../../format/line-rejections.ts';
 import { formatMoney } from '../../format/money.ts';
 import { isRecord } from '../../format/path.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
@@ -68,6 +69,8 @@ export function detailLines({
 
 function linesOf(code: string | null, details: unknown): string[] {
   if (code === 'insufficient_funds' && isRecord(details)) return fundLines(details);
+  // The hint has the address, once it is checked.
+  if (code === 'payment_required' && isRecord(details)) return plainLines({ ...details, pay_url: null });
   if (isRecord(details) && isRecord(details.policy)) return policyLines(details.policy);
   return plainLines(details);
 }
@@ -132,17 +135,15 @@ function plainLines(details: unknown): string[] {
     // Skip `made`, because the message already names what was made.
     if (value === null || value === undefined || key === 'made') return [];
     if (Array.isArray(value) && value.some(isRecord))
-      return value.map((entry) => fault(entry) ?? `${key}: ${plain(entry)}`);
+      return value.map((entry) => fault(entry, key) ?? `${key}: ${plain(entry)}`);
     return [`${key}: ${plain(value)}`];
   });
 }
 
-/**
- * Formats an entry of a validation body (`loc`, `msg`), of `field_errors` or of `line_rejections`: location, then
- * problem.
- */
-function fault(entry: unknown): string | undefined {
+/** Formats an entry of a validation body (`loc`, `msg`), or of a list of parts that failed: location, then problem. */
+function fault(entry: unknown, key?: string): string | undefined {
   if (!isRecord(entry)) return undefined;
+  if (key === 'line_rejections') return rejectionText(readRejectedLine(entry)) || undefined;
   const { loc, field, url, item_id, msg, message } = entry;
   const what = msg ?? message;
   if (typeof what !== 'string') return undefined;

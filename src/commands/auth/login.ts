@@ -7,6 +7,7 @@ import { embeddedUrl } from '../../config/stored.ts';
 import type { Client } from '../../http/client.ts';
 import { Deadline } from '../../platform/clock.ts';
 import { ErrandError } from '../../platform/errors.ts';
+import { pageAt } from '../../platform/net/page.ts';
 import { redactor } from '../../platform/redact/redactor.ts';
 import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
@@ -81,7 +82,7 @@ async function reportCode(
     );
     return;
   }
-  const { openBrowser, pageAt } = await import('./browser.ts');
+  const { openBrowser } = await import('./browser.ts');
   const service = new URL(context.settings.baseUrl.value);
   const page = uri === undefined ? undefined : pageAt(uri, service);
   const where = page && 'url' in page ? `at ${page.url.href}` : 'where you sign in to the service';

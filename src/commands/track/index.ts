@@ -1,8 +1,11 @@
+import { objectsIn, own, textIn } from '../../api/json.ts';
 import { orderState, type ShownState } from '../../api/order-state.ts';
 import type { Unchecked } from '../../api/received.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import { defineRootCommand } from '../../cli/define.ts';
-import type { Column } from '../../format/result.ts';
+import type { Column, Row, TitleOf } from '../../format/result.ts';
+import { parcelContents } from '../../orders/columns.ts';
+import { parcelsWithContents } from '../../orders/screen.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { checkUuid } from '../../run/ids.ts';
@@ -24,21 +27,21 @@ export const command = defineRootCommand({
     const path = { order_id: checkUuid('order id', order) };
     const { body } = await client.call('order.track', { path });
     const columns = context.output.format === 'table' ? trackColumns : flatColumns;
-    const showsFulfillment = isOnScreen(context) && stateOfTracked(body).mood !== 'bad';
-    const fulfillment = showsFulfillment ? await fulfillmentOf(context, path) : undefined;
-    return { kind: 'record', record: body, columns, screen: trackScreen(fulfillment), id: 'order_id' };
+    const showsOrder = isOnScreen(context) && stateOfTracked(body).mood !== 'bad';
+    const ordered = showsOrder ? await ownOrder(context, path) : undefined;
+    return { kind: 'record', record: body, columns, screen: trackScreen(ordered), id: 'order_id' };
   },
 });
 
 /**
- * Reads the concessions made on an order, so that a partial purchase does not look complete. Works only if the order
- * belongs to the current key.
+ * Reads the order for what public tracking lacks: the concessions, so that a partial purchase does not look complete,
+ * and which items a parcel holds. Works only if the order belongs to the current key.
  */
-async function fulfillmentOf(context: Context, path: { readonly order_id: string }): Promise<unknown> {
+async function ownOrder(context: Context, path: { readonly order_id: string }): Promise<unknown> {
   if (context.settings.apiKey === undefined || context.previewsRequests) return undefined;
   try {
     const client = await context.client();
-    return (await client.call('order.get', { path })).body.fulfillment;
+    return (await client.call('order.get', { path })).body;
   } catch (error) {
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
     return undefined;
@@ -66,30 +69,41 @@ const parcels: Column<Shape<'PublicTrackingResponse'>> = {
 };
 
 /**
- * Columns for a TTY: the order's overall state, then each parcel. @param fulfillment is the order's fulfillment, if
- * known. Public tracking alone does not reveal that less was bought than requested.
+ * Columns for a TTY: the order's overall state, then each parcel. @param ordered is the order, if it can be read.
+ * Public tracking alone does not reveal that less was bought than requested.
  */
-export const trackScreen = (fulfillment: unknown): readonly Column<Shape<'PublicTrackingResponse'>>[] => [
+export const trackScreen = (ordered: unknown): readonly Column<Shape<'PublicTrackingResponse'>>[] => [
   ...orderFacts.filter(({ name }) => name !== 'status').slice(0, 1),
   {
     name: 'state',
     path: 'state',
     kind: 'status',
-    value: (tracked) => stateOfTracked(tracked, fulfillment).text,
-    mood: (tracked) => stateOfTracked(tracked, fulfillment).mood,
+    value: (tracked) => stateOfTracked(tracked, own(ordered, 'fulfillment')).text,
+    mood: (tracked) => stateOfTracked(tracked, own(ordered, 'fulfillment')).mood,
   },
   ...orderFacts.filter(({ name }) => name !== 'status').slice(1),
-  {
-    ...parcels,
-    columns: [
+  ...parcelsWithContents<Shape<'PublicTrackingResponse'>>(
+    'shipments',
+    [
       { name: 'state', path: 'status', kind: 'status', weight: 9 },
       { name: 'carrier', path: 'carrier', weight: 7 },
       { name: 'tracking number', path: 'tracking_number', kind: 'id', weight: 8 },
       { name: 'last seen', path: 'checkpoints.0.message', weight: 6, isProse: true, wraps: true },
       { name: 'at', path: 'checkpoints.0.checkpoint_time', kind: 'time', weight: 5 },
     ],
-  },
+    (tracked, titleOf) => shipmentsOf(tracked, ordered, titleOf),
+  ),
 ];
+
+/** The parcels of public tracking, with the contents of the parcel that has the same number in the order. */
+function shipmentsOf(tracked: unknown, ordered: unknown, titleOf?: TitleOf): Row[] {
+  const known = objectsIn(ordered, 'tracking_numbers');
+  return objectsIn(tracked, 'shipments').map((parcel) => {
+    const number = textIn(parcel, 'tracking_number');
+    const same = known.find((one) => number !== undefined && textIn(one, 'tracking_number') === number);
+    return { ...parcel, contents: parcelContents(ordered, same, titleOf) };
+  });
+}
 
 const stateOfTracked = (
   { current_status: status, items, shipments: parcels }: Unchecked<Shape<'PublicTrackingResponse'>>,

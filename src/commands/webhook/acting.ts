@@ -1,3 +1,4 @@
+import type { Client } from '../../http/client.ts';
 import { runCommand } from '../../integrations/webhooks/exec.ts';
 import { forward } from '../../integrations/webhooks/forward.ts';
 import type { ListenOptions } from '../../integrations/webhooks/listen.ts';
@@ -8,12 +9,31 @@ import { forwardTarget } from './registration.ts';
 const rereadMs = 15_000;
 
 /** Reads an event's order from the service, unless `until` aborts first. @throws Error if it cannot be read. */
-export async function readOrder(context: Context, id: string, until?: AbortSignal) {
+export const readOrder = (context: Context, id: string, until?: AbortSignal) =>
+  readInTime(
+    context,
+    async (client, signal) => (await client.call('order.get', { path: { order_id: id } }, { signal })).body,
+    until,
+  );
+
+/** Reads an event's return from the service. @throws Error if it cannot be read. */
+export const readReturn = (context: Context, id: string) =>
+  readInTime(
+    context,
+    async (client, signal) =>
+      (await client.call('return.get', { path: { return_request_id: id } }, { signal })).body,
+  );
+
+async function readInTime<T>(
+  context: Context,
+  read: (client: Client, signal: AbortSignal) => Promise<T>,
+  until?: AbortSignal,
+): Promise<T> {
   const client = await context.lastingClient();
   const timeout = AbortSignal.timeout(rereadMs);
   const signal = AbortSignal.any([context.signal, timeout, ...(until ? [until] : [])]);
   try {
-    return (await client.call('order.get', { path: { order_id: id } }, { signal })).body;
+    return await read(client, signal);
   } catch (error) {
     if (!timeout.aborted || context.signal.aborted) throw error;
     throw new Error(`the service did not respond within ${rereadMs / 1000} s`);

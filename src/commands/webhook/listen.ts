@@ -20,24 +20,26 @@ import {
   olderNames,
   sameEvents,
   secretOf,
+  signingSecretOf,
 } from '../../integrations/webhooks/listener.ts';
 import type { EventLog } from '../../journal/events.ts';
 import { exitCodes, UsageError } from '../../platform/errors.ts';
 import { isLoopback } from '../../platform/net/lookup.ts';
 import { stoppedWith } from '../../platform/poll.ts';
+import { redactor } from '../../platform/redact/redactor.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
-import { readOrder, runner, sender } from './acting.ts';
+import { readOrder, readReturn, runner, sender } from './acting.ts';
 import { eventColumns, stateOfEvent } from './columns.ts';
-import { forwardTarget, registerWhileListening } from './registration.ts';
+import { forwardTarget, registerWhileListening, registrationScope } from './registration.ts';
 
 export const listenCommand = defineCommand({
   name: 'listen',
   summary: 'Receive events: show, store and forward them',
   description:
-    'Stores each event before acknowledging it, and shows duplicates once. Events are not signed, so errand reads the order again from the service, and shows, forwards and passes that to the command. Ctrl-C ends it.',
+    'Stores each event before acknowledging it, and shows duplicates once. errand reads the order again from the service, and shows, forwards and passes that to the command. Where the service signs events, one whose signature is missing or wrong is refused. Ctrl-C ends it.',
   options: {
     port: { kind: 'integer', min: 0, max: 65_535, description: 'port to listen on (default: a free one)' },
     host: { kind: 'text', description: 'address to listen on (default 127.0.0.1)' },
@@ -47,6 +49,13 @@ export const listenCommand = defineCommand({
       placeholder: 'file',
       completes: 'files',
       description: 'file that keeps the secret of the address, so that it stays the same; created if missing',
+    },
+    signingSecretFile: {
+      kind: 'text',
+      placeholder: 'file',
+      completes: 'files',
+      description:
+        'file with the secret that events are signed with (default: what registering returned here)',
     },
     register: { kind: 'flag', description: 'register the address with the service while listening' },
     publicUrl: {
@@ -89,10 +98,11 @@ export const listenCommand = defineCommand({
     },
   ],
   output: [{ list: 'ReceivedEvent' }, { events: 'ListenRecord' }],
-  operations: ['webhook.register', 'order.get'],
+  operations: ['webhook.register', 'order.get', 'return.get'],
   exitCodes: { 7: 'an event could not be forwarded, or its command failed', 8: '--timeout passed' },
   related: ['webhook wait', 'webhook events', 'webhook replay', 'webhook register'],
   async run(context, { port = 0, host = '127.0.0.1', allowRemote = false, secretFile, register, ...more }) {
+    const { signingSecretFile } = more;
     if (!isLoopback(host) && !allowRemote) {
       throw new UsageError(`--host ${host} can be reached by other machines`, {
         next: [
@@ -108,7 +118,10 @@ export const listenCommand = defineCommand({
     if (more.publicUrl !== undefined) forwardTarget(context, '--public-url', more.publicUrl, true);
     for (const line of olderNames(more.events ?? [])) context.note(`note: ${line}`);
     const { forwardTo, exec, allowPrivate = false, unverified = false, events } = more;
-    const { events: log } = await context.webhooks();
+    const signingSecret = signingSecretFile && signingSecretOf(signingSecretFile, context.note);
+    if (signingSecret) redactor.remember([signingSecret]);
+    const { events: log, registrations } = await context.webhooks();
+    const scope = registrationScope(context);
     const shown = new Shown(context, log);
     const records = listen({
       host,
@@ -125,7 +138,9 @@ export const listenCommand = defineCommand({
       shown: (id) => shown.handedOut(id),
       wants: eventFilter(events),
       begin: (url) => begin(context, register === true, url),
+      signingSecret: () => signingSecret || registrations.secret(scope),
       reread: unverified ? undefined : (id) => readOrder(context, id),
+      rereadReturn: (id) => readReturn(context, id),
       forward: forwardTo === undefined ? undefined : sender(context, forwardTo, allowPrivate),
       exec: exec === undefined ? undefined : runner(context, exec),
     });

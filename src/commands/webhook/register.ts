@@ -1,7 +1,8 @@
 import { defineCommand } from '../../cli/define.ts';
 import { maskAddress } from '../../integrations/webhooks/listener.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { registrationScope } from './registration.ts';
+import { redacted } from '../../platform/redact/redactor.ts';
+import { registrationScope, saveSigningSecret } from './registration.ts';
 
 const maxAddressLength = 8192;
 
@@ -9,7 +10,7 @@ export const register = defineCommand({
   name: 'register',
   summary: 'Register the address that the service sends events to',
   description:
-    'One address for each account, and one for test mode. Events are not signed: put a secret into the address, or read the order again when one comes. The secret is never shown.',
+    'One address for each account, and one for test mode. Where events are not signed, put a secret into the address, or read the order again when one comes; where they are, errand keeps the secret for `errand webhook listen`. No secret is shown.',
   arguments: [{ name: 'url', description: 'http or https address; - reads it from stdin', required: true }],
   examples: [
     {
@@ -38,17 +39,24 @@ export const register = defineCommand({
     const response = await client.call('webhook.register', { body });
     const { registrations } = await context.webhooks();
     await registrations.setPermanent(registrationScope(context), address);
+    const isSigned = await saveSigningSecret(context, response.body);
     const shown = maskAddress(address);
     return {
       kind: 'record',
-      record: { ...response.body, webhook_url: shown },
+      record: {
+        ...response.body,
+        webhook_url: shown,
+        ...(isSigned && { webhook_secret: redacted }),
+      },
       columns: [
         { name: 'account', path: 'id', kind: 'id' },
         { name: 'events go to', path: 'webhook_url' },
       ],
-      hints: shown.includes('…')
-        ? []
-        : ["the address holds no secret: anyone who knows it can send events that look like the service's"],
+      hints: isSigned
+        ? ['its events are signed; `errand webhook listen` refuses those whose signature is missing or wrong']
+        : shown.includes('…')
+          ? []
+          : ["the address holds no secret: anyone who knows it can send events that look like the service's"],
     };
   },
 });

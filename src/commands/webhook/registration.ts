@@ -1,7 +1,9 @@
+import { textIn } from '../../api/json.ts';
 import type { ForwardTarget } from '../../integrations/webhooks/forward.ts';
 import { maskAddress } from '../../integrations/webhooks/listener.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import { parseUrl } from '../../platform/net/urls.ts';
+import { redactor } from '../../platform/redact/redactor.ts';
 import type { Context } from '../../run/context.ts';
 
 /** What a registration applies to. The service keeps one registration per account, and a separate one for test mode. */
@@ -11,6 +13,18 @@ export const registrationScope = (context: Context): string =>
     context.settings.profile.value,
     context.isRehearsal() ? 'test' : 'live',
   ]);
+
+/**
+ * Keeps the secret that registering an address answered, if the service signs its events. It is never printed.
+ * @returns whether there is one.
+ */
+export async function saveSigningSecret(context: Context, response: unknown): Promise<boolean> {
+  const secret = textIn(response, 'webhook_secret');
+  if (secret === undefined || secret === '') return false;
+  redactor.remember([secret]);
+  await (await context.webhooks()).registrations.saveSecret(registrationScope(context), secret);
+  return true;
+}
 
 /**
  * Registers a listener's address for as long as it listens.
@@ -23,7 +37,12 @@ export async function registerWhileListening(context: Context, url: string): Pro
   const scope = registrationScope(context);
   const id = await registrations.begin(scope, url);
   try {
-    await client.call('webhook.register', { body: { webhook_url: url } }, { signal: context.signal });
+    const { body } = await client.call(
+      'webhook.register',
+      { body: { webhook_url: url } },
+      { signal: context.signal },
+    );
+    await saveSigningSecret(context, body);
   } catch (error) {
     await registrations.end(scope, id);
     throw error;
@@ -33,7 +52,8 @@ export async function registerWhileListening(context: Context, url: string): Pro
     if (!isCurrent) return context.note('another address was registered meanwhile; it stays');
     if (earlier === undefined) return context.note(nothingBefore);
     try {
-      await client.call('webhook.register', { body: { webhook_url: earlier } });
+      const { body } = await client.call('webhook.register', { body: { webhook_url: earlier } });
+      await saveSigningSecret(context, body);
       context.note(`registered ${maskAddress(earlier)} again`);
     } catch (error) {
       if (!(error instanceof ErrandError)) throw error;

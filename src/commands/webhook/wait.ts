@@ -24,7 +24,7 @@ export const waitCommand = defineCommand({
   name: 'wait',
   summary: 'Wait until an event of an order has been received',
   description:
-    'One assertion for a script. `errand webhook listen` receives events, and has to run beside this; one that it received before counts too. Events are not signed: an event counts once the order, read again, confirms it. Ends as soon as none can come any more.',
+    'One assertion for a script. `errand webhook listen` receives events, and has to run beside this; one that it received before counts too. An event counts once the order, read again, confirms it. Ends as soon as none can come any more.',
   options: {
     order: { kind: 'text', names: 'orders', placeholder: 'id', description: 'the order (required)' },
     event: { kind: 'list', values: eventNames, description: 'the event, or any of several (required)' },

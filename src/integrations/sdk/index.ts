@@ -8,6 +8,7 @@ export {
   PaymentRequiredError,
   ServiceError,
   UnavailableError,
+  UnpaidOrderError,
   ValidationError,
 } from '../../http/errors.ts';
 export type { PaymentChallenge } from '../../http/payment-challenge.ts';

@@ -1,5 +1,6 @@
 import { failedOrderStatuses, type OrderStatus } from '../../api/enums.ts';
-import { listIn, textIn } from '../../api/json.ts';
+import { listIn, objectsIn, textIn } from '../../api/json.ts';
+import { hasArrived, statusesOf } from '../../api/order-state.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -16,6 +17,15 @@ const statusOf = (order: Json): string => textIn(order, 'status') ?? '';
 const wasPlaced = (order: Json): boolean => statusOf(order) !== '' && !neverPlaced.includes(statusOf(order));
 const hasFailed = (order: Json): boolean => failed.includes(statusOf(order));
 const hasTracking = (order: Json): boolean => listIn(order, 'tracking_numbers').length > 0;
+const hasDelivery = (order: Json): boolean =>
+  [...statusesOf(order.tracking_numbers), ...statusesOf(order.items)].some(hasArrived);
+const isCancelled = (order: Json): boolean => statusOf(order).startsWith('cancelled');
+
+/** Confirms an event of a return: by the return itself, or by an order that has it. */
+const hasReturn =
+  (...statuses: readonly string[]) =>
+  (record: Json): boolean =>
+    [record, ...objectsIn(record, 'returns')].some((one) => statuses.includes(statusOf(one)));
 
 /**
  * What must be true of an order to confirm an event. An event may be older than the order's state, because the retailer
@@ -28,17 +38,25 @@ const confirmations: Readonly<Record<string, (order: Json) => boolean>> = {
   order_failed: hasFailed,
   tracking_obtained: hasTracking,
   tracking_updated: hasTracking,
+  'order.placed': wasPlaced,
+  'order.failed': hasFailed,
+  'order.tracking_received': hasTracking,
+  'order.delivered': hasDelivery,
+  'order.cancelled': isCancelled,
+  'return.approved': hasReturn('approved', 'completed', 'credited'),
+  'return.denied': hasReturn('denied'),
+  'return.credited': hasReturn('credited'),
 };
 
-/** Whether an order, as read from the service, confirms an event. Pure. */
+/** Whether an order or a return, as read from the service, confirms an event. Pure. */
 export function confirms(event: string | null, order: Json): boolean {
   const name = event?.trim().toLowerCase() ?? '';
   return !Object.hasOwn(confirmations, name) || confirmations[name]?.(order) === true;
 }
 
 /** Explains why an event that its order does not confirm is ignored. */
-export const disagreement = (event: string | null, order: Json): string =>
-  `the service's order is ${statusOf(order) || 'without a status'}, which does not confirm ${event}`;
+export const disagreement = (event: string | null, order: Json, what = 'order'): string =>
+  `the service's ${what} is ${statusOf(order) || 'without a status'}, which does not confirm ${event}`;
 
 /** Delays before rereading an order, ms. Needed because the service may send an event before reads show the change. */
 export const rereadWaitsMs: readonly number[] = [250, 500, 1000];

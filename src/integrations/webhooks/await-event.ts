@@ -196,7 +196,7 @@ interface Outlook {
   readonly state: string;
 }
 
-const failures: readonly string[] = ['request_failed', 'order_failed'];
+const failures: readonly string[] = ['request_failed', 'order_failed', 'order.failed', 'order.cancelled'];
 /** Final states of an order that no retailer ever accepted. */
 const neverPlaced: readonly string[] = ['order_failed', 'cancelled'];
 
@@ -207,7 +207,9 @@ const neverPlaced: readonly string[] = ['order_failed', 'cancelled'];
 function stillComes(event: string, { status, hasEnded }: Outlook): StillComes {
   if (!hasEnded) return 'yes';
   if (neverPlaced.includes(status))
-    return failures.includes(event) || event === 'status_updated' ? 'sent' : 'never';
-  if (event === 'case_updated') return 'yes';
+    return failures.includes(event) || event === 'status_updated' || event === 'order.started'
+      ? 'sent'
+      : 'never';
+  if (event === 'case_updated' || event.startsWith('return.')) return 'yes';
   return failures.includes(event) && status === 'order_placed' ? 'never' : 'sent';
 }

@@ -1,7 +1,7 @@
 import { request as plainRequest, type RequestOptions } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { webhookEventHeader } from '../../api/events.ts';
+import { webhookEventHeader, webhookSignatureHeader } from '../../api/events.ts';
 import type { ForwardOutcome } from '../../journal/events.ts';
 import { backoffMs, requestBackoff } from '../../platform/async.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -23,6 +23,8 @@ export interface ForwardTarget {
 export interface Delivery {
   readonly event: string | null;
   readonly body: string;
+  /** The service's signature of this very body. */
+  readonly signature?: string | undefined;
 }
 
 /** Timeout of one attempt including its response, ms. */
@@ -60,11 +62,12 @@ export async function forward(
 }
 
 /** The request headers, as `--dry-run` shows them. */
-const forwardHeaders = ({ event, body }: Delivery, version: string): Record<string, string> => ({
+const forwardHeaders = ({ event, body, signature }: Delivery, version: string): Record<string, string> => ({
   'content-type': 'application/json',
   'content-length': String(Buffer.byteLength(body)),
   'user-agent': `errand/${version}`,
   ...(event !== null && { [webhookEventHeader.toLowerCase()]: headerSafe(event) }),
+  ...(signature !== undefined && { [webhookSignatureHeader.toLowerCase()]: headerSafe(signature) }),
 });
 
 /** Makes an external name safe for a header. */

@@ -1,3 +1,4 @@
+import { webhookSignatureHeader } from '../../api/events.ts';
 import type { Output } from '../../api/outputs/index.ts';
 import type { EventLog, ExecOutcome, ForwardOutcome } from '../../journal/events.ts';
 import { InTurn } from '../../platform/async.ts';
@@ -5,7 +6,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { trimSlashes } from '../../platform/net/urls.ts';
 import { confirms, disagreement, rereadWaitsMs } from './agreement.ts';
 import type { Delivery } from './forward.ts';
-import { maskAddress, openListener, type Received, type SaveResult } from './listener.ts';
+import { maskAddress, openListener, type Received, returnIdOf, type SaveResult } from './listener.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -40,8 +41,12 @@ export interface ListenOptions {
    */
   readonly shown: (id: number) => Promise<void>;
   readonly wants: (event: string | null) => boolean;
+  /** The secret that the service signs its events with, once it is known. */
+  readonly signingSecret?: (() => string | undefined) | undefined;
   /** Rereads an order. @throws Error if it cannot be read. */
   readonly reread?: ((orderId: string) => Promise<Json>) | undefined;
+  /** Rereads a return. @throws Error if it cannot be read. */
+  readonly rereadReturn?: ((returnId: string) => Promise<Json>) | undefined;
   readonly forward?: ((delivery: Delivery, signal: AbortSignal) => Promise<ForwardOutcome>) | undefined;
   readonly exec?:
     | ((delivery: Delivery & { orderId: string | null }, signal: AbortSignal) => Promise<ExecOutcome>)
@@ -56,10 +61,15 @@ export interface ListenOptions {
  */
 export async function* listen(options: ListenOptions): AsyncGenerator<ListenRecord> {
   const session = new Session(options);
+  // Registering may answer another secret than the known one.
+  let isBegun = options.begin === undefined;
   const listener = await openListener({
     host: options.host,
     port: options.port,
     secret: options.secret,
+    signingSecret: () => (isBegun ? options.signingSecret?.() : 'pending'),
+    refused: (message) => session.refused(message),
+    now: () => options.clock.now(),
     save: (received) => session.save(received),
   });
   const over = session.untilOver().then(async () => {
@@ -70,6 +80,7 @@ export async function* listen(options: ListenOptions): AsyncGenerator<ListenReco
   let undo: (() => Promise<void>) | undefined;
   try {
     undo = await options.begin?.(url);
+    isBegun = true;
     yield { type: 'ready', url, secret: options.secret };
     await session.recover();
     for await (const record of session.feed.records()) {
@@ -177,6 +188,11 @@ class Session {
     return isNew ? 'new' : 'duplicate';
   }
 
+  /** Reports a delivery that was refused because of its signature. */
+  refused(message: string): void {
+    void this.feed.put({ type: 'gap', message });
+  }
+
   /** Queues events that an earlier listener received but did not show, ahead of new ones. */
   async recover(): Promise<void> {
     const { log, profile, baseUrl, wants, max = Number.POSITIVE_INFINITY } = this.#options;
@@ -258,7 +274,7 @@ class Session {
       last_received_at: _at,
       ...event
     } = this.#options.log.get(id);
-    const read = await this.#verify(event.event, event.order_id);
+    const read = await this.#verify(event);
     const shown = { type: 'event' as const, ...event, ...read };
     this.#counts.shown += 1;
     await this.feed.put(shown);
@@ -266,16 +282,26 @@ class Session {
     else this.#acting = this.#acting.then(() => this.#act(id, read.body));
   }
 
-  async #verify(
-    event: string | null,
-    orderId: string | null,
-  ): Promise<Pick<ShownEvent, 'verified' | 'message'> & Partial<Pick<ShownEvent, RereadField>>> {
-    const { reread } = this.#options;
+  async #verify({
+    event,
+    order_id: orderId,
+    body,
+  }: Pick<ShownEvent, 'event' | 'order_id' | 'body'>): Promise<
+    Pick<ShownEvent, 'verified' | 'message'> & Partial<Pick<ShownEvent, RereadField>>
+  > {
+    const { reread, rereadReturn } = this.#options;
     if (!reread) return {};
-    if (orderId === null) return { verified: false, message: 'it names no order to read again' };
+    const returnId = rereadReturn && event?.startsWith('return.') ? returnIdOf(body) : undefined;
+    const id = returnId ?? orderId;
+    if (id === null) return { verified: false, message: 'it names no order to read again' };
     try {
-      const order = await this.#rereadFor(event, orderId, reread);
-      if (!confirms(event, order)) return { verified: false, message: disagreement(event, order) };
+      const read = returnId === undefined || !rereadReturn ? reread : rereadReturn;
+      const order = await this.#rereadFor(event, id, read);
+      if (!confirms(event, order))
+        return {
+          verified: false,
+          message: disagreement(event, order, returnId === undefined ? 'order' : 'return'),
+        };
       return {
         verified: true,
         body: order,
@@ -308,8 +334,14 @@ class Session {
   async #act(id: number, reread: ShownEvent['body'] | undefined): Promise<void> {
     const { log, forward, exec } = this.#options;
     try {
-      const { event, order_id: orderId } = log.get(id);
-      const delivery = { event, orderId, body: reread ? JSON.stringify(reread) : log.bodyOf(id) };
+      const { event, order_id: orderId, headers } = log.get(id);
+      // A signature is good only for the body as it came.
+      const delivery = reread
+        ? { event, orderId, body: JSON.stringify(reread) }
+        : {
+            ...{ event, orderId, body: log.bodyOf(id) },
+            signature: headers[webhookSignatureHeader.toLowerCase()],
+          };
       const sent = await forward?.(delivery, this.#ending.signal);
       if (sent) {
         await log.noteForward(id, sent);

@@ -2,13 +2,20 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { webhookEventHeader, webhookEventSynonyms, webhookEvents } from '../../api/events.ts';
+import {
+  envelopeEvents,
+  webhookEventHeader,
+  webhookEventSynonyms,
+  webhookEvents,
+  webhookSignatureHeader,
+} from '../../api/events.ts';
 import { uuidPattern } from '../../api/limits.ts';
 import type { Arrival } from '../../journal/events.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { listeningAddress } from '../../platform/net/lookup.ts';
 import { parseUrl } from '../../platform/net/urls.ts';
 import { PrivateFileError, readPrivateFile, type Warn } from '../../platform/private-files.ts';
+import { checkSignature } from './signature.ts';
 
 export type Received = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body' | 'headers'>;
 
@@ -42,6 +49,15 @@ interface ListenerOptions {
   readonly port: number;
   readonly secret: string;
   readonly limits?: Partial<ListenerLimits> | undefined;
+  /**
+   * The secret that events are signed with; undefined if they are not signed, or not with a known one. `pending` while
+   * the service is being asked for it.
+   */
+  readonly signingSecret?: () => string | undefined | 'pending';
+  /** Called for each delivery that is refused because of its signature. */
+  readonly refused?: (message: string) => void;
+  /** Ms since the epoch. */
+  readonly now?: () => number;
   /** Persists a delivery before the promise resolves. If the promise rejects, the sender gets a 503 and retries. */
   save(received: Received): Promise<SaveResult>;
 }
@@ -54,8 +70,8 @@ interface Listener {
 }
 
 /**
- * Receives webhooks. Responds 2xx only after persisting a delivery, 404 to another path or method, 400 to anything but
- * a JSON object, and 413, 408 or 503 beyond the limits.
+ * Receives webhooks. Responds 2xx only after persisting a delivery, 404 to another path or method, 401 to one that is not
+ * signed with a known secret, 400 to anything but a JSON object, and 413, 408 or 503 beyond the limits.
  * @throws UsageError if the port or host is unavailable.
  */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
@@ -72,7 +88,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       if (!isDelivery(request, options.secret)) return respond(response, 404, { message: 'not found' });
       if (reading >= limits.concurrent) return busy(response);
       reading += 1;
-      void receive(request, response, limits.bodyBytes, options.save).finally(() => {
+      void receive(request, response, limits.bodyBytes, options).finally(() => {
         reading -= 1;
       });
     },
@@ -90,16 +106,35 @@ async function receive(
   request: IncomingMessage,
   response: ServerResponse,
   limit: number,
-  save: ListenerOptions['save'],
+  options: ListenerOptions,
 ): Promise<void> {
   const body = await bodyOf(request, limit);
   if (body === 'broken off') return;
   if (body === 'too large') return respond(response, 413, { message: `at most ${limit} bytes` });
+  const secret = options.signingSecret?.();
+  const signature = headerOf(request, webhookSignatureHeader.toLowerCase());
+  if (secret === 'pending' && signature !== undefined) return busy(response);
+  const isSigned = secret !== undefined && secret !== 'pending';
+  const checked = isSigned ? checkSignature(body, signature, secret) : 'good';
+  if (checked !== 'good') return unsigned(response, signatureProblems[checked], options);
   const facts = readArrival(body, headerOf(request, webhookEventHeader.toLowerCase()));
   if (!facts) return respond(response, 400, { message: 'the body is not a JSON object' });
-  const saved = await trySave(() => save({ ...facts, headers: safeHeaders(request) }));
+  const { sentAt, ...arrival } = facts;
+  if (isSigned && sentAt !== undefined && (options.now?.() ?? Date.now()) - sentAt > maxSignedAgeMs)
+    return unsigned(response, 'it is signed, and older than a week', options);
+  const saved = await trySave(() => options.save({ ...arrival, headers: safeHeaders(request) }));
   if (saved === 'busy') busy(response);
   else respond(response, 200, { received: true, duplicate: saved === 'duplicate' });
+}
+
+const signatureProblems = { missing: 'it has no signature', wrong: 'its signature is wrong' } as const;
+
+/** How old a signed event may be, ms. Repeats of younger ones are recognized, since events are kept for longer. */
+const maxSignedAgeMs = 7 * 24 * 3600 * 1000;
+
+function unsigned(response: ServerResponse, why: string, { refused }: ListenerOptions): void {
+  refused?.(`an event was refused: ${why}`);
+  respond(response, 401, { message: why });
 }
 
 async function trySave(save: () => Promise<SaveResult>): Promise<SaveResult> {
@@ -187,7 +222,10 @@ function closed(server: Server): Promise<void> {
   });
 }
 
-type Facts = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body'>;
+type Facts = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body'> & {
+  /** When an event in an envelope was sent, ms since the epoch. */
+  readonly sentAt: number | undefined;
+};
 
 /**
  * Maximum nesting depth. No record of the service is nested that deep. The limit exists because displaying a body
@@ -206,14 +244,28 @@ export function readArrival(bytes: Uint8Array, event: string | undefined): Facts
   if (body === undefined || isTooDeep(body)) return undefined;
   const record = parseObject(body);
   if (!record) return undefined;
-  const result = objectAt(record, 'job_result');
+  const data = envelopeData(record);
+  const result = objectAt(data ?? record, 'job_result');
   return {
-    event: event?.trim().slice(0, maxNameLength) || null,
+    // A signature covers the body, not the headers.
+    event: (data ? textAt(record, 'event') : event)?.trim().slice(0, maxNameLength) || null,
     orderId: orderIdOf(record),
     status: textAt(record, 'status'),
-    errorType: textAt(record, 'error_type') ?? (result ? textAt(result, 'error_type') : null),
+    errorType: textAt(data ?? record, 'error_type') ?? (result ? textAt(result, 'error_type') : null),
     body,
+    sentAt: data ? Date.parse(textAt(record, 'timestamp') ?? '') || undefined : undefined,
   };
+}
+
+/** The data of an event that comes in an envelope; undefined for the standard JSON of an object. */
+function envelopeData(record: object): object | undefined {
+  return textAt(record, 'event') === null ? undefined : objectAt(record, 'data');
+}
+
+/** The return that an event in an envelope is about, if it is about one. @param body as stored. */
+export function returnIdOf(body: object): string | undefined {
+  const id = envelopeData(body) ? textAt(body, 'return_id') : null;
+  return id !== null && uuidPattern.test(id) ? id.toLowerCase() : undefined;
 }
 
 /** The id of an order record, or the order id in a record that belongs to an order. */
@@ -268,8 +320,12 @@ function objectAt(record: object, name: string): object | undefined {
 
 const synonyms: Readonly<Record<string, string>> = webhookEventSynonyms;
 
-/** All names in the specification's Events table, including deprecated ones. */
-export const eventNames: readonly string[] = [...Object.keys(webhookEvents), ...Object.keys(synonyms)];
+/** All names in the specification's Events table, including deprecated ones, and those of events in an envelope. */
+export const eventNames: readonly string[] = [
+  ...Object.keys(webhookEvents),
+  ...Object.keys(synonyms),
+  ...Object.keys(envelopeEvents),
+];
 
 /**
  * Names under which the requested events may arrive. A current name also covers its older name, but an older name
@@ -314,22 +370,33 @@ export function secretOf(file: string, report: Warn): string {
   );
 }
 
-function readSecret(file: string, report: Warn): string {
+function readSecret(file: string, report: Warn, flag?: string): string {
   try {
     return readPrivateFile(file, report)?.toString('utf8') ?? '';
   } catch (error) {
-    throw unusable(file, error);
+    throw unusable(file, error, flag);
   }
 }
 
-function unusable(file: string, cause: unknown): UsageError {
+/** Reads the secret that a service signs its events with. @throws UsageError if the file holds none. */
+export function signingSecretOf(file: string, report: Warn): string {
+  const flag = '--signing-secret-file';
+  const secret = readSecret(file, report, flag).trim();
+  if (secret === '' || secret.length > maxSigningSecret || /\s/.test(secret))
+    throw new UsageError(`${flag} ${file} must hold the secret that registering the address returned`);
+  return secret;
+}
+
+const maxSigningSecret = 1_000;
+
+function unusable(file: string, cause: unknown, flag = '--secret-file'): UsageError {
   const reason =
     cause instanceof PrivateFileError
       ? `it ${cause.reason}`
       : cause instanceof Error
         ? cause.message
         : String(cause);
-  return new UsageError(`--secret-file ${file} cannot be used: ${reason}`, { cause });
+  return new UsageError(`${flag} ${file} cannot be used: ${reason}`, { cause });
 }
 
 /** Compares in constant time. */

@@ -4,6 +4,7 @@ import { type JsonObject, numberIn, objectsIn, own, textIn } from '../../api/jso
 import { namesAccount } from '../../api/order-fields.ts';
 import { isAbout, quantityText, type ShownState, spoken } from '../../api/order-state.ts';
 import type { Output } from '../../api/outputs/index.ts';
+import { contains, type RejectedLine, rejectedLines, rejectionText } from '../../format/line-rejections.ts';
 import { formatMoney } from '../../format/money.ts';
 import type { Attempt } from '../../journal/attempts.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
@@ -359,8 +360,9 @@ export function whyOf(order: unknown): Why[] {
   const items = objectsIn(order, 'items');
   const isOneLine = items.length <= 1;
   const concessions = objectsIn(own(order, 'fulfillment'), 'concessions');
+  const rejected = rejectedLines(details);
   const lines = [
-    ...objectsIn(details, 'line_rejections').map((line) => partOf(line, 'url', 'message', hintOf)),
+    ...rejected.map((line) => rejectedPart(line, hintOf)),
     ...items.flatMap((item) => {
       if (textIn(item, 'cancellation_reason') !== undefined)
         return [partOf(item, 'url', 'cancellation_reason', hintOf)];
@@ -368,6 +370,7 @@ export function whyOf(order: unknown): Why[] {
       const isReported =
         code === undefined ||
         code === type ||
+        rejected.some((line) => line.codes.includes(code) && isAbout(line, item)) ||
         concessions.some(({ item_id: itemId, url }) => isAbout({ itemId, url }, item));
       return isReported ? [] : [partOf({ ...item, said: spoken(code) }, 'url', 'said', hintOf)];
     }),
@@ -385,18 +388,22 @@ export function whyOf(order: unknown): Why[] {
     return reason(textIn(concession, 'code'), url ? `${url}: ${text}` : text, undefined);
   });
   // A part whose message is that of the order does not repeat it. It is named if there are several parts, else left out.
-  const parts = [...fields, ...lines].flatMap(({ name, text, why }) => {
+  const parts = [...fields, ...lines].flatMap(({ name, text, counts, why }) => {
     const isRepeated = whole.length > 0 && contains(message, text);
-    if (isOneLine && (isRepeated || (why.code !== null && why.code === type))) return [];
-    return isRepeated && name !== undefined ? [{ ...why, message: `that is ${name}` }] : [why];
+    if (isOneLine && counts === '' && (isRepeated || (why.code !== null && why.code === type))) return [];
+    const named = [name, counts === '' ? '' : `(${counts})`].filter(Boolean).join(' ');
+    return isRepeated && name !== undefined ? [{ ...why, message: `that is ${named}` }] : [why];
   });
   const more = unique([...parts, ...relaxed]);
-  return withAdvice([...whole, ...more], status);
+  const page = hasFailed ? textIn(details, 'url') : undefined;
+  const isNamed =
+    page === undefined ||
+    page === '' ||
+    (isOneLine && textIn(items[0], 'url') === page) ||
+    [...whole, ...more].some((one) => one.message.includes(page));
+  const about = isNamed ? [] : [reason(undefined, `it is about ${page}`, undefined)];
+  return withAdvice([...whole, ...more, ...about], status);
 }
-
-/** Whether a text already contains another, ignoring its final period. */
-const contains = (rendered: string | undefined, text: string): boolean =>
-  rendered !== undefined && text !== '' && rendered.includes(text.replace(/\.$/, ''));
 
 /** Removes duplicate messages. */
 const unique = (reasons: readonly Why[]): Why[] =>
@@ -435,15 +442,25 @@ const reason = (code: string | undefined, message: string | undefined, hint: str
 
 type HintOf = (code: string | undefined) => string | undefined;
 
+/** A part of an order that failed. */
+interface Part {
+  readonly name: string | undefined;
+  readonly text: string;
+  /** How many were requested and are available; empty if not given. */
+  readonly counts: string;
+  readonly why: Why;
+}
+
+function rejectedPart(line: RejectedLine, hintOf: HintOf): Part {
+  const { name, reason: text, counts, codes } = line;
+  const hint = codes.map(hintOf).find((one) => one !== undefined);
+  return { name, text, counts, why: reason(codes[0], rejectionText(line) || undefined, hint) };
+}
+
 /** Name and failure reason of one part of an order. */
-function partOf(
-  part: JsonObject,
-  name: string,
-  why: string,
-  hintOf: HintOf = () => undefined,
-): { name: string | undefined; text: string; why: Why } {
+function partOf(part: JsonObject, name: string, why: string, hintOf: HintOf = () => undefined): Part {
   const text = textIn(part, why) ?? '';
   const message = [textIn(part, name), text].filter((one) => one !== undefined && one !== '').join(': ');
   const code = textIn(part, 'code') ?? textIn(part, 'error_type');
-  return { name: textIn(part, name), text, why: reason(code, message, hintOf(code)) };
+  return { name: textIn(part, name), text, counts: '', why: reason(code, message, hintOf(code)) };
 }

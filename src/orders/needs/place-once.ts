@@ -72,6 +72,8 @@ export async function placeOnce<N extends JournaledOperation>(
         const { number, after } = decision;
         const made = await purchase.send({
           number,
+          earlier: async () =>
+            after ? ((await sources.attempts.related(sources.scope, [decided.request.need]))[0] ?? []) : [],
           claim: (key) =>
             claimOf(sources, decided, () => newAttempt(intent, { key, number, madeAt: sources.now() })),
           noteEarlier: () => {

@@ -1,4 +1,4 @@
-import type { AttemptClaim } from '../../journal/attempts.ts';
+import type { Attempt, AttemptClaim } from '../../journal/attempts.ts';
 import type { JournaledOperation, MadeBy } from '../order-record.ts';
 import type { Body, IntentOf, Made, Placing } from '../submit/intent.ts';
 import type { SeenOrder } from './service-orders.ts';
@@ -24,6 +24,8 @@ export interface Purchase<N extends JournaledOperation> {
 export interface AttemptToSend {
   /** 1 for the first attempt at its need. */
   readonly number: number;
+  /** Reads the earlier attempts at its need. */
+  earlier(): Promise<readonly Attempt[]>;
   /** What to persist together with the intent. @param key is the key that the attempt is sent with. */
   claim(key: string): AttemptClaim;
   /** Tells the user about the attempt before this one. To be called once this one is recorded. */

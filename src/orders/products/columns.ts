@@ -37,11 +37,35 @@ const resultScreen: readonly Column<Shape<'ProductSearchResult'>>[] = [
   { name: 'title', path: 'title', weight: 11 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 9 },
   { name: 'shipping', path: 'ship_price', kind: 'money', currency: 'currency_code', weight: 5 },
-  stock,
+  {
+    ...stock,
+    value: (result) => (isNotForOrder(result) ? 'not for order' : stock.value(result)),
+    mood: (result) => (isNotForOrder(result) ? 'bad' : stock.mood(result)),
+  },
+  { name: 'note', path: 'note', weight: 5, value: resultNote, isExtra: 'told', wraps: true },
   { name: 'stars', path: 'stars', weight: 4, isExtra: true },
   { name: 'reviews', path: 'num_reviews', kind: 'count', weight: 3, isExtra: true },
   { name: 'brand', path: 'brand', weight: 2, isExtra: true },
 ];
+
+type SearchResult = Unchecked<Shape<'ProductSearchResult'>>;
+
+/** Whether the service says beforehand that it does not order this product. */
+const isNotForOrder = ({ buyapi_hint: hint }: SearchResult): boolean => hint === false;
+
+/** What a buyer has to know about a result before ordering it: `pre-order, ships as freight`. */
+function resultNote(result: SearchResult): string {
+  const { available_online, available_instore, preorder, addon, freight_shipping, fresh, pantry } = result;
+  return [
+    available_online === false && (available_instore === true ? 'in store only' : 'not sold online'),
+    preorder === true && 'pre-order',
+    addon === true && 'only with other items',
+    freight_shipping === true && 'ships as freight',
+    (fresh === true || pantry === true) && 'grocery',
+  ]
+    .filter((note) => note !== false)
+    .join(', ');
+}
 
 /** A list of results, for scripts and for a TTY. */
 export const resultList = { columns: resultColumns, screen: resultScreen } as const;

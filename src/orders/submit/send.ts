@@ -1,11 +1,12 @@
 import type { ErrorCode } from '../../api/error-codes.ts';
 import type { CallOptions, Client } from '../../http/client.ts';
-import { ServiceError } from '../../http/errors.ts';
+import { ServiceError, UnpaidOrderError } from '../../http/errors.ts';
 import { type Grant, readGrant } from '../../http/payment-credential.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import type { Intent, KeyOrigin } from '../../journal/journal-record.ts';
 import { MadeTwiceError, type RecordResult } from '../../journal/record-result.ts';
-import { ErrandError } from '../../platform/errors.ts';
+import { ErrandError, type NextStep } from '../../platform/errors.ts';
+import { typedCommand, withoutOption } from '../../platform/shell.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { isOtherOrder } from '../compare.ts';
@@ -48,8 +49,29 @@ export async function send(context: OrderContext, client: Client, sendable: Send
       return adoptExisting(context, client, sendable, error);
     if (sending === 'again' || !isCertain(error)) throw await leftInDoubt(context, error, intent, sending);
     const { category, message, facts } = await refuseIntent(context, intent, error);
-    throw new ErrandError(category, message, { ...facts, idempotencyKey: intent.key, cause: error });
+    const next = error instanceof UnpaidOrderError ? afterPaying(context, intent, error) : undefined;
+    throw new ErrandError(category, message, {
+      ...{ ...facts, idempotencyKey: intent.key, cause: error },
+      ...(next && { next }),
+    });
   }
+}
+
+/**
+ * The command to run once the order is paid for: this one, with its key, unless the key follows from what was typed.
+ */
+function afterPaying(
+  { argv = [] }: OrderContext,
+  { key, keyOrigin }: Sendable['intent'],
+  { page }: UnpaidOrderError,
+): readonly NextStep[] | undefined {
+  if (!argv.includes('create')) return undefined;
+  const same = withoutOption(argv, '--idempotency-key').filter(
+    (word) => word !== '--new' && word !== '--again',
+  );
+  const command =
+    keyOrigin === 'chosen' ? typedCommand(argv) : typedCommand([...same, '--idempotency-key', key]);
+  return [{ command, when: `once it is paid for${page ? ` at ${page.href}` : ''}` }];
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorCode } from '../../api/error-codes.ts';
 import type { Client } from '../../http/client.ts';
+import type { Attempt } from '../../journal/attempts.ts';
 import { contentHash } from '../../journal/content.ts';
 import { isMade } from '../../journal/journal-record.ts';
 import { wasSentWithOtherKey } from '../../journal/take-over.ts';
@@ -44,7 +45,7 @@ export async function placeOrder(context: OrderContext, order: Body, placing: Pl
     ...{ order: body, intent: unkeyed, placing },
     adopt: (found) => found.order,
     existing: async () => (approval === undefined ? undefined : byApproval(await approved())),
-    async send({ number, claim, noteEarlier }) {
+    async send({ number, earlier, claim, noteEarlier }) {
       const carried = reference ? undefined : await approved();
       const existing = await byApproval(carried);
       if (existing) return existing;
@@ -52,7 +53,7 @@ export async function placeOrder(context: OrderContext, order: Body, placing: Pl
         ? attemptKey(reference, number)
         : carried && !carried.isSent
           ? carried.key
-          : randomUUID();
+          : ((isNew ? undefined : await keyToPayFor(context, unkeyed, await earlier())) ?? randomUUID());
       const keyed: KeyedBody = { ...body, idempotency_key: key };
       const keyOrigin = reference ? 'chosen' : 'made';
       const intent = await intentOf(context, 'order.create', { key, keyOrigin, body: keyed });
@@ -71,6 +72,26 @@ export async function placeOrder(context: OrderContext, order: Body, placing: Pl
       }
     },
   });
+}
+
+/** The key of the same order that the service makes once it is paid for, since the payment is for that key. */
+async function keyToPayFor(
+  context: OrderContext,
+  intent: IntentOf<'order.create'>,
+  earlier: readonly Attempt[],
+): Promise<string | undefined> {
+  if (earlier.length === 0) return undefined;
+  const journal = await context.journal();
+  const hash = contentHash(intent.operation, intent.body);
+  return earlier
+    .map(({ key }) => journal.find(key, intent.baseUrl))
+    .findLast(
+      (record) =>
+        record?.state === 'refused' &&
+        record.code === ('payment_required' satisfies ErrorCode) &&
+        record.body_hash === hash &&
+        !wasSentWithOtherKey(record, intent),
+    )?.key;
 }
 
 /** Whether an order with other content has the key. */

@@ -106,7 +106,9 @@ function failure({ job_result: result, items }: OrderRecord): Content {
     ({ field, message }) => html`<p><code>${field}</code> ${message}</p>`,
   )}${
     items.length > 1 &&
-    details?.line_rejections.map(({ url, message }) => html`<p>${outsideLink(url)}: ${message}</p>`)
+    details?.line_rejections.map(
+      ({ url, message }) => html`<p>${url !== undefined && html`${outsideLink(url)}: `}${message}</p>`,
+    )
   }</section>`;
 }
 

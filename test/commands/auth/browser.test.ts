@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { openBrowser, pageAt } from '../../../src/commands/auth/browser.ts';
+import { openBrowser } from '../../../src/commands/auth/browser.ts';
+import { pageAt } from '../../../src/platform/net/page.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { verdictOf } from '../../../src/orders/watch-policy.ts';
+import { defaultPace, paceFor, verdictOf } from '../../../src/orders/watch-policy.ts';
 
 const order = (status: string, parcels: string[] = [], items: string[] = []) => ({
   status,
@@ -33,4 +33,12 @@ describe('what is awaited', () => {
     expect(verdictOf(order('order_placed'), 'placed')).toBe('reached');
     expect(verdictOf(order('order_failed'), 'placed')).toBe('failed');
   });
+});
+
+test('a live order is polled after minutes first, one of a sandbox after half a second', () => {
+  expect(paceFor(true, 60_000)).toBe(defaultPace);
+  expect(paceFor(false, undefined)).toEqual({ minMs: 120_000, maxMs: 300_000 });
+  expect(paceFor(false, 3_600_000).minMs).toBe(120_000);
+  expect(paceFor(false, 60_000).minMs).toBe(15_000);
+  expect(paceFor(false, 0).minMs).toBe(500);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { errorResponseHint } from '../../../src/api/error-codes.ts';
-import { sentences } from '../../../src/orders/columns.ts';
+import { failureText, sentences } from '../../../src/orders/columns.ts';
 import { whyOf } from '../../../src/orders/explain/story.ts';
 
 const tea = 'https://www.shop.example/p/tea';
@@ -28,6 +28,32 @@ test('why an order failed is said once; of several lines, which one it is', () =
     `invalid_variant: ${sentence}`,
     `invalid_variant: that is ${tea}`,
   ]);
+});
+
+test('how many of a line there are is said even where its reason is known, in words of the newer form', () => {
+  const line = { url: tea, codes: ['invalid_variant'], messages: [sentence], requested_quantity: 5 };
+  const given = (urls: readonly string[], more: object) => {
+    const order = refused(urls);
+    const details = { line_rejections: [{ ...line, ...more }], url: tea };
+    return { ...order, job_result: { ...order.job_result, error_details: details } };
+  };
+  expect(said(given([tea], {}))).toEqual([
+    `invalid_variant: ${sentence}`,
+    `invalid_variant: that is ${tea} (5 requested)`,
+  ]);
+  expect(failureText(given([tea], { available_quantity: 0 }))).toBe(`${sentence} 5 requested, 0 available`);
+  expect(failureText(given([tea, mug], { messages: ['No.', 'Never.'], codes: [] }))).toBe(
+    `${sentence} ${tea}: No; Never (5 requested)`,
+  );
+  for (const odd of [
+    7,
+    null,
+    [null, 'x', 3],
+    [{ url: {}, codes: 'x', messages: [[]], available_quantity: '2' }],
+  ])
+    expect(() =>
+      said({ ...refused([tea]), job_result: { error_details: { line_rejections: odd } } }),
+    ).not.toThrow();
 });
 
 test('a concession is one sentence, with its numbers, and its line says nothing more', () => {

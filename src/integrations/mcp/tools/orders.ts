@@ -9,7 +9,7 @@ import { referenceQuery } from '../../../orders/needs/reference-filter.ts';
 import { observeOrder } from '../../../orders/observed.ts';
 import { requestReturn } from '../../../orders/place-return.ts';
 import { watchOrders } from '../../../orders/watch.ts';
-import { defaultPace, untilValues } from '../../../orders/watch-policy.ts';
+import { paceFor, untilValues } from '../../../orders/watch-policy.ts';
 import { UsageError } from '../../../platform/errors.ts';
 import { argumentSchema, maxTextLength, parametersOf, z } from '../arguments.ts';
 import { defineTool } from '../tool.ts';
@@ -103,7 +103,10 @@ export const orderWatch = defineTool({
       until,
       allowMissing: false,
       timeoutMs: seconds * 1000,
-      pace: { ...defaultPace, maxMs: 5_000 },
+      pace: {
+        ...paceFor(context.isRehearsal(), seconds * 1000),
+        maxMs: context.isRehearsal() ? 5_000 : seconds * 1000,
+      },
     });
     let last: { readonly order: unknown; readonly outcome: string } | undefined;
     let outage = 'no response came';

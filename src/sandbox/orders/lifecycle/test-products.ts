@@ -4,10 +4,10 @@ import type { Shape } from '../../../api/schemas/index.ts';
 import { isUrl, trimSlashes } from '../../../platform/net/urls.ts';
 import type { LineFacts } from './types.ts';
 
-/** Error codes for rejection at creation, each of which has a test product. */
+/** Error codes for rejection at creation, each of which has a test product. The sandbox has no page to pay at. */
 export type RehearsedErrorCode = Exclude<
   (typeof operations)['order.create']['errors'][number],
-  'already_exists' | 'bad_request'
+  'already_exists' | 'bad_request' | 'payment_required'
 >;
 
 /** A product of the sandbox shop and the outcome it rehearses (specification, Errors, rule 8, plus our own). */

@@ -160,6 +160,7 @@ export const errorCodeProofs: ProofsOf<typeof errorCodeRows> = {
     ask(it, await ordered(it, 'test-out-of-stock')),
   ),
   'code external_service_error': underFault(502, 'external_service_error'),
+  'code payment_required': underFault(402, 'payment_required'),
   'code stripe_error': underFault(502, 'stripe_error'),
   'code stytch_error': underFault(502, 'stytch_error'),
   'code internal_error': underFault(500, 'internal_error'),

@@ -24,6 +24,7 @@ export const errorCodeRows = {
   'code order_not_cancellable': '400',
   'code return_not_allowed': '400',
   'code external_service_error': '502; under a fault',
+  'code payment_required': '402; under a fault (observed)',
   'code stripe_error': '502; under a fault',
   'code stytch_error': '502; under a fault',
   'code internal_error': '500; under a fault',

@@ -69,6 +69,13 @@ describe('an error for people', () => {
     expect(await rendered(new ErrandError('ended_badly', 'failed', { details: fields }))).toContain(
       '\n  postal_code: is not a ZIP\n',
     );
+    const line_rejections = [
+      { item_id: 'i', url: 'https://x.example/', code: 'out_of_stock', message: 'Sold out.' },
+      { product_id: 'mug', codes: ['low_stock'], requested_quantity: 5, available_quantity: 2 },
+    ];
+    expect(
+      await rendered(new ErrandError('ended_badly', 'failed', { details: { line_rejections } })),
+    ).toContain('\n  https://x.example/: Sold out.\n  mug: low stock (5 requested, 2 available)\n');
   });
 
   test('tells how long to wait, how often it was tried and what is in doubt', async () => {

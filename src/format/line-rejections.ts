@@ -1,0 +1,80 @@
+import { type JsonObject, listIn, numberIn, objectsIn, own, textIn } from '../api/json.ts';
+import { spoken } from '../api/order-state.ts';
+
+/** An order line that the retailer rejected, read from either form in which the service reports one. */
+export interface RejectedLine {
+  /** The product's URL, or its id if no URL is given. */
+  readonly name: string | undefined;
+  readonly url: string | undefined;
+  /** Id of the order's item. */
+  readonly itemId: string | undefined;
+  readonly codes: readonly string[];
+  /** Why, in the service's words or by its codes; empty if it gives no reason. */
+  readonly reason: string;
+  /** `5 requested, 2 available`; empty if no count is given. */
+  readonly counts: string;
+}
+
+/** Reads the `line_rejections` of an order's `error_details`, or of the details of an error response. Pure. */
+export const rejectedLines = (details: unknown): RejectedLine[] =>
+  objectsIn(details, 'line_rejections').map(readRejectedLine);
+
+/** @param line has one code and message in the older form, lists of them in the newer one. */
+export function readRejectedLine(line: JsonObject): RejectedLine {
+  const url = textIn(line, 'url') || undefined;
+  const itemId = textIn(line, 'item_id');
+  const codes = textsIn(line, 'code', 'codes');
+  const messages = textsIn(line, 'message', 'messages');
+  return {
+    name: url ?? textIn(line, 'product_id') ?? itemId,
+    url,
+    itemId,
+    codes,
+    reason: messages.length === 0 ? codes.map(spoken).join('; ') : joined(messages),
+    counts: [
+      countText(numberIn(line, 'requested_quantity'), 'requested'),
+      countText(numberIn(line, 'available_quantity'), 'available'),
+    ]
+      .filter(Boolean)
+      .join(', '),
+  };
+}
+
+/** `URL: Only a few are left (5 requested, 2 available)`. @param name `false` omits the product. */
+export function rejectionText({ name, reason, counts }: RejectedLine, isNamed = true): string {
+  const why = reason !== '' && counts !== '' ? `${withoutStop(reason)} (${counts})` : reason || counts;
+  return [isNamed ? name : undefined, why].filter(Boolean).join(': ');
+}
+
+/** Whether a text already contains another, ignoring its final period. */
+export const contains = (rendered: string | undefined, text: string): boolean =>
+  rendered !== undefined && text !== '' && rendered.includes(withoutStop(text));
+
+/**
+ * What an order's rejected lines add to the order's own error, a text for each. An order of one line does not repeat
+ * its error; where several have the order's reason, only the product is named. Pure.
+ */
+export function rejectionsBeside(order: unknown): string[] {
+  const result = own(order, 'job_result');
+  const details = own(result, 'error_details');
+  const message = textIn(result, 'error') ?? textIn(details, 'message');
+  const isOneLine = objectsIn(order, 'items').length <= 1;
+  return rejectedLines(details).flatMap((line) => {
+    const isRepeated = contains(message, line.reason);
+    if (isRepeated && isOneLine) return line.counts === '' ? [] : [line.counts];
+    return rejectionText(isRepeated ? { ...line, reason: '' } : line) || [];
+  });
+}
+
+const textsIn = (line: JsonObject, one: string, several: string): string[] =>
+  [own(line, one), ...listIn(line, several)]
+    .filter((text) => typeof text === 'string' && text !== '')
+    .map(String);
+
+const countText = (count: number | undefined, what: string): string =>
+  count === undefined ? '' : `${count} ${what}`;
+
+const joined = ([first = '', ...others]: readonly string[]): string =>
+  others.length === 0 ? first : [first, ...others].map(withoutStop).join('; ');
+
+const withoutStop = (text: string): string => (text.endsWith('.') ? text.slice(0, -1) : text);

@@ -1,0 +1,21 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** What a signature says about a webhook's raw body. */
+export type SignatureCheck = 'good' | 'missing' | 'wrong';
+
+const hexSha256 = /^[0-9a-f]{64}$/i;
+
+/**
+ * Checks a webhook's signature, a hexadecimal HMAC-SHA256 of its raw body, in constant time.
+ * @param signature is the value of the header `X-Webhook-Signature`, if it came.
+ */
+export function checkSignature(
+  rawBody: Uint8Array,
+  signature: string | undefined,
+  secret: string,
+): SignatureCheck {
+  if (signature === undefined || signature.trim() === '') return 'missing';
+  if (!hexSha256.test(signature.trim())) return 'wrong';
+  const expected = createHmac('sha256', secret).update(rawBody).digest();
+  return timingSafeEqual(Buffer.from(signature.trim(), 'hex'), expected) ? 'good' : 'wrong';
+}
