@@ -9,6 +9,7 @@ import { contentHash } from '../journal/content.ts';
 import { payloadFromFlags } from '../orders/input/assemble.ts';
 import { checkOrder, inUsersWords } from '../orders/input/check.ts';
 import { metadataOf, withReference } from '../orders/needs/reference.ts';
+import { isOfAccount } from '../orders/needs/settle-sent.ts';
 import { type OrderRecord, stateOfOrder } from '../orders/order-record.ts';
 import { placeOrder, previewOrder } from '../orders/submit/submit.ts';
 import { ErrandError, exitCodes, type NextStep, stopOf, UsageError } from '../platform/errors.ts';
@@ -21,14 +22,7 @@ import { isLimited } from './consent.ts';
 import { countAndRemember, rememberedEntry } from './counting.ts';
 import type { StandingEntry } from './entries.ts';
 import { entriesOf, entryNamed } from './file.ts';
-import {
-  type DateOrder,
-  listDateOrders,
-  metadataFor,
-  ownMetadata,
-  referenceFor,
-  versionIn,
-} from './orders.ts';
+import { type DateOrder, metadataFor, ownMetadata, referenceFor, versionIn } from './orders.ts';
 import {
   couldBeBought,
   covers,
@@ -40,7 +34,7 @@ import {
   retryAfterMs,
   type Verdict,
 } from './plan.ts';
-import { type OpenRequest, openRequests, settleRequest } from './requests.ts';
+import { type OpenRequest, openRequests, ordersOfEntry, settleRequest } from './requests.ts';
 import type { Running, RunRequest, RunResult } from './run.ts';
 import { isoMinute, scheduleFieldsOf } from './schedule-fields.ts';
 import { noTime, serviceTime } from './service-time.ts';
@@ -81,7 +75,7 @@ export async function placeDue(running: Running, { names, until, standing }: Run
   return { rows, exitCode: exitCodeOf(codes), hints: hintsFor(context, entries, rows) };
 
   async function placeEntries(): Promise<void> {
-    if (names.length === 0) await settleRemoved();
+    await settleRemoved();
     for (const entry of entries) {
       const requests = open.filter(({ id }) => id === entry.id);
       const isDue = !entry.isPaused && (until !== undefined || mayBeDue(running, entry));
@@ -96,7 +90,7 @@ export async function placeDue(running: Running, { names, until, standing }: Run
     if (removed.length > 0 && !context.previewsRequests) await context.ready();
     for (const request of removed) {
       const row = await settleRequest(context, { request, entry: undefined, where });
-      if (row) rows.push(row);
+      if (row) addRow(rows, row);
     }
   }
 }
@@ -186,15 +180,17 @@ class EntryRun {
     const { context, memory } = this.#running;
     const { closed, versions } = memory.entry(this.#entry.id);
     await context.ready();
-    const client = await context.client();
+    const reopened = [...this.#open.keys()];
     const inDoubt = await this.#settleChanged(rows);
     if (this.#entry.isPaused) return false;
-    const sinceAt = (now: number): number => listSince(this.#entry, { now: now - clockReserveMs, closed });
+    const sinceAt = (now: number): number =>
+      listSince(this.#entry, { now: now - clockReserveMs, closed, reopened });
     const since = sinceAt(context.clock.now());
-    let orders = await listDateOrders(client, this.#entry, since);
+    let orders = await ordersOfEntry(context, this.#entry, { since, closed, reopened });
     if (!context.serviceClock.isHeard) throw noTime();
     const needed = sinceAt(context.serviceClock.now());
-    if (needed < since) orders = await listDateOrders(client, this.#entry, needed);
+    if (needed < since)
+      orders = await ordersOfEntry(context, this.#entry, { since: needed, closed, reopened });
     if (!context.previewsRequests) {
       memory.addVersion(this.#entry.id, this.#entry.version);
       memory.save();
@@ -211,20 +207,22 @@ class EntryRun {
       return false;
     }
     const isMet = (day: Day): boolean => orders.some((one) => one.day === day || covers(entry, one, day));
-    for (const day of leftOut) if (!isMet(day)) rows.push(this.#row(day, this.#leftOut()));
-    const planned = planDates(entry, { now, orders, closed, until });
+    for (const day of leftOut) if (!isMet(day)) addRow(rows, this.#row(day, this.#leftOut()));
+    const planned = planDates(entry, { now, orders, closed, reopened, until });
     for (const date of planned) {
       if (inDoubt.has(date.day)) continue;
       if (this.#open.has(date.day) && date.verdict !== 'place') continue;
       this.#open.delete(date.day);
       const facts = context.previewsRequests ? await this.#preview(date, now) : await this.#do(date, now);
-      if (facts) rows.push(this.#row(date.day, facts));
+      if (facts) addRow(rows, this.#row(date.day, facts));
       if (facts?.exit_code === exitCodes.authentication || facts?.exit_code === exitCodes.unavailable)
         return true;
     }
     await this.#settleRest(rows);
-    if (!context.previewsRequests)
+    if (!context.previewsRequests) {
       for (const { day, isOver } of planned) if (isOver) memory.close(entry.id, day);
+      memory.save();
+    }
     return false;
   }
 
@@ -282,7 +280,7 @@ class EntryRun {
   async #settle(request: OpenRequest, rows: DateRow[]): Promise<DateRow | undefined> {
     const sent = { request, entry: this.#entry, where: this.#where };
     const row = await settleRequest(this.#running.context, sent);
-    if (row) rows.push(row);
+    if (row) addRow(rows, row);
     return row;
   }
 
@@ -290,6 +288,8 @@ class EntryRun {
   async #isAskedFor({ day, record }: OpenRequest, now: number): Promise<boolean> {
     const entry = this.#entry;
     if (entry.isPaused || entry.skipped.includes(day) || !couldBeBought(entry, day, now)) return false;
+    const { context } = this.#running;
+    if ((await this.#consentProblem()) || !(await isOfAccount(context, record))) return false;
     try {
       const body = withReference(await bodyOf(entry), referenceFor(entry, day));
       return contentHash(record.operation, body) === record.body_hash;
@@ -346,6 +346,12 @@ class EntryRun {
       skipped: () => ({ outcome: 'skipped', exit_code: 0 }),
       upcoming: () => ({ outcome: 'upcoming', exit_code: 0 }),
       closing: () => ({ outcome: 'missed', exit_code: 0, order_id: id, message: 'too late for an order' }),
+      unsettled: () => ({
+        outcome: 'waiting',
+        exit_code: exitCodes.in_doubt,
+        message: `waits until it is known whether ${order ? dateText(order.day) : 'a date close to it'} was bought`,
+        next: [{ command: `errand standing run${this.#where}`, when: 'in some minutes: looks for it again' }],
+      }),
       covered: () => ({
         outcome: 'covered',
         exit_code: 0,
@@ -518,12 +524,12 @@ class EntryRun {
 
   #errorOf({ date, message, exit_code: code, next, outcome, order_id: id }: DateRow): ErrandError {
     return new ErrandError(
-      code === exitCodes.conflict ? 'conflict' : 'ended_badly',
+      code === exitCodes.conflict ? 'conflict' : code === exitCodes.in_doubt ? 'in_doubt' : 'ended_badly',
       `${this.#entry.name}, ${date}: ${message}`,
       {
         code: `standing_${outcome}`,
         details: { name: this.#entry.name, date, ...(id !== null && { order_id: id }) },
-        outcome: outcome === 'missed' ? 'not_sent' : 'applied',
+        outcome: outcome === 'missed' || code === exitCodes.in_doubt ? 'not_sent' : 'applied',
         retryable: outcome === 'waiting',
         next,
       },
@@ -544,6 +550,13 @@ class EntryRun {
       next: [...next],
     };
   }
+}
+
+/** Adds what is the last to say of a date, in place of what was said of its request. */
+function addRow(rows: DateRow[], row: DateRow): void {
+  const before = rows.findIndex(({ id, date }) => id === row.id && date === row.date);
+  if (before >= 0) rows.splice(before, 1);
+  rows.push(row);
 }
 
 const atOnce = 'to raise its ceiling; the next run then tries again at once';

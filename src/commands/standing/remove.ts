@@ -1,4 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 import { fileOption } from '../../standing/file.ts';
 import { columnsOf, fileFlag } from './result.ts';
 
@@ -17,16 +18,15 @@ export const remove = defineCommand({
   exitCodes: { 4: 'there is no such standing order' },
   related: ['standing pause', 'standing list'],
   async run(context, { name, standing }) {
-    const [{ changeEntryFile, entriesOf, entryNamed, readEntryFile }, { shownEntry }] = await Promise.all([
-      import('../../standing/file.ts'),
-      import('../../standing/shown.ts'),
-    ]);
+    const [{ changeEntryFile, entriesOf, entryNamed, readEntryFile }, { noteDoubt, shownEntry }] =
+      await Promise.all([import('../../standing/file.ts'), import('../../standing/shown.ts')]);
     const file = readEntryFile(context, standing);
     let removed = entryNamed(await entriesOf(file), name, file.path);
     await changeEntryFile(context, standing, (document, entries, path) => {
       removed = entryNamed(entries, name, path);
       document.deleteIn(['orders', name]);
     });
+    await noteDoubt(context, removed, `${fileFlag(standing)}${whereFlags(context)}`);
     const shown = shownEntry(removed, file.path, context.serviceClock.now());
     return {
       kind: 'record',
