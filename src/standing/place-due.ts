@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { numberIn, textIn } from '../api/json.ts';
 import type { Output } from '../api/outputs/index.ts';
 import type { Shape } from '../api/schemas/index.ts';
@@ -19,7 +18,7 @@ import type { Context } from '../run/context.ts';
 import { whereFlags } from '../run/context-flags.ts';
 import { type Day, dateText, dayAt, dueAt, nextDates } from './cadence.ts';
 import { isLimited } from './consent.ts';
-import { countAndRemember, rememberedEntry } from './counting.ts';
+import { countAndRemember, isEdited, rememberedEntry } from './counting.ts';
 import type { StandingEntry } from './entries.ts';
 import { entriesOf, entryNamed } from './file.ts';
 import { type DateOrder, metadataFor, ownMetadata, referenceFor, versionIn } from './orders.ts';
@@ -61,7 +60,14 @@ export async function placeDue(running: Running, { names, until, standing }: Run
   let failure: ErrandError | undefined;
   const open = await openRequests(context);
   // What is sent from now on may be in doubt when this run is killed, and the next run looks for it.
-  if (!context.previewsRequests) forgetIdle(running);
+  if (!context.previewsRequests) {
+    running.memory.leaveOthers(
+      file.path,
+      all.map(({ id }) => id),
+      context.serviceClock.now(),
+    );
+    forgetIdle(running);
+  }
   try {
     await placeEntries();
   } catch (error) {
@@ -105,7 +111,7 @@ function checkFolders({ looseFolders }: Context): void {
 }
 
 function mayBeDue({ context, memory }: Running, entry: StandingEntry): boolean {
-  if (context.settings.baseUrl.value === embeddedUrl) return true;
+  if (context.settings.baseUrl.value === embeddedUrl || isEdited(entry, memory)) return true;
   const { closed } = memory.entry(entry.id);
   return idleUntil(rememberedEntry(entry, memory), context.clock.now(), closed) === undefined;
 }
@@ -165,6 +171,8 @@ class EntryRun {
   #entry: StandingEntry;
   /** Flags that make a suggested command use the same file and service. */
   readonly #where: string;
+  /** Whether this machine has not seen it before. A job without a memory skips each date then, until the file says more. */
+  #isNew = false;
   /** What earlier runs have sent for it, and not settled or reported, by date. */
   readonly #open: Map<Day, OpenRequest>;
 
@@ -207,7 +215,12 @@ class EntryRun {
       return false;
     }
     const isMet = (day: Day): boolean => orders.some((one) => one.day === day || covers(entry, one, day));
-    for (const day of leftOut) if (!isMet(day)) addRow(rows, this.#row(day, this.#leftOut()));
+    for (const day of leftOut) {
+      if (isMet(day)) continue;
+      const row = this.#row(day, this.#leftOut());
+      addRow(rows, row);
+      if (row.exit_code !== 0 && !context.previewsRequests) await context.report(this.#errorOf(row));
+    }
     const planned = planDates(entry, { now, orders, closed, reopened, until });
     for (const date of planned) {
       if (inDoubt.has(date.day)) continue;
@@ -233,9 +246,10 @@ class EntryRun {
   #count(): readonly Day[] {
     const { context, file, memory } = this.#running;
     const before = memory.schedule(this.#entry.id);
-    const { entry, leftOut, known } = countAndRemember(context, { file, memory, entry: this.#entry });
+    const { entry, leftOut, known } = countAndRemember(context, { file, memory, entry: this.#entry }, 'run');
     this.#entry = entry;
-    return before?.stamp === known.stamp && isDeepStrictEqual(before.terms, known.terms) ? [] : leftOut;
+    this.#isNew = before === undefined;
+    return known.isReported ? [] : leftOut;
   }
 
   /** What there is to say about a date that an edit by hand brings in behind. */
@@ -244,7 +258,7 @@ class EntryRun {
     const { late } = scheduleFieldsOf(this.#entry);
     return {
       outcome: 'skipped',
-      exit_code: 0,
+      exit_code: this.#isNew ? exitCodes.ended_badly : 0,
       message: 'it was due before the schedule was edited by hand',
       next: [
         {
@@ -529,7 +543,10 @@ class EntryRun {
       {
         code: `standing_${outcome}`,
         details: { name: this.#entry.name, date, ...(id !== null && { order_id: id }) },
-        outcome: outcome === 'missed' || code === exitCodes.in_doubt ? 'not_sent' : 'applied',
+        outcome:
+          outcome === 'missed' || outcome === 'skipped' || code === exitCodes.in_doubt
+            ? 'not_sent'
+            : 'applied',
         retryable: outcome === 'waiting',
         next,
       },

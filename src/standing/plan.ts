@@ -120,28 +120,41 @@ export function sinceFor(schedule: Schedule, now: number): number {
   return isNamed ? Math.min(now, dueAt(schedule, today)) : now;
 }
 
+/** From when on dates count, and those after it that do not. */
+export interface Counting {
+  /** Ms since the epoch. */
+  readonly since: number;
+  readonly left: readonly Day[];
+}
+
 /**
- * From when on the dates of a changed schedule count, ms since the epoch. A date that is past counts only where it could
- * be bought before the change as well. Pure.
+ * Which dates of a changed schedule count: those to come, and of those that are past the ones that the schedule before has
+ * as well, and for which it is not too late. Pure.
  * @param named tells whether the change itself names dates.
  */
-export function sinceAfter(
+export function countAfter(
   before: StandingEntry,
   after: StandingEntry,
   now: number,
   { named }: { readonly named: boolean },
-): number {
+): Counting {
   const { schedule, lateMs } = after;
   const { timeZone } = schedule;
-  let since = named ? sinceFor(schedule, now) : now;
-  const past = occurrences(schedule, dayAt(timeZone, now - lateMs), dayAt(timeZone, now));
-  for (const day of past.toReversed()) {
-    const at = dueAt(schedule, day);
-    if (at >= since) continue;
-    if (!couldBeBought(before, day, now)) break;
-    since = at;
-  }
-  return since;
+  const base = named ? sinceFor(schedule, now) : now;
+  const reach = Math.max(lateMs, before.lateMs);
+  const past = occurrences(schedule, dayAt(timeZone, now - reach), dayAt(timeZone, now))
+    .map((day) => ({ day, at: dueAt(schedule, day) }))
+    .filter(({ at }) => at < base);
+  const stays = ({ day }: { readonly day: Day }): boolean => isOpen(before, day, now);
+  const since = past.find(stays)?.at ?? base;
+  return { since, left: past.filter((one) => one.at >= since && !stays(one)).map(({ day }) => day) };
+}
+
+/** Whether an entry has a date that is not too late, be it past or to come. */
+function isOpen(entry: StandingEntry, day: Day, now: number): boolean {
+  if (entry.skipped.includes(day) || occurrences(entry.schedule, day, day).length === 0) return false;
+  const at = dueAt(entry.schedule, day);
+  return at >= sinceOf(entry) && now <= at + entry.lateMs;
 }
 
 /** Whether a date is due and not too late, whatever was ordered for it. Pure. */

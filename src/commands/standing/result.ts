@@ -49,11 +49,11 @@ export async function entryResult(
     import('../../standing/memory.ts'),
   ]);
   const { path, entries } = changed;
-  const { entry } = countAndRemember(context, {
-    file: changed,
-    memory: new RunMemory(context),
-    entry: entryNamed(entries, name, path),
-  });
+  const { entry } = countAndRemember(
+    context,
+    { file: changed, memory: new RunMemory(context), entry: entryNamed(entries, name, path) },
+    'command',
+  );
   const shown = shownEntry(entry, path, context.serviceClock.now(), orders);
   const flags = `${fileFlag(standing)}${whereFlags(context)}`;
   await noteDoubt(context, entry, flags);

@@ -413,6 +413,8 @@ describe('a schedule that is edited by hand', () => {
     expect(shown.changes).toEqual(
       expect.arrayContaining([expect.stringContaining('the schedule was edited by hand')]),
     );
+    const told = await run(workspace);
+    expect([told.code, rowsOf(told).map(({ date, outcome }) => [date, outcome])]).toEqual([0, left]);
     expect(rowsOf(await run(workspace))).toEqual([]);
     await advance(workspace, '1d');
     expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed', date: dayFrom(5) }]);
@@ -452,7 +454,7 @@ describe('a schedule that is edited by hand', () => {
     const other = place();
     const file = fileOf(workspace);
     const told = await run(other, '--standing', file);
-    expect(told.code, told.stderr).toBe(0);
+    expect(told.code, told.stderr).toBe(7);
     expect(rowsOf(told).map(({ outcome }) => outcome)).toEqual(['skipped', 'skipped']);
     expect(rowsOf(await run(other, '--standing', file))).toEqual([]);
     expect(await ordersIn(other)).toBe(0);
@@ -463,6 +465,32 @@ describe('a schedule that is edited by hand', () => {
     );
     expect(written.code, written.stderr).toBe(0);
     expect(rowsOf(await run(place(), '--standing', file))).toEqual([]);
+  });
+});
+
+describe('a file that is put back', () => {
+  test.each([
+    ['edited', ['edit', 'coffee', '--every', '1mo', '--starts', dayFrom(20)]],
+    ['removed', ['remove', 'coffee']],
+  ])('buys nothing that was due while it was %s', async (_, words) => {
+    const workspace = place();
+    await add(workspace, 'test-success', '--starts', dayFrom(0));
+    await errand(workspace, ['standing', 'edit', 'coffee', '--every', '1d', '--late', '4d']);
+    await run(workspace);
+    const before = readFileSync(fileOf(workspace));
+    await errand(workspace, ['standing', ...words]);
+    await run(workspace);
+    await advance(workspace, '2d');
+    await run(workspace);
+    writeFileSync(fileOf(workspace), before);
+    const after = await run(workspace);
+    expect(rowsOf(after).map(({ date, outcome }) => [date, outcome])).toEqual([
+      [dayFrom(1), 'skipped'],
+      [dayFrom(2), 'skipped'],
+    ]);
+    await advance(workspace, '1d');
+    expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed', date: dayFrom(3) }]);
+    expect(await ordersIn(workspace)).toBe(2);
   });
 });
 
