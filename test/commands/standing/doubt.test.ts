@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { errand } from '../../support/run.ts';
+import { embeddedShop, errand } from '../../support/run.ts';
 import { serveAt } from '../../support/served.ts';
 import type { Workspace } from '../../support/workspace.ts';
 import { add, advance, dayFrom, ordersIn, place, type Row, rowsOf, run } from './steps.ts';
@@ -96,6 +96,20 @@ describe('a date close to one in doubt', () => {
     service.isLate = false;
     expect(await ordersIn(workspace)).toBe(1);
   });
+});
+
+test('a run of one entry settles what was sent for another that is gone', async () => {
+  const workspace = place();
+  await add(workspace, 'test-success', '--starts', dayFrom(0));
+  await lose(workspace, 'truncate');
+  const url = `${await embeddedShop()}test-success`;
+  const tea = ['standing', 'add', 'tea', '--product', url, '--max-price', '$50', '--ship-to', 'home'];
+  expect((await errand(workspace, [...tea, '--every', '1w'])).code).toBe(0);
+  const listed = await errand(workspace, ['standing', 'list', '-o', 'json']);
+  expect(listed.stderr).toContain(`what came of the order of coffee for ${dayFrom(0)} is not known`);
+  const removed = await errand(workspace, ['standing', 'remove', 'coffee']);
+  expect(removed.stderr).toContain('errand standing run settles that');
+  expect(rowsOf(await run(workspace, 'tea'))).toMatchObject([{ outcome: 'existed', date: dayFrom(0) }]);
 });
 
 test('a date in doubt whose order failed is told so', async () => {
