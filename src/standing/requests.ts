@@ -166,9 +166,9 @@ const outcomeCodes: Readonly<Record<string, number>> = {
   failed: exitCodes.ended_badly,
 };
 
-const errorOf = ({ name, date, message, order_id: id }: DateRow): ErrandError =>
+const errorOf = ({ name, date, message, outcome, order_id: id }: DateRow): ErrandError =>
   new ErrandError('ended_badly', `${name}, ${date}: ${message}`, {
-    code: 'standing_failed',
+    code: `standing_${outcome}`,
     details: { name, date, order_id: id },
     outcome: 'applied',
     retryable: false,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { dateText } from '../../../src/standing/cadence.ts';
-import { countEntry } from '../../../src/standing/counting.ts';
+import { countEntry, isEdited } from '../../../src/standing/counting.ts';
 import { readEntries, type StandingEntry } from '../../../src/standing/entries.ts';
 import { countAfter } from '../../../src/standing/plan.ts';
 
@@ -134,4 +134,10 @@ test('a date whose time of day is moved to before now stays in', () => {
   const morning = entryOf('every: 1mo, starts: 2026-12-02, at: "06:00", since: 2026-12-01T00:00:00Z');
   const after = countAfter(night, morning, moment('2026-12-02T20:21:00Z'), { named: false });
   expect([isoOf(after.since), after.left]).toEqual(['2026-12-02T06:00', []]);
+});
+
+test('an edit by hand is seen by a run that has nothing to do else, and a file that is as it was is not', () => {
+  const memory = { schedule: () => ({ ...known, goneAt: undefined }) };
+  expect([isEdited(weekly, memory), isEdited(daily, memory)]).toEqual([false, true]);
+  expect(isEdited(weekly, { schedule: () => undefined })).toBe(false);
 });
