@@ -1,3 +1,4 @@
+import { own } from '../api/json.ts';
 import type { JournalRecord } from '../journal/journal-record.ts';
 import type { Context } from '../run/context.ts';
 import { flagsTo, unnamedService, whereFlags } from '../run/context-flags.ts';
@@ -31,13 +32,22 @@ export async function settlingCommands(
   context: Context,
   { inDoubt, unreported }: Unfinished,
 ): Promise<{ readonly commands: readonly string[]; readonly isElsewhere: boolean }> {
-  const flags = await Promise.all([...inDoubt, ...unreported].map((record) => flagsOf(context, record)));
-  const known = flags.filter((found) => found !== undefined);
-  return {
-    commands: [...new Set(known)].map((found) => `errand order journal resume --all${found}`),
-    isElsewhere: known.length < flags.length,
-  };
+  const records = [...inDoubt, ...unreported];
+  const commands = await Promise.all(
+    records.map(async (record) => {
+      const flags = await flagsOf(context, record);
+      return flags === undefined ? undefined : `${settlingCommand(record)}${flags}`;
+    }),
+  );
+  const known = commands.filter((found) => found !== undefined);
+  return { commands: [...new Set(known)], isElsewhere: known.length < records.length };
 }
+
+/** A run of the standing orders knows whether a date is still to be bought; what is sent again is bought anyway. */
+const settlingCommand = ({ body }: JournalRecord): string =>
+  own(body.metadata, 'errand_standing') === undefined
+    ? 'errand order journal resume --all'
+    : 'errand standing run';
 
 /** Flags that make a command use a record's service and profile. */
 async function flagsOf(

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Document, isMap } from 'yaml';
 import type { JsonObject } from '../api/json.ts';
 import { UsageError } from '../platform/errors.ts';
+import { type Day, dateText } from './cadence.ts';
 import type { StandingEntry } from './entries.ts';
 
 /** Sets or removes (undefined) fields of an entry. What is equal already stays as it is written. */
@@ -43,6 +44,17 @@ export function setSince(
 ): void {
   document.setIn(['orders', name, 'since'], new Date(since).toISOString());
   document.setIn(['orders', name, 'since_schedule'], scheduleVersion);
+}
+
+/** Lists dates of an entry as left out. */
+export function addSkipped(
+  document: Document,
+  { name, skipped }: Pick<StandingEntry, 'name' | 'skipped'>,
+  days: readonly Day[],
+): void {
+  const all = [...new Set([...skipped, ...days])].toSorted((a, b) => a - b);
+  if (all.length === skipped.length) return;
+  document.setIn(['orders', name, 'skip'], document.createNode(all.map(dateText), { flow: true }));
 }
 
 /** Maximum number of former versions that the file lists. */

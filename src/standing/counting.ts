@@ -5,7 +5,7 @@ import { type Day, dayAt, dueAt, occurrences } from './cadence.ts';
 import { readEntries, type StandingEntry } from './entries.ts';
 import type { EntryFile } from './file.ts';
 import type { KnownSchedule, RunMemory } from './memory.ts';
-import { sinceAfter, sinceFor } from './plan.ts';
+import { couldBeBought, countAfter } from './plan.ts';
 import { type ScheduleFields, scheduleFieldsOf } from './schedule-fields.ts';
 
 /** An entry with the instant from which its dates count. */
@@ -33,45 +33,77 @@ export function timesOf({ clock }: Pick<Context, 'clock'>, { changedAt }: EntryF
 }
 
 /**
- * Tells from when on the dates of an entry count. The file says so for the schedule that a command wrote. Where somebody
- * has edited the schedule by hand since, nothing that was due before the file was changed comes in, but what could be
- * bought before the edit as well. Pure. @param known is what this machine remembers of the entry.
+ * Tells which dates of an entry count. The file says so for the schedule that a command wrote. Where the schedule is
+ * another, or is one again that this machine has seen replaced, somebody has edited it by hand: no date comes in then that
+ * was due before, but what the schedule before has as well. Nothing that this machine knows is taken back by a file. Pure.
+ * @param known is what this machine remembers of the entry. @param isOwn tells that a command of this machine has just
+ * written the file.
  */
 export function countEntry(
   entry: StandingEntry,
   known: KnownSchedule | undefined,
-  { now, changedAt }: Times,
+  times: Times,
+  isOwn = false,
 ): CountedEntry {
   const stamp = stampOf(entry);
   const terms = scheduleFieldsOf(entry);
-  const countedFrom = (since: number | undefined, editedAt?: number): CountedEntry => ({
-    entry: { ...entry, since },
+  const counted = decide();
+  const { since, left, editedAt } = counted;
+  const isSame = known?.stamp === stamp && known.editedAt === editedAt && known.goneAt === undefined;
+  const lateDays = left.filter((day) => couldBeBought({ ...entry, since: undefined }, day, times.now));
+  const between = dueBetween(entry, { from: entry.since, to: since, now: times.now });
+  return {
+    entry: { ...entry, since, skipped: [...new Set([...entry.skipped, ...left])] },
     editedAt,
-    leftOut: editedAt === undefined ? [] : dueBetween(entry, { from: entry.since, to: since, now }),
-    known: { stamp, terms, since, editedAt },
-  });
-  if (known?.stamp === stamp) {
-    if (isDeepStrictEqual(known.terms, terms)) return countedFrom(known.since, known.editedAt);
-    const before = entryBefore(entry, known);
-    const editedAt = Math.max(changedAt, known.since ?? 0);
-    if (before)
-      return countedFrom(sinceAfter(before, entry, editedAt, { named: isNamed(known, terms) }), editedAt);
+    leftOut: editedAt === undefined ? [] : [...new Set([...between, ...lateDays])],
+    known: {
+      ...{ stamp, terms, since, left, editedAt, seenAt: times.now, goneAt: undefined },
+      stamps: known ? [...new Set([...known.stamps, known.stamp])].slice(-maxStamps) : [],
+      isReported: isSame && known.isReported,
+    },
+  };
+
+  function decide(): Pick<KnownSchedule, 'since' | 'left' | 'editedAt'> {
+    const isWritten = entry.since !== undefined && entry.sinceSchedule === entry.scheduleVersion;
+    if (!known) {
+      if (isWritten || entry.sinceSchedule === undefined)
+        return { since: entry.since, left: [], editedAt: undefined };
+      return { since: latest(entry.since, times.changedAt), left: [], editedAt: times.changedAt };
+    }
+    const { left, editedAt, goneAt } = known;
+    const isThere = goneAt === undefined;
+    const isSame = isThere && isDeepStrictEqual(known.terms, terms);
+    if (isSame && stamp === known.stamp) return { since: known.since, left, editedAt };
+    const isNew = isWritten && isThere && stamp !== known.stamp && !known.stamps.includes(stamp);
+    if (isNew && isOwn) return { since: entry.since, left: [], editedAt: undefined };
+    const since = latest(entry.since, known.since);
+    if (isNew) return { since, left: [], editedAt: since === entry.since ? undefined : since };
+    if (isSame) return { since, left, editedAt };
+    const at = Math.min(times.now, latest(times.changedAt, known.seenAt, goneAt, known.since) ?? times.now);
+    const before = isThere ? entryBefore(entry, known) : undefined;
+    if (!before) return { since: latest(entry.since, at), left: [], editedAt: at };
+    return { ...countAfter(before, entry, at, { named: isNamed(known, terms) }), editedAt: at };
   }
-  const isOfOther = entry.sinceSchedule !== undefined && entry.sinceSchedule !== entry.scheduleVersion;
-  if (!isOfOther) return countedFrom(entry.since);
-  return countedFrom(Math.max(entry.since ?? 0, sinceFor(entry.schedule, changedAt)), changedAt);
 }
+
+/** Maximum number of replaced stamps to remember. */
+const maxStamps = 50;
+
+const latest = (...moments: readonly (number | undefined)[]): number | undefined => {
+  const given = moments.filter((moment) => moment !== undefined);
+  return given.length === 0 ? undefined : Math.max(...given);
+};
 
 /** Whether an edit has named a date: its first, or each. */
 const isNamed = ({ terms }: KnownSchedule, { starts, dates }: ScheduleFields): boolean =>
   !isDeepStrictEqual([terms.starts, terms.dates], [starts, dates]);
 
 /** The entry with the schedule that this machine remembers; undefined if it cannot be read. */
-function entryBefore(entry: StandingEntry, { terms, since }: KnownSchedule): StandingEntry | undefined {
+function entryBefore(entry: StandingEntry, { terms, since, left }: KnownSchedule): StandingEntry | undefined {
   try {
     const text = JSON.stringify({ version: 1, orders: { before: { id: entry.id, ...terms, order: {} } } });
     const [before] = readEntries('standing.json', text);
-    return before && { ...before, since };
+    return before && { ...before, since, skipped: left };
   } catch (error) {
     if (error instanceof UsageError) return undefined;
     throw error;
@@ -96,19 +128,23 @@ function dueBetween(
   });
 }
 
-/** Counts an entry by what the service and this machine know, and remembers it. */
+interface Seen {
+  readonly file: EntryFile;
+  readonly memory: RunMemory;
+  readonly entry: StandingEntry;
+}
+
+/** Counts an entry by what the service and this machine know, and remembers it. @param by tells who looks at it. */
 export function countAndRemember(
   context: Context,
-  {
-    file,
-    memory,
-    entry,
-  }: { readonly file: EntryFile; readonly memory: RunMemory; readonly entry: StandingEntry },
+  { file, memory, entry }: Seen,
+  by: 'run' | 'command' | 'reader' = 'reader',
 ): CountedEntry {
   const now = context.serviceClock.now();
-  const counted = countEntry(entry, memory.schedule(entry.id), timesOf(context, file, now));
+  const counted = countEntry(entry, memory.schedule(entry.id), timesOf(context, file, now), by === 'command');
   if (context.serviceClock.isHeard && !context.previewsRequests) {
-    memory.setSchedule(entry.id, counted.known);
+    const isReported = counted.known.isReported || by === 'run';
+    memory.setSchedule(entry.id, { ...counted.known, file: file.path, isReported });
     memory.save();
   }
   return counted;
@@ -117,8 +153,19 @@ export function countAndRemember(
 /** An entry as this machine counts it, where it has seen its schedule before. Pure but for what `memory` reads. */
 export function rememberedEntry(entry: StandingEntry, memory: Pick<RunMemory, 'schedule'>): StandingEntry {
   const known = memory.schedule(entry.id);
-  const isSame = known?.stamp === stampOf(entry) && isDeepStrictEqual(known.terms, scheduleFieldsOf(entry));
-  return isSame ? { ...entry, since: known.since } : entry;
+  if (!known || isEdited(entry, memory)) return entry;
+  return { ...entry, since: known.since, skipped: [...entry.skipped, ...known.left] };
+}
+
+/** Whether an entry says otherwise from when on its dates count than this machine knows. */
+export function isEdited(entry: StandingEntry, memory: Pick<RunMemory, 'schedule'>): boolean {
+  const known = memory.schedule(entry.id);
+  if (!known) return entry.sinceSchedule !== undefined && entry.sinceSchedule !== entry.scheduleVersion;
+  return (
+    known.goneAt !== undefined ||
+    known.stamp !== stampOf(entry) ||
+    !isDeepStrictEqual(known.terms, scheduleFieldsOf(entry))
+  );
 }
 
 /** What a file says of when the dates of an entry count. */

@@ -25,7 +25,7 @@ export interface StandingEntry {
   readonly since: number | undefined;
   /** Short hash of the schedule that `since` was written for; undefined if the file does not say. */
   readonly sinceSchedule: string | undefined;
-  /** Short hash of the schedule as it is. */
+  /** Short hash of the id and the schedule as they are. */
   readonly scheduleVersion: string;
   /** Versions of the entry before this one. */
   readonly former: readonly string[];
@@ -89,7 +89,7 @@ export function readEntries(file: string, text: string): readonly StandingEntry[
     const other = ids.get(id);
     if (other !== undefined)
       throw new UsageError(
-        `${position}: ${name} has the id of ${other}; give it another, such as ${newId()}`,
+        `${position}: ${name} has the id of ${other}; give it another, such as ${newId()}, and leave its since and since_schedule as they are: no date that is past comes in then`,
       );
     ids.set(id, name);
   }
@@ -122,16 +122,17 @@ function readEntry(tree: YamlTree, { text: name, location: at }: Key, location: 
     schedule,
     lateMs: late ? readLate(tree, late) : parseDuration(entryDefaults.late, 'late'),
   };
+  const plainId = readPattern(tree, id, idPattern, `12 hexadecimal digits in quotes, such as "${newId()}"`);
   return {
     ...terms,
     skipped: skip ? readDates(tree, skip) : [],
     name,
-    id: readPattern(tree, id, idPattern, `12 hexadecimal digits in quotes, such as "${newId()}"`),
+    id: plainId,
     isPaused: paused ? tree.choice(paused, ['true', 'false']) === 'true' : false,
     agreement: live ? agreements[tree.choice(live, ['true', 'false', 'policy'])] : undefined,
     since: since ? readMoment(tree, since) : undefined,
     sinceSchedule: stamp ? readPattern(tree, stamp, versionPattern, 'a version in quotes') : undefined,
-    scheduleVersion: shortHash({ schedule: terms.schedule, lateMs: terms.lateMs }),
+    scheduleVersion: shortHash({ id: plainId, schedule: terms.schedule, lateMs: terms.lateMs }),
     former: former
       ? tree.list(former).map((one) => readPattern(tree, one, versionPattern, 'a version in quotes'))
       : [],

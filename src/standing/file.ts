@@ -41,8 +41,14 @@ export function readEntryFile({ settings }: Pick<Context, 'settings'>, given: st
 const fileAt = (path: string, isNamed: boolean): EntryFile => ({
   path,
   bytes: guardedBytes(path, isNamed),
-  changedAt: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
+  changedAt: changeOf(path),
 });
+
+/** When a file was changed, or put in its place, which a copy with an old date of its own does not say. */
+function changeOf(path: string): number {
+  const { mtimeMs = 0, ctimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
+  return Math.max(mtimeMs, ctimeMs);
+}
 
 /** Path of the file that is named, or of the default one. */
 const pathOf = ({ folders }: Context['settings'], given: string | undefined): string =>

@@ -22,11 +22,23 @@ export interface KnownEntry {
 export interface KnownSchedule {
   /** What the file says of that. */
   readonly stamp: string;
+  /** What it said before. */
+  readonly stamps: readonly string[];
   readonly terms: ScheduleFields;
   /** Ms since the epoch, by the service's clock; undefined if all of them count. */
   readonly since: number | undefined;
+  /** Dates after that which do not count. */
+  readonly left: readonly Day[];
   /** When the schedule was edited by hand, ms since the epoch; undefined if it was not. */
   readonly editedAt: number | undefined;
+  /** When this machine saw it last, by the service's clock, ms since the epoch. */
+  readonly seenAt: number | undefined;
+  /** When its entry was found to be gone, ms since the epoch; undefined if it is there. */
+  readonly goneAt: number | undefined;
+  /** Whether a run has reported what an edit by hand has left out. */
+  readonly isReported: boolean;
+  /** Path of its file. */
+  readonly file?: string | undefined;
 }
 
 /** Until when no date of a file can be due, by this machine's clock, ms since the epoch. */
@@ -95,11 +107,28 @@ export class RunMemory {
     const found = own(own(own(this.#value, 'schedules'), this.#service), id);
     const [stamp, terms] = [textIn(found, 'stamp'), own(found, 'terms')];
     if (stamp === undefined || !isScheduleFields(terms)) return undefined;
-    return { stamp, terms, since: numberIn(found, 'since'), editedAt: numberIn(found, 'editedAt') };
+    return {
+      ...{ stamp, terms, since: numberIn(found, 'since'), editedAt: numberIn(found, 'editedAt') },
+      ...{ seenAt: numberIn(found, 'seenAt'), goneAt: numberIn(found, 'goneAt') },
+      ...{ file: textIn(found, 'file'), isReported: own(found, 'isReported') === true },
+      stamps: listIn(found, 'stamps').filter((one) => typeof one === 'string'),
+      left: listIn(found, 'left').filter((one) => typeof one === 'number'),
+    };
   }
 
   setSchedule(id: string, known: KnownSchedule): void {
     if (!isDeepStrictEqual(this.schedule(id), known)) this.#set(['schedules', this.#service, id], known);
+  }
+
+  /**
+   * Remembers that entries are gone from a file, so that what is due meanwhile is not bought once they are there again.
+   * @param there are the ids of those that it has. @param at is the time, ms since the epoch.
+   */
+  leaveOthers(path: string, there: readonly string[], at: number): void {
+    for (const id of Object.keys(Object(own(own(this.#value, 'schedules'), this.#service)))) {
+      const known = this.schedule(id);
+      if (known?.file === path && !there.includes(id)) this.setSchedule(id, { ...known, goneAt: at });
+    }
   }
 
   /** Writes what has changed. */

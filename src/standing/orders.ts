@@ -19,6 +19,7 @@ export const ownMetadata = /^errand_(?:reference|standing)/;
 export interface DateOrder {
   readonly id: string;
   readonly day: Day;
+  /** `intended`: what came of a request for it is not known; `id` is the key of that then. */
   readonly state: AttemptState;
   /** Version of the entry that it was placed for; undefined if the service does not say. */
   readonly version: string | undefined;
@@ -70,11 +71,14 @@ export async function listDateOrders(
     for (const order of rows) {
       const { id: of, day } = occasionIn(order.metadata) ?? {};
       if (of !== id || day === undefined || typeof order.id !== 'string') continue;
-      found.push({
-        ...{ id: order.id, day, order, version: versionIn(order) },
-        state: attemptState(order, objectsIn(order, 'returns')),
-        madeAt: Date.parse(String(order.created_at)) || 0,
-      });
+      found.push(dateOrderOf(order.id, day, order));
     }
   return found;
 }
+
+export const stateOf = (order: OrderRecord): AttemptState => attemptState(order, objectsIn(order, 'returns'));
+
+export const dateOrderOf = (id: string, day: Day, order: OrderRecord): DateOrder => ({
+  ...{ id, day, order, version: versionIn(order), state: stateOf(order) },
+  madeAt: Date.parse(String(order.created_at)) || 0,
+});

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { numberIn, textIn } from '../api/json.ts';
 import type { Output } from '../api/outputs/index.ts';
 import type { Shape } from '../api/schemas/index.ts';
@@ -9,6 +8,7 @@ import { contentHash } from '../journal/content.ts';
 import { payloadFromFlags } from '../orders/input/assemble.ts';
 import { checkOrder, inUsersWords } from '../orders/input/check.ts';
 import { metadataOf, withReference } from '../orders/needs/reference.ts';
+import { isOfAccount } from '../orders/needs/settle-sent.ts';
 import { type OrderRecord, stateOfOrder } from '../orders/order-record.ts';
 import { placeOrder, previewOrder } from '../orders/submit/submit.ts';
 import { ErrandError, exitCodes, type NextStep, stopOf, UsageError } from '../platform/errors.ts';
@@ -18,17 +18,10 @@ import type { Context } from '../run/context.ts';
 import { whereFlags } from '../run/context-flags.ts';
 import { type Day, dateText, dayAt, dueAt, nextDates } from './cadence.ts';
 import { isLimited } from './consent.ts';
-import { countAndRemember, rememberedEntry } from './counting.ts';
+import { countAndRemember, isEdited, rememberedEntry } from './counting.ts';
 import type { StandingEntry } from './entries.ts';
 import { entriesOf, entryNamed } from './file.ts';
-import {
-  type DateOrder,
-  listDateOrders,
-  metadataFor,
-  ownMetadata,
-  referenceFor,
-  versionIn,
-} from './orders.ts';
+import { type DateOrder, metadataFor, ownMetadata, referenceFor, versionIn } from './orders.ts';
 import {
   couldBeBought,
   covers,
@@ -40,7 +33,7 @@ import {
   retryAfterMs,
   type Verdict,
 } from './plan.ts';
-import { type OpenRequest, openRequests, settleRequest } from './requests.ts';
+import { type OpenRequest, openRequests, ordersOfEntry, settleRequest } from './requests.ts';
 import type { Running, RunRequest, RunResult } from './run.ts';
 import { isoMinute, scheduleFieldsOf } from './schedule-fields.ts';
 import { noTime, serviceTime } from './service-time.ts';
@@ -67,7 +60,14 @@ export async function placeDue(running: Running, { names, until, standing }: Run
   let failure: ErrandError | undefined;
   const open = await openRequests(context);
   // What is sent from now on may be in doubt when this run is killed, and the next run looks for it.
-  if (!context.previewsRequests) forgetIdle(running);
+  if (!context.previewsRequests) {
+    running.memory.leaveOthers(
+      file.path,
+      all.map(({ id }) => id),
+      context.serviceClock.now(),
+    );
+    forgetIdle(running);
+  }
   try {
     await placeEntries();
   } catch (error) {
@@ -81,7 +81,7 @@ export async function placeDue(running: Running, { names, until, standing }: Run
   return { rows, exitCode: exitCodeOf(codes), hints: hintsFor(context, entries, rows) };
 
   async function placeEntries(): Promise<void> {
-    if (names.length === 0) await settleRemoved();
+    await settleRemoved();
     for (const entry of entries) {
       const requests = open.filter(({ id }) => id === entry.id);
       const isDue = !entry.isPaused && (until !== undefined || mayBeDue(running, entry));
@@ -96,7 +96,7 @@ export async function placeDue(running: Running, { names, until, standing }: Run
     if (removed.length > 0 && !context.previewsRequests) await context.ready();
     for (const request of removed) {
       const row = await settleRequest(context, { request, entry: undefined, where });
-      if (row) rows.push(row);
+      if (row) addRow(rows, row);
     }
   }
 }
@@ -111,7 +111,7 @@ function checkFolders({ looseFolders }: Context): void {
 }
 
 function mayBeDue({ context, memory }: Running, entry: StandingEntry): boolean {
-  if (context.settings.baseUrl.value === embeddedUrl) return true;
+  if (context.settings.baseUrl.value === embeddedUrl || isEdited(entry, memory)) return true;
   const { closed } = memory.entry(entry.id);
   return idleUntil(rememberedEntry(entry, memory), context.clock.now(), closed) === undefined;
 }
@@ -171,6 +171,8 @@ class EntryRun {
   #entry: StandingEntry;
   /** Flags that make a suggested command use the same file and service. */
   readonly #where: string;
+  /** Whether this machine has not seen it before. A job without a memory skips each date then, until the file says more. */
+  #isNew = false;
   /** What earlier runs have sent for it, and not settled or reported, by date. */
   readonly #open: Map<Day, OpenRequest>;
 
@@ -186,15 +188,17 @@ class EntryRun {
     const { context, memory } = this.#running;
     const { closed, versions } = memory.entry(this.#entry.id);
     await context.ready();
-    const client = await context.client();
+    const reopened = [...this.#open.keys()];
     const inDoubt = await this.#settleChanged(rows);
     if (this.#entry.isPaused) return false;
-    const sinceAt = (now: number): number => listSince(this.#entry, { now: now - clockReserveMs, closed });
+    const sinceAt = (now: number): number =>
+      listSince(this.#entry, { now: now - clockReserveMs, closed, reopened });
     const since = sinceAt(context.clock.now());
-    let orders = await listDateOrders(client, this.#entry, since);
+    let orders = await ordersOfEntry(context, this.#entry, { since, closed, reopened });
     if (!context.serviceClock.isHeard) throw noTime();
     const needed = sinceAt(context.serviceClock.now());
-    if (needed < since) orders = await listDateOrders(client, this.#entry, needed);
+    if (needed < since)
+      orders = await ordersOfEntry(context, this.#entry, { since: needed, closed, reopened });
     if (!context.previewsRequests) {
       memory.addVersion(this.#entry.id, this.#entry.version);
       memory.save();
@@ -211,20 +215,27 @@ class EntryRun {
       return false;
     }
     const isMet = (day: Day): boolean => orders.some((one) => one.day === day || covers(entry, one, day));
-    for (const day of leftOut) if (!isMet(day)) rows.push(this.#row(day, this.#leftOut()));
-    const planned = planDates(entry, { now, orders, closed, until });
+    for (const day of leftOut) {
+      if (isMet(day)) continue;
+      const row = this.#row(day, this.#leftOut());
+      addRow(rows, row);
+      if (row.exit_code !== 0 && !context.previewsRequests) await context.report(this.#errorOf(row));
+    }
+    const planned = planDates(entry, { now, orders, closed, reopened, until });
     for (const date of planned) {
       if (inDoubt.has(date.day)) continue;
       if (this.#open.has(date.day) && date.verdict !== 'place') continue;
       this.#open.delete(date.day);
       const facts = context.previewsRequests ? await this.#preview(date, now) : await this.#do(date, now);
-      if (facts) rows.push(this.#row(date.day, facts));
+      if (facts) addRow(rows, this.#row(date.day, facts));
       if (facts?.exit_code === exitCodes.authentication || facts?.exit_code === exitCodes.unavailable)
         return true;
     }
     await this.#settleRest(rows);
-    if (!context.previewsRequests)
+    if (!context.previewsRequests) {
       for (const { day, isOver } of planned) if (isOver) memory.close(entry.id, day);
+      memory.save();
+    }
     return false;
   }
 
@@ -235,9 +246,10 @@ class EntryRun {
   #count(): readonly Day[] {
     const { context, file, memory } = this.#running;
     const before = memory.schedule(this.#entry.id);
-    const { entry, leftOut, known } = countAndRemember(context, { file, memory, entry: this.#entry });
+    const { entry, leftOut, known } = countAndRemember(context, { file, memory, entry: this.#entry }, 'run');
     this.#entry = entry;
-    return before?.stamp === known.stamp && isDeepStrictEqual(before.terms, known.terms) ? [] : leftOut;
+    this.#isNew = before === undefined;
+    return known.isReported ? [] : leftOut;
   }
 
   /** What there is to say about a date that an edit by hand brings in behind. */
@@ -246,7 +258,7 @@ class EntryRun {
     const { late } = scheduleFieldsOf(this.#entry);
     return {
       outcome: 'skipped',
-      exit_code: 0,
+      exit_code: this.#isNew ? exitCodes.ended_badly : 0,
       message: 'it was due before the schedule was edited by hand',
       next: [
         {
@@ -282,7 +294,7 @@ class EntryRun {
   async #settle(request: OpenRequest, rows: DateRow[]): Promise<DateRow | undefined> {
     const sent = { request, entry: this.#entry, where: this.#where };
     const row = await settleRequest(this.#running.context, sent);
-    if (row) rows.push(row);
+    if (row) addRow(rows, row);
     return row;
   }
 
@@ -290,6 +302,8 @@ class EntryRun {
   async #isAskedFor({ day, record }: OpenRequest, now: number): Promise<boolean> {
     const entry = this.#entry;
     if (entry.isPaused || entry.skipped.includes(day) || !couldBeBought(entry, day, now)) return false;
+    const { context } = this.#running;
+    if ((await this.#consentProblem()) || !(await isOfAccount(context, record))) return false;
     try {
       const body = withReference(await bodyOf(entry), referenceFor(entry, day));
       return contentHash(record.operation, body) === record.body_hash;
@@ -346,6 +360,12 @@ class EntryRun {
       skipped: () => ({ outcome: 'skipped', exit_code: 0 }),
       upcoming: () => ({ outcome: 'upcoming', exit_code: 0 }),
       closing: () => ({ outcome: 'missed', exit_code: 0, order_id: id, message: 'too late for an order' }),
+      unsettled: () => ({
+        outcome: 'waiting',
+        exit_code: exitCodes.in_doubt,
+        message: `waits until it is known whether ${order ? dateText(order.day) : 'a date close to it'} was bought`,
+        next: [{ command: `errand standing run${this.#where}`, when: 'in some minutes: looks for it again' }],
+      }),
       covered: () => ({
         outcome: 'covered',
         exit_code: 0,
@@ -518,12 +538,15 @@ class EntryRun {
 
   #errorOf({ date, message, exit_code: code, next, outcome, order_id: id }: DateRow): ErrandError {
     return new ErrandError(
-      code === exitCodes.conflict ? 'conflict' : 'ended_badly',
+      code === exitCodes.conflict ? 'conflict' : code === exitCodes.in_doubt ? 'in_doubt' : 'ended_badly',
       `${this.#entry.name}, ${date}: ${message}`,
       {
         code: `standing_${outcome}`,
         details: { name: this.#entry.name, date, ...(id !== null && { order_id: id }) },
-        outcome: outcome === 'missed' ? 'not_sent' : 'applied',
+        outcome:
+          outcome === 'missed' || outcome === 'skipped' || code === exitCodes.in_doubt
+            ? 'not_sent'
+            : 'applied',
         retryable: outcome === 'waiting',
         next,
       },
@@ -544,6 +567,13 @@ class EntryRun {
       next: [...next],
     };
   }
+}
+
+/** Adds what is the last to say of a date, in place of what was said of its request. */
+function addRow(rows: DateRow[], row: DateRow): void {
+  const before = rows.findIndex(({ id, date }) => id === row.id && date === row.date);
+  if (before >= 0) rows.splice(before, 1);
+  rows.push(row);
 }
 
 const atOnce = 'to raise its ceiling; the next run then tries again at once';

@@ -31,6 +31,8 @@ export type Verdict =
   | 'closing'
   /** The dates have moved, and one close to it was bought. */
   | 'covered'
+  /** What came of a request for a date close to it is not known: it waits for that. */
+  | 'unsettled'
   /** The file says to skip it. */
   | 'skipped'
   /** Not due yet. */
@@ -55,22 +57,28 @@ export interface Facts {
   readonly orders: readonly DateOrder[];
   /** Everything up to this date is over, and was reported; undefined if this machine does not know. */
   readonly closed: Day | undefined;
+  /** Dates that were in doubt, and are reported whatever is closed. */
+  readonly reopened?: readonly Day[];
   /** Plans up to then; by default up to now. */
   readonly until?: number | undefined;
 }
 
 /** First date that matters to a run. A machine without memory goes back by one date. Pure. */
-export function firstDay({ schedule, since, lateMs }: StandingEntry, { now, closed }: Facts): Day {
+export function firstDay(
+  { schedule, since, lateMs }: StandingEntry,
+  { now, closed, reopened = [] }: Omit<Facts, 'orders'>,
+): Day {
   const { timeZone } = schedule;
   const late = dayAt(timeZone, now - lateMs);
   const added = since === undefined ? undefined : dayAt(timeZone, since);
   const fromMemory = closed === undefined ? undefined : closed + 1;
   const fallback = added === undefined ? late : late - stepDays(schedule);
-  return Math.max(
+  const first = Math.max(
     Math.min(late, fromMemory ?? fallback),
     added ?? Number.NEGATIVE_INFINITY,
     late - maxReported,
   );
+  return Math.min(first, ...reopened);
 }
 
 /**
@@ -78,7 +86,7 @@ export function firstDay({ schedule, since, lateMs }: StandingEntry, { now, clos
  * date may stand for it, and shows which version of the entry other machines have. Pure.
  */
 export const listSince = (entry: StandingEntry, facts: Omit<Facts, 'orders'>): number =>
-  (firstDay(entry, { ...facts, orders: [] }) - stepDays(entry.schedule) - 3) * dayMs;
+  (firstDay(entry, facts) - stepDays(entry.schedule) - 3) * dayMs;
 
 /** Decides about each date of an entry, ascending. Pure. */
 export function planDates(entry: StandingEntry, facts: Facts): readonly PlannedDate[] {
@@ -89,15 +97,18 @@ export function planDates(entry: StandingEntry, facts: Facts): readonly PlannedD
     const at = dueAt(schedule, day);
     if (at < sinceOf(entry) || (at > now && at > until)) return [];
     const planned = planDate(entry, facts, day, at);
-    return isReported(planned, facts.closed) ? [] : [planned];
+    return isReported(planned, facts) ? [] : [planned];
   });
 }
 
 const sinceOf = ({ since }: Pick<StandingEntry, 'since'>): number => since ?? Number.NEGATIVE_INFINITY;
 
 /** Whether a date is one that this machine has reported as lost already. */
-const isReported = ({ day, verdict }: PlannedDate, closed: Day | undefined): boolean =>
-  (verdict === 'missed' || verdict === 'failed') && closed !== undefined && day <= closed;
+const isReported = ({ day, verdict }: PlannedDate, { closed, reopened = [] }: Facts): boolean =>
+  (verdict === 'missed' || verdict === 'failed') &&
+  closed !== undefined &&
+  day <= closed &&
+  !reopened.includes(day);
 
 /**
  * From when on the dates of a new schedule count, ms since the epoch: from now on, and today's where `starts` or `dates`
@@ -109,28 +120,41 @@ export function sinceFor(schedule: Schedule, now: number): number {
   return isNamed ? Math.min(now, dueAt(schedule, today)) : now;
 }
 
+/** From when on dates count, and those after it that do not. */
+export interface Counting {
+  /** Ms since the epoch. */
+  readonly since: number;
+  readonly left: readonly Day[];
+}
+
 /**
- * From when on the dates of a changed schedule count, ms since the epoch. A date that is past counts only where it could
- * be bought before the change as well. Pure.
+ * Which dates of a changed schedule count: those to come, and of those that are past the ones that the schedule before has
+ * as well, and for which it is not too late. Pure.
  * @param named tells whether the change itself names dates.
  */
-export function sinceAfter(
+export function countAfter(
   before: StandingEntry,
   after: StandingEntry,
   now: number,
   { named }: { readonly named: boolean },
-): number {
+): Counting {
   const { schedule, lateMs } = after;
   const { timeZone } = schedule;
-  let since = named ? sinceFor(schedule, now) : now;
-  const past = occurrences(schedule, dayAt(timeZone, now - lateMs), dayAt(timeZone, now));
-  for (const day of past.toReversed()) {
-    const at = dueAt(schedule, day);
-    if (at >= since) continue;
-    if (!couldBeBought(before, day, now)) break;
-    since = at;
-  }
-  return since;
+  const base = named ? sinceFor(schedule, now) : now;
+  const reach = Math.max(lateMs, before.lateMs);
+  const past = occurrences(schedule, dayAt(timeZone, now - reach), dayAt(timeZone, now))
+    .map((day) => ({ day, at: dueAt(schedule, day) }))
+    .filter(({ at }) => at < base);
+  const stays = ({ day }: { readonly day: Day }): boolean => isOpen(before, day, now);
+  const since = past.find(stays)?.at ?? base;
+  return { since, left: past.filter((one) => one.at >= since && !stays(one)).map(({ day }) => day) };
+}
+
+/** Whether an entry has a date that is not too late, be it past or to come. */
+function isOpen(entry: StandingEntry, day: Day, now: number): boolean {
+  if (entry.skipped.includes(day) || occurrences(entry.schedule, day, day).length === 0) return false;
+  const at = dueAt(entry.schedule, day);
+  return at >= sinceOf(entry) && now <= at + entry.lateMs;
 }
 
 /** Whether a date is due and not too late, whatever was ordered for it. Pure. */
@@ -140,31 +164,34 @@ export function couldBeBought(entry: StandingEntry, day: Day, now: number): bool
   return at >= sinceOf(entry) && at <= now && now <= at + entry.lateMs;
 }
 
-/** Whether a live order of another date makes a date needless. Pure. */
+/** Whether a live order of another date, or one that may be live, makes a date needless. Pure. */
 export const covers = (
   { schedule }: Pick<StandingEntry, 'schedule'>,
   { day, state }: Pick<DateOrder, 'day' | 'state'>,
   other: Day,
-): boolean => day !== other && state === 'placed' && Math.abs(day - other) < halfStep(schedule);
+): boolean =>
+  day !== other && (state === 'placed' || state === 'intended') && Math.abs(day - other) < halfStep(schedule);
 
 function planDate(entry: StandingEntry, { now, orders }: Facts, day: Day, at: number): PlannedDate {
   const isTooLate = now > at + entry.lateMs;
   const isOver = now > at + entry.lateMs + maxLagMs;
-  const own = orders.filter((order) => order.day === day);
+  const own = orders.filter((order) => order.day === day && order.state !== 'intended');
   const live = own.find(({ state }) => state === 'placed');
   const withdrawn = own.find(({ state }) => state === 'cancelled' || state === 'returned');
-  const near = orders.find((order) => covers(entry, order, day));
+  const near = orders.filter((order) => covers(entry, order, day));
+  const covering = near.find(({ state }) => state === 'placed');
   const decided = (verdict: Verdict, order?: DateOrder): PlannedDate => ({
     ...{ day, dueAt: at, verdict, order, isOver },
   });
   if (live) return decided('bought', live);
   if (entry.skipped.includes(day)) return decided('skipped');
   if (withdrawn) return decided('withdrawn', withdrawn);
-  if (near) return decided('covered', near);
+  if (covering) return decided('covered', covering);
   if (at > now) return decided('upcoming');
   const [last] = own.toSorted((a, b) => b.madeAt - a.madeAt);
   if (isTooLate && !isOver) return decided('closing', last);
   if (isOver) return last ? decided('failed', last) : decided('missed');
+  if (near[0]) return decided('unsettled', near[0]);
   const isTooSoon = last?.version === entry.version && now < last.madeAt + retryAfterMs(entry);
   return decided(isTooSoon ? 'waiting' : 'place', last);
 }

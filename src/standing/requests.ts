@@ -1,16 +1,21 @@
 import { numberIn, textIn } from '../api/json.ts';
 import type { Output } from '../api/outputs/index.ts';
+import { unlessMissing } from '../http/response.ts';
 import { type JournalRecord, wasSentWithTestKey } from '../journal/journal-record.ts';
 import { journalExists } from '../journal/journal-tables.ts';
 import { isOthers } from '../journal/take-over.ts';
 import { metadataOf } from '../orders/needs/reference.ts';
-import { settleSent } from '../orders/needs/settle-sent.ts';
-import type { OrderRecord } from '../orders/order-record.ts';
+import { knownScopeOf } from '../orders/needs/scope.ts';
+import { isOfAccount, settleSent } from '../orders/needs/settle-sent.ts';
+import { type OrderRecord, stateOfOrder } from '../orders/order-record.ts';
+import { readOrder } from '../orders/submit/existing.ts';
 import { ErrandError, exitCodes, type NextStep, stopOf } from '../platform/errors.ts';
+import { safeText } from '../platform/redact/safe-text.ts';
 import type { Context } from '../run/context.ts';
-import { type Day, dateText, dueAt } from './cadence.ts';
+import { type Day, dateText, dayAt, dueAt, halfStep } from './cadence.ts';
 import type { StandingEntry } from './entries.ts';
-import { occasionIn, referenceFor } from './orders.ts';
+import { type DateOrder, dateOrderOf, listDateOrders, occasionIn, referenceFor, stateOf } from './orders.ts';
+import { firstDay } from './plan.ts';
 
 type DateRow = Output<'StandingDate'>;
 
@@ -24,9 +29,21 @@ export interface OpenRequest {
 
 /**
  * The requests for dates of standing orders that interrupted runs, or lost responses, have left open at the service in
- * use. Reads this machine's journal, or the shared one. @throws StorageError.
+ * use, but for what another process is at work on. Reads this machine's journal, or the shared one. @throws StorageError.
  */
 export async function openRequests(context: Context): Promise<readonly OpenRequest[]> {
+  const open: OpenRequest[] = [];
+  for (const request of await unfinishedRequests(context)) {
+    const { record } = request;
+    if (isOthers(record)) continue;
+    // What was bought with another key is reported by a run with that.
+    if (record.state === 'responded' && !(await isOfAccount(context, record))) continue;
+    open.push(request);
+  }
+  return open;
+}
+
+async function unfinishedRequests(context: Context): Promise<readonly OpenRequest[]> {
   if (!journalExists(context.settings)) return [];
   const { value: baseUrl } = context.settings.baseUrl;
   const isTest = context.isRehearsal();
@@ -35,10 +52,63 @@ export async function openRequests(context: Context): Promise<readonly OpenReque
     const { operation, state, base_url: sentTo, body } = record;
     if (operation !== 'order.create' || sentTo !== baseUrl || wasSentWithTestKey(record) !== isTest)
       return [];
-    if ((state !== 'intended' && state !== 'responded') || isOthers(record)) return [];
+    if (state !== 'intended' && state !== 'responded') return [];
     const occasion = occasionIn(body.metadata);
     return occasion ? [{ ...occasion, record }] : [];
   });
+}
+
+/** Dates of an entry of which it is not known whether they are bought. @throws StorageError. */
+export async function doubtfulDates(
+  context: Context,
+  { id }: Pick<StandingEntry, 'id'>,
+): Promise<readonly DateOrder[]> {
+  const requests = await unfinishedRequests(context);
+  return requests
+    .filter((request) => request.id === id && request.record.state === 'intended')
+    .map(({ day, record }) => ({
+      ...{ id: record.key, day, state: 'intended', version: undefined, order: {} },
+      madeAt: Date.parse(record.created_at),
+    }));
+}
+
+/** What is read of the orders of an entry. Times are ms since the epoch. */
+interface Span {
+  /** Leaves out what the service created before. */
+  readonly since?: number;
+  readonly closed?: Day | undefined;
+  readonly reopened?: readonly Day[];
+}
+
+/**
+ * The orders of an entry: those that the service lists, those that the journal has and lists do not show yet, and what is
+ * in doubt. @throws ErrandError.
+ */
+export async function ordersOfEntry(
+  context: Context,
+  entry: StandingEntry,
+  { since, ...span }: Span = {},
+): Promise<readonly DateOrder[]> {
+  const client = await context.client();
+  const listed = await listDateOrders(client, entry, since);
+  if (!journalExists(context.settings)) return listed;
+  const now = context.serviceClock.now();
+  const from = Math.ceil(firstDay(entry, { now, closed: undefined, ...span }) - halfStep(entry.schedule));
+  const length = dayAt(entry.schedule.timeZone, now) + 2 - from;
+  const days = Array.from({ length: Math.max(0, length) }, (_, index) => from + index);
+  const attempts = await (await context.journal()).attempts();
+  const related = await attempts.related(
+    await knownScopeOf(context, attempts),
+    days.map((day) => ({ reference: referenceFor(entry, day), products: [], recipient: '' })),
+  );
+  const unlisted: DateOrder[] = [];
+  for (const [index, day] of days.entries())
+    for (const { orderId, state } of related[index] ?? []) {
+      if (state !== 'placed' || orderId === undefined || listed.some(({ id }) => id === orderId)) continue;
+      const order = await unlessMissing(readOrder(client, orderId));
+      if (order) unlisted.push(dateOrderOf(orderId, day, order));
+    }
+  return [...listed, ...unlisted, ...(await doubtfulDates(context, entry))];
 }
 
 /** What a row says of a request: its entry, where that is still there, and flags that make a command use the same file. */
@@ -60,8 +130,15 @@ export async function settleRequest(context: Context, sent: Sent): Promise<DateR
       : undefined;
   try {
     const order = await settleSent(context, record);
-    const since = `sent at ${record.created_at} by a run that did not learn what came of it`;
-    return order && rowOf(sent, { outcome: 'existed', order, message: since, next: [] });
+    const of = `what was sent at ${record.created_at}, by a run that did not learn what came of it`;
+    if (!order) return rowOf(sent, { outcome: 'skipped', message: `no order came of ${of}`, next: [] });
+    const state = stateOf(order);
+    const outcome = state === 'failed' ? state : state === 'placed' ? 'existed' : 'withdrawn';
+    const end = outcome === 'existed' ? '' : `, and it ended: ${safeText(stateOfOrder(order).text, 60)}`;
+    const message = `its order was found when the run settled ${of}${end}`;
+    const row = rowOf(sent, { outcome, order, message, next: [] });
+    if (outcome === 'failed') await context.report(errorOf(row));
+    return row;
   } catch (error) {
     if (!(error instanceof ErrandError) || stopOf(error)) throw error;
     const { message, facts, category } = error;
@@ -78,11 +155,24 @@ export async function settleRequest(context: Context, sent: Sent): Promise<DateR
 }
 
 interface Settled {
-  readonly outcome: 'existed' | 'unknown';
+  readonly outcome: 'existed' | 'failed' | 'withdrawn' | 'skipped' | 'unknown';
   readonly order?: OrderRecord;
   readonly message: string;
   readonly next: readonly NextStep[];
 }
+
+const outcomeCodes: Readonly<Record<string, number>> = {
+  unknown: exitCodes.in_doubt,
+  failed: exitCodes.ended_badly,
+};
+
+const errorOf = ({ name, date, message, outcome, order_id: id }: DateRow): ErrandError =>
+  new ErrandError('ended_badly', `${name}, ${date}: ${message}`, {
+    code: `standing_${outcome}`,
+    details: { name, date, order_id: id },
+    outcome: 'applied',
+    retryable: false,
+  });
 
 function rowOf(
   { request: { id, day, record }, entry }: Sent,
@@ -93,8 +183,8 @@ function rowOf(
     due_at: entry ? new Date(dueAt(entry.schedule, day)).toISOString() : null,
     reference: metadataOf(referenceFor({ id }, day)),
     order_id: textIn(order, 'id') ?? null,
-    max_price: numberIn(record.body, 'max_price') ?? 0,
-    exit_code: outcome === 'unknown' ? exitCodes.in_doubt : 0,
+    max_price: numberIn(order, 'max_price') ?? numberIn(record.body, 'max_price') ?? 0,
+    exit_code: outcomeCodes[outcome] ?? 0,
     next: [...next],
   };
 }

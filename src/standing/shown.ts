@@ -11,8 +11,9 @@ import { moneyOf } from '../spending/money-of-order.ts';
 import { type Day, dateText, dayAt, dueAt, nextDates } from './cadence.ts';
 import type { CountedEntry } from './counting.ts';
 import type { StandingEntry } from './entries.ts';
-import { type DateOrder, listDateOrders } from './orders.ts';
+import type { DateOrder } from './orders.ts';
 import { planDates, type Verdict } from './plan.ts';
+import { doubtfulDates, ordersOfEntry } from './requests.ts';
 import { isoMinute, scheduleFieldsOf } from './schedule-fields.ts';
 
 type Entry = Omit<Output<'StandingOrder'>, 'next'>;
@@ -73,6 +74,15 @@ function comingDates(
     .slice(0, maxNext);
 }
 
+/** Notes which dates of an entry are in doubt. @param flags make a command use the same file and service. */
+export async function noteDoubt(context: Context, entry: StandingEntry, flags: string): Promise<void> {
+  const dates = (await doubtfulDates(context, entry)).map(({ day }) => dateText(day));
+  if (dates.length > 0)
+    context.note(
+      `what came of the order of ${entry.name} for ${dates.join(', ')} is not known; errand standing run${flags} settles that`,
+    );
+}
+
 /** When an entry recurs, in words: `2w from 2026-12-01 at 07:30 Europe/Berlin`. */
 export function scheduleText({ every, starts, dates, at, time_zone: zone, ends, count }: Entry): string {
   const when = every === null ? `on ${dates.join(', ')}` : `every ${every} from ${starts}`;
@@ -110,14 +120,14 @@ function moodOfState({ state }: { readonly state?: unknown }) {
   return state === 'active' ? 'waiting' : 'past';
 }
 
-/** What the service has for an entry; undefined if it cannot be read. */
+/** What the service and the journal have for an entry; undefined if they cannot be read. */
 export async function ordersIfRead(
   context: Context,
   entry: StandingEntry,
 ): Promise<readonly DateOrder[] | undefined> {
   try {
     await context.ready();
-    return await listDateOrders(await context.client(), entry);
+    return await ordersOfEntry(context, entry);
   } catch (error) {
     if (!(error instanceof ErrandError) || stopOf(error)) throw error;
     context.note(`the orders of ${entry.name} cannot be read: ${error.message}`);
@@ -126,7 +136,9 @@ export async function ordersIfRead(
 }
 
 const lastOf = (orders: readonly DateOrder[]): DateOrder | undefined =>
-  orders.toSorted((a, b) => b.madeAt - a.madeAt)[0];
+  orders.filter(isMade).toSorted((a, b) => b.madeAt - a.madeAt)[0];
+
+const isMade = ({ state }: DateOrder): boolean => state !== 'intended';
 
 /** The last order of an entry, as it is printed. */
 export function shownLast(orders: readonly DateOrder[] | undefined): Output<'StandingOrderStatus'>['last'] {
@@ -143,7 +155,7 @@ export function shownLast(orders: readonly DateOrder[] | undefined): Output<'Sta
 /** What the orders of an entry have cost, cents; null if that is not known. */
 export function spentOn(orders: readonly DateOrder[] | undefined): number | null {
   if (!orders) return null;
-  const sums = orders.flatMap(({ order }) => moneyOf(order, { feeCents: 0 }).sums);
+  const sums = orders.filter(isMade).flatMap(({ order }) => moneyOf(order, { feeCents: 0 }).sums);
   if (sums.some(({ currency }) => currency !== 'USD')) return null;
   return sums.reduce((total, { net }) => total + net, 0);
 }
@@ -161,18 +173,23 @@ export function changesOf(
   orders: readonly DateOrder[] | undefined,
   now: number,
 ): readonly string[] {
-  const last = lastOf(orders ?? []);
-  if (!orders || !last) return [];
-  const differing = differences(body, absentAsNull(last.order)).filter(
-    ({ field, isVariant }) => !isVariant && !field.startsWith('metadata'),
-  );
+  if (!orders) return [];
+  const last = lastOf(orders);
+  const differing = last ? differences(body, absentAsNull(last.order)) : [];
   const [next] = comingDates(entry, now, orders);
   const until = next === undefined ? now : dueAt(entry.schedule, next);
-  const covered = planDates(entry, { now, orders, closed: undefined, until }).filter(
-    ({ verdict, isOver }) => verdict === 'covered' && !isOver,
-  );
+  const planned = planDates(entry, { now, orders, closed: undefined, until });
+  const covered = planned.filter(({ verdict, isOver }) => verdict === 'covered' && !isOver);
+  const waiting = planned.filter(({ verdict }) => verdict === 'unsettled').map(({ day }) => dateText(day));
+  const doubtful = orders.filter((one) => !isMade(one)).map(({ day }) => dateText(day));
   return [
-    ...differing.map((one) => changesText([one])),
+    ...differing
+      .filter(({ field, isVariant }) => !isVariant && !field.startsWith('metadata'))
+      .map((one) => changesText([one])),
+    ...doubtful.map(
+      (date) =>
+        `${date} is in doubt, and a run settles it${waiting.length === 0 ? '' : `; ${waiting.join(', ')} waits for that`}`,
+    ),
     ...covered.map(
       ({ day, order }) =>
         `${dateText(day)} is not bought: the dates have moved, and ${order ? dateText(order.day) : 'another'} was bought`,

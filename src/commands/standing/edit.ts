@@ -66,7 +66,7 @@ export const edit = defineCommand({
     const [
       { changeEntryFile, checkEntryChange, entriesOf, entryNamed, readEntryFile },
       change,
-      { sinceAfter },
+      { countAfter },
       { serviceTime },
       { countEntry, timesOf },
       { RunMemory },
@@ -124,8 +124,10 @@ export const edit = defineCommand({
         const counted = countEntry(entry, known, timesOf(context, file, now)).entry;
         const named = fields.starts !== undefined || fields.dates !== undefined;
         const next = entryNamed(parse(), name, path);
-        const since = isRescheduled ? sinceAfter(counted, next, now, { named }) : counted.since;
+        const after = isRescheduled ? countAfter(counted, next, now, { named }) : undefined;
+        const since = after ? after.since : counted.since;
         if (since !== undefined) change.setSince(document, next, since);
+        change.addSkipped(document, entry, after ? after.left : counted.skipped);
       };
     await checkEntryChange(context, standing, editing(context.clock.now(), undefined));
     const now = isRescheduled || isByHand ? await serviceTime(context) : context.clock.now();

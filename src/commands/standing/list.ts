@@ -1,5 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 import { fileOption } from '../../standing/file.ts';
+import { fileFlag } from './result.ts';
 
 export const list = defineCommand({
   name: 'list',
@@ -32,6 +34,7 @@ export const list = defineCommand({
     const memory = new RunMemory(context);
     let isRead = !offline;
     for (const entry of await entriesOf(file)) {
+      await shown.noteDoubt(context, entry, `${fileFlag(standing)}${whereFlags(context)}`);
       const orders = isRead ? await shown.ordersIfRead(context, entry) : undefined;
       // A service that does not respond is not waited for again.
       isRead = orders !== undefined;

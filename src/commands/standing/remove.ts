@@ -1,4 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
+import { whereFlags } from '../../run/context-flags.ts';
 import { fileOption } from '../../standing/file.ts';
 import { columnsOf, fileFlag } from './result.ts';
 
@@ -17,16 +18,26 @@ export const remove = defineCommand({
   exitCodes: { 4: 'there is no such standing order' },
   related: ['standing pause', 'standing list'],
   async run(context, { name, standing }) {
-    const [{ changeEntryFile, entriesOf, entryNamed, readEntryFile }, { shownEntry }] = await Promise.all([
+    const [
+      { changeEntryFile, entriesOf, entryNamed, readEntryFile },
+      { noteDoubt, shownEntry },
+      { RunMemory },
+    ] = await Promise.all([
       import('../../standing/file.ts'),
       import('../../standing/shown.ts'),
+      import('../../standing/memory.ts'),
     ]);
     const file = readEntryFile(context, standing);
     let removed = entryNamed(await entriesOf(file), name, file.path);
-    await changeEntryFile(context, standing, (document, entries, path) => {
+    const changed = await changeEntryFile(context, standing, (document, entries, path) => {
       removed = entryNamed(entries, name, path);
       document.deleteIn(['orders', name]);
     });
+    const memory = new RunMemory(context);
+    const ids = changed.entries.map(({ id }) => id);
+    memory.leaveOthers(changed.path, ids, context.serviceClock.now());
+    memory.save();
+    await noteDoubt(context, removed, `${fileFlag(standing)}${whereFlags(context)}`);
     const shown = shownEntry(removed, file.path, context.serviceClock.now());
     return {
       kind: 'record',

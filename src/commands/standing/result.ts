@@ -6,7 +6,7 @@ import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import { type ChangedFile, entryNamed } from '../../standing/file.ts';
 import type { DateOrder } from '../../standing/orders.ts';
-import { ordersIfRead, scheduleText, shownEntry } from '../../standing/shown.ts';
+import { noteDoubt, ordersIfRead, scheduleText, shownEntry } from '../../standing/shown.ts';
 
 /** The file's flag, for a suggested command. */
 export const fileFlag = (standing: string | undefined): string =>
@@ -49,13 +49,14 @@ export async function entryResult(
     import('../../standing/memory.ts'),
   ]);
   const { path, entries } = changed;
-  const { entry } = countAndRemember(context, {
-    file: changed,
-    memory: new RunMemory(context),
-    entry: entryNamed(entries, name, path),
-  });
+  const { entry } = countAndRemember(
+    context,
+    { file: changed, memory: new RunMemory(context), entry: entryNamed(entries, name, path) },
+    'command',
+  );
   const shown = shownEntry(entry, path, context.serviceClock.now(), orders);
   const flags = `${fileFlag(standing)}${whereFlags(context)}`;
+  await noteDoubt(context, entry, flags);
   const next: readonly NextStep[] = [
     { command: shellLine`errand standing show ${name}` + flags, when: 'to see what it does next' },
     shown.state === 'paused'

@@ -1,5 +1,6 @@
 import { journalCommand } from '../../journal/journal-command.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
+import { sentWithOtherKey } from '../../journal/take-over.ts';
 import { ErrandError, stopOf } from '../../platform/errors.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
@@ -8,6 +9,7 @@ import { readOrder } from '../submit/existing.ts';
 import { asOrder, intentOf } from '../submit/intent.ts';
 import { decideWithService } from './decide-with-service.ts';
 import { referenceIn } from './reference.ts';
+import { knownScopeOf, scopeOf } from './scope.ts';
 import { sourcesFor } from './settle.ts';
 import { windowsOf } from './windows.ts';
 
@@ -26,6 +28,7 @@ export async function settleSent(
   let cause: ErrandError | undefined;
   if (record.state === 'intended')
     try {
+      if (!(await isOfAccount(context, record))) throw sentWithOtherKey(record);
       await lookFor(context, record);
     } catch (error) {
       if (!(error instanceof ErrandError) || stopOf(error)) throw error;
@@ -37,6 +40,20 @@ export async function settleSent(
   if (found.order_id === null) return undefined;
   journal.recall(found);
   return readOrder(await context.client(), found.order_id);
+}
+
+/**
+ * Whether a request was sent for the account in use, as far as that is known: with its key, or with another one of its
+ * user. Another account would make a second order of it. @throws ErrandError if that cannot be read.
+ */
+export async function isOfAccount(
+  context: OrderContext,
+  { account }: Pick<JournalRecord, 'account'>,
+): Promise<boolean> {
+  if (account === (await context.sender()).account) return true;
+  const attempts = await (await context.journal()).attempts();
+  await scopeOf(context, attempts);
+  return (await knownScopeOf(context, attempts)).accounts.includes(account);
 }
 
 async function lookFor(context: OrderContext, record: JournalRecord): Promise<void> {
@@ -60,9 +77,6 @@ function inDoubt(
     retryable: true,
     idempotencyKey: key,
     cause,
-    next: [
-      { command: journalCommand('resume', key, where), when: 'to send again what was sent, with its key' },
-      { command: journalCommand('forget', key, where), when: 'to give it up, once you have looked' },
-    ],
+    next: [{ command: journalCommand('forget', key, where), when: 'to give it up, once you have looked' }],
   });
 }

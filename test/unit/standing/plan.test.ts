@@ -102,6 +102,25 @@ describe('a date', () => {
   });
 });
 
+describe('a date that was in doubt', () => {
+  const entry = entryOf('1w', '2026-12-01', { since: moment('2026-11-01T00:00:00Z') });
+  const facts = { now: moment('2026-12-20T00:00:00Z'), orders: [], closed: day('2026-12-15') };
+
+  test('is reported, although those after it were', () => {
+    expect(planDates(entry, facts)).toEqual([]);
+    expect(planDates(entry, { ...facts, reopened: [day('2026-12-08')] })).toMatchObject([
+      { day: day('2026-12-08'), verdict: 'missed' },
+    ]);
+  });
+
+  test('has the dates close to it wait', () => {
+    const doubt = orderOf('2026-12-01', 'intended', { version: undefined });
+    const moved = entryOf('1w', '2026-12-02');
+    expect(verdicts(moved, '2026-12-02T00:00:00Z', [doubt])).toEqual(['2026-12-02 unsettled']);
+    expect(verdicts(entry, '2026-12-01T00:00:00Z', [doubt])).toEqual(['2026-12-01 place']);
+  });
+});
+
 describe('dates that have moved', () => {
   const bought = [orderOf('2026-12-01', 'placed')];
 
