@@ -9,6 +9,7 @@ import { knownScopeOf } from '../orders/needs/scope.ts';
 import { isOfAccount, settleSent } from '../orders/needs/settle-sent.ts';
 import { type OrderRecord, stateOfOrder } from '../orders/order-record.ts';
 import { readOrder } from '../orders/submit/existing.ts';
+import { beforeSend } from '../orders/submit/record.ts';
 import { ErrandError, exitCodes, type NextStep, stopOf } from '../platform/errors.ts';
 import { safeText } from '../platform/redact/safe-text.ts';
 import type { Context } from '../run/context.ts';
@@ -47,7 +48,9 @@ async function unfinishedRequests(context: Context): Promise<readonly OpenReques
   if (!journalExists(context.settings)) return [];
   const { value: baseUrl } = context.settings.baseUrl;
   const isTest = context.isRehearsal();
-  const journal = await context.journal();
+  const journal = await context.journal().catch((error: unknown) => {
+    throw beforeSend(error);
+  });
   return journal.list().flatMap((record): readonly OpenRequest[] => {
     const { operation, state, base_url: sentTo, body } = record;
     if (operation !== 'order.create' || sentTo !== baseUrl || wasSentWithTestKey(record) !== isTest)

@@ -110,13 +110,17 @@ export async function madeByKey<N extends JournaledOperation>(
   return resumeKnown(context, operation, record);
 }
 
+/** The error of a journal that could not be read before orders were sent. @returns anything else as it is. */
+export const beforeSend = (error: unknown): unknown =>
+  error instanceof StorageError ? notRecorded(error, { operation: 'order.create' }, undefined) : error;
+
 /**
  * The error for an intent that was not recorded. Nothing was sent now, but an earlier command may have sent the same
  * intent.
  */
 function notRecorded(
   error: StorageError,
-  { operation }: Intent,
+  { operation }: Pick<Intent, 'operation'>,
   earlier: JournalRecord | 'unknown' | undefined,
 ): ErrandError {
   const { one } = labelsOf(operation);

@@ -254,7 +254,7 @@ function agentOutcome({ hidden }: Need, { faults }: Run, { ended, answer }: Call
   const { error, order, existed } = lastJson(JSON.stringify(answer)) ?? {};
   const id = order?.id ?? answer.order_id;
   return {
-    code: ended.crash === undefined ? (error?.exit_code ?? (error ? 5 : ended.code)) : null,
+    code: ended.crash === undefined ? (error ? codeOf(error) : ended.code) : null,
     text: ended.crash ?? JSON.stringify(answer).slice(0, 1500),
     placed: typeof id === 'string' ? [{ orderId: id, hidden }] : [],
     // After a lost response the server itself sends again, and finds what it made.
@@ -281,7 +281,7 @@ const library: Door = {
     const { code, crash, stdout, stderr } = await hand.place(spelledOrder(need, run, hand.shopUrl), options);
     const { id, existed, error } = lastJson(stdout) ?? {};
     return {
-      code: crash !== undefined || code !== 0 ? null : error ? (codes[String(error.category)] ?? 9) : 0,
+      code: crash !== undefined || code !== 0 ? null : error ? codeOf(error) : 0,
       text: crash ?? (stdout || stderr),
       placed: typeof id === 'string' ? [{ orderId: id, hidden }] : [],
       isNothingNew: existed === true || (error?.category === 'conflict' && error.outcome === 'applied'),
@@ -291,7 +291,13 @@ const library: Door = {
   },
 };
 
-const codes: Readonly<Record<string, number>> = { usage: 2, conflict: 5, in_doubt: 10, policy: 11 };
+const codes: Readonly<Record<string, number>> = {
+  ...{ usage: 2, payment: 6, ended_badly: 7, in_doubt: 10, policy: 11 },
+  conflict: 5,
+};
+
+/** The exit code that a command would have for an error. */
+const codeOf = ({ category }: { readonly category?: unknown }): number => codes[String(category)] ?? 9;
 
 /** Retries the last order that failed, by v1; where none has, it is ordered. */
 const legacy: Door = {
