@@ -7,6 +7,7 @@ import type { ReservedByIntent } from './audit-entry.ts';
 import type { IntentRow } from './intent-row.ts';
 import type { IntentTable } from './intents.ts';
 import type { Signer } from './journal-record.ts';
+import { type LimitUsage, ListedUsage, SummedUsage } from './limit-usage.ts';
 import { isAlive, isSelf, self } from './owner.ts';
 import { PublishedPolicies } from './published-policy.ts';
 import {
@@ -24,7 +25,6 @@ import {
 } from './reservation-row.ts';
 import { correctedReservations, orderHash, reservedBy, reservingKinds } from './reserved-money.ts';
 import type { Signers } from './signers.ts';
-import { ListedStanding, type Standing, SummedStanding } from './standing.ts';
 import type { OrderId, SummedLimit } from './summed-limit.ts';
 import { VerifiedChain } from './verified-chain.ts';
 
@@ -62,7 +62,7 @@ export interface Reserving {
    * Decides within the transaction, based on what other processes have reserved by then. Must be synchronous and short.
    * @param fresh lists the orders that still need money reserved. @throws the denial; nothing is written then.
    */
-  admit(fresh: readonly OrderToReserve[], standing: Standing): Admission;
+  admit(fresh: readonly OrderToReserve[], usage: LimitUsage): Admission;
 }
 
 /** What the service reports about a reserved order. */
@@ -129,8 +129,8 @@ export class Reservations {
     const fresh = found.filter(({ order, before }) => adds(order, before)).map(({ order }) => order);
     let admission: Admission = {};
     if (fresh.length > 0 && !isForced) {
-      const standing = this.#standingFor({ since, signers }, fresh, found);
-      const { override, ...rest } = admit(fresh, standing);
+      const usage = this.#usageFor({ since, signers }, fresh, found);
+      const { override, ...rest } = admit(fresh, usage);
       admission = { ...rest, override: override && withoutPrivate(override) };
     }
     this.#noteAdmission(fresh, admission);
@@ -220,21 +220,21 @@ export class Reservations {
    * What is reserved and spent, for a decision that takes it as it stands now.
    * @throws DamagedError; StorageError.
    */
-  async standingFor(reserving: Pick<Reserving, 'since' | 'limits' | 'signers'>): Promise<Standing> {
+  async usageFor(reserving: Pick<Reserving, 'since' | 'limits' | 'signers'>): Promise<LimitUsage> {
     await this.prepare(reserving);
-    return this.#standingFor(reserving, [], []);
+    return this.#usageFor(reserving, [], []);
   }
 
   /** @param fresh are the orders to decide about. @param found has their reservations. */
-  #standingFor(
+  #usageFor(
     { since, signers = [] }: Pick<Reserving, 'since' | 'signers'>,
     fresh: readonly OrderId[],
     found: readonly { readonly order: OrderId; readonly before: Reservation | undefined }[],
-  ): Standing {
+  ): LimitUsage {
     const ids = new Set(fresh.map(idOf));
     const isFresh = (order: OrderId): boolean => ids.has(idOf(order));
     if (!this.#isAsEntered(signers))
-      return new ListedStanding(this.standing(since, signers).filter((one) => !isFresh(one)));
+      return new ListedUsage(this.standing(since, signers).filter((one) => !isFresh(one)));
     const excluded = new Map<string, Reservation>();
     for (const { order, before } of found) if (before && isFresh(order)) excluded.set(idOf(order), before);
     const reader = {
@@ -249,7 +249,7 @@ export class Reservations {
           .all(`${storedReservations} WHERE approval = ? ORDER BY at, key`, approval)
           .map((row) => this.#intact(row)),
     };
-    return new SummedStanding(reader, fresh, [...excluded.values()]);
+    return new SummedUsage(reader, fresh, [...excluded.values()]);
   }
 
   /** Whether the sums say what is reserved: all is as it was entered. @throws DamagedError. */

@@ -45,7 +45,7 @@ export const scheduleOptions = {
 } as const satisfies Options;
 
 /** Options of what is bought, as `add` and `edit` take them. The key of each order follows from the entry and the date. */
-export const { idempotencyKey: _, ...keptOrderOptions } = orderInputOptions;
+export const { idempotencyKey: _, ...entryOrderOptions } = orderInputOptions;
 
 type Given = {
   readonly [K in keyof typeof scheduleOptions]?: string | number | readonly string[] | undefined;

@@ -3,7 +3,7 @@ import { assembleOrder } from '../../orders/input/assemble.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { dateText, dayAt } from '../../standing/cadence.ts';
 import { type EntryChange, fileOption } from '../../standing/file.ts';
-import { keptOrderOptions, scheduleFields, scheduleOptions } from '../../standing/options.ts';
+import { entryOrderOptions, scheduleFields, scheduleOptions } from '../../standing/options.ts';
 import { entryResult } from './result.ts';
 
 export const add = defineCommand({
@@ -12,7 +12,7 @@ export const add = defineCommand({
   description:
     'From flags, or an order file, as `order create` takes them. All that decides is written to the file: what is bought, the ceiling, the address, the dates. Nothing is ordered until `standing run`. With a live key somebody types yes at a terminal, or a policy holds.',
   arguments: [{ name: 'name', description: 'what you call it', required: true }],
-  options: { ...scheduleOptions, ...fileOption, ...keptOrderOptions },
+  options: { ...scheduleOptions, ...fileOption, ...entryOrderOptions },
   examples: [
     {
       command:

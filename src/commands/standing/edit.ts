@@ -3,7 +3,7 @@ import { assembleOrder } from '../../orders/input/assemble.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { typedCommand } from '../../platform/shell.ts';
 import { type EntryChange, fileOption } from '../../standing/file.ts';
-import { keptOrderOptions, scheduleFields, scheduleOptions } from '../../standing/options.ts';
+import { entryOrderOptions, scheduleFields, scheduleOptions } from '../../standing/options.ts';
 import { entryResult, ordersIfHeard } from './result.ts';
 
 /** Fields that can be cleared, by the value that clears them. */
@@ -51,7 +51,7 @@ export const edit = defineCommand({
       description: 'a version of it that another machine has, and that this file replaces',
     },
     ...fileOption,
-    ...keptOrderOptions,
+    ...entryOrderOptions,
   },
   examples: [
     { command: "errand standing edit coffee --max-price '$60'", note: 'raise its ceiling' },
@@ -81,7 +81,7 @@ export const edit = defineCommand({
     const file = readEntryFile(context, standing);
     const before = entryNamed(await entriesOf(file), name, file.path);
     const fields = { ...scheduleFields(input), ...cleared(clear, scheduleFields(input)) };
-    const orderFlags = Object.keys(keptOrderOptions).filter((key) => Object.hasOwn(input, key));
+    const orderFlags = Object.keys(entryOrderOptions).filter((key) => Object.hasOwn(input, key));
     const isOrder = orderFlags.length > 0;
     if (!isOrder && Object.keys(fields).length === 0 && live === undefined && follows === undefined)
       throw new UsageError(`say what to change in ${name}, or edit ${file.path} by hand`, {

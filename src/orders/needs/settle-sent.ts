@@ -29,7 +29,7 @@ export async function settleSent(
   if (record.state === 'intended')
     try {
       if (!(await isOfAccount(context, record))) throw sentWithOtherKey(record);
-      await lookFor(context, record);
+      await searchSent(context, record);
     } catch (error) {
       if (!(error instanceof ErrandError) || stopOf(error)) throw error;
       cause = error;
@@ -56,7 +56,7 @@ export async function isOfAccount(
   return (await knownScopeOf(context, attempts)).accounts.includes(account);
 }
 
-async function lookFor(context: OrderContext, record: JournalRecord): Promise<void> {
+async function searchSent(context: OrderContext, record: JournalRecord): Promise<void> {
   const { idempotency_key: _, ...body } = await asOrder(record);
   const intent = await intentOf(context, 'order.create', { key: '', keyOrigin: 'made', body });
   const sources = await sourcesFor(context, { order: body, intent }, {}, { sendsAgain: false });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Approval, ApprovalRequest } from '../../journal/approval-row.ts';
 import type { Approvals, ApprovalUse } from '../../journal/approvals.ts';
-import type { Standing } from '../../journal/standing.ts';
+import type { LimitUsage } from '../../journal/limit-usage.ts';
 import { Deadline } from '../../platform/clock.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import { poll } from '../../platform/poll.ts';
@@ -65,13 +65,13 @@ export class GateApprovals {
     return Math.min(...this.#trusted.map(({ request }) => Date.parse(request.asked_at)));
   }
 
-  /** Finds an approval that covers the proposed order. @param standing has the reservations for other keys. */
-  covering(verdict: Verdict, standing: Standing): Approval | undefined {
+  /** Finds an approval that covers the proposed order. @param usage has the reservations for other keys. */
+  covering(verdict: Verdict, usage: LimitUsage): Approval | undefined {
     return this.#trusted.find((approval) => {
       // Read the approval again, because it may have been denied in the meantime.
       const now = this.#approvals?.get(approval.request.id);
       if (now?.state !== 'approved' || now.signature !== approval.signature) return false;
-      return shortfall(approval, standing.using(approval.request.id), this.#required(verdict)) === undefined;
+      return shortfall(approval, usage.using(approval.request.id), this.#required(verdict)) === undefined;
     });
   }
 
@@ -97,9 +97,9 @@ export class GateApprovals {
    * The verdict that takes existing approvals into account. Findings that an approval covers become allowed. @throws
    * ErrandError.
    */
-  async withApprovals(verdict: Verdict, standing: Standing): Promise<Verdict> {
+  async withApprovals(verdict: Verdict, usage: LimitUsage): Promise<Verdict> {
     await this.find(verdict);
-    const covering = this.covering(verdict, standing);
+    const covering = this.covering(verdict, usage);
     if (covering) return approvedVerdict(verdict, covering.request.id);
     const approvals = await (await this.#context.journal()).reservations.approvals();
     const open = approvals

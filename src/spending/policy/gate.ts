@@ -4,9 +4,9 @@ import { formatMoney } from '../../format/money.ts';
 import { referenceKey } from '../../journal/attempts.ts';
 import type { Intent, Signer } from '../../journal/journal-record.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
+import { type LimitUsage, ListedUsage } from '../../journal/limit-usage.ts';
 import type { Admission, OrderToReserve } from '../../journal/reservation-row.ts';
 import type { Reserving } from '../../journal/reservations.ts';
-import { ListedStanding, type Standing } from '../../journal/standing.ts';
 import type { SummedLimit } from '../../journal/summed-limit.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
@@ -86,19 +86,19 @@ export class Gate {
       get limits() {
         return limits();
       },
-      admit: (fresh, standing) => this.#admit(fresh, standing),
+      admit: (fresh, usage) => this.#admit(fresh, usage),
     };
   }
 
   /** Evaluates the policy without reserving anything. @throws StorageError if the journal cannot be read. */
   async preview(): Promise<Verdict> {
     const hasJournal = journalExists(this.#context.settings);
-    const standing = hasJournal
-      ? await (await this.#context.journal()).reservations.standingFor(this.reserving)
-      : new ListedStanding([]);
-    const verdict = this.#judge(this.#orders, standing);
+    const usage = hasJournal
+      ? await (await this.#context.journal()).reservations.usageFor(this.reserving)
+      : new ListedUsage([]);
+    const verdict = this.#judge(this.#orders, usage);
     return verdict.outcome === 'needs_approval' && hasJournal
-      ? this.#approvals.withApprovals(verdict, standing)
+      ? this.#approvals.withApprovals(verdict, usage)
       : verdict;
   }
 
@@ -152,18 +152,18 @@ export class Gate {
     this.#verdict = undefined;
   }
 
-  #admit(fresh: readonly OrderToReserve[], standing: Standing): Admission {
+  #admit(fresh: readonly OrderToReserve[], usage: LimitUsage): Admission {
     const keys = new Set(fresh.map(({ key }) => key));
     const verdict = this.#judge(
       this.#orders.filter(({ key }) => keys.has(key)),
-      standing,
+      usage,
     );
     this.#verdict = verdict;
     checkUnchanged(this.#context);
     if (verdict.outcome === 'allowed' || verdict.outcome === 'warned') return {};
     if (this.#overridden?.covers(verdict)) return { override: this.#overridden.reason };
     const isOpen = verdict.outcome === 'needs_approval' || this.#reason !== undefined;
-    const approval = isOpen ? this.#approvals.covering(verdict, standing) : undefined;
+    const approval = isOpen ? this.#approvals.covering(verdict, usage) : undefined;
     if (!approval) throw new PolicyDenial(this.#context, verdict);
     const { id, override } = approval.request;
     return { approval: id, override: override ?? undefined };
@@ -176,13 +176,13 @@ export class Gate {
     return summedLimits(this.#policy, periods, first.isRehearsal);
   }
 
-  #judge(fresh: readonly SpendingOrder[], standing: Standing): Verdict {
+  #judge(fresh: readonly SpendingOrder[], usage: LimitUsage): Verdict {
     const now = this.#context.clock.now();
     return judge({
       policy: this.#policy,
       fresh,
       upload: this.#upload,
-      standing,
+      usage,
       periods: periodsAt(now, this.#policy.timeZone),
       now,
     });

@@ -6,9 +6,9 @@ import { pages } from '../../http/paging.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { paidAccount } from '../../journal/journal-record.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
+import { ListedUsage } from '../../journal/limit-usage.ts';
 import type { Reservation } from '../../journal/reservation-row.ts';
 import type { Reading } from '../../journal/reservations.ts';
-import { ListedStanding } from '../../journal/standing.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { chargeOf } from '../price-of-order.ts';
@@ -166,13 +166,13 @@ export async function shownUsage(
   const hasJournal = journalExists(context.settings);
   if (refresh && hasJournal) await settleUnsettled(context, since);
   const all = hasJournal ? await verifiedReservations(context, since) : [];
-  const standing = new ListedStanding(all);
-  const open = new ListedStanding(all.filter(({ state }) => state === 'held'));
+  const usage = new ListedUsage(all);
+  const open = new ListedUsage(all.filter(({ state }) => state === 'held'));
   return policy.limits.flatMap(({ rule, kind, max, scope }) => {
     const period = periodOf(kind, periods);
     if (!period) return [];
     const summed = summedLimit(scope, period, isRehearsal);
-    const used = standing.used(summed);
+    const used = usage.used(summed);
     return {
       rule,
       applies_to: scopeText(scope) ?? null,

@@ -1,8 +1,8 @@
 import { canonicalPage } from '../../format/canonical-product.ts';
 import { formatMoney } from '../../format/money.ts';
 import { durationText } from '../../format/time.ts';
+import type { LimitUsage } from '../../journal/limit-usage.ts';
 import type { Reservation } from '../../journal/reservation-row.ts';
-import type { Standing } from '../../journal/standing.ts';
 import { isRetailer, type SummedLimit } from '../../journal/summed-limit.ts';
 import { metadataHash, type SpendingOrder } from './facts.ts';
 import type { Period, Periods } from './policy.ts';
@@ -28,7 +28,7 @@ export interface Judged {
   /** All orders of the upload; undefined for a single order. */
   readonly upload: readonly Pick<SpendingOrder, 'cents' | 'facts'>[] | undefined;
   /** Other reservations and spending. */
-  readonly standing: Standing;
+  readonly usage: LimitUsage;
   readonly periods: Periods;
   /** Ms since the epoch. */
   readonly now: number;
@@ -111,7 +111,7 @@ function judgeLimit(
   judged: Judged,
   add: (found: FindingDraft, row: number | undefined) => void,
 ): void {
-  const { fresh, upload, standing, periods, policy } = judged;
+  const { fresh, upload, usage, periods, policy } = judged;
   const isInScope = belongsTo(limit.scope);
   const inScope = fresh.filter(isInScope);
   const [first] = inScope;
@@ -150,7 +150,7 @@ function judgeLimit(
     default: {
       const period = limit.kind === 'per_day' ? periods.day : periods.month;
       const when = `${period.name}${policy.timeZone === 'UTC' ? '' : ` (${policy.timeZone})`}`;
-      let used = standing.used(summedLimit(limit.scope, period, first.isRehearsal));
+      let used = usage.used(summedLimit(limit.scope, period, first.isRehearsal));
       for (const { cents, row } of inScope) {
         const isOver = cents > limit.max - used;
         const found = money(limit, isOver, used, cents);
@@ -276,7 +276,7 @@ function matchesGlob(glob: string, text: string): boolean {
 function duplicateFinder({
   policy: { duplicates },
   fresh,
-  standing,
+  usage,
   now,
 }: Judged): (order: SpendingOrder) => FindingDraft | undefined {
   if (!duplicates) return () => undefined;
@@ -291,7 +291,7 @@ function duplicateFinder({
   let altered: string | undefined;
   const [first] = fresh;
   const facts = fresh.flatMap((one) => [one.facts, ...(one.earlier ? [one.earlier] : [])]);
-  for (const one of first ? standing.like(facts, now - withinMs, first.isRehearsal) : []) {
+  for (const one of first ? usage.like(facts, now - withinMs, first.isRehearsal) : []) {
     if (hasBoughtNothing(one)) continue;
     const earlier = `${one.orderId ?? one.key} of ${new Date(one.at).toISOString().slice(0, 16)}Z`;
     // What it was for is not known any more.

@@ -5,9 +5,9 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Journal } from '../../../src/journal/journal.ts';
 import { journalFile, journalMigrations } from '../../../src/journal/journal-tables.ts';
+import { type LimitUsage, ListedUsage } from '../../../src/journal/limit-usage.ts';
 import type { OrderToReserve } from '../../../src/journal/reservation-row.ts';
 import type { Reserving } from '../../../src/journal/reservations.ts';
-import { ListedStanding, type Standing } from '../../../src/journal/standing.ts';
 import type { ReservedFacts, SummedLimit } from '../../../src/journal/summed-limit.ts';
 import { openDatabase } from '../../../src/platform/sqlite/open.ts';
 import { baseUrl, intent, openJournal } from '../../support/intents.ts';
@@ -50,13 +50,13 @@ const look = () => order(`look-${next()}`, 0, { facts: { ...facts, products: [],
 
 const reserving = (
   orders: OrderToReserve[],
-  decide: (standing: Standing) => void = (standing) => {
-    for (const limit of limits) standing.used(limit);
+  decide: (usage: LimitUsage) => void = (usage) => {
+    for (const limit of limits) usage.used(limit);
   },
 ): Reserving => ({
   ...{ orders, since: 0, limits, signers: [] },
-  admit: (_, standing) => {
-    decide(standing);
+  admit: (_, usage) => {
+    decide(usage);
     return {};
   },
 });
@@ -79,14 +79,14 @@ describe('the running sums of limits', () => {
   async function used(): Promise<number[]> {
     let found: number[] = [];
     await journal.reservations.reserve(
-      reserving([look()], (standing) => {
-        found = limits.map((limit) => standing.used(limit));
+      reserving([look()], (usage) => {
+        found = limits.map((limit) => usage.used(limit));
       }),
     );
     return found;
   }
   const recounted = (): number[] => {
-    const all = new ListedStanding(journal.reservations.since(0));
+    const all = new ListedUsage(journal.reservations.since(0));
     return limits.map((limit) => all.used(limit));
   };
   const file = () => openDatabase(journalFile(folder), { migrations: journalMigrations });
@@ -141,10 +141,10 @@ describe('the running sums of limits', () => {
         journal.record(
           intent(key, at),
           undefined,
-          reserving([order(key)], (standing) => {
-            for (const limit of limits) standing.used(limit);
-            standing.like([facts], now - day, false);
-            standing.using('none');
+          reserving([order(key)], (usage) => {
+            for (const limit of limits) usage.used(limit);
+            usage.like([facts], now - day, false);
+            usage.using('none');
           }),
         ),
       );
@@ -180,8 +180,8 @@ describe('the running sums of limits', () => {
       const like = async (products: string[], recipient: string): Promise<string[]> => {
         let keys: string[] = [];
         await journal.reservations.reserve(
-          reserving([look()], (standing) => {
-            keys = standing.like([{ products, recipient }], begin, false).map(({ key }) => key);
+          reserving([look()], (usage) => {
+            keys = usage.like([{ products, recipient }], begin, false).map(({ key }) => key);
           }),
         );
         return keys;

@@ -3,7 +3,7 @@ import { placeOf, type RunningSums } from './running-sums.ts';
 import { isSummed, type OrderId, type ReservedFacts, type SummedLimit } from './summed-limit.ts';
 
 /** What is reserved and spent already, apart from the orders to decide about. */
-export interface Standing {
+export interface LimitUsage {
   /** What a limit has used up, cents. */
   used(limit: SummedLimit): number;
   /**
@@ -18,7 +18,7 @@ export interface Standing {
 type Products = Pick<ReservedFacts, 'products' | 'recipient' | 'address'>;
 
 /** Reservations that were all read. */
-export class ListedStanding implements Standing {
+export class ListedUsage implements LimitUsage {
   readonly #all: readonly Reservation[];
 
   constructor(all: readonly Reservation[]) {
@@ -38,7 +38,7 @@ export class ListedStanding implements Standing {
   }
 }
 
-/** How a `SummedStanding` reads reservations. */
+/** How a `SummedUsage` reads reservations. */
 interface Reader {
   readonly sums: RunningSums;
   /** @throws DamagedError if it fails its checksum. */
@@ -49,7 +49,7 @@ interface Reader {
 }
 
 /** Reservations that are as the audit chain has them, of which only those are read that matter. */
-export class SummedStanding implements Standing {
+export class SummedUsage implements LimitUsage {
   readonly #reader: Reader;
   /** Reservations of the orders to decide about. */
   readonly #excluded: readonly Reservation[];
