@@ -21,8 +21,13 @@ export class Disk {
   /** A file is about to be written. @param keeps whether its bytes stay, and more are added. */
   writes(path: string, keeps: boolean): void {
     const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats?.isFile() && !this.#files.has(stats.ino))
-      this.#files.set(stats.ino, { path, size: keeps ? stats.size : 0 });
+    if (!stats?.isFile() || this.#files.get(stats.ino)?.path === path) return;
+    this.#files.set(stats.ino, { path, size: keeps ? stats.size : 0 });
+  }
+
+  /** A file is on the disk as it is, or is about to be removed: another may have its number then. */
+  forgets(path: string): void {
+    this.#files.delete(statSync(path, { throwIfNoEntry: false })?.ino ?? 0);
   }
 
   synced(inode: number): void {

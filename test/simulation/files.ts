@@ -50,6 +50,7 @@ export function filesOf(host: FileHost): { readonly fs: object; readonly promise
   for (const name of onePath)
     sync[name] = (path: unknown, ...more: unknown[]) => {
       host.effect(`${name} ${path}`);
+      if (name === 'rmSync' || name === 'unlinkSync') host.disk.forgets(String(pathOf(path)));
       const made = callOf(name)(pathOf(path), ...more);
       const [flags] = more;
       const writes = typeof flags === 'number' ? (flags & 3) !== 0 : /[wa+]/.test(`${flags}`);
@@ -59,6 +60,7 @@ export function filesOf(host: FileHost): { readonly fs: object; readonly promise
   for (const name of twoPaths)
     sync[name] = (from: unknown, to: unknown, ...more: unknown[]) => {
       host.effect(`${name} ${from} ${to}`);
+      if (name === 'renameSync') host.disk.forgets(String(pathOf(to)));
       callOf(name)(pathOf(from), pathOf(to), ...more);
       if (name === 'copyFileSync') host.disk.writes(String(pathOf(to)), false);
       else host.disk.renamed(String(pathOf(to)));
@@ -79,8 +81,10 @@ export function filesOf(host: FileHost): { readonly fs: object; readonly promise
         throw Object.assign(new Error(`ENOENT: ${file}`), { code: 'ENOENT' });
       }
       const made = callOf(name)(pathOf(file), ...more);
-      if (name === 'writeFileSync' && typeof file !== 'number' && Object(more[1]).flush !== true)
+      if (name === 'writeFileSync' && typeof file !== 'number') {
         host.disk.writes(String(pathOf(file)), false);
+        if (Object(more[1]).flush === true) host.disk.forgets(String(pathOf(file)));
+      }
       return made;
     };
   for (const name of [...onePath, ...twoPaths, ...byDescriptor, ...eitherWay])
