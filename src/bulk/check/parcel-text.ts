@@ -39,7 +39,7 @@ export function parcelWarnings({ row, cells, plan }: FileRow): BulkIssue[] {
   }
   for (const column of streetColumns) {
     const value = row.cell(column);
-    if (value.includes('\n') && value.trim().split(/\s*\n\s*/).length > 2)
+    if (value.split('\n').filter((line) => line.trim() !== '').length > 2)
       found.push({ column, value, message: 'has three lines or more, and a label has room for two' });
     if (maybeBox.test(value)) found.push(...boxOf(column, value));
   }
