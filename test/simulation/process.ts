@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import type { Ended } from '../support/runner.ts';
 import type { Disk } from './disk.ts';
 import type { Machine } from './machine.ts';
 import type { Connection, Connections, OpenOptions } from './storage.ts';
@@ -14,16 +15,6 @@ export interface Line {
   readonly env: Readonly<Record<string, string>>;
   readonly folder: string;
   readonly stdin?: string;
-}
-
-/** How a process ended. */
-export interface Ended {
-  /** Null if it was killed, or crashed. */
-  readonly code: number | null;
-  readonly crash?: string;
-  readonly busyMs: number;
-  readonly stdout: string;
-  readonly stderr: string;
 }
 
 /** What is outside of a process. */

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
-import { rolldown } from 'rolldown';
+import { type Plugin, rolldown } from 'rolldown';
 import { globalsOf, modulesOf, type Slot } from './node.ts';
 
 /** Globals of Node that a module gets as parameters, so that each program has its own. */
@@ -27,12 +27,22 @@ const builtinImports = /\bimport\(("node:[\w/]+")\)/g;
 const builtDist = fileURLToPath(new URL('../../dist', import.meta.url));
 
 /** The built library, in a form that can be loaded into a process. @param folder gets the files. */
-export async function builtLibrary(folder: string, dist = builtDist): Promise<Program> {
+export function builtLibrary(folder: string, dist = builtDist): Promise<Program> {
   const entries = ['index', 'safely', 'sandbox'].map((name) => [name, join(dist, 'sdk', `${name}.js`)]);
+  return bundled(Object.fromEntries(entries), folder);
+}
+
+/** Bundles entries into a folder, as what can be loaded into a process. */
+export async function bundled(
+  input: Readonly<Record<string, string>>,
+  folder: string,
+  ...plugins: Plugin[]
+): Promise<Program> {
   const bundle = await rolldown({
-    input: Object.fromEntries(entries),
+    input,
     platform: 'node',
     external: ['@photostructure/sqlite', 'vitest'],
+    plugins,
     logLevel: 'silent',
   });
   await bundle.write({

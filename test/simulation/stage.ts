@@ -14,10 +14,11 @@ import {
   startOfWeeks,
   type Weeks,
 } from '../faults/standing/weeks.ts';
+import type { Ended } from '../support/runner.ts';
 import { Disk } from './disk.ts';
 import { Machine } from './machine.ts';
 import type { Slot } from './node.ts';
-import { type Ended, SimProcess } from './process.ts';
+import { SimProcess } from './process.ts';
 import type { Program } from './program.ts';
 import { Connections } from './storage.ts';
 import type { SimSocket } from './wire.ts';

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { rolldown } from 'rolldown';
 import { version } from '../../../src/platform/version.ts';
-import { Program } from '../program.ts';
+import { bundled } from '../program.ts';
 import type { Built } from '../stage.ts';
 import type { SimulatedFault } from './fault.ts';
 
@@ -26,20 +25,7 @@ export async function builtWith(fault: SimulatedFault | undefined, folder: strin
   };
   const entry = (name: string): string => join(root, 'src', `${name}.ts`);
   const doors = ['index', 'safely', 'sandbox'].map((name) => [name, entry(`integrations/sdk/${name}`)]);
-  const bundle = await rolldown({
-    input: { main: entry('main'), ...Object.fromEntries(doors) },
-    platform: 'node',
-    external: ['@photostructure/sqlite', 'vitest'],
-    plugins: [plant],
-    logLevel: 'silent',
-  });
-  await bundle.write({
-    dir: folder,
-    format: 'cjs',
-    entryFileNames: '[name].cjs',
-    chunkFileNames: '[name]-[hash].cjs',
-  });
-  await bundle.close();
-  const program = new Program(folder);
+  const input = { main: entry('main'), ...Object.fromEntries(doors) };
+  const program = await bundled(input, folder, plant);
   return { program, library: program };
 }
