@@ -42,7 +42,11 @@ async function work(): Promise<void> {
     process.exit();
   });
   process.on('message', async (order: Order) => {
-    process.send?.(await simulate(order, built));
+    const crashed = (error: unknown): Outcome => ({
+      ...{ seed: order.seed, commands: 0, steps: 0, trace: 0 },
+      finding: [`the simulation itself failed: ${error instanceof Error ? error.stack : error}`],
+    });
+    process.send?.(await simulate(order, built).catch(crashed));
   });
   process.send?.('ready');
 }

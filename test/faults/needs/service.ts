@@ -170,9 +170,9 @@ export class NeedsService {
     const step = Math.min(ms, keyLifeMs);
     this.#clock.now += step;
     for (const sandbox of Object.values(this.#sandboxes)) await sandbox.advance(0);
-    if (step === ms) return;
+    // The keys of orders are used, or they would expire.
     await this.agentOrders();
-    await this.pass(ms - step);
+    if (step < ms) await this.pass(ms - step);
   }
 
   /** Delivers the requests that the network has held back. */
