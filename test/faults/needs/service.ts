@@ -66,8 +66,8 @@ interface Relayed {
 export const feeCents = 100;
 /** No order fails for want of money, cents. */
 const walletCents = 100_000_000;
-/** The key of an order expires unless it is used for so long, ms. */
-const keyLifeMs = 6 * 24 * 3_600_000;
+/** How often the key of an order is used, ms: it expires after seven days without use, counted by whole days. */
+const keyLifeMs = 3 * 24 * 3_600_000;
 /** How much time passes with each request, ms. */
 const requestMs = 20;
 
