@@ -85,7 +85,10 @@ export class SimSocket extends Duplex {
 
   /** The connection was reset by the other end, or its process has died. */
   broken(): void {
-    if (!this.destroyed) this.destroy(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
+    if (this.destroyed) return;
+    const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+    // Nobody is left to hear of it where the process has ended.
+    this.destroy(this.#owner?.isOver || this.listenerCount('error') === 0 ? undefined : reset);
   }
 
   /** What the system does for a process that has died. */

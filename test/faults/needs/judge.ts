@@ -202,7 +202,17 @@ export function judgeEnd(
     if (live === 1 || (live === 0 && isWithdrawn)) return [];
     if (live > 1 && (isElsewhere || isMeant || isApart)) return [];
     const last = ofNeed.at(-1)?.outcome;
-    if (live === 0 && last?.code === policyCode && isSpent(history, orders, past, door)) return [];
+    // What is live then may have failed since.
+    const then = past.findLast(
+      (one) => one.kind === 'runs' && one.runs.some(({ run }) => run.needs.includes(at)),
+    );
+    const held = then?.kind === 'runs' ? then.before : orders;
+    if (
+      live === 0 &&
+      last?.code === policyCode &&
+      [held, orders].some((of) => isSpent(history, of, past, door))
+    )
+      return [];
     const words = lastWords.get(at) ?? last?.text;
     return [{ rule: 'unmet', hidden, what: `${live} live orders in the end; the last words: ${words}` }];
   });
