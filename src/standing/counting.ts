@@ -157,10 +157,14 @@ export function rememberedEntry(entry: StandingEntry, memory: Pick<RunMemory, 's
   return { ...entry, since: known.since, skipped: [...entry.skipped, ...known.left] };
 }
 
+/** Whether a command has said of another schedule from when on dates count: this one was edited by hand since. */
+export const isOfOtherSchedule = ({ sinceSchedule, scheduleVersion }: StandingEntry): boolean =>
+  sinceSchedule !== undefined && sinceSchedule !== scheduleVersion;
+
 /** Whether an entry says otherwise from when on its dates count than this machine knows. */
 export function isEdited(entry: StandingEntry, memory: Pick<RunMemory, 'schedule'>): boolean {
   const known = memory.schedule(entry.id);
-  if (!known) return entry.sinceSchedule !== undefined && entry.sinceSchedule !== entry.scheduleVersion;
+  if (!known) return isOfOtherSchedule(entry);
   return (
     known.goneAt !== undefined ||
     known.stamp !== stampOf(entry) ||

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { address, orderBody } from './order-body.ts';
 import { json, type Peer, peer, type Received } from './peer.ts';
+import { makeWorkspace, type Workspace } from './workspace.ts';
 
 /**
  * A service that sends what its specification does not have yet, in exactly the shapes that were seen: it is written
@@ -209,3 +210,7 @@ export function signedEvent(event: string, more: Json = {}, key = secret) {
 
 /** An order of one product at this service. */
 export const todaysOrder = orderBody(tea);
+
+/** A workspace with a key of the service. */
+export const workspaceAt = ({ url }: ServiceToday): Workspace =>
+  makeWorkspace({ ERRAND_API_KEY: 'xx_test_0123456789abcdef0123', ERRAND_BASE_URL: url });

@@ -1,5 +1,5 @@
 import { textIn } from '../../api/json.ts';
-import { ErrandError } from '../../platform/errors.ts';
+import { unlessMissing } from '../../http/response.ts';
 import type { Context } from '../../run/context.ts';
 import { readWallet } from '../../spending/report/read.ts';
 import { readOutcomes } from '../needs/later-attempts.ts';
@@ -177,7 +177,7 @@ class UploadFiles {
     const read = new Map(own.map((batch) => [batch.id, batch]));
     for (const id of ids)
       if (!known.has(id))
-        for (const batch of await readBatches(context, [id]).catch(unlessMissing)) read.set(id, batch);
+        for (const batch of (await unlessMissing(readBatches(context, [id]))) ?? []) read.set(id, batch);
     const single: EarlierRow[] = [];
     for (const one of rows) {
       const batch = one.batchId === undefined ? undefined : read.get(one.batchId);
@@ -261,11 +261,6 @@ function withBlanks(rows: SavedRows): SavedRows {
     last = row;
   }
   return whole;
-}
-
-function unlessMissing(error: unknown): Batch[] {
-  if (error instanceof ErrandError && error.category === 'not_found') return [];
-  throw error;
 }
 
 /** Shows single orders as rows that were ordered before. */

@@ -68,7 +68,7 @@ export const edit = defineCommand({
       change,
       { countAfter },
       { serviceTime },
-      { countEntry, timesOf },
+      { countEntry, isOfOtherSchedule, timesOf },
       { RunMemory },
     ] = await Promise.all([
       import('../../standing/file.ts'),
@@ -92,7 +92,7 @@ export const edit = defineCommand({
     const isChanged = isOrder || Object.keys(fields).length > 0;
     const isRescheduled = Object.keys(fields).length > 0;
     const known = new RunMemory(context).schedule(before.id);
-    const isByHand = before.sinceSchedule !== undefined && before.sinceSchedule !== before.scheduleVersion;
+    const isByHand = isOfOtherSchedule(before);
     const editing =
       (now: number, agreed: true | 'policy' | undefined): EntryChange =>
       (document, entries, path, parse) => {

@@ -10,15 +10,16 @@ import {
   searchResults,
   serviceToday,
   todaysOrder,
+  workspaceAt,
 } from '../../support/service-today.ts';
 import { Terminal, unfolded } from '../../support/terminal.ts';
-import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
+import type { Workspace } from '../../support/workspace.ts';
 
 let workspace: Workspace;
 let service: ServiceToday;
 beforeEach(async () => {
   service = await serviceToday();
-  workspace = makeWorkspace({ ERRAND_API_KEY: 'xx_test_0123456789abcdef0123', ERRAND_BASE_URL: service.url });
+  workspace = workspaceAt(service);
 });
 afterEach(() => workspace.remove());
 

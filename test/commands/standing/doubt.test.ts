@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { embeddedShop, errand } from '../../support/run.ts';
 import { serveAt } from '../../support/served.ts';
 import type { Workspace } from '../../support/workspace.ts';
-import { add, advance, dayFrom, ordersIn, place, type Row, rowsOf, run } from './steps.ts';
+import { add, addAt, advance, dayFrom, ordersIn, place, type Row, rowsOf, run } from './steps.ts';
 
 const edit = async (workspace: Workspace, ...words: string[]): Promise<Row> => {
   const edited = await errand(workspace, ['standing', 'edit', 'coffee', ...words, '-o', 'json']);
@@ -82,13 +82,7 @@ describe('a date close to one in doubt', () => {
       ERRAND_BASE_URL: service.url,
       ERRAND_API_KEY: JSON.parse(minted.stdout).api_key,
     });
-    const added = await errand(workspace, [
-      ...['standing', 'add', 'coffee', '--product', `${url}/shop/test-success`, '--max-price', '$50'],
-      ...['--first-name', 'Ada', '--last-name', 'Example', '--address-line1', '100 Congress Avenue'],
-      ...['--city', 'Austin', '--state', 'TX', '--postal-code', '78701', '--country', 'US'],
-      ...['--phone-number', '5125550100', '--every', '1w', '--starts', dayFrom(0), '--late', '3d'],
-    ]);
-    expect(added.code, added.stderr).toBe(0);
+    await addAt(workspace, url);
     await errand(host, ['sandbox', 'advance', '1d', '--base-url', url]);
     expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed', date: dayFrom(0) }]);
     await edit(workspace, '--starts', dayFrom(1));
@@ -129,13 +123,7 @@ test('a request that was sent with the key of another account is not given up, n
   const mint = async (): Promise<string> =>
     JSON.parse((await errand(host, ['sandbox', 'mint', '--base-url', url, '-o', 'json'])).stdout).api_key;
   const workspace = place({ ERRAND_BASE_URL: url, ERRAND_API_KEY: await mint() });
-  const added = await errand(workspace, [
-    ...['standing', 'add', 'coffee', '--product', `${url}/shop/test-success`, '--max-price', '$50'],
-    ...['--first-name', 'Ada', '--last-name', 'Example', '--address-line1', '100 Congress Avenue'],
-    ...['--city', 'Austin', '--state', 'TX', '--postal-code', '78701', '--country', 'US'],
-    ...['--phone-number', '5125550100', '--every', '1w', '--starts', dayFrom(0), '--late', '3d'],
-  ]);
-  expect(added.code, added.stderr).toBe(0);
+  await addAt(workspace, url);
   await errand(host, ['sandbox', 'fault', 'truncate@POST /orders', '--base-url', url]);
   expect((await run(workspace, '--retries', '0')).code).toBe(10);
   await errand(host, ['sandbox', 'fault', '--off', '--base-url', url]);

@@ -38,5 +38,16 @@ export async function add(workspace: Workspace, slug = 'test-success', ...more: 
   return JSON.parse(made.stdout);
 }
 
+/** The same, of a served sandbox: with an address of its own, and from today on. */
+export async function addAt(workspace: Workspace, url: string): Promise<void> {
+  const added = await errand(workspace, [
+    ...['standing', 'add', 'coffee', '--product', `${url}/shop/test-success`, '--max-price', '$50'],
+    ...['--first-name', 'Ada', '--last-name', 'Example', '--address-line1', '100 Congress Avenue'],
+    ...['--city', 'Austin', '--state', 'TX', '--postal-code', '78701', '--country', 'US'],
+    ...['--phone-number', '5125550100', '--every', '1w', '--starts', dayFrom(0), '--late', '3d'],
+  ]);
+  expect(added.code, added.stderr).toBe(0);
+}
+
 export const ordersIn = async (workspace: Workspace): Promise<number> =>
   rowsOf(await errand(workspace, ['order', 'list', '-o', 'json'])).length;

@@ -8,15 +8,16 @@ import {
   secret,
   serviceToday,
   signedEvent,
+  workspaceAt,
 } from '../../support/service-today.ts';
-import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
+import type { Workspace } from '../../support/workspace.ts';
 import { Listening } from './listening.ts';
 
 let workspace: Workspace;
 let service: ServiceToday;
 beforeEach(async () => {
   service = await serviceToday();
-  workspace = makeWorkspace({ ERRAND_API_KEY: 'xx_test_0123456789abcdef0123', ERRAND_BASE_URL: service.url });
+  workspace = workspaceAt(service);
 });
 afterEach(() => workspace.remove());
 
