@@ -8,6 +8,9 @@ export interface StoredGrant {
   readonly receipt: Output<'Receipt'> | undefined;
 }
 
+/** Error code of an order whose key only another machine has. */
+export const paidElsewhere = 'paid_elsewhere';
+
 /**
  * Keys and receipts of orders paid by challenge. They are stored beside the journal for as long as the database file
  * exists.

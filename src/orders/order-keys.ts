@@ -1,14 +1,21 @@
 import type { KeySource } from '../http/credentials.ts';
+import { paidElsewhere } from '../journal/grants.ts';
 import type { Journal } from '../journal/journal.ts';
 import { journalExists } from '../journal/journal-tables.ts';
 import { ErrandError, StorageError } from '../platform/errors.ts';
-import type { Context } from '../run/context.ts';
+import type { OrderContext, OrderSettings } from '../run/order-context.ts';
+
+/** A run whose journal may have the keys of orders. */
+interface KeyReader extends Pick<OrderContext, 'journal'> {
+  /** The key of an account; undefined if there is none. */
+  readonly settings: Pick<OrderSettings, 'baseUrl' | 'folders' | 'database'> & { readonly apiKey?: unknown };
+}
 
 /**
  * Temporary key of an order paid without an account; undefined if there is none.
  * @throws ErrandError conflict if another machine has paid for the order.
  */
-export async function orderKey(context: Context, orderId: string): Promise<string | undefined> {
+export async function orderKey(context: KeyReader, orderId: string): Promise<string | undefined> {
   const { baseUrl } = context.settings;
   if (!journalExists(context.settings)) return undefined;
   let grant: ReturnType<Journal['grants']['of']>;
@@ -30,7 +37,7 @@ export async function orderKey(context: Context, orderId: string): Promise<strin
     'conflict',
     `the order ${orderId} was paid for by another machine, which alone can read it`,
     {
-      code: 'paid_elsewhere',
+      code: paidElsewhere,
       details: { order_id: orderId },
       retryable: false,
     },
@@ -39,6 +46,6 @@ export async function orderKey(context: Context, orderId: string): Promise<strin
 
 /** Key source that reads an order with its own key, if the order has one. */
 export const orderKeys =
-  (context: Context): KeySource =>
+  (context: KeyReader): KeySource =>
   ({ auth, orderId }) =>
     auth === 'bearer' && orderId !== undefined ? orderKey(context, orderId) : undefined;

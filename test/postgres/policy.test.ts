@@ -87,6 +87,24 @@ describe.skipIf(!hasPostgres)('a policy that is published in the database', () =
     );
   });
 
+  test('an order that another machine paid for stays reserved, and what others cost is learned all the same', async () => {
+    const database = await server().newDatabase();
+    const [one, other] = [machine(database), machine(database)];
+    policyOf(one, 'limits:\n  per_day: $152.99');
+    expect((await publish(one, [other])).code).toBe(0);
+    const body = { ...orderBody(service.product('test-success')), max_price: 5000 };
+    for (const by of [one, other, other]) {
+      writeFileSync(join(by.folder, 'order.json'), JSON.stringify(body));
+      const paying = ['agent', 'order', 'create', '--file', 'order.json', '--new', '-o', 'id'];
+      const { code, stdout, stderr } = await errand(by, paying);
+      expect(code, stderr).toBe(0);
+      service.pass(60_000);
+      expect((await errand(by, ['order', 'get', stdout.trim(), '--query', 'status'])).stdout).toBe(
+        'order_placed\n',
+      );
+    }
+  });
+
   test('a file of one machine alone stops its orders until it is published', async () => {
     const database = await server().newDatabase();
     const workspace = machine(database);

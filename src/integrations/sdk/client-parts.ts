@@ -1,4 +1,5 @@
 import type { Client as HttpClient } from '../../http/client.ts';
+import type { KeySource } from '../../http/credentials.ts';
 import type { ServiceClock } from '../../platform/clock.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Client } from './client-types.ts';
@@ -9,8 +10,8 @@ export interface ClientParts {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly serviceClock: ServiceClock;
-  /** The same client with an additional abort signal. */
-  under(signal: AbortSignal | undefined): HttpClient;
+  /** The same client with an additional abort signal, and keys of single orders that go before its own. */
+  under(signal: AbortSignal | undefined, keys: KeySource): HttpClient;
 }
 
 const parts = new WeakMap<Client, ClientParts>();

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { isObject } from '../../api/json.ts';
 import { createClient as createHttpClient, type ClientOptions as HttpOptions } from '../../http/client.ts';
+import { firstOf } from '../../http/credentials.ts';
 import { InDoubtError, MissingKeyError } from '../../http/errors.ts';
 import { pages } from '../../http/paging.ts';
 import { checkedBase, embeddedScheme } from '../../http/request.ts';
@@ -94,11 +95,13 @@ export function createClient(options: ClientOptions): Client {
     baseUrl: service,
     apiKey: apiKey ?? '',
     serviceClock,
-    under: (other) => {
+    under: (other, keys) => {
       refuseClosed();
-      return other
-        ? createHttpClient({ ...httpOptions, signal: AbortSignal.any([httpOptions.signal, other]) })
-        : http;
+      return createHttpClient({
+        ...httpOptions,
+        credentials: firstOf(keys, httpOptions.credentials),
+        signal: other ? AbortSignal.any([httpOptions.signal, other]) : httpOptions.signal,
+      });
     },
   });
   return client;

@@ -1,6 +1,7 @@
 import { originOfProgram, ownEnvironment } from '../../config/actor.ts';
 import { fingerprint, keyMode, maskKey } from '../../config/keys.ts';
 import { macUnder } from '../../journal/mac.ts';
+import { orderKeys } from '../../orders/order-keys.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { OrderContext, OrderSettings } from '../../run/order-context.ts';
@@ -21,7 +22,9 @@ interface Placing {
 export function placingContext({ client, journal: parts, unreported, signal, note }: Placing): OrderContext {
   const { baseUrl, apiKey, serviceClock } = client;
   const { journal } = parts;
-  const http = client.under(signal);
+  const settings = placingSettings({ ...parts, baseUrl });
+  const opened = async () => journal;
+  const http = client.under(signal, orderKeys({ settings: { ...settings, apiKey }, journal: opened }));
   const sender = { keyMasked: maskKey(apiKey), account: fingerprint(apiKey, baseUrl), mac: macUnder(apiKey) };
   journal.signers.add(sender);
   return {
@@ -29,13 +32,13 @@ export function placingContext({ client, journal: parts, unreported, signal, not
     clock: systemClock,
     serviceClock,
     signal: signal ?? new AbortController().signal,
-    settings: placingSettings({ ...parts, baseUrl }),
+    settings,
     environment: ownEnvironment(),
     interactive: nobodyAsks,
     previewsRequests: false,
     previewsReads: false,
     client: async () => http,
-    journal: async () => journal,
+    journal: opened,
     origin: async () => originOfProgram(parts.program, 'errand/safely'),
     unreported,
     isRehearsal: () => keyMode(apiKey) === 'test',

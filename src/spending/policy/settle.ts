@@ -3,6 +3,7 @@ import { numberIn, objectsIn, textIn } from '../../api/json.ts';
 import type { Output } from '../../api/outputs/index.ts';
 import type { Client } from '../../http/client.ts';
 import { pages } from '../../http/paging.ts';
+import { paidElsewhere } from '../../journal/grants.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { paidAccount } from '../../journal/journal-record.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
@@ -125,12 +126,13 @@ async function readOrders(client: Client, active: readonly Reservation[]): Promi
   return readings;
 }
 
-/** The order; undefined if this account cannot see it. */
+/** The order; undefined if this account, or this machine, cannot see it. */
 async function orderAt(client: Client, id: string): Promise<unknown> {
   try {
     return (await client.call('order.get', { path: { order_id: id } })).body;
   } catch (error) {
-    if (error instanceof ErrandError && error.facts.outcome === 'rejected') return undefined;
+    if (!(error instanceof ErrandError)) throw error;
+    if (error.facts.outcome === 'rejected' || error.facts.code === paidElsewhere) return undefined;
     throw error;
   }
 }

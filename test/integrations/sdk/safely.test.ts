@@ -305,6 +305,20 @@ describe('the policy of a journal', () => {
     expect(await ordersAtService()).toBe(1);
   });
 
+  test('counts an order that was paid for without an account with what it cost', async () => {
+    const ceiling = Number(order.max_price) + 100;
+    const limit = policy(`limits: { per_day: $${((2 * ceiling - 1) / 100).toFixed(2)} }`);
+    writeFileSync(
+      join(workspace.folder, 'order.json'),
+      JSON.stringify({ ...order, idempotency_key: undefined }),
+    );
+    const paying = { ...ours(), environment: { ...ours().environment, ERRAND_POLICY: limit.POLICY ?? '' } };
+    const paid = await errand(paying, ['agent', 'order', 'create', '--file', 'order.json', '--watch']);
+    expect(paid.code, paid.stderr).toBe(0);
+    const { told, stderr } = await run('tell(await failure(placeOrder(client, journal, order)));', limit);
+    expect([told, stderr]).toEqual([[{ value: expect.objectContaining({ existed: false }) }], '']);
+  });
+
   test('asks a person for a yes: the error has the id and the command, and the same call goes through once it was said', async () => {
     const key = makeKey(workspace, 'ada');
     const approving = policy('approve: { above: $1 }\napprovers: [ada.pub]');
