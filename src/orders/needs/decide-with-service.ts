@@ -205,8 +205,8 @@ export async function readOrderOf(
  * Persists the orders the service lists for a reference, including those made elsewhere. @returns the serials of their
  * attempts.
  */
-async function recordSeen(
-  { attempts, scope, now }: NeedSources,
+export async function recordSeen(
+  { attempts, scope, now }: Pick<NeedSources, 'attempts' | 'scope' | 'now'>,
   need: AttemptNeed,
   orders: readonly SeenOrder[],
 ): Promise<readonly number[]> {

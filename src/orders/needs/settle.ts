@@ -1,4 +1,4 @@
-import { textIn } from '../../api/json.ts';
+import { objectsIn, textIn } from '../../api/json.ts';
 import type { Attempt } from '../../journal/attempts.ts';
 import { contentHash } from '../../journal/content.ts';
 import type { IntentStory } from '../../journal/intent-story.ts';
@@ -23,14 +23,20 @@ import { readOrder } from '../submit/existing.ts';
 import { asOrder, type Body, type IntentOf, isPaid, labelsOf, type Made } from '../submit/intent.ts';
 import { resumeKnown } from '../submit/resume.ts';
 import { settleIntent } from '../submit/send.ts';
-import { type NeedSources, needDifferences, type Outcome, readOrderOf } from './decide-with-service.ts';
+import {
+  type NeedSources,
+  needDifferences,
+  type Outcome,
+  readOrderOf,
+  recordSeen,
+} from './decide-with-service.ts';
 import { type Need, needOf } from './need.ts';
 import type { Purchase } from './purchase.ts';
 import { metadataOf, referenceIn } from './reference.ts';
 import { refusedOrder } from './refused.ts';
 import { recordOf, scopeOf } from './scope.ts';
 import { findOrders } from './search.ts';
-import { listedByReference, seeOrder } from './service-orders.ts';
+import { listedByReference, ordersOf, seeOrder } from './service-orders.ts';
 import { isWithin, type Windows, windowsOf } from './windows.ts';
 
 /** How long to wait for another process that is placing the same order, ms. */
@@ -177,7 +183,7 @@ export const isSameRequest = ({ operation, body_hash }: JournalRecord, intent: I
  */
 async function settleAttempt<N extends JournaledOperation>(
   context: OrderContext,
-  sources: Listing,
+  sources: Listing & Pick<NeedSources, 'list' | 'now'>,
   { order, intent }: Request<N>,
   attempt: Attempt,
   {
@@ -224,8 +230,14 @@ async function settleAttempt<N extends JournaledOperation>(
       }
       // Where another order may be live, this one is not sent again, in case that one was enough.
       const made = isOnly
-        ? await settleOwn(context, intent, record)
+        ? await settleOwn(context, intent, record).catch(async (error) => {
+            const overtaken =
+              isOrderedSince(error) && (await settleListedNow(context, sources, attempt, record));
+            if (overtaken) return { overtaken };
+            throw error;
+          })
         : await settleFound(context, intent, record);
+      if (made && 'overtaken' in made) return made.overtaken;
       if (!made && !isOnly) return { state };
       if (made) {
         settled.made = made;
@@ -387,6 +399,26 @@ async function settleListed(
   }
   return undefined;
 }
+
+/**
+ * Settles a request in doubt by the order that another machine has made for its reference since this command has listed
+ * it. @returns undefined if there is none.
+ */
+async function settleListedNow(
+  context: OrderContext,
+  sources: Listing & Pick<NeedSources, 'list' | 'now'>,
+  attempt: Attempt,
+  record: JournalRecord,
+): Promise<Outcome | undefined> {
+  if (!attempt.reference || record.operation !== 'order.create') return undefined;
+  const need = needOf(await asOrder(record), attempt.reference);
+  await recordSeen(sources, need, await ordersOf(sources.client, sources.list, attempt.reference));
+  return settleListed(context, sources, attempt, record);
+}
+
+/** Whether a request in doubt was not sent again, because an order looks like it. */
+const isOrderedSince = (error: unknown): boolean =>
+  error instanceof ErrandError && objectsIn(error.facts.details, 'orders_alike').length > 0;
 
 /** Settles a request in doubt by its order, which the service lists. @returns undefined if it lists none. */
 async function settleFound<N extends JournaledOperation>(

@@ -234,6 +234,8 @@ function isSpent(
   const runs = past.flatMap((one) => (one.kind === 'runs' ? one.runs : []));
   // A batch that something between has sent twice is read as the second, whose rows stay reserved at their ceilings.
   if (runs.some(({ run }) => fileDoors.has(run.door) && run.faults.includes('twice'))) return true;
+  // A service that does not say which order exists leaves it in doubt, and its money reserved.
+  if (history.habits.hidesExisting && runs.some(({ outcome }) => outcome.settling.length > 0)) return true;
   // What was given up may have been bought.
   if (runs.some(({ outcome: { forgetting = [] } }) => forgetting.length > 0)) return true;
   return spentBy(history, orders, past, liveDoors.has(door), true) + plainCeiling + feeCents > maxCents;

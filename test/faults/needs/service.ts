@@ -170,8 +170,9 @@ export class NeedsService {
     const step = Math.min(ms, keyLifeMs);
     this.#clock.now += step;
     for (const sandbox of Object.values(this.#sandboxes)) await sandbox.advance(0);
-    // The keys of orders are used, or they would expire.
+    // The keys of orders are used, or they would expire. The sandbox notes each use in a turn of its own.
     await this.agentOrders();
+    for (let turns = 0; turns < this.#agentKeys.size; turns += 1) await turn();
     if (step < ms) await this.pass(ms - step);
   }
 
@@ -406,6 +407,9 @@ const creates = /^\/(?:orders|orders\/bulk|returns|agent\/orders(?:\?.*)?|v1\/or
 /** Whether a request asks for what is to be paid. */
 const isForPrice = ({ url = '', headers }: IncomingMessage): boolean =>
   url.startsWith('/agent/') && !headers.authorization?.startsWith('Payment ');
+
+/** A turn of Node's loop. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 async function trueOrder(sandbox: Sandbox, order: JsonObject): Promise<TrueOrder> {
   const status = String(order.status);

@@ -70,6 +70,8 @@ interface Ran {
   /** Whether others ran at the same time. One that loses a race may not learn by which order. */
   readonly isRace: boolean;
   readonly missed: readonly string[];
+  /** What it printed for people. */
+  readonly stderr: string;
 }
 
 /**
@@ -237,13 +239,17 @@ async function run(
     return true;
   };
   const words = ['run', '--standing', file, '--retries', '1', '-o', 'json'];
-  const { code, stdout } = await stage.run(place, lineOf(stage, machine, words, { kill, machine: index }));
+  const { code, stdout, stderr } = await stage.run(
+    place,
+    lineOf(stage, machine, words, { kill, machine: index }),
+  );
   service.onMoment = async () => false;
   const rows: unknown = code === null || stdout.trim() === '' ? [] : JSON.parse(stdout);
   const missed = objectsIn({ rows }, 'rows')
     .filter(({ outcome }) => outcome === 'missed')
     .flatMap((row) => textIn(row, 'date') ?? []);
-  return { machine: index, at, code, isRace, missed, isClean: isClean && Math.abs(skewMs) <= 2 * dayMs };
+  const ran = { machine: index, at, code, isRace, missed, stderr };
+  return { ...ran, isClean: isClean && Math.abs(skewMs) <= 2 * dayMs };
 }
 
 /** A command on a machine. */
@@ -291,11 +297,14 @@ function ended(child: ChildProcess): Promise<Ended> {
     child.stdout?.setEncoding('utf8').on('data', (text) => {
       stdout += text;
     });
-    child.stderr?.resume();
+    let stderr = '';
+    child.stderr?.setEncoding('utf8').on('data', (text) => {
+      stderr += text;
+    });
     child.on('error', reject);
     child.on('close', (code) => {
       clearTimeout(timer);
-      resolve({ code, stdout, stderr: '', busyMs: 0 });
+      resolve({ code, stdout, stderr, busyMs: 0 });
     });
   });
 }
@@ -326,8 +335,10 @@ async function judge(service: NeedsService, due: readonly number[], ran: readonl
   const odd = ran.filter(
     ({ isClean, isRace, code }) => isClean && code !== 0 && code !== 7 && !(isRace && code === 10),
   );
-  for (const { machine, at, code } of odd)
-    findings.push(`machine ${machine} exited with ${code} at ${new Date(at).toISOString()}`);
+  for (const { machine, at, code, stderr } of odd)
+    findings.push(
+      `machine ${machine} exited with ${code} at ${new Date(at).toISOString()}: ${stderr.trim()}`,
+    );
   return { findings, ordered, missed };
 }
 
