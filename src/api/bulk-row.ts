@@ -1,5 +1,6 @@
 import { type BulkColumn, bulkListSeparator, type ColumnPlan, planColumns } from './bulk-columns.ts';
-import { characterCount, countryCodePattern, limits, usPostalCodePattern } from './limits.ts';
+import type { ErrorCode } from './error-codes.ts';
+import { characterCount, countryCodePattern, limits, usPostalCodePattern, uuidPattern } from './limits.ts';
 import { hasBulkColumn, type PlainInput, type PlainOrderField, unmetRequirements } from './order-fields.ts';
 import { productUrlProblem, urlsWithin } from './product-url.ts';
 import type { ShapeInput } from './schemas/index.ts';
@@ -244,4 +245,18 @@ export function rowReader(): (cells: Readonly<Record<string, string>>) => {
     const values = Object.values(cells);
     return { plan, values, row: readBulkRow(plan, values) };
   };
+}
+
+/** Matches order ids. */
+const mentioned = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+
+/** Whether the error of a batch row says that its key already has an order. */
+export const saysExists = (error: string | undefined): boolean =>
+  error?.startsWith('already_exists' satisfies ErrorCode) === true;
+
+/** The one order that the error of a batch row names; undefined if it names none, or several. */
+export function mentionedOrder(error: string): string | undefined {
+  const ids = new Set((error.match(mentioned) ?? []).map((id) => id.toLowerCase()));
+  const [id = ''] = ids;
+  return ids.size === 1 && uuidPattern.test(id) ? id : undefined;
 }

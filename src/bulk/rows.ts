@@ -5,7 +5,7 @@ import { setOwn } from '../api/json.ts';
 import { bodyHash, sha256 } from '../format/canonical.ts';
 import type { Reference } from '../journal/attempts.ts';
 import { addressProblem } from '../orders/addresses/options.ts';
-import { attemptKey, metadataOf, referenceKey, referenceOf } from '../orders/needs/reference.ts';
+import { attemptKey, metadataOf, referenceHeading, referenceOf } from '../orders/needs/reference.ts';
 import { addRow } from './check/row-sample.ts';
 import { centsHeading, currencyProblem, type Decimal, type OpenPrice, readPrice } from './csv/amounts.ts';
 import { hiddenIn } from './csv/decode.ts';
@@ -325,9 +325,6 @@ export type UploadRow = Readonly<Record<string, string>>;
 
 /** The parts of a row that determine its key. */
 type KeyedRow = Pick<FileRow, 'cells' | 'row' | 'key' | 'reference'> & { readonly plan: ColumnPlan };
-
-/** Heading under which a row's reference is sent. */
-export const referenceHeading = `metadata.${referenceKey}`;
 
 /**
  * Assigns each row the idempotency key of its order. It is derived from the row's reference; without a reference, from

@@ -6,6 +6,7 @@ import { MadeTwiceError } from '../journal/record-result.ts';
 import { backoffMs } from '../platform/async.ts';
 import { ErrandError } from '../platform/errors.ts';
 import type { OrderContext } from '../run/order-context.ts';
+import { checkNotOrdered, orderedElsewhere } from './batch-given-up.ts';
 import { isCertain, leftInDoubt } from './doubt.ts';
 import { otherKeyOf } from './submit/existing.ts';
 import { heldCall, refuseIntent, settleIntent } from './submit/send.ts';
@@ -52,12 +53,14 @@ export async function sendBatch(
         await settleIntent(context, intent, found);
         return { id: found, existed: sentSince !== undefined };
       }
+      if (attempt === 1 && sentSince !== undefined) await checkNotOrdered(context, intent, batch, sentSince);
       const response = await createBatch(client, batch, await heldCall(context, intent));
       if ((await otherKeyOf(context, intent, response.id)) !== undefined) throw otherBatch(response.id);
       await settleIntent(context, intent, response.id);
       return { id: response.id, existed: false, response };
     } catch (error) {
       if (!(error instanceof ErrandError) || error instanceof MadeTwiceError) throw error;
+      if (error.facts.code === orderedElsewhere) throw error;
       if (since === undefined && isCertain(error)) throw await refuseIntent(context, intent, error);
       since ??= new Date(context.clock.now()).toISOString();
       if (context.signal.aborted || attempt === maxAttempts || isCertain(error))

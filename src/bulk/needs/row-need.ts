@@ -4,10 +4,10 @@ import { canonicalPage } from '../../format/canonical-product.ts';
 import type { AttemptNeed, Reference } from '../../journal/attempts.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
 import { needOf } from '../../orders/needs/need.ts';
-import { referenceIn, referenceKey } from '../../orders/needs/reference.ts';
+import { referenceHeading, referenceIn, referenceKey } from '../../orders/needs/reference.ts';
 import { firstKeyOf } from '../../orders/needs/row-key.ts';
 import type { OrderRecord } from '../../orders/order-record.ts';
-import { referenceHeading, type UploadRow } from '../rows.ts';
+import type { UploadRow } from '../rows.ts';
 import type { Batch } from '../upload/batches.ts';
 
 /** What a row of a file asks for. */

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { rowReader } from '../../api/bulk-row.ts';
+import { mentionedOrder, rowReader, saysExists } from '../../api/bulk-row.ts';
 import { failedOrderStatuses } from '../../api/enums.ts';
 import { type JsonObject, numberIn, objectsIn, textIn } from '../../api/json.ts';
-import { uuidPattern } from '../../api/limits.ts';
 import type { Received } from '../../api/received.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import type { AttemptState } from '../../journal/attempts.ts';
@@ -191,7 +190,7 @@ const isUnplaced = ({ status }: BatchRow, batch: Status): boolean =>
 
 /** Whether a row made no order because its key already had an order. */
 export const isMet = (row: BatchRow, batch: Status): boolean =>
-  isUnplaced(row, batch) && row.error?.startsWith('already_exists') === true;
+  isUnplaced(row, batch) && saysExists(row.error);
 
 /** Whether a row failed: it was refused and its key has no order, or its order failed. */
 export function isFailed(row: BatchRow, batch: Status): boolean {
@@ -249,17 +248,11 @@ export function tallyOf(batches: Iterable<{ readonly status?: unknown; readonly 
   return { rows, ordered: rows - refused - waiting, refused, waiting, ...orders };
 }
 
-/** Matches order ids. The error of an already ordered row mentions the id of its order. */
-const mentioned = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
-
 /** The existing order that already used a row's key. */
 export function earlierOrder(row: BatchRow, batch: Batch): string | undefined {
   const { error = '', orderId } = row;
   if (!isMet(row, batch)) return undefined;
-  if (orderId !== undefined) return orderId;
-  const ids = new Set((error.match(mentioned) ?? []).map((id) => id.toLowerCase()));
-  const [id = ''] = ids;
-  return ids.size === 1 && uuidPattern.test(id) ? id : undefined;
+  return orderId ?? mentionedOrder(error);
 }
 
 /** The order an attempt created or found. */

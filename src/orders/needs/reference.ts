@@ -4,6 +4,9 @@ import { type Reference, referenceKey } from '../../journal/attempts.ts';
 
 export { referenceKey };
 
+/** Heading under which the reference of a row is sent. */
+export const referenceHeading = `metadata.${referenceKey}`;
+
 export const maxReferenceLength = 200;
 const maxNamespaceCharacters = 60;
 const separator = ':';

@@ -37,7 +37,7 @@ import { refusedOrder } from './refused.ts';
 import { recordOf, scopeOf } from './scope.ts';
 import { findOrders } from './search.ts';
 import { listedByReference, ordersOf, seeOrder } from './service-orders.ts';
-import { isWithin, type Windows, windowsOf } from './windows.ts';
+import { isWithin, listLagMs, type Windows, waitHint, windowsOf } from './windows.ts';
 
 /** How long to wait for another process that is placing the same order, ms. */
 const maxWaitMs = 10_000;
@@ -349,9 +349,6 @@ const notProven = (key: string, leftMs: number): ErrandError =>
     },
   );
 
-const waitHint = (leftMs: number): string =>
-  `Run this again in ${Math.ceil(leftMs / 60_000)} min: by then the service lists what came of it.`;
-
 const lostRecord = ({ key }: Attempt, { operation }: Intent): ErrandError =>
   new ErrandError(
     'conflict',
@@ -449,9 +446,6 @@ async function isSettledBy(
   await settleIntent(context, { key, baseUrl, operation }, orderId, { madeAt });
   return true;
 }
-
-/** Maximum time for which lists of orders lag, ms. */
-const listLagMs = 300_000;
 
 /**
  * Gives up a request in doubt that is not to be sent again, and that the service does not list: one of another key of

@@ -59,3 +59,10 @@ export function isWithin(attempt: Attempt, unit: Unit, { singleMs, rowMs }: Wind
   const windowMs = rows === 0 ? singleMs : rows === 2 ? rowMs : Math.max(singleMs, rowMs);
   return windowMs > 0 && now - attempt.madeAt <= windowMs;
 }
+
+/** Maximum time for which lists of orders lag, ms. */
+export const listLagMs = 300_000;
+
+/** What to do about a request in doubt as long as the service may not list what came of it. */
+export const waitHint = (leftMs: number): string =>
+  `Run this again in ${Math.ceil(leftMs / 60_000)} min: by then the service lists what came of it.`;

@@ -1,3 +1,4 @@
+import { mentionedOrder, saysExists } from '../../api/bulk-row.ts';
 import { failedOrderStatuses } from '../../api/enums.ts';
 import { numberIn, objectsIn, textIn } from '../../api/json.ts';
 import type { Output } from '../../api/outputs/index.ts';
@@ -88,7 +89,7 @@ async function readBatches(
     for (const [rowIndex, row] of objectsIn(body, 'rows').entries()) {
       const reservation = byKey.get(keys[numberIn(row, 'index') ?? rowIndex] ?? '');
       if (!reservation) continue;
-      const orderId = textIn(row, 'order_id');
+      const orderId = textIn(row, 'order_id') ?? existingOrder(row);
       if (orderId !== undefined) readings.push({ reservation, orderId });
       else if (isRefused(row, body)) readings.push({ reservation, without: intent });
     }
@@ -96,11 +97,17 @@ async function readBatches(
   return readings;
 }
 
-/** A row does not count as refused if it failed because its key already has an order. That order was placed earlier. */
+/** The order that a row's key already had: of an earlier upload, or of this one, which something between has sent twice. */
+function existingOrder(row: unknown): string | undefined {
+  const error = textIn(row, 'error');
+  return error !== undefined && saysExists(error) ? mentionedOrder(error) : undefined;
+}
+
+/** A row does not count as refused if it failed because its key already has an order. */
 const isRefused = (row: unknown, batch: unknown): boolean =>
   (textIn(row, 'status') === 'failed' ||
     (textIn(row, 'status') === 'pending' && textIn(batch, 'status') === 'failed')) &&
-  textIn(row, 'error')?.startsWith('already_exists') !== true;
+  !saysExists(textIn(row, 'error'));
 
 async function readOrders(client: Client, active: readonly Reservation[]): Promise<Reading[]> {
   const byId = new Map(active.flatMap((one) => (one.orderId === undefined ? [] : [[one.orderId, one]])));

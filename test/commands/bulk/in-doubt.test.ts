@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { orderBody } from '../../support/order-body.ts';
 import { cutOff, errorOf, lose, type Shopping, shopping } from '../../support/shopping.ts';
 
 const headings = 'product_url,max_price,name,address_line1,city,state,postal_code,country,phone_number';
@@ -75,6 +76,42 @@ describe('a batch in doubt', () => {
     expect((await shop.run('order', 'journal', 'resume', '--all')).code).toBe(0);
     const settled = await shop.run('bulk', 'retry', 'a', '--to', '-');
     expect([settled.code, settled.stdout], settled.stderr).toEqual([0, '']);
+  });
+
+  test('that never came is not sent again once somebody else has ordered for its reference', async () => {
+    const shop = await shopping();
+    const path = file(shop, 'a.csv');
+    const again = (...more: readonly string[]) =>
+      upload(shop, path, '--reference-column', 'phone_number', '-o', 'json', ...more);
+    lose(shop, ...Array.from({ length: 6 }, () => 'reset-before' as const));
+    expect((await again()).code).toBe(10);
+    lose(shop);
+    // A user whose keys the service keeps apart.
+    const other = { ...orderBody(shop.service.product('test-success')), idempotency_key: 'of-another' };
+    const metadata = { errand_reference: '+15125550100' };
+    const { status, body } = await shop.service.send('POST', '/orders', { ...other, metadata });
+    expect(status).toBe(201);
+    for (const shownLater of [true, false]) {
+      const ended = await again();
+      expect([ended.code, errorOf(ended)]).toEqual([
+        5,
+        expect.objectContaining({
+          code: 'ordered_elsewhere',
+          details: { order_id: body.id },
+          outcome: shownLater ? 'unknown' : 'not_sent',
+          retryable: true,
+        }),
+      ]);
+      shop.service.pass(6 * 60_000);
+    }
+    const met = await again('--skip-duplicates');
+    expect([met.code, met.stderr]).toEqual([
+      5,
+      expect.stringContaining('the order of its reference or key differs'),
+    ]);
+    expect(await shop.orders()).toHaveLength(1);
+    expect(await batches(shop)).toEqual([]);
+    expect((await shop.run('order', 'journal', 'list', '-o', 'id')).stdout).toBe('');
   });
 
   test('that was given up is ordered again by --again alone, once it was looked for', async () => {

@@ -232,10 +232,11 @@ function isSpent(
   // A retry by v1 does not say what it costs, and one of an upload may be for several needs.
   if (door === 'legacy' || door === 'retry') return true;
   const runs = past.flatMap((one) => (one.kind === 'runs' ? one.runs : []));
-  // A batch that something between has sent twice is read as the second, whose rows stay reserved at their ceilings.
-  if (runs.some(({ run }) => fileDoors.has(run.door) && run.faults.includes('twice'))) return true;
-  // A service that does not say which order exists leaves it in doubt, and its money reserved.
-  if (history.habits.hidesExisting && runs.some(({ outcome }) => outcome.settling.length > 0)) return true;
+  // A service that does not say which order exists leaves it in doubt, or a row of a batch that something between has
+  // sent twice, and its money reserved.
+  const isTwice = ({ run }: JudgedRun) => fileDoors.has(run.door) && run.faults.includes('twice');
+  if (history.habits.hidesExisting && runs.some((one) => isTwice(one) || one.outcome.settling.length > 0))
+    return true;
   // What was given up may have been bought.
   if (runs.some(({ outcome: { forgetting = [] } }) => forgetting.length > 0)) return true;
   return spentBy(history, orders, past, liveDoors.has(door), true) + plainCeiling + feeCents > maxCents;

@@ -1,0 +1,83 @@
+import { textIn } from '../api/json.ts';
+import { pages } from '../http/paging.ts';
+import type { Intent } from '../journal/journal-record.ts';
+import { ErrandError } from '../platform/errors.ts';
+import { shellLine } from '../platform/shell.ts';
+import { whereFlags } from '../run/context-flags.ts';
+import type { OrderContext } from '../run/order-context.ts';
+import { metadataOf, referenceHeading, referenceIn } from './needs/reference.ts';
+import { scopeOf } from './needs/scope.ts';
+import { type SeenOrder, seeOrder } from './needs/service-orders.ts';
+import { listLagMs, waitHint } from './needs/windows.ts';
+
+/** Error code of a batch in doubt that is not sent again, because somebody else has ordered some of it. */
+export const orderedElsewhere = 'ordered_elsewhere';
+
+/** Tolerated clock skew between this machine and the service, ms. */
+const clocksDifferMs = 3600 * 1000;
+
+/**
+ * Checks that nobody else has ordered what a batch in doubt orders, before it is sent again: another user of the
+ * organisation may have, whose keys the service keeps apart. If one has, gives the batch up, so that the same file
+ * orders what is missing.
+ * @param since is the earliest time at which the batch may have been sent, ISO 8601. @throws ErrandError conflict.
+ */
+export async function checkNotOrdered(
+  context: OrderContext,
+  { key, baseUrl }: Pick<Intent, 'key' | 'baseUrl'>,
+  { rows }: { readonly rows: readonly object[] },
+  since: string,
+): Promise<void> {
+  const references = new Set(rows.flatMap((row) => textIn(row, referenceHeading) ?? []));
+  const other = references.size > 0 && (await orderSince(context, references, Date.parse(since)));
+  if (!other) return;
+  const journal = await context.journal();
+  const attempts = await journal.attempts();
+  const own = await attempts.ofUpload(await scopeOf(context, attempts), key);
+  const sentAt = Math.max(Date.parse(since), ...own.map(({ madeAt }) => madeAt));
+  // The batch may have been taken, and not be listed yet.
+  const leftMs = sentAt + listLagMs - context.serviceClock.now();
+  if (leftMs <= 0) {
+    await journal.forget(key, baseUrl);
+    await attempts.change(own.map(({ serial }) => ({ serial, state: 'unsent' })));
+  }
+  const { id } = other.order;
+  const reference = referenceIn(other.order.metadata);
+  const of = `the order ${id} was made for ${reference ? metadataOf(reference) : 'one of its rows'} since`;
+  throw new ErrandError(
+    'conflict',
+    leftMs > 0
+      ? `a batch in doubt is not sent again: ${of}`
+      : `a batch in doubt is given up: the service does not have it, and ${of}; nothing was ordered`,
+    {
+      code: orderedElsewhere,
+      details: { order_id: id },
+      idempotencyKey: key,
+      outcome: leftMs > 0 ? 'unknown' : 'not_sent',
+      retryable: true,
+      hint: leftMs > 0 ? waitHint(leftMs) : 'The same file again orders what is missing.',
+      next: [
+        { command: shellLine`errand order get ${id}` + whereFlags(context), when: 'to look at the order' },
+      ],
+    },
+  );
+}
+
+/** A live order that the service has made since for one of these references, as they travel in metadata. */
+async function orderSince(
+  context: OrderContext,
+  references: ReadonlySet<string>,
+  since: number,
+): Promise<SeenOrder | undefined> {
+  const client = await context.client();
+  const from = since - Math.max(0, context.clock.now() - context.serviceClock.now()) - clocksDifferMs;
+  const query = { created_after: new Date(Math.max(0, from)).toISOString() };
+  for await (const { rows } of pages(client, 'order.list', { query }, { all: true }))
+    for (const { id, metadata } of rows) {
+      const reference = referenceIn(metadata);
+      if (!reference || !references.has(metadataOf(reference))) continue;
+      const seen = await seeOrder(client, String(id));
+      if (seen?.state === 'placed') return seen;
+    }
+  return undefined;
+}
