@@ -90,6 +90,9 @@ interface Loaded extends Slot {
   readonly main: Main;
 }
 
+/** How long what was sent is under way at most, with the service's work on it, ms. */
+const arriveMs = 2000;
+
 class Theatre {
   readonly #world: World;
   readonly #built: Built;
@@ -121,6 +124,7 @@ class Theatre {
       ...{ service, folder: this.#folder, killsAtEffects: true },
       run: (place, line) => this.#run(place, line, service),
       kill: async () => this.#places[0]?.kill(),
+      arrive: () => new Promise((resolve) => void this.#world.plan(arriveMs, resolve)),
       place: (line, call) => this.#place(line, call, service),
     };
   }

@@ -103,14 +103,19 @@ function judgeNeed(scene: Scene, need: Need, at: number): Finding[] {
     ];
   if (made.length > 1 && !isRace)
     return [finding('ordered twice', `ordered ${made.length} times at once${byOthers(scene, at)}`)];
-  const last = known.findLast((order) => !isUnseen(scene, order));
+  // Whoever sees an order that lists may not show yet goes by that one.
+  const lasts = [known.at(-1), known.findLast((order) => !isUnseen(scene, order))];
+  const last = lasts.some((order) => order && !isWithdrawn(order, door)) ? undefined : lasts.at(-1);
   const isAgain = own.some(({ run }) => run.isMeant);
   if (!last || isAgain || isUserRace(scene, at, [last])) return [];
-  if (last.isReturned) return [finding('bought back', `ordered though ${last.id} was returned`)];
-  if (last.status === 'cancelled' && !doors[door].passesCancelled)
-    return [finding('bought back', `ordered though ${last.id} was cancelled`)];
-  return [];
+  if (!isWithdrawn(last, door)) return [];
+  const how = last.isReturned ? 'returned' : 'cancelled';
+  return [finding('bought back', `ordered though ${last.id} was ${how}`)];
 }
+
+/** Whether an order was taken back, and its door buys again only where that is asked for. */
+const isWithdrawn = ({ isReturned, status }: TrueOrder, door: Need['door']): boolean =>
+  isReturned || (status === 'cancelled' && !doors[door].passesCancelled);
 
 /** Whether an order that was live when the commands began had failed by the time that others were made. */
 function hadFailed(after: readonly TrueOrder[], { id }: TrueOrder, made: readonly TrueOrder[]): boolean {
@@ -196,10 +201,7 @@ export function judgeEnd(
     const isMeant = ofNeed.some(({ run }) => run.isMeant);
     const usersOf = new Set(ofNeed.map(({ run }) => machines[run.machine]?.user));
     const isApart = habits.keysOf === 'user' && usersOf.size > 1 && !isShared;
-    const isWithdrawn = own.some(
-      ({ isReturned, status }) => isReturned || (status === 'cancelled' && !doors[door].passesCancelled),
-    );
-    if (live === 1 || (live === 0 && isWithdrawn)) return [];
+    if (live === 1 || (live === 0 && own.some((order) => isWithdrawn(order, door)))) return [];
     if (live > 1 && (isElsewhere || isMeant || isApart)) return [];
     const last = ofNeed.at(-1)?.outcome;
     // What is live then may have failed since.

@@ -10,7 +10,7 @@ import type { TeamDatabase } from '../../support/postgres.ts';
 import type { Ended, Runner } from '../../support/runner.ts';
 import { endLeases } from '../team/database.ts';
 import { patiently } from '../team/patiently.ts';
-import { doors, type Hand, type Outcome } from './doors.ts';
+import { doors, type Hand, liveDoors, type Outcome } from './doors.ts';
 import {
   type History,
   type Kill,
@@ -54,6 +54,8 @@ export interface Stage {
   run(place: number, line: StageLine): Promise<Ended>;
   /** Kills what runs in the first place. */
   kill(): Promise<void>;
+  /** Lets arrive what commands that were killed have sent, where time does not pass by itself. */
+  arrive?(): Promise<void>;
   /** Has a program place an order by the library. */
   place(line: StageLine, call: object): Promise<Ended>;
 }
@@ -294,6 +296,7 @@ class Play implements Played {
     const { database } = this.#stage;
     if (isShared && database && outcomes.some(({ code }) => code === null))
       await patiently(() => endLeases(database));
+    await this.#stage.arrive?.();
     const atEnd = await this.#truth();
     await service.deliverLate();
     await service.pass(stepMs);
@@ -396,8 +399,8 @@ class Play implements Played {
       ...(database && { ERRAND_DATABASE_URL: database.url }),
       ERRAND_NO_INPUT: '1',
       ERRAND_BASE_URL: service.baseUrl,
-      // The library reads no preference, and compares for longer with a live key.
-      ERRAND_API_KEY: service.keyOf(user, door === 'library' ? 'live' : 'test'),
+      // The library reads no preference, and compares for longer with a live key. What an agent pays for is live as well.
+      ERRAND_API_KEY: service.keyOf(user, liveDoors.has(door) ? 'live' : 'test'),
     };
   }
 
