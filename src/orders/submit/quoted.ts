@@ -9,6 +9,7 @@ import { Deadline } from '../../platform/clock.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
 import { claimOf } from '../needs/decide-with-service.ts';
+import { madeNow } from '../needs/place-once.ts';
 import {
   blockOf,
   decideQuote,
@@ -170,7 +171,8 @@ async function place(
   }
   const settled: Settled<'order.create'> = {};
   const decided = await decideQuote(context, order, { isNew, ...(!isNew && { settled }) });
-  if (settled.made) return settled.made;
+  const made = madeNow(settled, decided);
+  if (made) return made;
   const { decision, seen, sources } = decided;
   if (decision.do !== 'send') throw refusedQuote(await quoteBlock(context, quote, { decision, seen }));
   if (!agreed.toSend) return undefined;

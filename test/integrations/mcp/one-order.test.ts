@@ -350,3 +350,37 @@ describe('another order with real money', () => {
     expect(await scene.orders()).toHaveLength(2);
   });
 });
+
+describe('an agent whose order is in doubt, and quotes it again', () => {
+  async function inDoubt(policy?: string): Promise<{ scene: Scene; agent: Agent }> {
+    const scene = await begin(clients[0], policy);
+    const agent = await scene.agent();
+    const quote = await scene.quote(agent);
+    scene.between.trouble = (request) => (request === 'POST /orders' ? { dropsResponse: true } : undefined);
+    expect(await agent.refused('order_place', { quote })).toMatchObject({ category: 'in_doubt' });
+    scene.between.trouble = () => undefined;
+    return { scene, agent };
+  }
+
+  test('is told so under a limit that has no room for another, and settles it', async () => {
+    const { scene, agent } = await inDoubt('limits: { per_day: $60 }');
+    const { quote, existing, blocked } = await agent.get('order_quote', scene.order());
+    expect([existing, blocked]).toEqual([[expect.objectContaining({ state: 'in_doubt' })], null]);
+    const [{ id } = { id: '' }, ...more] = await scene.orders();
+    expect(more).toEqual([]);
+    expect((await agent.get('order_place', { quote })).order.id).toBe(id);
+    expect(await scene.orders()).toHaveLength(1);
+  });
+
+  test('is told that it was cancelled since, and orders nothing', async () => {
+    const { scene, agent } = await inDoubt();
+    const [{ id } = { id: '' }] = await scene.orders();
+    const { quote } = await agent.get('order_quote', scene.order());
+    expect((await scene.service.send('POST', `/orders/${id}/cancel`)).status).toBe(204);
+    expect(await agent.refused('order_place', { quote })).toMatchObject({
+      category: 'conflict',
+      details: { existing: [{ order_id: id, state: 'cancelled' }] },
+    });
+    expect(await scene.orders()).toHaveLength(1);
+  });
+});

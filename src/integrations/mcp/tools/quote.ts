@@ -154,7 +154,10 @@ export const orderQuote = defineTool({
     const found = await earlierOrders(context, stated);
     const made = { key: reference ? found.key : randomUUID(), keyOrigin: 'made', body: { ...body } } as const;
     const intent = await intentOf(context, 'order.create', made);
-    const allowed = await allowedVerdict(context, [{ intent }], { asks: false });
+    // What was ordered before has its money already, and what is refused for it needs none.
+    const allowed = found.isOrdered
+      ? undefined
+      : await allowedVerdict(context, [{ intent }], { asks: false });
     const approved = isNew || reference ? undefined : await approvedKey(context, intent, {});
     const { key, account, baseUrl, profile, mac } = intent;
     const expiresAt = context.clock.now() + quoteLifetimeMs;
@@ -241,6 +244,8 @@ type Stated = Pick<Quote, 'body' | 'reference' | 'again' | 'isNew' | 'client'>;
 /** What the quote says of earlier orders. `key` is the key of the next attempt at a reference. */
 interface Earlier {
   readonly key: string;
+  /** Whether placing the quote orders nothing new. */
+  readonly isOrdered: boolean;
   readonly existing: QuoteBlock['existing'];
   readonly blocked: string | null;
   readonly warnings: readonly string[];
@@ -258,12 +263,13 @@ async function earlierOrders(context: Context, stated: Stated): Promise<Earlier>
   if (unshown) {
     const { id } = unshown.placed.order;
     const warning = `this order was placed by a call that was interrupted: ${id}; order_place shows that one`;
-    return { key: randomUUID(), existing, blocked: null, warnings: [warning] };
+    return { key: randomUUID(), isOrdered: true, existing, blocked: null, warnings: [warning] };
   }
   if (decision.do === 'send') {
     const { reference } = order;
     return {
       key: reference ? attemptKey(reference, decision.number) : randomUUID(),
+      isOrdered: false,
       existing,
       blocked: null,
       warnings: [
@@ -274,11 +280,18 @@ async function earlierOrders(context: Context, stated: Stated): Promise<Earlier>
   }
   const key = randomUUID();
   if (!isNew && (await isSettledByPlacing(context, order, decided)))
-    return { key, existing, blocked: null, warnings: [`${text}; order_place settles that one`] };
+    return {
+      key,
+      isOrdered: true,
+      existing,
+      blocked: null,
+      warnings: [`${text}; order_place settles that one`],
+    };
   const isSame = 'why' in decision && block?.why === decision.why;
   const refused = isSame ? block : await quoteBlock(context, stated, { decision, seen });
   return {
     key,
+    isOrdered: true,
     existing: isSame ? existing : [...existing, ...refused.existing],
     blocked: refused.text,
     warnings: [`${refused.text}; order_place refuses this quote. ${refused.hint}`],
