@@ -91,7 +91,7 @@ export async function placeOnce<N extends JournaledOperation>(
  * The order that settles this command's own request. One that has ended since it was sent is no answer, and neither is
  * one of several for a reference.
  */
-export function madeNow<N extends JournaledOperation>(
+function madeNow<N extends JournaledOperation>(
   { made }: Settled<N>,
   { decision, seen, request }: DecidedOrder,
 ): Made<MadeBy[N]> | undefined {

@@ -8,8 +8,7 @@ import { isBeingSent } from '../../journal/take-over.ts';
 import { Deadline } from '../../platform/clock.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
-import { claimOf } from '../needs/decide-with-service.ts';
-import { madeNow } from '../needs/place-once.ts';
+import { claimOf, orderSeen } from '../needs/decide-with-service.ts';
 import {
   blockOf,
   decideQuote,
@@ -171,9 +170,12 @@ async function place(
   }
   const settled: Settled<'order.create'> = {};
   const decided = await decideQuote(context, order, { isNew, ...(!isNew && { settled }) });
-  const made = madeNow(settled, decided);
-  if (made) return made;
   const { decision, seen, sources } = decided;
+  const { made } = settled;
+  const state = made && orderSeen(seen, { orderId: textIn(made.order, 'id') })?.state;
+  const isOneOfTwo = decision.do === 'refuse' && decision.why === 'two_live';
+  // One that has ended since it was sent is no answer.
+  if (made && !isOneOfTwo && (state === undefined || state === 'placed')) return made;
   if (decision.do !== 'send') throw refusedQuote(await quoteBlock(context, quote, { decision, seen }));
   if (!agreed.toSend) return undefined;
   if (order.reference && attemptKey(order.reference, decision.number) !== quote.key) throw outdated();
