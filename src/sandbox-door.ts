@@ -12,7 +12,7 @@ import type { Warn } from './platform/private-files.ts';
 import { DatabaseError, remedies } from './platform/sqlite/database-error.ts';
 import { deleteEmbedded, openEmbedded, sandboxFile } from './sandbox/embedded.ts';
 import type { Fault, ScenarioProblem } from './sandbox/in-process.ts';
-import type { Served } from './sandbox/serve.ts';
+import type { PaymentScheme, Served } from './sandbox/serve.ts';
 
 /** Opens the sandbox for commands, either served or embedded. */
 
@@ -26,6 +26,7 @@ interface ServeRequest {
   readonly latencyMs?: number;
   readonly seed?: number;
   readonly mintLimitPerDay?: number;
+  readonly paymentSchemes?: readonly PaymentScheme[];
   readonly startBalanceCents?: number;
   /** Additional hosts and webhook receivers to allow, as with `--allow-host` and `--allow-webhook`. */
   readonly allowedHosts: readonly string[];
@@ -59,6 +60,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
     speed,
     latencyMs,
     mintLimitPerDay,
+    paymentSchemes,
     startBalanceCents,
     allowedHosts,
     webhooks,
@@ -78,6 +80,7 @@ export async function serveSandbox(request: ServeRequest): Promise<Served> {
         ...(clockSpeed !== undefined && { speed: clockSpeed }),
         ...(latencyMs !== undefined && { latencyMs }),
         ...(mintLimitPerDay !== undefined && { mintLimitPerDay }),
+        ...(paymentSchemes !== undefined && { paymentSchemes }),
         ...(startBalanceCents !== undefined && { startBalanceCents }),
         allowedHosts,
         webhooks,

@@ -33,6 +33,14 @@ export const preferences: Readonly<Record<string, PreferenceSpec>> = {
       return text;
     },
   },
+  'x402-assets': {
+    description:
+      'what x402 may pay with, as NETWORK/ASSET:DECIMALS, several with commas: one whole unit of each counts as a US dollar',
+    parse: (text) => {
+      parseAssets(text, 'x402-assets');
+      return text;
+    },
+  },
   amounts: {
     description: `what bare whole numbers under max_price in a CSV are: ${amountUnits.join(' or ')}`,
     parse: oneOf('amounts', amountUnits),
@@ -46,6 +54,29 @@ export const preferences: Readonly<Record<string, PreferenceSpec>> = {
     parse: integer('sandbox-seed', 0, 2 ** 31 - 1),
   },
 };
+
+/** An asset of which one whole unit counts as a US dollar. */
+export interface DollarAsset {
+  /** `network/asset`. */
+  readonly name: string;
+  readonly decimals: number;
+}
+
+const assetPattern = /^([-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}\/[-_.a-zA-Z0-9]{1,128}):(\d{1,2})$/;
+const minDecimals = 2;
+const maxDecimals = 36;
+
+/** Parses assets such as `eip155:8453/0x8335…:6`. @throws UsageError that names the setting. */
+export function parseAssets(text: string, name: string): readonly DollarAsset[] {
+  return text.split(',').map((part) => {
+    const [, asset = '', digits = ''] = assetPattern.exec(part.trim()) ?? [];
+    const decimals = Number(digits);
+    if (asset !== '' && decimals >= minDecimals && decimals <= maxDecimals) return { name: asset, decimals };
+    throw new UsageError(
+      `${name} takes NETWORK/ASSET:DECIMALS, such as eip155:8453/0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913:6, not "${part.trim()}"`,
+    );
+  });
+}
 
 /** Parses a duration or 0. @returns ms. @throws UsageError that names the setting. */
 export const parseWindow = (text: string, name: string): number =>

@@ -8,7 +8,7 @@ import { shellLine } from '../platform/shell.ts';
 import { checkBaseUrl, checkDatabaseUrl } from './base-url.ts';
 import { checkKey } from './keys.ts';
 import type { Environment, Folders } from './paths.ts';
-import { parseWindow } from './preferences.ts';
+import { type DollarAsset, parseAssets, parseWindow } from './preferences.ts';
 import { embeddedUrl, type KeyCommand, localProfile, type Profile, type Stored } from './stored.ts';
 
 export type Origin = 'flag' | 'environment' | 'profile' | 'command' | 'preference' | 'default';
@@ -48,6 +48,8 @@ export interface Settings {
   /** Window in which an identical order counts as a repeated command, ms; 0 disables the check. */
   /** How long an order counts as a duplicate; undefined for the default of the service in use. */
   readonly duplicateWindowMs: Setting<number | undefined>;
+  /** What x402 may pay with; empty if nothing is configured. */
+  readonly x402Assets: Setting<readonly DollarAsset[]>;
   readonly utc: boolean;
   readonly debug: boolean;
   /** Why prompts are disabled; undefined if they are allowed. */
@@ -126,6 +128,7 @@ export function resolveSettings(
     timeoutMs: pickTimeout(flags, environment, stored),
     retries: pickRetries(flags, stored),
     duplicateWindowMs: pickDuplicateWindow(environment, stored),
+    x402Assets: pickAssets(stored),
     utc: flags.utc === true || stored.preferences.utc === true,
     debug: flags.debug === true || isSet(environment.ERRAND_DEBUG),
     noInput: noInputReason(flags, environment, stored),
@@ -305,6 +308,14 @@ function pickDuplicateWindow(environment: Environment, { preferences }: Stored):
   );
   if (!given) return { value: undefined, from: 'default', name };
   return { ...given, value: parseWindow(given.value, given.name) };
+}
+
+/** Read from the preferences alone: what a caller's environment says must not widen what may be paid with. */
+function pickAssets({ preferences }: Stored): Setting<readonly DollarAsset[]> {
+  const name = 'x402-assets';
+  const preference = preferences[name];
+  if (preference === undefined) return { value: [], from: 'default', name };
+  return { value: parseAssets(String(preference), name), from: 'preference', name };
 }
 
 function noInputReason(flags: Flags, environment: Environment, stored: Stored): string | undefined {

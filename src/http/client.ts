@@ -32,6 +32,7 @@ import { readSent } from './sent-records.ts';
 import { failureOf, isHtml, unreadable } from './service-error.ts';
 import type { Trace } from './trace.ts';
 import { headerText, type Transport, TransportFailure, type WireHeaders } from './transport/transport.ts';
+import { headersOfCredential } from './x402.ts';
 
 export interface ClientOptions {
   readonly transport: Transport;
@@ -421,7 +422,7 @@ async function perform(
   const scope = new Scope([connection.signal, handling.signal], timeoutMs);
   const deadline = timeoutMs === undefined ? undefined : clock.monotonic() + timeoutMs;
   const headers =
-    credential === undefined ? request.headers : { ...request.headers, authorization: credential };
+    credential === undefined ? request.headers : { ...request.headers, ...headersOfCredential(credential) };
   const { method, url, body, retry } = request;
   // The response may echo the request.
   redactor.remember(secretsSent({ url, headers, body }));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { parseJson } from './response.ts';
-import { headerText, type WireHeaders } from './transport/transport.ts';
+import type { WireHeaders } from './transport/transport.ts';
 
 /** One way to pay for a request, as the service demands. Texts come from the service and are not yet safe to show. */
 export interface PaymentChallenge {
@@ -20,11 +20,20 @@ export interface PaymentChallenge {
   readonly request: Readonly<Record<string, unknown>>;
   /** All parameters as received; a credential repeats them unchanged. */
   readonly parameters: Readonly<Record<string, string>>;
+  /** Set if it is an offer of x402, whose currency is an asset: `network/asset`. */
+  readonly offer?: X402Offer | undefined;
 }
 
 const maxRequestLength = 16 * 1024;
 const maxTextLength = 2000;
 const methodName = /^[a-z][a-z0-9:_-]{0,63}$/;
+
+/** What a payment by x402 repeats unchanged: the requirement that it accepts, and what it is for. */
+export interface X402Offer {
+  readonly accepted: Readonly<Record<string, unknown>>;
+  readonly resource: unknown;
+  readonly extensions: unknown;
+}
 
 /**
  * Reads the payment challenges of a 402 response, in order. Skips a challenge that is unreadable or requires a header
@@ -38,12 +47,6 @@ export function readPaymentChallenges(headers: WireHeaders): PaymentChallenge[] 
     .filter(({ scheme }) => scheme === 'payment')
     .map(({ parameters }) => readChallenge(parameters))
     .filter((challenge) => challenge !== undefined);
-}
-
-/** Whether a 402 response offers payment by x402, which has a header of its own (version 2). */
-export function offersX402(headers: WireHeaders): boolean {
-  const offered = decodeJson(headerText(headers, 'payment-required') ?? '');
-  return typeof offered?.x402Version === 'number';
 }
 
 function readChallenge(parameters: Readonly<Record<string, string>>): PaymentChallenge | undefined {

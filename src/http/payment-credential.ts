@@ -1,6 +1,7 @@
 import type { Output } from '../api/outputs/index.ts';
 import { decodeJson, type PaymentChallenge } from './payment-challenge.ts';
 import { headerText, type WireHeaders } from './transport/transport.ts';
+import { readSettlement, readX402Payment } from './x402.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -40,20 +41,28 @@ export function readCredential(
   text: string,
   challenge: PaymentChallenge,
 ): { readonly credential: string } | { readonly problem: string } {
-  const trimmed = text.trim().replace(/^Payment\s+/i, '');
+  const trimmed = text.trim().replace(/^(?:Payment|PAYMENT-SIGNATURE:)\s+/i, '');
   if (trimmed === '') return { problem: 'nothing' };
   const fields = trimmed.startsWith('{') ? parsed(trimmed) : decodeJson(trimmed);
   if (!fields) return { problem: 'neither JSON nor base64url of it' };
-  const { challenge: paid, payload, source } = fields;
+  const read = challenge.offer
+    ? readX402Payment(fields, challenge.offer)
+    : readChallengeCredential(fields, challenge);
+  return 'credential' in read && read.credential.length > maxCredentialLength
+    ? { problem: `a credential of more than ${maxCredentialLength} bytes` }
+    : read;
+}
+
+function readChallengeCredential(
+  { challenge: paid, payload, source }: Fields,
+  challenge: PaymentChallenge,
+): { readonly credential: string } | { readonly problem: string } {
   if (payload === undefined) return { problem: 'a credential without a payload' };
   if (source !== undefined && typeof source !== 'string') return { problem: 'a source that is not text' };
   if (paid !== undefined && Object(paid).id !== challenge.id) {
     return { problem: 'a credential for another challenge' };
   }
-  const credential = paymentCredential(challenge, { payload, source });
-  return credential.length > maxCredentialLength
-    ? { problem: `a credential of more than ${maxCredentialLength} bytes` }
-    : { credential };
+  return { credential: paymentCredential(challenge, { payload, source }) };
 }
 
 /** Reads the receipt and temporary key from a response. */
@@ -61,7 +70,7 @@ export function readGrant(headers: WireHeaders): Grant {
   const apiKey = headerText(headers, 'x-api-key');
   return {
     apiKey: apiKey !== undefined && /^[\x21-\x7e]{1,500}$/.test(apiKey) ? apiKey : undefined,
-    receipt: readReceipt(headerText(headers, 'payment-receipt')),
+    receipt: readReceipt(headerText(headers, 'payment-receipt')) ?? readSettlement(headers),
   };
 }
 

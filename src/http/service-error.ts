@@ -26,11 +26,11 @@ import {
   UnpaidOrderError,
   ValidationError,
 } from './errors.ts';
-import { offersX402, readPaymentChallenges } from './payment-challenge.ts';
 import { isSameOrigin, type Prepared, requestLine, shownOrigin, shownUrl } from './request.ts';
 import { type Advice, checkFirst, parseJson } from './response.ts';
 import { type Attempted, isTemporary, locationOf, type ServiceResponse } from './send.ts';
 import { headerText } from './transport/transport.ts';
+import { readChallenges, readSettlement } from './x402.ts';
 
 interface Circumstances {
   readonly timeoutMs: number | undefined;
@@ -191,24 +191,12 @@ function errorOfResponse(request: Prepared, response: ServiceResponse, facts: Er
   if (body.issues) return validation(body, known);
   const { headers, status } = response;
   if (code === ('payment_required' satisfies ErrorCode)) return unpaid(message, known, request, response);
-  const challenges = status === 402 ? readPaymentChallenges(headers) : [];
+  const challenges = status === 402 ? readChallenges(headers) : [];
   if (challenges.length > 0) {
     return new PaymentRequiredError(message, { ...known, retryable: false }, headers, challenges);
   }
-  if (status === 402 && request.auth === 'payment' && !request.movesMoney && offersX402(headers)) {
-    const unpayable = 'the service takes payment by x402 only, which errand does not pay; nothing was paid';
-    const x402 = {
-      ...known,
-      code: 'payment_method_required' satisfies ErrorCode,
-      hint: otherWays,
-      retryable: false,
-    };
-    return new ServiceError('payment', unpayable, x402, headers);
-  }
   return new ServiceError(category, message, { ...known, retryable: isTemporary(status) }, headers);
 }
-
-const otherWays = 'With an account, `errand order create` pays from the wallet.';
 
 /** Error for an order to be paid for on a page. An address that may not be opened is left out, with the reason. */
 function unpaid(
@@ -243,7 +231,9 @@ function isProvenRejection(
   { status, bytes, headers }: ServiceResponse,
 ): boolean {
   if (status < 400 || status >= 500 || provesNothing.has(status)) return false;
-  if (status === 402 && auth === 'payment' && readPaymentChallenges(headers).length > 0) return true;
+  // Money has moved, whatever the body says.
+  if (readSettlement(headers)?.status === 'success') return false;
+  if (status === 402 && auth === 'payment' && readChallenges(headers).length > 0) return true;
   const { code, message, issues = [] } = readErrorBody(bytes);
   if (status === 422 && issues.length > 0) return true;
   return message !== undefined && refusals.some((known) => known === code);

@@ -30,7 +30,12 @@ export interface SandboxConfig {
   readonly startBalanceCents: number;
   /** Payment methods accepted from callers without an account, in challenge order. */
   readonly paymentMethods: readonly PaymentMethod[];
+  /** How payments are asked for: by `WWW-Authenticate: Payment`, by `PAYMENT-REQUIRED`, or both. */
+  readonly paymentSchemes: readonly PaymentScheme[];
 }
+
+export const paymentSchemes = ['mpp', 'x402'] as const;
+export type PaymentScheme = (typeof paymentSchemes)[number];
 
 /** Database path of the embedded sandbox; `sandbox serve` uses the same file by default. */
 export const sandboxFile = (stateDir: string): string => join(stateDir, 'sandbox.db');
@@ -74,6 +79,7 @@ export function sandboxConfig(baseUrl: string, more: Partial<SandboxConfig> = {}
     orderFeeCents: 100,
     startBalanceCents: sandboxWalletCents,
     paymentMethods: ['sandbox', 'stripe', 'tempo', 'x402'],
+    paymentSchemes: ['mpp'],
     ...more,
   };
 }

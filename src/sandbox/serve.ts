@@ -19,6 +19,8 @@ import { createHttpServer, listen, respondWith, stop } from './server/server.ts'
 import { filesOf } from './store/store.ts';
 import { emptyStore } from './store/tables.ts';
 
+export type { PaymentScheme } from './config.ts';
+
 export { readFault } from './server/faults.ts';
 
 interface SocketOptions {

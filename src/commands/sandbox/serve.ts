@@ -164,6 +164,11 @@ export const serve = defineCommand({
     seed: rehearsalOptions.seed,
     fault: rehearsalOptions.fault,
     balance: { kind: 'money', description: 'what the wallet of each new key holds (default $1,000)' },
+    payments: {
+      kind: 'choice',
+      values: ['mpp', 'x402', 'both'],
+      description: 'how the agent route asks for payment (default mpp)',
+    },
     mintLimit: { kind: 'integer', min: 1, description: 'keys a day for each address' },
     ...reachOptions,
   },
@@ -177,6 +182,10 @@ export const serve = defineCommand({
     {
       command: "errand sandbox serve --fault normalise --fault 'html:504-after:10%@POST /orders' --seed 7",
       note: 'a service that spells fields its own way, behind a gateway that gives up',
+    },
+    {
+      command: 'errand sandbox serve --memory --payments x402',
+      note: 'agent orders are paid by x402, on a test network that moves no money',
     },
   ],
   output: [{ record: 'ServedSandbox' }, { events: 'ServeEvent' }],
@@ -224,6 +233,7 @@ export const serve = defineCommand({
       ...(more.latency !== undefined && { latencyMs: more.latency }),
       ...(more.seed !== undefined && { seed: more.seed }),
       ...(more.balance !== undefined && { startBalanceCents: walletCents('--balance', more.balance) }),
+      ...(more.payments !== undefined && { paymentSchemes: schemesOf[more.payments] }),
       ...(more.mintLimit !== undefined && { mintLimitPerDay: more.mintLimit }),
     });
     const ready = readyRecord(served, context.pid, scenario !== undefined);
@@ -250,6 +260,8 @@ export const serve = defineCommand({
     return lines(firstLines(served));
   },
 });
+
+const schemesOf = { mpp: ['mpp'], x402: ['x402'], both: ['mpp', 'x402'] } as const;
 
 /** @throws UsageError if other machines could reach the sandbox without the user having allowed that. */
 function checkReachable(host: string, allowRemote: boolean): void {

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
+import type { DollarAsset } from '../../config/preferences.ts';
 import { formatMoney } from '../../format/money.ts';
 import { PaymentRequiredError } from '../../http/errors.ts';
 import { isForBody, type PaymentChallenge } from '../../http/payment-challenge.ts';
 import { type Grant, paymentCredential, readCredential } from '../../http/payment-credential.ts';
 import { wireBody } from '../../http/request.ts';
+import { x402Required } from '../../http/x402.ts';
 import { ErrandError, stopOf, UsageError } from '../../platform/errors.ts';
 import { forwardLines } from '../../platform/process.ts';
 import type { Context } from '../../run/context.ts';
@@ -30,12 +32,42 @@ export async function agreeOnPayment(
   { body, expectedCents }: { readonly body: unknown; readonly expectedCents: number },
   options: PayOptions,
 ): Promise<PaymentChallenge> {
-  const offered = { challenges, body: wireBody(body), now: context.clock.now() };
+  const priced = inDollars(challenges, context.settings.x402Assets.value);
+  const offered = { challenges: priced, body: wireBody(body), now: context.clock.now() };
   const chosen = await chooseMethod(context, payable(offered, options));
   checkPrice(chosen, { expectedCents, maxPayCents: options.maxPayCents });
   await agree(context, chosen, options);
   return chosen;
 }
+
+/**
+ * Converts offers of x402 to dollars, and leaves out those of assets that the user has not configured. Pure. @throws
+ * ErrandError payment if nothing else is offered.
+ */
+function inDollars(
+  challenges: readonly PaymentChallenge[],
+  assets: readonly DollarAsset[],
+): readonly PaymentChallenge[] {
+  const priced = challenges.flatMap((challenge): PaymentChallenge | readonly [] => {
+    const { offer, amount, currency } = challenge;
+    if (!offer) return challenge;
+    const asset = assets.find(({ name }) => isSameAsset(name, currency));
+    if (!asset) return [];
+    const perCent = 10n ** BigInt(asset.decimals - centDecimals);
+    // Part of a cent counts as a whole one, so that no cap is passed.
+    return { ...challenge, amount: String((BigInt(amount) + perCent - 1n) / perCent), currency: 'usd' };
+  });
+  if (priced.length > 0 || challenges.length === 0) return priced;
+  const offered = [...new Set(challenges.map(({ currency }) => asciiText(currency)))].join(', ');
+  throw refused(
+    `the service takes payment by x402 in ${offered}, which x402-assets does not name; nothing was paid`,
+    `Where you know what it is, and one unit of it is a dollar: errand config set x402-assets NETWORK/ASSET:DECIMALS. With an account, errand order create pays from the wallet.`,
+  );
+}
+
+/** Hexadecimal addresses are the same in either case. */
+const isSameAsset = (one: string, other: string): boolean =>
+  one === other || (/\/0x[0-9a-f]+$/i.test(one) && one.toLowerCase() === other.toLowerCase());
 
 /** Pays a challenge. @returns the payment header. @throws ErrandError payment. */
 export function pay(
@@ -89,13 +121,14 @@ async function agree(
 
 /** Payment summary. The service's own description is marked as an unverified claim. */
 function summary(context: Context, challenge: PaymentChallenge, payCommand: string): string[] {
-  const { method, realm, description, expiresAt, request } = challenge;
+  const { method, realm, description, expiresAt, request, offer } = challenge;
   const { recipient } = request;
   const claims = [realm, ...(description === undefined ? [] : [description])].filter((text) => text !== '');
   return [
     `  pay      ${priceText(challenge)}`,
     ...(typeof recipient === 'string' ? [`  to       ${recipient}`] : []),
     `  method   ${method}`,
+    ...(offer ? [`  asset    ${String(offer.accepted.asset)} on ${String(offer.accepted.network)}`] : []),
     `  by       ${payCommand}`,
     ...(expiresAt === undefined ? [] : [`  until    ${new Date(expiresAt).toISOString()}`]),
     `  service  ${context.settings.baseUrl.value}`,
@@ -287,9 +320,9 @@ async function payByCommand(context: Context, command: string, challenge: Paymen
   throw failed(`the pay command printed ${read.problem}`, paidOutsideHint);
 }
 
-/** The challenge in the format of the scheme's public SDK: its parameters, with `request` decoded. */
-const challengeJson = ({ parameters, request }: PaymentChallenge): string =>
-  `${JSON.stringify({ ...parameters, request })}\n`;
+/** The challenge in the format of its scheme's public SDK: its parameters with `request` decoded, or an offer of x402. */
+const challengeJson = ({ parameters, request, offer }: PaymentChallenge): string =>
+  `${JSON.stringify(offer ? x402Required(offer) : { ...parameters, request })}\n`;
 
 const paidOutsideHint = 'It may have paid all the same: look there before you pay again.';
 

@@ -15,9 +15,9 @@ function canonicalJson(value: unknown): string {
 
 export const encodeJson = (value: unknown): string => Buffer.from(canonicalJson(value)).toString('base64url');
 
-/** Decodes a base64url-encoded JSON object; undefined for anything else. */
+/** Decodes a JSON object in base64url or base64; undefined for anything else. */
 export function decodeObject(encoded: string): Readonly<Record<string, unknown>> | undefined {
-  if (!/^[A-Za-z0-9_-]+=*$/.test(encoded)) return undefined;
+  if (!/^[A-Za-z0-9_+/-]+=*$/.test(encoded)) return undefined;
   try {
     return asObject(JSON.parse(Buffer.from(encoded, 'base64url').toString('utf8')));
   } catch {
@@ -26,7 +26,7 @@ export function decodeObject(encoded: string): Readonly<Record<string, unknown>>
   }
 }
 
-const asObject = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+export const asObject = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value))
     : undefined;
@@ -43,7 +43,7 @@ interface MethodRow {
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
-const isHex = (value: unknown, digits?: number): boolean =>
+export const isHex = (value: unknown, digits?: number): boolean =>
   typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) && (!digits || value.length === digits + 2);
 
 /**
@@ -183,6 +183,8 @@ export interface Credential {
   readonly challenge: Challenge;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly source: string | null;
+  /** Set for a payment by x402: the requirement that it accepts. */
+  readonly accepted?: Fields;
 }
 
 const scheme = /^Payment +(\S+)$/i;

@@ -4,6 +4,7 @@ import type { StoredOrder } from '../orders/records.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { enter, walletOf } from '../wallet/wallet.ts';
 import { billCurrency, encodeJson } from './challenge.ts';
+import { settlementHeaders } from './x402.ts';
 
 /** A payment that was taken. Its challenge cannot be used again. */
 export interface Payment {
@@ -130,7 +131,11 @@ export function receiptHeaders(
     // No card processor or ledger was involved.
     ...(method !== 'sandbox' && { verified: ['form', 'binding'] }),
   };
-  return { 'payment-receipt': encodeJson(receipt), 'cache-control': 'private' };
+  return {
+    'payment-receipt': encodeJson(receipt),
+    ...settlementHeaders(payment),
+    'cache-control': 'private',
+  };
 }
 
 interface Refund {

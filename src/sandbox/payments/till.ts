@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../api/error-codes.ts';
 import type { Operation } from '../../api/operation.ts';
 import { type ParameterValues, readParameters } from '../../api/operation.ts';
 import { type OperationName, operations } from '../../api/operations/index.ts';
+import type { PaymentScheme } from '../config.ts';
 import { ErrorResponse, Invalid } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import type { SandboxRequest } from '../server/wire.ts';
@@ -23,6 +24,7 @@ import {
   termsOf,
 } from './challenge.ts';
 import { type Payment, paymentBy } from './payments.ts';
+import { headerOfOffer, readX402Payment, x402Failure } from './x402.ts';
 
 /** An operation paid by challenge. */
 export type PaidOperation = {
@@ -64,14 +66,21 @@ export async function openTill(service: Service, paid: PaidRequest, cents: numbe
     realm: new URL(service.config.baseUrl).host,
   };
   const secret = await paymentSecret(service);
+  const schemes = service.config.paymentSchemes;
   const errorResponse: Till['errorResponse'] = (problem, detail) =>
-    unpaid(bill, secret, now, problem, detail);
-  const credential = readCredential(request);
+    unpaid(
+      { bill, secret, now, schemes, url: new URL(request.target, service.config.baseUrl).href },
+      problem,
+      detail,
+    );
+  const credential = credentialIn(request, schemes);
   if (credential === 'malformed') {
-    const form = 'base64url of {"challenge":{…},"payload":{…}}';
+    const form = schemes.includes('mpp')
+      ? 'base64url of {"challenge":{…},"payload":{…}}'
+      : 'base64 of {"x402Version":2,"accepted":{…},"payload":{…}}';
     throw errorResponse('malformed-credential', `The credential cannot be read; it is ${form}.`);
   }
-  if (credential && !isIssued(credential.challenge, secret))
+  if (credential && !credential.accepted && !isIssued(credential.challenge, secret))
     throw errorResponse('invalid-challenge', 'The challenge was not issued here, or was changed.');
   return { secret, bill, credential, errorResponse };
 }
@@ -90,7 +99,9 @@ export async function verified(
   const { challenge, source } = credential;
   if (paymentBy(store, challenge.id))
     throw errorResponse('invalid-challenge', 'The challenge has been paid with already.');
-  const failure = failureOf(credential, bill, config.paymentMethods, now);
+  const failure = credential.accepted
+    ? x402Failure(credential, bill, now)
+    : failureOf(credential, bill, config.paymentMethods, now);
   if (failure) throw errorResponse(...failure);
   const { id: challengeId, method } = challenge;
   const { operation, cents, digest } = bill;
@@ -98,6 +109,14 @@ export async function verified(
   const bought = { orderId: null, idempotencyKey: null };
   return { challengeId, method, reference, operation, cents, digest, source, ...bought, at: now };
 }
+
+/** The payment of a request, by a scheme that is offered. */
+const credentialIn = (
+  request: SandboxRequest,
+  schemes: readonly PaymentScheme[],
+): ReturnType<typeof readCredential> =>
+  (schemes.includes('x402') ? readX402Payment(request) : undefined) ??
+  (schemes.includes('mpp') ? readCredential(request) : undefined);
 
 function advertised({ config }: Service, requested: unknown): readonly PaymentMethod[] {
   if (requested === undefined) return config.paymentMethods;
@@ -200,9 +219,28 @@ type Problem = keyof typeof problems;
  * Builds a 402 with a new challenge for each method of the bill. The body is both a problem document (RFC 9457) and the
  * service's error body, so that clients of either format can parse it.
  */
-function unpaid(bill: Bill, secret: Buffer, now: number, problem: Problem, detail: string): ErrorResponse {
+function unpaid(
+  {
+    bill,
+    secret,
+    now,
+    schemes,
+    url,
+  }: {
+    readonly bill: Bill;
+    readonly secret: Buffer;
+    readonly now: number;
+    readonly schemes: readonly PaymentScheme[];
+    readonly url: string;
+  },
+  problem: Problem,
+  detail: string,
+): ErrorResponse {
   const { title, code } = problems[problem];
-  const challenges = bill.methods.map((method) => challengeOf(bill, method, secret, now));
+  const challenges = schemes.includes('mpp')
+    ? bill.methods.map((method) => challengeOf(bill, method, secret, now))
+    : [];
+  const offersX402 = schemes.includes('x402') && bill.methods.includes('x402');
   return new ErrorResponse(
     code,
     detail,
@@ -210,7 +248,8 @@ function unpaid(bill: Bill, secret: Buffer, now: number, problem: Problem, detai
     {
       'content-type': 'application/problem+json',
       'cache-control': 'no-store',
-      'www-authenticate': challenges.map(headerOfChallenge),
+      ...(challenges.length > 0 && { 'www-authenticate': challenges.map(headerOfChallenge) }),
+      ...(offersX402 && { 'payment-required': headerOfOffer(bill, url, detail) }),
     },
     {
       type: `https://paymentauth.org/problems/${problem}`,
@@ -235,7 +274,8 @@ export function isProbe(
   rawQuery: RawQuery,
 ): name is PaidOperation {
   const { auth, body, query = {} }: Operation = operations[name];
-  if (auth !== 'payment' || request.body.length > 0 || readCredential(request) !== undefined) return false;
+  const isPaid = readCredential(request) !== undefined || readX402Payment(request) !== undefined;
+  if (auth !== 'payment' || request.body.length > 0 || isPaid) return false;
   return !body?.joinsQuery || !Object.keys(query).some((term) => Object.hasOwn(rawQuery, term));
 }
 

@@ -205,20 +205,19 @@ test('a live order is polled a few times within a timeout, not every second', as
 test.each([
   ['agent', 'order', 'create', '--file', 'order.json'],
   ['agent', 'search', 'tea'],
-])(
-  'a route that only x402 pays for is refused in one message, with nothing paid or in doubt: %s %s',
-  async (...line) => {
-    writeFileSync(join(workspace.folder, 'order.json'), JSON.stringify(todaysOrder));
-    const marker = join(workspace.folder, 'paid');
-    const args = [...line, '--yes', '--pay-command', `touch '${marker}'`];
-    const { code, stdout, stderr } = await errand(workspace, args);
-    expect([code, stdout]).toEqual([6, '']);
-    expect(stderr).toContain(
-      'the service takes payment by x402 only, which errand does not pay; nothing was paid',
-    );
-    expect(stderr).not.toContain('in doubt');
-    expect(existsSync(marker)).toBe(false);
-    expect(service.received.filter(({ headers }) => 'authorization' in headers)).toEqual([]);
-    expect(await printed('order', 'journal', 'list')).toEqual([]);
-  },
-);
+])('an asset that is not configured pays for nothing, which one message says: %s %s', async (...line) => {
+  writeFileSync(join(workspace.folder, 'order.json'), JSON.stringify(todaysOrder));
+  const marker = join(workspace.folder, 'paid');
+  const args = [...line, '--yes', '--pay-command', `touch '${marker}'`];
+  const { code, stdout, stderr } = await errand(workspace, args);
+  expect([code, stdout]).toEqual([6, '']);
+  expect(stderr).toContain(
+    'the service takes payment by x402 in eip155:84532/0x036CbD53842c5426634e7929541eC2318f3dCF7e, which x402-assets does not name; nothing was paid',
+  );
+  expect(stderr).not.toContain('in doubt');
+  expect(existsSync(marker)).toBe(false);
+  expect(
+    service.received.filter(({ headers }) => 'authorization' in headers || 'payment-signature' in headers),
+  ).toEqual([]);
+  expect(await printed('order', 'journal', 'list')).toEqual([]);
+});

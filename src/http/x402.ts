@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { own, textIn } from '../api/json.ts';
+import type { Output } from '../api/outputs/index.ts';
+import {
+  decodeJson,
+  type PaymentChallenge,
+  readPaymentChallenges,
+  type X402Offer,
+} from './payment-challenge.ts';
+import { headerText, type WireHeaders } from './transport/transport.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const version = 2;
+const maxOffers = 32;
+const maxTextLength = 200;
+/** CAIP-2, such as `eip155:8453`. */
+const networkName = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;
+const assetName = /^[-_.a-zA-Z0-9]{1,128}$/;
+
+/** Name of the payment method. */
+export const x402Method = 'x402';
+
+/** All that a 402 response takes as payment, in order, offers of x402 first. */
+export const readChallenges = (headers: WireHeaders): PaymentChallenge[] => [
+  ...readX402Challenges(headers),
+  ...readPaymentChallenges(headers),
+];
+
+/**
+ * Reads what the header `PAYMENT-REQUIRED` of a 402 response offers (x402, version 2). Amounts are in the smallest unit
+ * of an asset, which is the currency: `network/asset`. Skips an offer that cannot be read, or of another scheme than
+ * `exact`.
+ */
+function readX402Challenges(headers: WireHeaders): PaymentChallenge[] {
+  const offered = decodeJson(headerText(headers, 'payment-required') ?? '');
+  if (offered?.x402Version !== version || !Array.isArray(offered.accepts)) return [];
+  const { accepts, resource, extensions } = offered;
+  return accepts.slice(0, maxOffers).flatMap((accepted) => {
+    const offer = { accepted: fieldsOf(accepted), resource, extensions };
+    return challengeOf(offer) ?? [];
+  });
+}
+
+function challengeOf(offer: X402Offer): PaymentChallenge | undefined {
+  const { scheme, network, asset, amount, payTo } = offer.accepted;
+  if (scheme !== 'exact' || typeof amount !== 'string' || !/^\d{1,78}$/.test(amount)) return undefined;
+  if (typeof network !== 'string' || !networkName.test(network)) return undefined;
+  if (typeof asset !== 'string' || !assetName.test(asset)) return undefined;
+  if (typeof payTo !== 'string' || payTo.length > maxTextLength) return undefined;
+  const { description } = fieldsOf(offer.resource);
+  return {
+    id: `x402-${createHash('sha256').update(JSON.stringify(offer.accepted)).digest('hex').slice(0, 32)}`,
+    ...{ realm: '', method: x402Method, intent: 'charge', expiresAt: undefined, digest: undefined },
+    description: typeof description === 'string' ? description.slice(0, maxTextLength) : undefined,
+    ...{ amount, currency: `${network}/${asset}`, request: { recipient: payTo, network, asset } },
+    ...{ parameters: {}, offer },
+  };
+}
+
+/** What a wallet is given: the offer in the form of the header, with the one requirement to accept. */
+export const x402Required = ({ accepted, resource, extensions }: X402Offer): Fields => ({
+  x402Version: version,
+  ...(resource !== undefined && { resource }),
+  accepts: [accepted],
+  ...(extensions !== undefined && { extensions }),
+});
+
+const prefix = 'x402 ';
+
+/**
+ * Builds the payment from what a wallet printed: a header value, or JSON of the payment or of its `payload` alone. It
+ * begins with `x402`, and is sent as `PAYMENT-SIGNATURE`.
+ * @returns a description of the problem instead, if it does not pay this offer.
+ */
+export function readX402Payment(
+  fields: Fields,
+  { accepted, resource, extensions }: X402Offer,
+): { readonly credential: string } | { readonly problem: string } {
+  const { x402Version, accepted: paid, payload, resource: of, extensions: more } = fields;
+  if (typeof payload !== 'object' || payload === null) return { problem: 'a payment without a payload' };
+  if (x402Version !== undefined && x402Version !== version)
+    return { problem: `a payment of another version than ${version}` };
+  if (paid !== undefined && !isDeepStrictEqual(paid, accepted))
+    return { problem: 'a payment of another offer' };
+  const given = {
+    ...{ x402Version: version, accepted, payload },
+    ...((of ?? resource) !== undefined && { resource: of ?? resource }),
+    ...((more ?? extensions) !== undefined && { extensions: more ?? extensions }),
+  };
+  return { credential: prefix + Buffer.from(JSON.stringify(given)).toString('base64') };
+}
+
+/** The header that carries a payment, or a key. */
+export const headersOfCredential = (credential: string): Readonly<Record<string, string>> =>
+  credential.startsWith(prefix)
+    ? { 'payment-signature': credential.slice(prefix.length) }
+    : { authorization: credential };
+
+/** Reads what the header `PAYMENT-RESPONSE` says of a payment. The service's time is that of the response. */
+export function readSettlement(headers: WireHeaders): Output<'Receipt'> | undefined {
+  const settled = decodeJson(headerText(headers, 'payment-response') ?? '');
+  const reference = settled && textIn(settled, 'transaction');
+  if (!settled || reference === undefined) return undefined;
+  const { network, payer } = settled;
+  const at = Date.parse(headerText(headers, 'date') ?? '');
+  return {
+    ...{ method: x402Method, reference, status: own(settled, 'success') === true ? 'success' : 'failed' },
+    timestamp: Number.isNaN(at) ? '' : new Date(at).toISOString(),
+    ...(typeof network === 'string' && { network }),
+    ...(typeof payer === 'string' && { payer }),
+  };
+}
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value))
+    : {};
