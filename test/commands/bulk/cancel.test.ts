@@ -50,6 +50,34 @@ describe('bulk cancel', () => {
     );
   });
 
+  test('cancels the orders from some retailers alone, by name or host', async () => {
+    const shop = await shopping();
+    const search = await shop.run('search', 'coffee', '--limit', '100', '-o', 'json');
+    const listings: { retailer: string; url: string }[] = JSON.parse(search.stdout);
+    const urls = ['harborgoods', 'pantryfolk'].map(
+      (name) => listings.find(({ retailer }) => retailer === name)?.url,
+    );
+    const rows = [...urls, ...urls].map(
+      (url, at) => `${url},$90.00,Ada Byron,${at + 1} Main St,Austin,TX,78701,5125550100`,
+    );
+    writeFileSync(join(shop.workspace.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
+    expect((await shop.run('bulk', 'upload', 'orders.csv')).code).toBe(0);
+    // The service makes the orders one after another, and places none at once.
+    while ((await statuses(shop)).length < 4) shop.service.pass(100);
+    const other = await outcomes(shop, '--only', 'stallandbarrow');
+    expect([other.code, other.rows]).toEqual([2, []]);
+    expect(other.stderr).toContain(
+      '--only: no row orders from "stallandbarrow"; the retailers are harborgoods, pantryfolk',
+    );
+    const shown = await cancel(shop, '--only', 'pantryfolk', '--dry-run');
+    expect(shown.stderr).toMatch(/^2 rows of orders: 2 orders to cancel, at most \$180\.00$/m);
+    const named = await outcomes(shop, '--only', 'PantryFolk');
+    expect([named.code, named.rows]).toEqual([0, ['3,cancelled', '5,cancelled']]);
+    const byHost = await outcomes(shop, '--only', 'harborgoods.example', '--rows', '2-3');
+    expect([byHost.code, byHost.rows]).toEqual([0, ['2,cancelled']]);
+    expect(await statuses(shop)).toEqual(['cancelled', 'cancelled', 'cancelled', 'pending']);
+  });
+
   test('lists what an earlier upload has ordered, leaves it, and names the upload where it cancels several', async () => {
     const shop = await shopping();
     await uploaded(shop, 'test-slow', 'test-slow');
