@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { begin } from '../../support/run.ts';
 import { errorOf, lose, type Shopping, shopping } from '../../support/shopping.ts';
 
 const headings = 'product_url,max_price,name,address_line1,city,state,postal_code,phone_number';
@@ -168,5 +169,33 @@ describe('bulk cancel', () => {
     lose(shop);
     const again = await outcomes(shop);
     expect([again.code, again.rows]).toEqual([0, ['2,was_cancelled', '3,cancelled', '4,cancelled']]);
+  });
+
+  test.each([
+    ['bulk', 'cancel', 'orders'],
+    ['undo', 'orders'],
+  ])('that is killed wherever it is, and run twice at once, tells each row truly: %s', async (...line) => {
+    const shop = await shopping();
+    await uploaded(shop, ...Array.from({ length: 8 }, () => 'test-slow'));
+    shop.losses.isHurt = (path) => path.endsWith('/cancel');
+    for (const moment of ['request-came', 'work-done', 'responded'] as const) {
+      const child = begin(shop.workspace, 'errand', line);
+      const ended = new Promise((resolve) => child.once('close', resolve));
+      shop.losses.onMoment = (reached) => {
+        if (reached === moment) child.kill('SIGKILL');
+      };
+      await ended;
+    }
+    shop.losses.onMoment = () => {};
+    const run = () => shop.run(...line, '-o', 'csv', '--fields', 'row,outcome');
+    for (const { code, stdout, stderr } of await Promise.all([run(), run()])) {
+      expect(code, stderr).toBe(0);
+      const rows = stdout.trim().split('\n').slice(1);
+      expect(rows.map((row) => row.split(',')[0])).toEqual(['2', '3', '4', '5', '6', '7', '8', '9']);
+      for (const row of rows) expect(row).toMatch(/,(?:was_)?cancelled$/);
+    }
+    expect(await statuses(shop)).toEqual(Array(8).fill('cancelled'));
+    expect((await shop.run('reconcile')).code).toBe(0);
+    expect((await shop.run('audit', 'verify')).code).toBe(0);
   });
 });
