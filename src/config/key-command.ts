@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { basename, isAbsolute, resolve } from 'node:path';
 import { apiKeyPattern } from '../api/limits.ts';
 import { ErrandError, UsageError } from '../platform/errors.ts';
+import { findLooseProgram, type PrivateFileError } from '../platform/private-files.ts';
 import { forwardLines, hasGroups, signalChild } from '../platform/process.ts';
 import { findProgram, isProgram, trustedEnvironment } from '../platform/programs.ts';
 import { redactor } from '../platform/redact/redactor.ts';
@@ -14,7 +15,7 @@ export const shownCommand = (command: KeyCommand): string => command.map(shellWo
 
 /**
  * Reads a typed command into an argument list with the absolute path of its program.
- * @throws UsageError if it is meant for a shell, contains a key, or names no program.
+ * @throws UsageError if it is meant for a shell, contains a key, or names no program, or one that others may replace.
  */
 export function readKeyCommand(text: string, environment: Environment): KeyCommand {
   const [name, ...args] = wordsOf(text);
@@ -32,8 +33,17 @@ export function readKeyCommand(text: string, environment: Environment): KeyComma
         : `--command: there is no program ${shellWord(name)} in an absolute folder of the PATH`,
       { hint: 'Name it by its path.' },
     );
+  const loose = findLooseProgram(file);
+  if (loose) throw new UsageError(`--command: ${looseText(file, loose)}`, { hint: looseHint });
   return [file, ...args];
 }
+
+/** Says why a program is not run, whose place another user's program may take. */
+const looseText = (file: string, { path, message }: PrivateFileError): string =>
+  path === file ? message : `${message}, and so can ${file}`;
+
+const looseHint =
+  'Whoever can change it could have your key, or have orders paid with theirs. Take write access from the others (chmod go-w), or put the program where only you and root can write.';
 
 /** What means something to a shell outside of quotes, and within double quotes. */
 const ofShell = /[$`|&;<>()\n\r]/;
@@ -115,16 +125,21 @@ const maxNoteBytes = 65_536;
  */
 export async function readKey(reading: KeyReading): Promise<string> {
   const { command, profile, signal } = reading;
+  const [file] = command;
+  const failed = (what: string, hint: string): ErrandError =>
+    new ErrandError('authentication', `the key command of profile ${profile} ${what}`, {
+      ...{ code: 'key_command_failed', outcome: 'not_sent', retryable: false, hint },
+    });
+  const loose = findLooseProgram(file);
+  if (loose) throw failed(`is not run: ${looseText(file, loose)}`, looseHint);
   const ended = await run(reading);
   signal.throwIfAborted();
   const problem = 'problem' in ended ? ended.problem : problemIn(ended.printed);
   if (problem !== undefined || 'problem' in ended)
-    throw new ErrandError('authentication', `the key command of profile ${profile} gave no key: ${problem}`, {
-      code: 'key_command_failed',
-      outcome: 'not_sent',
-      retryable: false,
-      hint: `It is \`${shownCommand(command)}\`, run without a shell and without a terminal: try it by hand, and unlock what it asks. \`errand auth token --command …\` names another.`,
-    });
+    throw failed(
+      `gave no key: ${problem}`,
+      `It is \`${shownCommand(command)}\`, run without a shell and without a terminal: try it by hand, and unlock what it asks. \`errand auth token --command …\` names another.`,
+    );
   const key = ended.printed.trim();
   redactor.remember([key]);
   return key;

@@ -1,3 +1,4 @@
+import { isObject } from '../api/json.ts';
 import { canonicalJson, sha256 } from '../format/canonical.ts';
 import type { SqlValue, StoredRow } from '../platform/sqlite/database.ts';
 
@@ -37,9 +38,15 @@ export interface ApprovalRequest {
   readonly asked_at: string;
   /** ISO 8601. */
   readonly expires_at: string;
+  /**
+   * Identity of the shared database that it is asked for in, and counts in alone. The journal of one machine has none, and
+   * earlier versions named none.
+   */
+  readonly database?: string;
 }
 
-export type ApprovalState = 'open' | 'approved' | 'denied';
+const states = ['open', 'approved', 'denied'] as const;
+export type ApprovalState = (typeof states)[number];
 
 /** A request and its decision. */
 export interface Approval {
@@ -55,6 +62,10 @@ export interface Approval {
 
 /** The exact text that is signed. */
 export const signedText = (request: ApprovalRequest): string => `${canonicalJson(request)}\n`;
+
+/** @param database is the identity of a shared database; undefined for the journal of one machine. */
+export const isOfDatabase = (request: ApprovalRequest, database: string | undefined): boolean =>
+  request.database === undefined || request.database === database;
 
 const columns = [
   'id',
@@ -87,18 +98,66 @@ export function approvalRow({ request, state, decidedAt, decidedBy, signature }:
   return [...values, checksumOf(values)];
 }
 
-/** Parses a row; undefined if it was altered. */
+/**
+ * Parses a row; undefined if it was altered. What the request says counts, not how its JSON is written: another program
+ * may have written it anew.
+ */
 export function approvalOf(row: StoredRow): Approval | undefined {
-  if (row.checksum !== checksumOf(columns.map((name) => row[name]))) return undefined;
+  const request = requestIn(row.request);
+  if (!request || request.id !== row.id || request.terms !== row.terms) return undefined;
+  const state = states.find((one) => one === row.state);
+  const values = columns.map((name) => (name === 'request' ? canonicalJson(request) : row[name]));
+  if (!state || row.checksum !== checksumOf(values)) return undefined;
   const text = (value: unknown): string | undefined => (value === null ? undefined : String(value));
   return {
-    // The checksum guarantees that the row is as errand wrote it, so the JSON parses and the state is valid.
-    request: JSON.parse(String(row.request)),
-    state: row.state as ApprovalState,
+    request,
+    state,
     decidedAt: text(row.decided_at),
     decidedBy: text(row.decided_by),
     signature: text(row.signature),
   };
+}
+
+const texts = ['service', 'account', 'profile', 'operation', 'terms', 'asked_by'] as const;
+const times = ['asked_at', 'expires_at'] as const;
+const maxTextLength = 4096;
+
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= maxTextLength;
+const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
+
+/** Whether untrusted input has the form of a request. Only its signature proves that the request is genuine. */
+export function isRequest(value: unknown): value is ApprovalRequest {
+  if (!isObject(value)) return false;
+  const { id, subject, total_cents: total, parts, summary, rules } = value;
+  return (
+    value.errand_approval === 1 &&
+    typeof id === 'string' &&
+    /^[0-9a-f]{12}$/.test(id) &&
+    ['order', 'upload', 'plan'].some((one) => one === subject) &&
+    texts.every((name) => isText(value[name])) &&
+    times.every((name) => isText(value[name]) && !Number.isNaN(Date.parse(String(value[name])))) &&
+    typeof value.is_rehearsal === 'boolean' &&
+    typeof total === 'number' &&
+    Number.isSafeInteger(total) &&
+    isObject(parts) &&
+    Object.values(parts).every(isText) &&
+    isObject(summary) &&
+    Array.isArray(rules) &&
+    rules.every(isText) &&
+    isTextOrNull(value.key) &&
+    isTextOrNull(value.override) &&
+    (value.database === undefined || isText(value.database))
+  );
+}
+
+function requestIn(text: unknown): ApprovalRequest | undefined {
+  try {
+    const request: unknown = JSON.parse(String(text));
+    return isRequest(request) ? request : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

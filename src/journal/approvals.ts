@@ -7,6 +7,7 @@ import {
   type ApprovalState,
   approvalOf,
   approvalRow,
+  isOfDatabase,
   signedText,
   writeApproval,
 } from './approval-row.ts';
@@ -106,21 +107,34 @@ export class Approvals {
     if (!row) throw new ErrandError('not_found', `there is no approval ${id}`, { next });
     if (more)
       throw new UsageError(`${id} is the beginning of several approvals; give the whole id`, { next });
-    return this.#intact(row);
+    const approval = this.#read(row);
+    if (approval) return approval;
+    throw new ErrandError('conflict', `approval ${String(row.id)} ${alteredText}`, {
+      code: 'approval_altered',
+      outcome: 'not_sent',
+      retryable: false,
+      hint: 'Run the command that asked for it again: it asks anew.',
+      next,
+    });
   }
 
   /** Newest first. */
   list(): Approval[] {
-    return this.#database
-      .all('SELECT * FROM approvals ORDER BY asked_at DESC, id')
-      .map((row) => this.#intact(row));
+    return this.#rows().flatMap((row) => this.#read(row) ?? []);
+  }
+
+  /** Says which requests in a shared journal are not as errand wrote them, one line each. */
+  problems(): string[] {
+    return this.#rows()
+      .filter((row) => !this.#read(row))
+      .map(({ id }) => `approval ${String(id)} ${alteredText}`);
   }
 
   /** Approvals with the same terms, newest first. */
   withTerms(terms: string): Approval[] {
     return this.#database
       .all('SELECT * FROM approvals WHERE terms = ? ORDER BY asked_at DESC, id', terms)
-      .map((row) => this.#intact(row));
+      .flatMap((row) => this.#read(row) ?? []);
   }
 
   /** Uses of an approval, oldest first. Excludes uses that certainly placed no order. */
@@ -145,7 +159,7 @@ export class Approvals {
   ): Promise<Approval> {
     return this.#database.transaction(() => {
       const known = this.#database.get('SELECT * FROM approvals WHERE id = ?', request.id);
-      const before = known && this.#intact(known);
+      const before = known && this.#read(known);
       if (before && !isSameRequest(before.request, request))
         throw new ErrandError('conflict', `another request is known here as ${request.id}`, {
           outcome: 'not_sent',
@@ -178,12 +192,26 @@ export class Approvals {
     this.#database.run(writeApproval, ...approvalRow(approval));
   }
 
-  #intact(row: StoredRow): Approval {
+  #rows(): StoredRow[] {
+    return this.#database.all('SELECT * FROM approvals ORDER BY asked_at DESC, id');
+  }
+
+  /**
+   * A row of a shared journal that was altered, or copied from another one, counts for nothing: whoever can write it could
+   * delete it.
+   * @throws DamagedError for one of this machine's own journal.
+   */
+  #read(row: StoredRow): Approval | undefined {
     const approval = approvalOf(row);
+    if (this.#database.id !== undefined)
+      return approval && isOfDatabase(approval.request, this.#database.id) ? approval : undefined;
     if (approval) return approval;
-    throw this.#tally.damaged(`the approval ${String(row.id)} was changed`);
+    throw this.#tally.damaged(`approval ${String(row.id)} ${alteredText}`);
   }
 }
+
+const alteredText =
+  'is not as errand wrote it for this journal: another program changed it, wrote it or copied it here. It counts for nothing';
 
 const undecided = {
   state: 'open',

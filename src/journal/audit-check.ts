@@ -1,5 +1,5 @@
 import { canonicalJson } from '../format/canonical.ts';
-import { firstPrevious, hashOf, isSignedBy } from './audit-record.ts';
+import { firstPrevious, hashOf, isSignedBy, isSignedElsewhere } from './audit-record.ts';
 import type { Sender } from './journal-record.ts';
 import { endingKinds } from './lost-intents.ts';
 
@@ -44,6 +44,7 @@ export class ChainCheck {
   #isHeadFound: boolean;
 
   readonly #signer: Pick<Sender, 'account' | 'mac'> | undefined;
+  readonly #database: string | undefined;
   #hasSigned = false;
   /** Intents whose ends are signed. */
   readonly #signsEnds = new Set<string>();
@@ -51,8 +52,10 @@ export class ChainCheck {
   /**
    * @param head is the hash of a record that must be in the chain.
    * @param signer has the key under which the intents of its account are signed.
+   * @param database is the identity of the shared database that has the chain, if any.
    */
-  constructor(head?: string, signer?: Pick<Sender, 'account' | 'mac'>) {
+  constructor(head?: string, signer?: Pick<Sender, 'account' | 'mac'>, database?: string) {
+    this.#database = database;
     this.#requiredHead = head;
     this.#signer = signer;
     this.#isHeadFound = head === firstPrevious;
@@ -138,6 +141,12 @@ export class ChainCheck {
     const { kind, detail } = record;
     if (kind !== 'intent' || !this.#signer?.mac || Object(detail).account !== this.#signer.account) return;
     const isSigned = isSignedBy(record, this.#signer.mac);
+    if (isSigned && isSignedElsewhere(record, this.#database))
+      this.#find(
+        number,
+        'replaced',
+        `record ${number} was signed for another database: the chain was copied from there`,
+      );
     if (isSigned && Object(detail).ends === 'signed') this.#signsEnds.add(idOf(record));
     if (isSigned) this.#hasSigned = true;
     // Intents before the first signed one are of earlier versions, which did not sign.

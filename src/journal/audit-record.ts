@@ -44,11 +44,28 @@ export const hashedRecord = (facts: Omit<AuditRecord, 'hash'>): AuditRecord => (
 /**
  * Adds a code over all of a record's facts, including its predecessor's hash, so that it proves the chain up to there.
  * It stands in the detail as `mac`.
+ * @param database is the identity of the shared database that it is written for, if any.
  */
-export const signedFacts = (facts: Omit<AuditRecord, 'hash'>, mac: Mac): Omit<AuditRecord, 'hash'> => ({
-  ...facts,
-  detail: { ...facts.detail, mac: macOf(mac, 'audit entry', { ...facts }) },
-});
+export function signedFacts(
+  facts: Omit<AuditRecord, 'hash'>,
+  mac: Mac,
+  database: string | undefined,
+): Omit<AuditRecord, 'hash'> {
+  const detail = { ...facts.detail, ...(database !== undefined && { database }) };
+  return { ...facts, detail: { ...detail, mac: macOf(mac, 'audit entry', { ...facts, detail }) } };
+}
+
+/**
+ * Whether a record says that it was signed for another database than this one. What earlier versions signed names none.
+ * @param database is the identity of this database; undefined for the journal of one machine.
+ */
+export function isSignedElsewhere(
+  record: Readonly<Record<string, unknown>>,
+  database: string | undefined,
+): boolean {
+  const { mac, database: named } = Object(record.detail);
+  return database !== undefined && mac !== undefined && named !== undefined && named !== database;
+}
 
 /** Whether a record is signed under this key, as it stands. */
 export function isSignedBy(record: Readonly<Record<string, unknown>>, mac: Mac): boolean {

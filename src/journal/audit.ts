@@ -1,4 +1,5 @@
 import { canonicalJson, sha256 } from '../format/canonical.ts';
+import { ErrandError } from '../platform/errors.ts';
 import type { Database, SqlValue, StoredRow } from '../platform/sqlite/database.ts';
 import type {
   AuditDetails,
@@ -16,6 +17,7 @@ import {
   firstPrevious,
   hashedRecord,
   isSignedBy,
+  isSignedElsewhere,
   recordOfRow,
   rowValues,
   signedFacts,
@@ -83,10 +85,11 @@ export class AuditChain {
 
   /**
    * Appends within a transaction of the journal, so that the record and the change it describes are committed together.
-   * @param mac signs the record.
+   * @param mac signs the record. @throws ErrandError conflict for one that continues the chain of another database.
    */
   append(entry: AuditEntry, mac?: Mac): AuditRecord {
     const head = this.head();
+    if (mac) this.#checkDatabase();
     const { actor, job, command, terminal } = this.#origin();
     const facts = {
       number: (head?.number ?? 0) + 1,
@@ -104,9 +107,30 @@ export class AuditChain {
       detail: { ...entry.detail, ...(entry.kind === 'intent' && terminal !== undefined && { terminal }) },
       previous: head?.hash ?? firstPrevious,
     };
-    const record = hashedRecord(mac ? signedFacts(facts, mac) : facts);
+    const record = hashedRecord(mac ? signedFacts(facts, mac, this.databaseId) : facts);
     this.insert(rowValues(record));
     return record;
+  }
+
+  /** Identity of the shared database; undefined for the journal of one machine. */
+  get databaseId(): string | undefined {
+    return this.#database.id;
+  }
+
+  #checkDatabase(): void {
+    const row = this.databaseId === undefined ? undefined : this.last('intent');
+    if (!row || !isSignedElsewhere(recordOfRow(row), this.databaseId)) return;
+    throw new ErrandError(
+      'conflict',
+      'the audit chain of the shared database was signed for another database: somebody copied it from there; nothing was sent',
+      {
+        code: 'chain_elsewhere',
+        outcome: 'not_sent',
+        retryable: false,
+        hint: 'See who has the role of the database, and restore a backup of it.',
+        next: [{ command: 'errand audit verify', when: 'to see which records' }],
+      },
+    );
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { AuditChain } from './audit.ts';
-import { hashOf, isSignedBy, recordOfRow } from './audit-record.ts';
+import { hashOf, isSignedBy, isSignedElsewhere, recordOfRow } from './audit-record.ts';
 import { contentHash } from './content.ts';
 import type { JournalRecord, Sender } from './journal-record.ts';
 import { endingKinds } from './lost-intents.ts';
@@ -38,7 +38,8 @@ export function proofOf(
 ): IntentProof | Exclude<Unproven, 'unreserved'> {
   const found = entryOf(audit, record);
   if (typeof found === 'string') return found;
-  if (!mac || !isSignedBy(found.entry, mac)) return 'unsigned';
+  const isSigned = mac !== undefined && isSignedBy(found.entry, mac);
+  if (!isSigned || isSignedElsewhere(found.entry, audit.databaseId)) return 'unsigned';
   return isWholeAfter(audit, found.entry, { account: record.account, mac }) ? found : 'cut';
 }
 

@@ -57,8 +57,9 @@ type Fixed = Omit<Quote, 'id' | 'key' | 'expiresAt' | 'usedAt' | 'orderId'> & { 
 type Quoter = Pick<Sender, 'account' | 'mac'>;
 
 /** Signs what a quote says, so that whoever can write to the journal changes no order that is agreed to. */
-function checksumOf({ id, key, until, quote }: Signed, mac: Mac | undefined): string {
-  if (mac) return macOf(mac, 'quote', { id, key, until, quote });
+function checksumOf({ id, key, until, quote, database }: Signed, mac: Mac | undefined): string {
+  const named = database === undefined ? {} : { database };
+  if (mac) return macOf(mac, 'quote', { id, key, until, quote, ...named });
   return sha256(`quote ${JSON.stringify([id, key, quote])}`).slice(0, 32);
 }
 
@@ -67,6 +68,8 @@ interface Signed {
   readonly key: unknown;
   readonly until: unknown;
   readonly quote: unknown;
+  /** Identity of the shared database that it is made for. What earlier versions signed names none. */
+  readonly database: string | undefined;
 }
 
 /** Id of the quote a handle refers to. */
@@ -93,7 +96,13 @@ export class Quotes {
     return this.#database.transaction(() => {
       this.#database.run(
         'INSERT INTO quotes (id, key, until, quote, checksum) VALUES (?, ?, ?, ?, ?)',
-        ...[id, key, expiresAt, text, checksumOf({ id, key, until: expiresAt, quote: text }, mac)],
+        ...[
+          id,
+          key,
+          expiresAt,
+          text,
+          checksumOf({ id, key, until: expiresAt, quote: text, database: this.#database.id }, mac),
+        ],
       );
       this.#database.run('DELETE FROM quotes WHERE until < ?', this.#now() - retentionMs);
       const { account, profile, baseUrl: service } = quote;
@@ -114,15 +123,16 @@ export class Quotes {
   /** Finds a quote by its handle; undefined if none. @throws DamagedError if it was changed. */
   find(handle: string, quoter: Quoter): Quote | undefined {
     const row = this.#database.get('SELECT * FROM quotes WHERE id = ?', quoteId(handle));
-    return row && readQuote(row, quoter);
+    return row && readQuote(row, quoter, this.#database.id);
   }
 
   /** Extends a quote's validity, never shortens it. @throws DamagedError if it was changed; StorageError. */
   async extend({ id }: Pick<Quote, 'id'>, until: number, quoter: Quoter): Promise<void> {
     await this.#database.transaction(() => {
       const row = this.#database.get('SELECT * FROM quotes WHERE id = ?', id);
-      if (!row || readQuote(row, quoter).expiresAt >= until) return;
-      const checksum = checksumOf({ id, key: row.key, until, quote: row.quote }, quoter.mac);
+      const database = this.#database.id;
+      if (!row || readQuote(row, quoter, database).expiresAt >= until) return;
+      const checksum = checksumOf({ id, key: row.key, until, quote: row.quote, database }, quoter.mac);
       this.#database.run('UPDATE quotes SET until = ?, checksum = ? WHERE id = ?', until, checksum, id);
     });
   }
@@ -147,7 +157,7 @@ export class Quotes {
   use(intent: Intent, before: JournalRecord | undefined): void {
     const quotes = this.#database
       .all('SELECT * FROM quotes WHERE key = ?', intent.key)
-      .map((row) => readQuote(row, intent))
+      .map((row) => readQuote(row, intent, this.#database.id))
       // Orders of a reference have its key, with or without a quote. A settling quote says nothing about the order.
       .filter(
         ({ baseUrl, reference, isSettling }) => baseUrl === intent.baseUrl && !reference && !isSettling,
@@ -201,12 +211,15 @@ export function checkUsable(quote: Quote, before: JournalRecord | undefined, now
   });
 }
 
-function readQuote(row: StoredRow, { account, mac }: Quoter): Quote {
+function readQuote(row: StoredRow, { account, mac }: Quoter, database: string | undefined): Quote {
   const { id, key, until, quote } = row;
   // A quote of another account is refused for that by whoever reads it.
   const isOthers = fixedIn(quote)?.account !== account;
-  const expected = checksumOf({ id, key, until, quote }, isOthers ? undefined : mac);
-  const fixed = isOthers || row.checksum === expected ? fixedIn(quote) : undefined;
+  const isSigned = [database, undefined].some(
+    (named) =>
+      row.checksum === checksumOf({ id, key, until, quote, database: named }, isOthers ? undefined : mac),
+  );
+  const fixed = isOthers || isSigned ? fixedIn(quote) : undefined;
   if (!fixed)
     throw new DamagedError(
       'the quote was changed since it was made, or an earlier version of errand made it; what it says is not ordered',

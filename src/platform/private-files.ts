@@ -154,23 +154,43 @@ export function findLooseParent(path: string): PrivateFileError | undefined {
   }
 }
 
+/**
+ * Finds what lets other users of the machine put another program in a program's place: its own mode or owner, or those
+ * of a folder that it or its symlinks lie in. A folder may let its group write, because package managers share theirs
+ * among a machine's administrators.
+ * @returns undefined if nothing does, or if it cannot be found out.
+ */
+export function findLooseProgram(file: string): PrivateFileError | undefined {
+  try {
+    const stats = statSync(file);
+    checkOwner(file, stats);
+    checkGuarded(file, stats.mode, ownGroupBits(stats));
+    checkParents(file, groupBits);
+    return undefined;
+  } catch (error) {
+    return error instanceof PrivateFileError ? error : undefined;
+  }
+}
+
+const groupBits = 0o020;
+
 /** Checks the folders above a path, and those above what its symlinks lead to. A missing folder is ours to make. */
-function checkParents(path: string): void {
-  checkFoldersOf(path);
-  if (statsOf(path)) checkFoldersOf(realpathSync(path));
+function checkParents(path: string, allowed = 0): void {
+  checkFoldersOf(path, allowed);
+  if (statsOf(path)) checkFoldersOf(realpathSync(path), allowed);
 }
 
 /**
  * Checks the parent folders, because whoever can write to a folder can replace its files, unless the folder is sticky
  * like /tmp.
  */
-function checkFoldersOf(path: string): void {
+function checkFoldersOf(path: string, allowed: number): void {
   if (!hasModes) return;
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     const stats = statsOf(folder);
     if (stats?.isDirectory()) {
       checkOwner(folder, stats);
-      if ((stats.mode & 0o1000) === 0) checkGuarded(folder, stats.mode, ownGroupBits(stats));
+      if ((stats.mode & 0o1000) === 0) checkGuarded(folder, stats.mode, allowed | ownGroupBits(stats));
     }
     if (folder === dirname(folder)) return;
   }
@@ -178,7 +198,7 @@ function checkFoldersOf(path: string): void {
 
 /** Many systems make a group for each user alone, with the user's number, and let it write to what the user makes. */
 const ownGroupBits = ({ gid }: Stats): number =>
-  gid === process.getegid?.() && gid === process.geteuid?.() ? 0o020 : 0;
+  gid === process.getegid?.() && gid === process.geteuid?.() ? groupBits : 0;
 
 function checkGuarded(path: string, mode: number, allowed = 0): void {
   if (hasModes && (mode & 0o022 & ~allowed) !== 0)

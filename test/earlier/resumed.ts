@@ -324,7 +324,7 @@ export function describeResumed(
 }
 
 /** Fields of signatures, and of what they prove, which an earlier build does not write. */
-const signing: readonly string[] = ['mac', 'account', 'ends', 'reserved'];
+const signing: readonly string[] = ['mac', 'account', 'database', 'ends', 'reserved'];
 
 /** The fields of what the records of each kind say, but for those of signatures. */
 const formsOf = (chain: readonly ChainLine[]): Record<string, string> => {

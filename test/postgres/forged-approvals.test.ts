@@ -84,6 +84,48 @@ describe.skipIf(!hasPostgres)('an approval in a shared database', () => {
     expect(buyer.folder).not.toBe(dear.folder);
   });
 
+  test('that another program has written in other JSON stands as it was', async () => {
+    const { team, buyer, id } = await asked('approve: { above: $20 }\napprovers: [ada.pub]');
+    expect(await errand(buyer, ['approval', 'approve', id, '--key', 'ada'])).toMatchObject({ code: 0 });
+    // PostgreSQL's own order of names, with spaces.
+    await team.change('approvals', 'request = jsonb(request::json)::text');
+    expect(await errand(buyer, ['approval', 'list', '-o', 'id'])).toMatchObject({
+      code: 0,
+      stdout: `${id}\n`,
+    });
+    expect(await team.order(buyer)).toMatchObject({ code: 0 });
+  });
+
+  test('that was altered counts for nothing, is named, and stops nothing else', async () => {
+    const { team, buyer, id } = await asked('approve: { above: $20 }\napprovers: [ada.pub]');
+    expect(await errand(buyer, ['approval', 'approve', id, '--key', 'ada'])).toMatchObject({ code: 0 });
+    for (const set of [
+      `request = replace(request, '5100', '510000')`,
+      `request = replace(request, '5100', '5e9')`,
+      `request = '{}'`,
+      `request = 'no JSON'`,
+    ]) {
+      await team.change('approvals', set, `id = '${id}'`);
+      const text = `approval ${id} is not as errand wrote it for this journal: another program changed it, wrote it or copied it here`;
+      const listed = await errand(buyer, ['approval', 'list', '-o', 'id']);
+      expect(listed.code).toBe(0);
+      expect(listed.stdout).not.toContain(id);
+      expect(listed.stderr).toContain(`warning: ${text}`);
+      const shown = await errand(buyer, ['approval', 'show', id, '-o', 'json']);
+      expect([shown.code, errorOf(shown)]).toEqual([
+        5,
+        expect.objectContaining({ code: 'approval_altered', message: expect.stringContaining(text) }),
+      ]);
+      const doctor = await errand(buyer, ['doctor', '-o', 'json']);
+      expect(doctor.stdout).toContain(text);
+    }
+    const anew = requestIdIn(await team.order(buyer));
+    expect(anew).not.toBe(id);
+    expect(await errand(buyer, ['approval', 'approve', anew, '--key', 'ada'])).toMatchObject({ code: 0 });
+    expect(await team.order(buyer)).toMatchObject({ code: 0 });
+    expect(await team.count()).toBe(1);
+  });
+
   test('signed by an approver is not used again once its reservation is gone', async () => {
     const { team, buyer, id } = await asked('approve: { above: $20 }\napprovers: [ada.pub]');
     expect(await errand(buyer, ['approval', 'approve', id, '--key', 'ada'])).toMatchObject({ code: 0 });

@@ -110,6 +110,7 @@ const requestFields = {
   asked_by: text,
   asked_at: time,
   expires_at: time,
+  database: text.optional(),
 };
 
 /** The signed request. */

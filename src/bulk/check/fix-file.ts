@@ -5,11 +5,11 @@ import type { Output } from '../../api/outputs/index.ts';
 import { statesOfZip } from '../../api/us-zip.ts';
 import { repairedText } from '../../format/damaged-text.ts';
 import { saveFile } from '../../format/save-file.ts';
-import { byteOrderMark } from '../../platform/csv-cell.ts';
+import { byteOrderMark, escapeFormula, unescapeFormula } from '../../platform/csv-cell.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { readPrice } from '../csv/amounts.ts';
-import { asUtf8, visible } from '../csv/decode.ts';
+import { asUtf8, hasMark, visible } from '../csv/decode.ts';
 import { isKnownHeading, planTable, readHeadings, type TablePlan } from '../csv/headings.ts';
 import { breaksIn, readTable } from '../csv/reader.ts';
 import type { RowsOptions } from '../rows.ts';
@@ -27,8 +27,9 @@ export function checkFixTarget(path: string, source: string): void {
 }
 
 /**
- * Writes a corrected copy of a file: with what is certain, and nothing else. Rows keep their numbers, and the file its
- * delimiter; what stands above the headings stays.
+ * Writes a corrected copy of a file: with what is certain, and nothing else. A formula is written as text, which counts as
+ * a correction; other cells stay as they are written. Rows keep their numbers, and the file its delimiter; what stands above the headings stays. The copy is UTF-8, with a
+ * byte order mark where the file has one, or another encoding.
  * @returns what was corrected, in the order of the file. Without anything to correct, no file is written.
  * @throws UsageError for a problem with the file as a whole; StorageError naming the path.
  */
@@ -51,7 +52,9 @@ async function* corrected(
   source: Source,
   options: RowsOptions,
 ): AsyncGenerator<string> {
-  if (excel) yield byteOrderMark;
+  const { encoding = 'utf-8' } = options;
+  // A saved map may say how the file was encoded. The mark goes before it.
+  if (excel || encoding !== 'utf-8' || (await hasMark(source.chunks()))) yield byteOrderMark;
   yield* fixedLines(source, options, () => {});
 }
 
@@ -61,23 +64,28 @@ async function* fixedLines(
   report: (cell: FixedCell) => void,
 ): AsyncGenerator<string> {
   const { csvRecords } = await import('../../format/csv.ts');
+  const { quotes } = options;
   const isHeading = (text: string): boolean => isKnownHeading(text, options);
   let plan: TablePlan | undefined;
-  for await (const part of readTable(source.chunks(), { ...options, isHeading })) {
+  for await (const part of readTable(source.chunks(), { ...options, isHeading, keepsMarks: true })) {
     const { headings, firstRow, firstLine, rows, delimiter } = part;
-    const csv = { delimiter, raw: false, visible: false };
+    const written = (records: readonly (readonly string[])[]): string =>
+      quotes === 'none'
+        ? records.map((cells) => `${cells.join(delimiter)}\n`).join('')
+        : csvRecords(records, { delimiter, raw: true, visible: false });
     if (!plan) {
-      plan = planTable(options.name, readHeadings(headings, options), options, headings);
+      const plain = headings.map(unescapeFormula);
+      plan = planTable(options.name, readHeadings(plain, options), options, plain);
       yield* linesAbove(source, options, firstLine - 2 - breaksIn(headings));
       for (const was of headings)
         if (visible(was) !== was)
           report({ row: firstRow - 1, column: visible(was), was, is: visible(was), why: hiddenCharacter });
-      yield csvRecords([headings.map((heading) => visible(heading))], csv);
+      yield written([headings.map((heading) => visible(heading))]);
     }
-    const written: (readonly string[])[] = [];
+    const fixed: (readonly string[])[] = [];
     for (const [index, cells] of rows.entries())
-      written.push(fixedRow(plan, cells, firstRow + index, options, report));
-    yield csvRecords(written, csv);
+      fixed.push(fixedRow(plan, cells, firstRow + index, options, report));
+    yield written(fixed);
   }
 }
 
@@ -100,21 +108,42 @@ async function* linesAbove(source: Source, options: RowsOptions, count: number):
 
 function fixedRow(
   plan: TablePlan,
-  cells: readonly string[],
+  stored: readonly string[],
   row: number,
   options: RowsOptions,
   report: (cell: FixedCell) => void,
 ): readonly string[] {
-  let fixed = cells;
+  const cells = stored.map(unescapeFormula);
+  let fixed = stored;
   for (const [column, index] of columnsOf(plan)) {
     const was = cells[index] ?? '';
     if (was === '') continue;
     const found = fixOf(column, was, { plan, cells, options });
     if (!found || found.is === was) continue;
     report({ row, column: plan.fileHeadings[index] ?? column, was, is: found.is, why: found.why });
-    fixed = fixed.with(index, found.is);
+    const isMarked = stored[index] !== was;
+    fixed = fixed.with(index, isMarked ? escapeFormula(found.is) : found.is);
   }
-  return fixed;
+  return withoutFormulas(plan, fixed, row, report);
+}
+
+/** A number or a phone number, which a spreadsheet may calculate with and does not run. */
+const signedNumber = /^[+-][\d .,()/-]*$/;
+
+function withoutFormulas(
+  { fileHeadings }: TablePlan,
+  cells: readonly string[],
+  row: number,
+  report: (cell: FixedCell) => void,
+): readonly string[] {
+  let safe = cells;
+  for (const [index, was] of cells.entries()) {
+    const is = signedNumber.test(was) ? was : escapeFormula(was);
+    if (is === was) continue;
+    report({ row, column: fileHeadings[index] ?? '', was, is, why: 'a formula, written as text' });
+    safe = safe.with(index, is);
+  }
+  return safe;
 }
 
 /** The columns that are looked at. What names a product or a row is left as it is. */

@@ -30,7 +30,7 @@ export function readPrice(cell: string, unit: AmountUnit | undefined, decimal?: 
   const given = cell.trim();
   const isBare = digits.test(given);
   if (isBare && unit !== 'units') return { cents: Number(given), isBare: Number(given) !== 0 };
-  const text = decimal === ',' ? withPoint(given) : given;
+  const text = decimal === ',' && !inDollars.test(given) ? withPoint(given) : given;
   if (text === undefined)
     return {
       problem: 'is not an amount with a decimal comma, such as 12,50 or 1.250,00, as --locale asks for',
@@ -60,6 +60,8 @@ export function readPrice(cell: string, unit: AmountUnit | undefined, decimal?: 
   return { cents: amount.cents, isBare: false };
 }
 
+/** `$12.50`, which no locale reads otherwise: two digits are no thousands. A corrected copy has its amounts so. */
+const inDollars = /^\$\d{1,12}\.\d{2}$/;
 /** Maximum length of an amount, characters. */
 const maxLength = 60;
 const decimalComma = /^[^\d.,]{0,10}\d{1,12}(?:[.'’ \u00a0\u202f]\d{3}){0,4},\d{1,2}[^\d.,]{0,10}$/u;

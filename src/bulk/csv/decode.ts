@@ -40,6 +40,13 @@ export async function* asUtf8(chunks: Chunks, name: string, encoding?: Encoding)
   if (decoder) decode(decoder, undefined, name, found);
 }
 
+/** Whether a file begins with a byte order mark. */
+export async function hasMark(chunks: Chunks): Promise<boolean> {
+  for await (const chunk of bufferHead(chunks))
+    return marks.some((known) => known.bytes.every((byte, at) => chunk[at] === byte));
+  return false;
+}
+
 /** Rechunks so that the first chunk holds all bytes needed to detect the file type. */
 async function* bufferHead(chunks: Chunks): AsyncGenerator<Uint8Array> {
   let head: Uint8Array | undefined = new Uint8Array();

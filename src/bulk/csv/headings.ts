@@ -15,7 +15,7 @@ import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { centsHeading, isCentsHeading, namesCurrency } from './amounts.ts';
 import { foldedHeading, hiddenIn, visible } from './decode.ts';
-import { mistakenFor, optionalColumns } from './mapping.ts';
+import { mistakenFor, optionalColumns, suggestedHeadings } from './mapping.ts';
 import {
   findReference,
   isReferenceHeading,
@@ -350,6 +350,9 @@ export function planTable(
     details: { headings, ...(unused.length > 0 && { unused: unused.flatMap(asMaps) }) },
     hint: hintFor(headings, preset, {
       lacks: missing.length > 0,
+      likely: isExport
+        ? []
+        : likelyMaps(plan, [...missing, ...unused.map(({ column }) => column)], headingMap),
       onlyUnused: problems.length === unused.length,
     }),
   });
@@ -459,6 +462,18 @@ const mapHint =
 const unusedHint =
   '--map uses the column; --own keeps it as one of yours, which comes back in the results. --save-map NAME saves both for the next file.';
 
+/** Flags that map headings which resemble the columns that a file lacks. */
+function likelyMaps({ passthrough }: ColumnPlan, lacking: readonly string[], { map }: HeadingMap): string[] {
+  const free = passthrough
+    .map(({ heading }) => heading)
+    .filter((heading) => heading !== '' && !heading.startsWith('file.') && !heading.includes('='))
+    .filter((heading) => entryOf(map, heading) === undefined)
+    .map(foldedHeading);
+  return suggestedHeadings(lacking, free).map(
+    ({ heading, column }) => `--map ${shellWord(`${heading}=${column}`)}`,
+  );
+}
+
 /** Reports mapped headings that the file lacks, with one problem per map. */
 function absentHeadings(names: readonly string[], { map, saved }: HeadingMap): string[] {
   const isCustom = (heading: string): boolean => isCustomHeading(map, heading);
@@ -485,7 +500,11 @@ function absentHeadings(names: readonly string[], { map, saved }: HeadingMap): s
 function hintFor(
   headings: readonly string[],
   preset: MapPreset | undefined,
-  { lacks, onlyUnused }: { readonly lacks: boolean; readonly onlyUnused: boolean },
+  {
+    lacks,
+    likely,
+    onlyUnused,
+  }: { readonly lacks: boolean; readonly likely: readonly string[]; readonly onlyUnused: boolean },
 ): string {
   if (preset && lacks)
     return "An export does not say what to buy, or for how much: add the columns that are missing, or map them with --map 'Their Heading=product_url'.";
@@ -493,6 +512,8 @@ function hintFor(
   const other = like
     ? `This looks like ${like.description.split(';')[0]}: --use-map ${like.name} reads it. `
     : '';
+  if (!onlyUnused && likely.length > 0)
+    return `${other}Perhaps ${likely.join(' ')}: look whether each is meant. --save-map NAME saves them; \`errand bulk template\` shows all columns.`;
   return `${other}${onlyUnused ? unusedHint : mapHint}`;
 }
 

@@ -37,7 +37,7 @@ const likenesses: Readonly<Record<MappedColumn, Likeness>> = {
   product_url: {
     words: [
       ...['product url', 'product link', 'item url', 'item link', 'url', 'link', 'href'],
-      ...['produktlink', 'artikellink'],
+      ...['product page', 'item page', 'produktlink', 'artikellink', 'produktseite', 'artikelseite'],
     ],
     not: 'image img photo picture tracking track',
   },
@@ -99,7 +99,7 @@ const likenesses: Readonly<Record<MappedColumn, Likeness>> = {
   state: {
     words: [
       ...['state code', 'state', 'province', 'prov', 'region', '=st'],
-      ...['bundesland', 'lieferbundesland', 'kanton', 'provincia', 'regione'],
+      ...['bundesland', 'lieferbundesland', 'bundesstaat', 'kanton', 'provincia', 'regione'],
     ],
     not: 'order payment status',
   },
@@ -287,6 +287,29 @@ export function likeliest(
   const scores = headings.map((heading, index) => (isFree(index) ? likenessOf(column, heading) : 0));
   const best = Math.max(0, ...scores);
   return best > 0 ? scores.indexOf(best) : undefined;
+}
+
+const isMapped = (column: string): column is MappedColumn => Object.hasOwn(likenesses, column);
+
+/**
+ * Suggests a heading for each of some columns, no heading twice. A name may be two headings, and columns that nothing
+ * resembles have none.
+ */
+export function suggestedHeadings(
+  columns: readonly string[],
+  headings: readonly string[],
+): { readonly heading: string; readonly column: string }[] {
+  const taken = new Set<number>();
+  const take = (column: MappedColumn) => {
+    const index = likeliest(column, headings, (at) => !taken.has(at));
+    if (index === undefined) return [];
+    taken.add(index);
+    return [{ heading: headings[index] ?? '', column }];
+  };
+  return columns.filter(isMapped).flatMap((column) => {
+    const found = take(column);
+    return found.length === 0 && column === 'name' ? [...take('first_name'), ...take('last_name')] : found;
+  });
 }
 
 /** Whether a text resembles any column. */

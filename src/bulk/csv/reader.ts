@@ -15,6 +15,8 @@ export interface TableOptions {
   readonly quotes?: (typeof quoteStyles)[number] | undefined;
   /** Whether a text is a known heading. If this function is given, titles may precede the headings. */
   readonly isHeading?: ((text: string) => boolean) | undefined;
+  /** Whether cells keep the apostrophe by which a spreadsheet shows a formula as text. */
+  readonly keepsMarks?: boolean | undefined;
 }
 
 /** A chunk of a table: the rows that arrived together. */
@@ -43,7 +45,7 @@ export const maxRowBytes = 1024 * 1024;
  */
 export async function* readTable(
   chunks: AsyncIterable<Uint8Array>,
-  { name, encoding, delimiter, quotes = 'double', isHeading }: TableOptions,
+  { name, encoding, delimiter, quotes = 'double', isHeading, keepsMarks = false }: TableOptions,
 ): AsyncGenerator<TablePart> {
   const isQuoted = quotes === 'double';
   const detected = await detectHeader(asUtf8(chunks, name, encoding), { delimiter, isHeading, isQuoted });
@@ -72,7 +74,7 @@ export async function* readTable(
       throw refused(failure, name, { lines: detected.lines, row: detected.rows + parser.info.records + 1 });
     const rows = arrived;
     arrived = [];
-    for (const cells of rows)
+    for (const cells of keepsMarks ? [] : rows)
       for (let at = 0; at < cells.length; at += 1) cells[at] = unescapeFormula(cells[at] ?? '');
     if (!headings) {
       const first = rows.shift();

@@ -393,6 +393,10 @@ export async function differsLines(context: Context, decided: DecidedRows): Prom
       lines.push(`  ${earlierRow(decided, one, shown)}${found === '' ? '' : `: ${found}`}`);
     }
     if (count > maxListed) lines.push(`  and ${countText(count - maxListed)} more`);
+    if (why === 'differs')
+      lines.push(
+        '  such an order stands; once it is cancelled, or all of it returned, --again orders the row as it is now',
+      );
   }
   return lines;
 }

@@ -1,6 +1,7 @@
 import type { Plan, PlanCounts, PlanTotal } from '../../api/schemas/plan-file.ts';
 import { countText } from '../../format/counts.ts';
 import { formatMoney } from '../../format/money.ts';
+import { referenceKey } from '../../orders/needs/reference.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
@@ -11,13 +12,21 @@ import { gateFor } from '../../spending/policy-gate.ts';
 import { rowsText } from '../check/row-sample.ts';
 import { rangesText } from './file.ts';
 import { type ReviewKind, reviewKinds, type ShownRow } from './shown-rows.ts';
-import { totalsText } from './totals.ts';
+import { maxReported, totalsText } from './totals.ts';
 
 /** Maximum length of the row ranges in a line, characters. */
 const maxLength = 60;
 
-/** Summarizes a plan in lines for display. @param rows from `shownRows`. Pure. */
-export function summaryLines(path: string, plan: Plan, rows: readonly ShownRow[]): string[] {
+/**
+ * Summarizes a plan in lines for display. Pure.
+ * @param rows from `shownRows`. @param approve is the command that approves it, if that has been asked for.
+ */
+export function summaryLines(
+  path: string,
+  plan: Plan,
+  rows: readonly ShownRow[],
+  approve?: string,
+): string[] {
   const { file, orders, created_at: made, expires_at: until } = plan;
   const leftOut =
     file.left_out === 0
@@ -29,7 +38,8 @@ export function summaryLines(path: string, plan: Plan, rows: readonly ShownRow[]
     ...(plan.priced_at === null ? [] : [priceLine(rows.filter(isShownNew))]),
     ...totalLines(plan.totals),
     ...placedLine(rows),
-    ...(plan.policy ? verdictLines(plan.policy) : []),
+    ...(plan.policy ? verdictLines(plan.policy, approve !== undefined) : []),
+    ...(approve === undefined ? [] : [`approve: ${approve}`]),
     ...reviewLines(rows),
   ];
 }
@@ -93,11 +103,17 @@ function priceLine(rows: readonly ShownRow[]): string {
   return `prices today: ${formatMoney(sum)} for ${ordersText(priced.length)}${rest}`;
 }
 
-/** Skips totals that have a single group, because they only repeat the sum. The totals by retailer are always shown. */
+/**
+ * Skips totals that have a single group, because they only repeat the sum, and those by what names each order. The totals
+ * by retailer are always shown.
+ */
 function totalLines(totals: readonly PlanTotal[]): string[] {
   return [...new Set(totals.map(({ by }) => by))].flatMap((by) => {
     const group = totals.filter((total) => total.by === by);
-    if (by === 'day' || (group.length === 1 && by !== 'retailer')) return [];
+    const namesEach =
+      by === `metadata.${referenceKey}` ||
+      (by !== 'retailer' && group.length > maxReported && group.every(({ orders }) => orders === 1));
+    if (by === 'day' || namesEach || (group.length === 1 && by !== 'retailer')) return [];
     return [totalsText(by, group)];
   });
 }

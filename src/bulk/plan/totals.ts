@@ -67,7 +67,7 @@ export function sellersOf(order: object, products: ReadonlyMap<string, PlanProdu
 }
 
 /** Maximum groups shown per total. */
-const maxReported = 5;
+export const maxReported = 5;
 
 /**
  * Formats `by retailer: shop.example 40 ($2,000.00), other.example 3 ($150.00), and 2 more`. @param group lists the

@@ -40,7 +40,8 @@ export async function* inFlight<T, R>(
   let failure: { readonly error: unknown } | undefined;
   let hasMore = true;
   try {
-    while (hasMore || running.size > 0) {
+    // The last items may end while the caller is at work on an earlier result.
+    while (hasMore || running.size > 0 || results.length > 0) {
       while (hasMore && !failure && running.size < window.size) {
         const { value, done } = await items.next();
         if (done) hasMore = false;

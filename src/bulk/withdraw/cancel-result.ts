@@ -6,6 +6,7 @@ import { ErrandError, exitCodes } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { whereFlags } from '../../run/context-flags.ts';
+import { readRetailers } from '../../spending/report/read.ts';
 import { rowsText } from '../check/row-sample.ts';
 import { readReport } from '../report/read.ts';
 import { isInDoubt, type KnownUpload, type NamedBatches, unsentLines } from '../upload/named.ts';
@@ -18,7 +19,7 @@ import {
   cancelTally,
   outcomeTexts,
 } from './cancel-rows.ts';
-import { type RowSelection, selectedRows } from './row-selection.ts';
+import { type RowSelection, rowsOfRetailers, selectedRows } from './row-selection.ts';
 
 /** Options of the commands that cancel what was ordered. */
 export const cancelOptions = {
@@ -52,17 +53,21 @@ export async function cancelBatches(
   {
     name,
     selection,
+    only,
     ...asked
   }: Pick<Asked, 'again' | 'yes' | 'returns' | 'force'> & {
     /** What messages call them. */
     readonly name: string;
     /** Which rows; all if undefined. */
     readonly selection?: RowSelection | undefined;
+    /** Retailers, by name or host, whose rows alone are meant. */
+    readonly only?: readonly string[] | undefined;
   },
 ): Promise<ListResult<CancelledRow>> {
   const { rows } = await readReport(context, named);
   const sent = rows.filter(({ row, rowStatus }) => row !== undefined || rowStatus !== 'waiting');
-  const selected = selectedRows(sent, selection);
+  const among = selectedRows(sent, selection);
+  const selected = only ? rowsOfRetailers(among, only, await readRetailers(await context.client())) : among;
   return cancelResult(context, {
     orders: selected.map(cancellableRow),
     uploads: named.uploads,

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { numberIn, objectsIn } from '../../api/json.ts';
 import type { Output } from '../../api/outputs/index.ts';
+import { countText } from '../../format/counts.ts';
+import { formatMoney } from '../../format/money.ts';
 import { plainText } from '../../format/path.ts';
 import type { Client } from '../../http/client.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
@@ -21,6 +23,8 @@ import { intentOf } from '../../orders/submit/intent.ts';
 import { Deadline } from '../../platform/clock.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { chargeOf } from '../../spending/price-of-order.ts';
+import { rowsText } from '../check/row-sample.ts';
 import { inFlight } from '../upload/concurrency-limiter.ts';
 import { eachInOrder, OutcomeTally } from './each-in-order.ts';
 import type { ReturnRow, RowProblem } from './return-file.ts';
@@ -37,6 +41,8 @@ export interface PlannedReturn {
   readonly body: ReturnBody;
   /** Whether the service has it already. */
   readonly isThere: boolean;
+  /** What the order was charged; undefined if the service does not say. */
+  readonly charge: ReturnType<typeof chargeOf>;
 }
 
 /** Problems that are the row's own: the others end the command. */
@@ -63,6 +69,28 @@ export async function planReturns(
     planned,
     problems: [...results.flatMap((one) => ('text' in one ? one : [])), ...repeated(planned)],
   };
+}
+
+/**
+ * What is to be returned: `12 rows, 15 units to return, of orders charged $345.12; 2 requested before`. Without the
+ * amount where an order does not show it, or was charged in another currency.
+ */
+export function returnsText(planned: readonly PlannedReturn[]): string {
+  const units = planned.reduce(
+    (sum, { body }) => sum + body.items.reduce((all, { quantity }) => all + quantity, 0),
+    0,
+  );
+  const charges = [...new Map(planned.map(({ body, charge }) => [body.order_id, charge])).values()];
+  const cents = charges.reduce<number | undefined>(
+    (sum, charge) => (charge?.currency === 'USD' && sum !== undefined ? sum + charge.cents : undefined),
+    0,
+  );
+  const there = planned.filter(({ isThere }) => isThere).length;
+  const [amount, before] = [
+    cents === undefined ? '' : `, of orders charged ${formatMoney(cents)}`,
+    there === 0 ? '' : `; ${countText(there)} requested before`,
+  ];
+  return `${rowsText(planned.length)}, ${units === 1 ? '1 unit' : `${countText(units)} units`} to return${amount}${before}`;
 }
 
 /** Two rows for the same line would be one return or two: only the user knows. */
@@ -101,7 +129,7 @@ async function planRow(client: Client, row: ReturnRow): Promise<PlannedReturn | 
     const earlier = await returnsOfOrder(client, id);
     const isThere = earlier.some((one) => isSameReturn(body, one));
     const short = isThere ? undefined : shortOf(items, bought, earlier);
-    return short === undefined ? { row, body, isThere } : wrong(short);
+    return short === undefined ? { row, body, isThere, charge: chargeOf(order) } : wrong(short);
   } catch (error) {
     if (!(error instanceof ErrandError) || !ownProblems.has(error.category)) throw error;
     return wrong(error.message);
@@ -126,6 +154,9 @@ function shortOf(
   return undefined;
 }
 
+/** How the problem of a row begins whose reference no order has. */
+export const unknownReference = 'no order has the reference';
+
 /** The order of a reference that can be returned. An order that failed or was cancelled is none. */
 async function orderNamed(client: Client, { number: row, order }: ReturnRow): Promise<string | RowProblem> {
   if ('id' in order) return order.id;
@@ -144,7 +175,7 @@ async function orderNamed(client: Client, { number: row, order }: ReturnRow): Pr
     row,
     text: first
       ? `reference ${name} names order ${first.order.id}, which is ${plainText(first.order.status)}: there is nothing to return`
-      : `no order has the reference ${name}`,
+      : `${unknownReference} ${name}`,
   };
 }
 

@@ -1,4 +1,7 @@
+import { isRetailer } from '../../journal/summed-limit.ts';
 import { UsageError } from '../../platform/errors.ts';
+import { hostOf } from '../../spending/policy/policy.ts';
+import type { RetailerNames } from '../../spending/report/read.ts';
 
 /** Rows by their numbers in the file. */
 export interface RowSelection {
@@ -44,3 +47,27 @@ export function selectedRows<T extends { readonly number: number | undefined }>(
   }
   return rows.filter((row) => selection.ranges.some((range) => has(row, range)));
 }
+
+/**
+ * The rows that order from some retailers, given by name or host.
+ * @throws UsageError for a retailer that no row orders from.
+ */
+export function rowsOfRetailers<T extends { readonly urls: readonly string[] }>(
+  rows: readonly T[],
+  only: readonly string[],
+  nameOf: RetailerNames,
+): readonly T[] {
+  const namesOf = ({ urls }: T): string[] => urls.flatMap((url) => [nameOf(url), hostOf(url)]);
+  const names = only.map((name) => name.trim().toLowerCase());
+  for (const name of names) {
+    if (rows.some((row) => isRetailer(name, namesOf(row)))) continue;
+    const known = [...new Set(rows.flatMap(({ urls }) => urls.map(nameOf)))].sort();
+    throw new UsageError(
+      `--only: no row orders from "${name}"; the retailers are ${known.slice(0, maxNamed).join(', ')}`,
+    );
+  }
+  return rows.filter((row) => names.some((name) => isRetailer(name, namesOf(row))));
+}
+
+/** Maximum number of retailers that an error names. */
+const maxNamed = 20;

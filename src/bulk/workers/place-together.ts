@@ -163,8 +163,8 @@ export async function untilPlaced(context: Context, words: readonly string[]): P
   const { account, mac } = await context.sender();
   const owner = { baseUrl: settings.baseUrl.value, account };
   // Opening the journal creates the tables.
-  await context.journal();
-  const queue = new JobQueue(settings.database, signal, mac);
+  const { databaseId: database } = (await context.journal()).reservations.policies;
+  const queue = new JobQueue(settings.database, signal, { mac, database });
   try {
     for (const name of names) {
       const { own } = await queue.enter(owner, name);

@@ -75,8 +75,8 @@ export async function distributeUpload(
   const file = source && { name: source.name, sha256: await sha256Of(source) };
   const name = given.name === undefined ? undefined : checkUploadName(given.name);
   // Opening the journal creates the tables.
-  await context.journal();
-  const queue = new JobQueue(address, context.signal, mac);
+  const { databaseId: database } = (await context.journal()).reservations.policies;
+  const queue = new JobQueue(address, context.signal, { mac, database });
   const budget = new RequestBudget(address, owner, context.signal);
   const pace = new SharedPace(budget, context.clock);
   const coming = { owner, keyMasked, name, file, flags: given };

@@ -1,7 +1,7 @@
 import { countText } from '../../format/counts.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { Archive, checkSize, damaged } from './archive.ts';
-import { type SheetFacts, Workbook } from './workbook.ts';
+import { type SheetFacts, sheetNames, Workbook } from './workbook.ts';
 
 /** Whether a file begins as a workbook does. @throws UsageError for one of a kind that is not read. */
 export function isWorkbook(beginning: Uint8Array, name: string): boolean {
@@ -59,20 +59,22 @@ async function whole(chunks: AsyncIterable<Uint8Array>, name: string): Promise<B
 }
 
 const csvCell = (text: string): string =>
-  /^[\w .@/:#-]*$/.test(text) && text.trim() === text ? text : `"${text.replaceAll('"', '""')}"`;
+  text === '' || (/^[\w .@/:#-]*$/.test(text) && text.trim() === text)
+    ? text
+    : `"${text.replaceAll('"', '""')}"`;
 
 function noteLines(
   { sheets }: Workbook,
   chosen: string,
   { formulas, hiddenRows, merged }: SheetFacts,
 ): string[] {
-  const others = sheets.filter(({ name }) => name !== chosen).map(({ name }) => JSON.stringify(name));
+  const others = sheets.filter(({ name }) => name !== chosen);
   const several = (count: number, one: string): string =>
     count === 1 ? `1 ${one}` : `${countText(count)} ${one}s`;
   return [
     ...(others.length === 0
       ? []
-      : [`sheet ${JSON.stringify(chosen)} is read; not ${others.join(', ')} (--sheet NAME)`]),
+      : [`sheet ${JSON.stringify(chosen)} is read; not ${sheetNames(others)} (--sheet NAME)`]),
     ...(hiddenRows === 0 ? [] : [`hidden rows are read like the others: ${countText(hiddenRows)} of them`]),
     ...(merged.length === 0
       ? []

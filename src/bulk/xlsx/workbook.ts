@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { countText } from '../../format/counts.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { type Archive, damaged } from './archive.ts';
 import { formatOf, type NumberFormat, numberText } from './number-format.ts';
@@ -29,6 +30,8 @@ export interface SheetFacts {
 /** The largest sheet that a spreadsheet can hold. */
 const maxRows = 1_048_576;
 const maxColumns = 16_384;
+/** How many empty cells may stand before the others, in all rows together: each takes time, and none takes bytes. */
+const maxGaps = 40_000_000;
 /** Maximum length of all shared texts, in UTF-16 units. */
 const maxSharedText = 256 * 1024 * 1024;
 
@@ -138,7 +141,7 @@ export class Workbook {
         ? visible[0]
         : this.sheets.find((one) => one.name.trim().toLowerCase() === name.trim().toLowerCase());
     if (found && this.#archive.has(found.part)) return found;
-    const names = this.sheets.map((one) => JSON.stringify(one.name)).join(', ') || 'none';
+    const names = sheetNames(this.sheets) || 'none';
     throw new UsageError(
       name === undefined
         ? `${this.#file} has no sheet that is shown`
@@ -159,6 +162,16 @@ export class Workbook {
     for await (const _ of readXml(this.#archive, sheet.part, reader, this.#file)) yield* done.splice(0);
     yield* done;
   }
+}
+
+/** Maximum number of sheets that a message names. */
+const maxNamed = 20;
+
+/** Names of sheets for a message. */
+export function sheetNames(sheets: readonly Pick<Sheet, 'name'>[]): string {
+  const names = sheets.slice(0, maxNamed).map(({ name }) => JSON.stringify(name));
+  const more = sheets.length - names.length;
+  return `${names.join(', ')}${more > 0 ? ` and ${countText(more)} more` : ''}`;
 }
 
 /** Collects the text of `<t>`, without phonetic readings. */
@@ -210,6 +223,7 @@ class RowReader implements XmlReader {
   #value: string | undefined;
   #hasFormula = false;
   #isValue = false;
+  #gaps = 0;
 
   constructor(facts: SheetFacts, to: Cells) {
     this.#facts = facts;
@@ -283,6 +297,13 @@ class RowReader implements XmlReader {
     }
     const text = type === 'inlineStr' ? inline : this.#textOf(type, style, this.#value ?? '');
     if (text === '') return;
+    if (text.includes('\0'))
+      throw new UsageError(`${this.#to.file}: cell ${this.#name} holds a NUL character`, {
+        hint: 'Clear it in the spreadsheet.',
+      });
+    this.#gaps += this.#column - this.#cells.length;
+    if (this.#gaps > maxGaps)
+      throw damaged(this.#to.file, `its cells lie too far apart, as ${this.#name} does`);
     while (this.#cells.length < this.#column) this.#cells.push('');
     this.#cells.push(text);
   }

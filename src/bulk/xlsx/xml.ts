@@ -8,9 +8,14 @@ export interface XmlReader {
   text?(text: string): void;
 }
 
+/** How deep elements may nest, and how long a text or a tag may be; spreadsheets stay far below both. */
+const maxDepth = 100;
+const maxPiece = 4 * 1024 * 1024;
+
 /**
  * Reads a part of a workbook. After each chunk yields to the caller, who takes what has come.
- * @throws UsageError for XML that is not well-formed, or that declares a document type: entities are never expanded.
+ * @throws UsageError for XML that is not well-formed, that nests or has texts beyond what a spreadsheet writes, or that
+ * declares a document type: entities are never expanded.
  */
 export async function* readXml(
   archive: Archive,
@@ -23,14 +28,28 @@ export async function* readXml(
   const fail = (why: string): never => {
     throw damaged(file, `${part}: ${why}`);
   };
+  let depth = 0;
+  // Length of what the parser has taken since it last gave something out. It holds that much.
+  let held = 0;
   parser.on('error', ({ message }) => fail(message));
   parser.on('doctype', () => fail('it declares a document type, which no spreadsheet writes'));
-  parser.on('opentag', ({ name, attributes }) => reader.open?.(plain(name), attributes));
-  parser.on('closetag', ({ name }) => reader.close?.(plain(name)));
+  parser.on('opentag', ({ name, attributes }) => {
+    depth += 1;
+    held = 0;
+    if (depth > maxDepth) fail('its elements nest deeper than any spreadsheet writes them');
+    reader.open?.(plain(name), attributes);
+  });
+  parser.on('closetag', ({ name }) => {
+    depth -= 1;
+    held = 0;
+    reader.close?.(plain(name));
+  });
   parser.on('text', (text) => reader.text?.(text));
   parser.on('cdata', (text) => reader.text?.(text));
   for await (const text of archive.text(part)) {
+    held += text.length;
     parser.write(text);
+    if (held > maxPiece) fail('a text or a tag in it is longer than any spreadsheet writes it');
     yield;
   }
   parser.close();

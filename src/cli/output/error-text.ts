@@ -140,10 +140,15 @@ function plainLines(details: unknown): string[] {
   });
 }
 
-/** Formats an entry of a validation body (`loc`, `msg`), or of a list of parts that failed: location, then problem. */
+/**
+ * Formats an entry of a validation body (`loc`, `msg`), or of a list of parts or rows of a file that failed: location, then
+ * problem.
+ */
 function fault(entry: unknown, key?: string): string | undefined {
   if (!isRecord(entry)) return undefined;
   if (key === 'line_rejections') return rejectionText(readRejectedLine(entry)) || undefined;
+  if (typeof entry.row === 'number' && typeof entry.text === 'string')
+    return `row ${entry.row}: ${entry.text}`;
   const { loc, field, url, item_id, msg, message } = entry;
   const what = msg ?? message;
   if (typeof what !== 'string') return undefined;

@@ -32,6 +32,7 @@ export const list = defineCommand({
     async function shownHere() {
       if (!journalExists(context.settings)) return [];
       const approvals = await (await context.journal()).reservations.approvals();
+      for (const line of approvals.problems()) context.note(`warning: ${line}`);
       const policy = await policyToShow(context);
       return Promise.all(approvals.list().map((one) => shownApproval(context, approvals, one, policy)));
     }

@@ -48,7 +48,8 @@ export const verify = defineCommand({
       throw new UsageError(
         '--head takes a hash as `errand audit head -o id` prints it: 64 hexadecimal digits',
       );
-    const check = new ChainCheck(head, await context.sender());
+    const database = file === undefined ? (await context.journal()).audit.databaseId : undefined;
+    const check = new ChainCheck(head, await context.sender(), database);
     if (file === undefined) await walk(context, check);
     else await walkFile(context, check, file);
     const beside =

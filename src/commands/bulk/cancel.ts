@@ -17,11 +17,18 @@ export const cancel = defineCommand({
       placeholder: 'numbers',
       description: 'only these rows, as a spreadsheet numbers them: 12-20,31',
     },
+    only: {
+      kind: 'list',
+      placeholder: 'retailer',
+      completes: 'retailers',
+      description: 'only orders from these retailers, by name or host',
+    },
     ...cancelOptions,
   },
   examples: [
     { command: 'errand bulk cancel december', note: 'all that is still pending' },
     { command: 'errand bulk cancel december --rows 12-20', note: 'some rows of the file' },
+    { command: 'errand bulk cancel december --only harborgoods', note: 'the orders from one retailer' },
     { command: 'errand bulk cancel december --dry-run', note: 'what would be cancelled, with its ceilings' },
     {
       command: 'errand bulk cancel december --returns late.csv --force',
@@ -29,7 +36,7 @@ export const cancel = defineCommand({
     },
   ],
   output: { list: 'CancelledRow' },
-  operations: ['bulk.get', 'order.list', 'order.cancel', 'order.get', 'wallet.get'],
+  operations: ['bulk.get', 'order.list', 'order.cancel', 'order.get', 'wallet.get', 'retailer.list'],
   exitCodes: {
     5: 'no order could be cancelled: all are too late, not ordered yet, or made by another command',
     7: 'some orders were cancelled, and others were not',
@@ -37,13 +44,13 @@ export const cancel = defineCommand({
     130: 'the question was answered with no, and nothing was cancelled; or Ctrl-C',
   },
   related: ['undo', 'order cancel', 'bulk return', 'bulk report'],
-  async run(context, { ids, rows: given, yes = false, returns, force = false }) {
+  async run(context, { ids, rows: given, only, yes = false, returns, force = false }) {
     const selection = given === undefined ? undefined : parseRows(given);
     const named = await namedBatches(context, ids);
     return cancelBatches(context, named, {
       name: named.words.join(', '),
       again: `errand bulk cancel ${named.words.map(shellWord).join(' ')}${whereFlags(context)}`,
-      ...{ selection, yes, returns, force },
+      ...{ selection, only, yes, returns, force },
     });
   },
 });

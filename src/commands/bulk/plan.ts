@@ -90,9 +90,8 @@ export const plan = defineCommand({
         id: 'row',
         empty: 'no row needs a look',
         hints: () => [
-          ...summaryLines(out, made, rows),
+          ...summaryLines(out, made, rows, approve),
           ...differing,
-          ...(approve === undefined ? [] : [`approve: ${approve}`]),
           ...applyLines(context, out, made),
         ],
         exitCode: () => exitCodeOf(made, differing.length > 0),

@@ -7,11 +7,12 @@ import {
   planReturns,
   type ReturnedRow,
   requestReturns,
+  returnsText,
   returnTally,
   returnTexts,
+  unknownReference,
 } from '../../bulk/withdraw/return-rows.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { countText } from '../../format/counts.ts';
 import type { Column } from '../../format/result.ts';
 import { readyToSend } from '../../orders/submit/submit.ts';
 import { ErrandError } from '../../platform/errors.ts';
@@ -82,13 +83,10 @@ export const returnFile = defineCommand({
         context.note(`${source.name}: columns that are not used: ${read.unused.join(', ')}`);
       if (read.problems.length > 0) throw invalid(source.name, read.problems);
       const { planned, problems } = await planReturns(context, read.rows);
-      if (problems.length > 0) throw invalid(source.name, problems);
-      const units = planned.reduce(
-        (sum, { body }) => sum + body.items.reduce((all, { quantity }) => all + quantity, 0),
-        0,
-      );
+      if (problems.length > 0)
+        throw invalid(source.name, problems, namespace === '' && problems.some(isUnknown));
       const there = planned.filter(({ isThere }) => isThere).length;
-      const what = `${source.name}: ${rowsText(planned.length)}, ${units === 1 ? '1 unit' : `${countText(units)} units`} to return${there === 0 ? '' : `; ${countText(there)} requested before`}`;
+      const what = `${source.name}: ${returnsText(planned)}`;
       if (context.previewsRequests) context.note(what);
       else if (!yes && context.interactive.yes && there < planned.length) {
         context.note(what);
@@ -125,16 +123,18 @@ export const returnFile = defineCommand({
   },
 });
 
-/** Maximum number of rows that a message lists. */
-const maxListed = 20;
+const isUnknown = ({ text }: RowProblem): boolean => text.startsWith(unknownReference);
 
-function invalid(file: string, problems: readonly RowProblem[]): ErrandError {
+function invalid(file: string, problems: readonly RowProblem[], isUnnamed = false): ErrandError {
   const sorted = [...problems].sort((one, other) => one.row - other.row);
-  const listed = sorted.slice(0, maxListed).map(({ row, text }) => `row ${row}: ${text}`);
-  const more = problems.length - listed.length;
   return new ErrandError(
     'ended_badly',
-    `${file}: ${rowsText(problems.length)} cannot be returned so; nothing was requested\n  ${[...listed, ...(more > 0 ? [`and ${countText(more)} more`] : [])].join('\n  ')}`,
-    { outcome: 'not_sent', code: 'validation_error', details: { rows: sorted } },
+    `${file}: ${rowsText(problems.length)} cannot be returned so; nothing was requested`,
+    {
+      ...{ outcome: 'not_sent', code: 'validation_error', details: { rows: sorted } },
+      ...(isUnnamed && {
+        hint: 'Where the orders were placed with a namespace, give it, too: --namespace NAME.',
+      }),
+    },
   );
 }

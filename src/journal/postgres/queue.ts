@@ -24,19 +24,25 @@ const isLive = (worker: string): string =>
  * and the results. A worker keeps its chunks while its heartbeats continue, by the database's clock. After that, other
  * workers take them.
  */
+interface Signing {
+  readonly mac?: Mac | undefined;
+  /** Identity of the database, so that what is signed for another one is not placed from this one. */
+  readonly database: string;
+}
+
 export class JobQueue {
   readonly worker = newId();
   readonly #connection: RetryingConnection;
   readonly #heartbeat: Heartbeat;
-  readonly #mac: Mac | undefined;
+  readonly #signing: Signing;
 
   /**
    * @param signal stops retries when the database is unreachable.
-   * @param mac signs what is queued. What it has not signed is never placed, since anyone who can write to the database
-   * could have queued it.
+   * @param signing signs what is queued. What it has not signed is never placed, since anyone who can write to the
+   * database could have queued it.
    */
-  constructor(address: DatabaseAddress, signal: AbortSignal, mac?: Mac) {
-    this.#mac = mac;
+  constructor(address: DatabaseAddress, signal: AbortSignal, signing: Signing = { database: '' }) {
+    this.#signing = signing;
     this.#connection = new RetryingConnection(address, signal);
     this.#heartbeat = new Heartbeat(address, this.worker);
   }
@@ -296,13 +302,20 @@ export class JobQueue {
 
   /** Signs what is written at a place of a job. The code comes last, since keys are searched for at the beginning. */
   #signed(what: 'job' | 'chunk' | 'result', at: Place, value: JsonObject): JsonObject {
-    return this.#mac ? { ...value, mac: macOf(this.#mac, what, { at, value }) } : value;
+    const { mac, database } = this.#signing;
+    return mac ? { ...value, mac: macOf(mac, what, { at, value, database }) } : value;
   }
 
-  /** Reads what is written at a place. @throws ErrandError conflict if it is not signed, or of another place. */
+  /**
+   * Reads what is written at a place. What an earlier version signed names no database.
+   * @throws ErrandError conflict if it is not signed, or of another place.
+   */
   #read(what: 'job' | 'chunk' | 'result', at: Place, stored: unknown): JsonObject {
-    const { mac, ...value } = objectOf(stored);
-    if (this.#mac && !isMacOf(mac, this.#mac, what, { at, value })) throw unsigned(at.name);
+    const { mac: code, ...value } = objectOf(stored);
+    const { mac, database } = this.#signing;
+    const isSigned =
+      !mac || [{ database }, {}].some((named) => isMacOf(code, mac, what, { at, value, ...named }));
+    if (!isSigned) throw unsigned(at.name);
     return value;
   }
 

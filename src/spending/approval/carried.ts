@@ -1,6 +1,6 @@
-import { isObject, own } from '../../api/json.ts';
+import { own } from '../../api/json.ts';
 import { canonicalJson } from '../../format/canonical.ts';
-import type { Approval, ApprovalRequest } from '../../journal/approval-row.ts';
+import { type Approval, type ApprovalRequest, isRequest } from '../../journal/approval-row.ts';
 import type { Approvals } from '../../journal/approvals.ts';
 import { ErrandError, type ErrorFacts, UsageError } from '../../platform/errors.ts';
 import type { OrderContext } from '../../run/order-context.ts';
@@ -74,38 +74,6 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-const texts = ['service', 'account', 'profile', 'operation', 'terms', 'asked_by'] as const;
-const times = ['asked_at', 'expires_at'] as const;
-const maxTextLength = 4096;
-
-const isText = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= maxTextLength;
-const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
-
-/** Whether untrusted input has the form of a request. Only its signature proves that the request is genuine. */
-function isRequest(value: unknown): value is ApprovalRequest {
-  if (!isObject(value)) return false;
-  const { id, subject, total_cents: total, parts, summary, rules } = value;
-  return (
-    value.errand_approval === 1 &&
-    typeof id === 'string' &&
-    /^[0-9a-f]{12}$/.test(id) &&
-    ['order', 'upload', 'plan'].some((one) => one === subject) &&
-    texts.every((name) => isText(value[name])) &&
-    times.every((name) => isText(value[name]) && !Number.isNaN(Date.parse(String(value[name])))) &&
-    typeof value.is_rehearsal === 'boolean' &&
-    typeof total === 'number' &&
-    Number.isSafeInteger(total) &&
-    isObject(parts) &&
-    Object.values(parts).every(isText) &&
-    isObject(summary) &&
-    Array.isArray(rules) &&
-    rules.every(isText) &&
-    isTextOrNull(value.key) &&
-    isTextOrNull(value.override)
-  );
 }
 
 interface SignedRequest {

@@ -166,6 +166,7 @@ export class GateApprovals {
     const now = this.#context.clock.now();
     const { actor } = (await this.#context.origin())();
     const subject = this.#subject();
+    const { databaseId: database } = (await this.#context.journal()).audit;
     return {
       errand_approval: 1,
       id: randomBytes(6).toString('hex'),
@@ -176,6 +177,7 @@ export class GateApprovals {
       asked_by: actor,
       asked_at: new Date(now).toISOString(),
       expires_at: new Date(now + lifetimeOf(subject, this.#policy.approvalMs)).toISOString(),
+      ...(database !== undefined && { database }),
     };
   }
 

@@ -1,5 +1,6 @@
 import { isObject, numberIn, objectsIn, textIn } from '../../api/json.ts';
 import type { Output } from '../../api/outputs/index.ts';
+import { countText } from '../../format/counts.ts';
 import { formatMoney } from '../../format/money.ts';
 import type { Approval, ApprovalRequest } from '../../journal/approval-row.ts';
 import type { Approvals } from '../../journal/approvals.ts';
@@ -118,7 +119,7 @@ const withoutPlace = ({ city: _, country: _country, ...summary }: ApprovalReques
 
 /** One line per product, then the destination, then the remaining fields. */
 export function summaryLines(summary: ApprovalRequest['summary']): string[] {
-  const { products: _, city, country, ...more } = summary;
+  const { products: _, city, country, needs, more_needs: others, ...more } = summary;
   const lines = objectsIn(summary, 'products').map((line) => {
     const { url, quantity: _quantity, ...options } = line;
     const given = Object.keys(options).length === 0 ? '' : `  ${JSON.stringify(options)}`;
@@ -133,6 +134,9 @@ export function summaryLines(summary: ApprovalRequest['summary']): string[] {
         ? `${spoken(name.slice(0, -'_cents'.length))}: ${formatMoney(value)}`
         : `${spoken(name)}: ${plain(value)}`,
     ),
+    ...(Array.isArray(needs)
+      ? [`needs: ${plain(needs)}${typeof others === 'number' ? `, and ${countText(others)} more` : ''}`]
+      : []),
   ];
 }
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Approval, type ApprovalRequest, signedText } from '../../journal/approval-row.ts';
+import { type Approval, type ApprovalRequest, isOfDatabase, signedText } from '../../journal/approval-row.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import { forwardLines } from '../../platform/process.ts';
 import { findProgram } from '../../platform/programs.ts';
@@ -155,6 +155,11 @@ export async function signedBy(
   request: ApprovalRequest,
   signature: string,
 ): Promise<Signed> {
+  const { databaseId } = (await context.journal()).audit;
+  if (!isOfDatabase(request, databaseId))
+    return {
+      problem: `was asked for in ${databaseId === undefined ? 'a shared' : 'another'} database, and counts there alone`,
+    };
   const by = signerOf(signature);
   if (by === undefined) return { problem: 'has a signature that ssh-keygen did not make' };
   const keys = readApprovers(policy).filter(({ fingerprint }) => fingerprint === by);

@@ -110,8 +110,9 @@ const maxReported = 5;
 /**
  * Formats a verdict, such as `policy: allowed; limits.per_day: $49.00 of $100.00 left for 2026-11-22`. The findings
  * that are not allowed follow. Pure.
+ * @param isAsked tells whether the approval that it needs has been asked for, which another line says.
  */
-export function verdictLines({ outcome, rules, rows, approval }: Verdict): string[] {
+export function verdictLines({ outcome, rules, rows, approval }: Verdict, isAsked = false): string[] {
   const word = outcomeWords[outcome];
   if (outcome === 'allowed') {
     const left = rules.filter(({ period }) => period !== null).map(findingText);
@@ -125,7 +126,7 @@ export function verdictLines({ outcome, rules, rows, approval }: Verdict): strin
   return [
     ...reported,
     ...(more > 0 ? [`policy: … and ${more} more`] : []),
-    ...(outcome === 'needs_approval' ? [`policy: ${approvalLine(approval)}`] : []),
+    ...(outcome === 'needs_approval' && !isAsked ? [`policy: ${approvalLine(approval)}`] : []),
   ];
 }
 

@@ -199,7 +199,7 @@ describe('one approval is one order', () => {
     const damaged = await at.create(5000);
     expect([damaged.code, damaged.stderr]).toEqual([
       1,
-      expect.stringContaining(`the approval ${id} was changed`),
+      expect.stringContaining(`approval ${id} is not as errand wrote it`),
     ]);
     expect(await at.run(['order', 'journal', 'repair'])).toMatchObject({ code: 0 });
     const listed = await at.run(['approval', 'list', '--all', '-o', 'csv', '--fields', 'id,state']);

@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { readKey } from '../../../src/config/key-command.ts';
@@ -124,6 +132,47 @@ describe.runIf(process.platform !== 'win32')('a key command', () => {
     expect((await run('wallet', '--base-url', service.baseUrl.replace('127.0.0.1', 'localhost'))).code).toBe(
       3,
     );
+    expect(runs()).toBe(0);
+  });
+
+  test.each<[what: string, name: string, mode: number]>([
+    ['its file', '.bin/vault', 0o757],
+    ...(process.getuid?.() === 0
+      ? [['its file, by a group', '.bin/vault', 0o775] satisfies [string, string, number]]
+      : []),
+    ['its folder', '.bin', 0o777],
+  ])('is not run where others may change %s', async (_, name, mode) => {
+    await set();
+    const path = at(...name.split('/'));
+    const before = statSync(path).mode;
+    // A group of its own user alone may write.
+    if (mode === 0o775) chownSync(path, process.getuid?.() ?? 0, 65_534);
+    chmodSync(path, mode);
+    const refused = await run('wallet');
+    expect(refused).toMatchObject({ code: 3, stdout: '' });
+    expect(refused.stderr).toContain(`profile work is not run: ${path} can be changed by other users`);
+    const stored = await run('auth', 'token', '--command', 'vault again');
+    expect(stored).toMatchObject({ code: 2 });
+    expect(stored.stderr).toContain(`--command: ${path} can be changed by other users`);
+    expect(runs()).toBe(0);
+    chmodSync(path, before);
+    expect((await run('wallet')).code).toBe(0);
+  });
+
+  test('is run where a folder above it lets its group write, or is shared and sticky as /tmp is', async () => {
+    await set();
+    chmodSync(at('.bin'), 0o775);
+    expect((await run('wallet')).code).toBe(0);
+    chmodSync(at('.bin'), 0o1777);
+    expect((await run('wallet')).code).toBe(0);
+  });
+
+  test.runIf(process.getuid?.() === 0)('is not run where it is the file of another user', async () => {
+    await set();
+    chownSync(at('.bin', 'vault'), 65_534, 65_534);
+    const refused = await run('wallet');
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).toContain('belongs to another user (uid 65534)');
     expect(runs()).toBe(0);
   });
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { begin } from '../../support/run.ts';
 import { errorOf, lose, type Shopping, shopping } from '../../support/shopping.ts';
 
 const headings = 'product_url,max_price,name,address_line1,city,state,postal_code,phone_number';
@@ -48,6 +49,34 @@ describe('bulk cancel', () => {
     expect(shown.stderr).toMatch(
       /^4 rows of orders: 2 cancelled before, 1 too late to cancel, 1 failed before$/m,
     );
+  });
+
+  test('cancels the orders from some retailers alone, by name or host', async () => {
+    const shop = await shopping();
+    const search = await shop.run('search', 'coffee', '--limit', '100', '-o', 'json');
+    const listings: { retailer: string; url: string }[] = JSON.parse(search.stdout);
+    const urls = ['harborgoods', 'pantryfolk'].map(
+      (name) => listings.find(({ retailer }) => retailer === name)?.url,
+    );
+    const rows = [...urls, ...urls].map(
+      (url, at) => `${url},$90.00,Ada Byron,${at + 1} Main St,Austin,TX,78701,5125550100`,
+    );
+    writeFileSync(join(shop.workspace.folder, 'orders.csv'), [headings, ...rows, ''].join('\n'));
+    expect((await shop.run('bulk', 'upload', 'orders.csv')).code).toBe(0);
+    // The service makes the orders one after another, and places none at once.
+    while ((await statuses(shop)).length < 4) shop.service.pass(100);
+    const other = await outcomes(shop, '--only', 'stallandbarrow');
+    expect([other.code, other.rows]).toEqual([2, []]);
+    expect(other.stderr).toContain(
+      '--only: no row orders from "stallandbarrow"; the retailers are harborgoods, pantryfolk',
+    );
+    const shown = await cancel(shop, '--only', 'pantryfolk', '--dry-run');
+    expect(shown.stderr).toMatch(/^2 rows of orders: 2 orders to cancel, at most \$180\.00$/m);
+    const named = await outcomes(shop, '--only', 'PantryFolk');
+    expect([named.code, named.rows]).toEqual([0, ['3,cancelled', '5,cancelled']]);
+    const byHost = await outcomes(shop, '--only', 'harborgoods.example', '--rows', '2-3');
+    expect([byHost.code, byHost.rows]).toEqual([0, ['2,cancelled']]);
+    expect(await statuses(shop)).toEqual(['cancelled', 'cancelled', 'cancelled', 'pending']);
   });
 
   test('lists what an earlier upload has ordered, leaves it, and names the upload where it cancels several', async () => {
@@ -140,5 +169,33 @@ describe('bulk cancel', () => {
     lose(shop);
     const again = await outcomes(shop);
     expect([again.code, again.rows]).toEqual([0, ['2,was_cancelled', '3,cancelled', '4,cancelled']]);
+  });
+
+  test.each([
+    ['bulk', 'cancel', 'orders'],
+    ['undo', 'orders'],
+  ])('that is killed wherever it is, and run twice at once, tells each row truly: %s', async (...line) => {
+    const shop = await shopping();
+    await uploaded(shop, ...Array.from({ length: 8 }, () => 'test-slow'));
+    shop.losses.isHurt = (path) => path.endsWith('/cancel');
+    for (const moment of ['request-came', 'work-done', 'responded'] as const) {
+      const child = begin(shop.workspace, 'errand', line);
+      const ended = new Promise((resolve) => child.once('close', resolve));
+      shop.losses.onMoment = (reached) => {
+        if (reached === moment) child.kill('SIGKILL');
+      };
+      await ended;
+    }
+    shop.losses.onMoment = () => {};
+    const run = () => shop.run(...line, '-o', 'csv', '--fields', 'row,outcome');
+    for (const { code, stdout, stderr } of await Promise.all([run(), run()])) {
+      expect(code, stderr).toBe(0);
+      const rows = stdout.trim().split('\n').slice(1);
+      expect(rows.map((row) => row.split(',')[0])).toEqual(['2', '3', '4', '5', '6', '7', '8', '9']);
+      for (const row of rows) expect(row).toMatch(/,(?:was_)?cancelled$/);
+    }
+    expect(await statuses(shop)).toEqual(Array(8).fill('cancelled'));
+    expect((await shop.run('reconcile')).code).toBe(0);
+    expect((await shop.run('audit', 'verify')).code).toBe(0);
   });
 });

@@ -138,13 +138,24 @@ describe('bulk return', () => {
     expect(await returns(shop)).toEqual([]);
   });
 
+  test('says of references that no order has that they may lack their namespace', async () => {
+    const shop = await shopping();
+    await delivered(shop, 1);
+    write(shop, 'reference,reason', 'REQ-7,damaged');
+    const refused = await giveBack(shop);
+    expect(refused.stderr).toContain('1 row cannot be returned so; nothing was requested');
+    expect(refused.stderr).toMatch(/^ {2}row 2: no order has the reference REQ-7$/m);
+    expect(refused.stderr).toContain('hint: Where the orders were placed with a namespace, give it, too');
+    expect((await giveBack(shop, '--namespace', 'north')).stderr).not.toContain('hint:');
+  });
+
   test('shows the requests with --dry-run, and sends none', async () => {
     const shop = await shopping();
     await delivered(shop, 1, 1);
     write(shop, 'reference,reason', 'REQ-1,damaged', 'REQ-2,damaged');
     const shown = await giveBack(shop, '--dry-run');
     expect([shown.code, shown.stdout.match(/"method": "POST"/g)?.length]).toEqual([0, 2]);
-    expect(shown.stderr).toMatch(/^returns\.csv: 2 rows, 2 units to return$/m);
+    expect(shown.stderr).toMatch(/^returns\.csv: 2 rows, 2 units to return, of orders charged \$\d+\.\d\d$/m);
     expect(await returns(shop)).toEqual([]);
   });
 

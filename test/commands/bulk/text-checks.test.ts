@@ -1,5 +1,7 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { errand } from '../../support/run.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
@@ -179,12 +181,119 @@ describe('--fix', () => {
 
   test('leaves all else as it was: titles, blank rows, own columns, other rows', async () => {
     write([{}, { quantity: '2.0', name: '=SUM(A1)' }, {}], 'orders.csv', 'Orders of May\n;;\n');
-    await fix();
+    // A formula is written as text, and named like the rest.
+    expect(await changes()).toEqual([
+      ['quantity', '2.0', '2'],
+      ['name', '=SUM(A1)', "'=SUM(A1)"],
+    ]);
     const [was, is] = ['orders.csv', 'fixed.csv'].map((name) =>
       readFileSync(join(workspace.folder, name), 'utf8').split('\n'),
     );
-    // A formula is written as text.
     expect(is).toEqual(was?.map((line) => line.replace(',2.0,', ',2,').replace('=SUM', "'=SUM")));
+  });
+
+  test('changes no cell that it does not name, whatever the file is', async () => {
+    const texts = [
+      '',
+      'a',
+      '2.0',
+      ' x  y ',
+      '+15125550100',
+      "'+15125550100",
+      '-5',
+      "'-5",
+      "'=1",
+      '=1+1',
+      '@a',
+      '5" pipe',
+    ];
+    const more = [
+      '&amp;',
+      'Zo\u00c3\u00ab',
+      'Germany',
+      '2134',
+      '12,50',
+      '$12.50',
+      '"',
+      "'",
+      'a\u00a0b',
+      'x\ty',
+      'b;c|d,e',
+    ];
+    const cell = fc.constantFrom(...texts, ...more);
+    const heads = [
+      'product_url',
+      'quantity',
+      'max_price',
+      'name',
+      'address_line1',
+      'city',
+      'state',
+      'postal_code',
+    ].concat(['country', 'phone_number', 'Note', 'metadata.x', 'Balance']);
+    const file = fc.record({
+      rows: fc.array(fc.array(cell, { minLength: 1, maxLength: heads.length }), {
+        minLength: 1,
+        maxLength: 5,
+      }),
+      delimiter: fc.constantFrom(',', ';', '\t'),
+      quotes: fc.constantFrom('double', 'none'),
+      locale: fc.constantFrom('de', 'en', undefined),
+    });
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(file, async ({ rows, delimiter, quotes, locale }) => {
+        const isQuoted = quotes === 'double';
+        const clean = rows.map((cells) =>
+          isQuoted ? cells : cells.map((text) => text.replaceAll(/[",;\t]/g, delimiter === '\t' ? '"' : '_')),
+        );
+        const written = [heads, ...clean].map((cells) =>
+          cells.map((text) => (isQuoted ? `"${text.replaceAll('"', '""')}"` : text)).join(delimiter),
+        );
+        run += 1;
+        const [from, to] = [`from-${run}.csv`, `to-${run}.csv`];
+        writeFileSync(join(workspace.folder, from), `${written.join('\n')}\n`);
+        const delimiters = { ',': 'comma', ';': 'semicolon', '\t': 'tab' } as const;
+        const { stdout, stderr } = await errand(workspace, [
+          ...['bulk', 'validate', from, '--fix', to, '-o', 'json', '--quotes', quotes],
+          ...['--delimiter', delimiters[delimiter as keyof typeof delimiters]],
+          ...(locale === undefined ? [] : ['--locale', locale]),
+        ]);
+        if (!existsSync(join(workspace.folder, to))) return;
+        const read = (name: string): string[][] =>
+          parse(readFileSync(join(workspace.folder, name)), {
+            ...{ delimiter, relax_column_count: true, bom: true, skip_empty_lines: false },
+            quote: isQuoted ? '"' : null,
+          });
+        const [was, is] = [read(from), read(to)];
+        const named: { row: number; column: string; is: string }[] = JSON.parse(stdout);
+        expect(is.length, stderr).toBe(was.length);
+        for (const [at, cells] of was.entries())
+          for (const [column, text] of cells.entries()) {
+            if (is[at]?.[column] === text) continue;
+            const change = named.find((one) => one.row === at + 1 && one.column === heads[column]);
+            expect([at + 1, heads[column], is[at]?.[column]]).toEqual([
+              change?.row,
+              change?.column,
+              change?.is,
+            ]);
+          }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('is read with the map that the file was read with: its encoding, locale and quotes', async () => {
+    const line = `${url};1,0;12,50;Zo\u00eb Gro\u00df;1 Main St;;Austin;TX;78701;US;5125550100;a`;
+    const text = `${headings.replaceAll(',', ';')}\n${line}\n`;
+    writeFileSync(join(workspace.folder, 'orders.csv'), Buffer.from(text, 'latin1'));
+    expect(await changes('--encoding', 'latin1', '--locale', 'de', '--save-map', 'theirs')).toEqual([
+      ['quantity', '1,0', '1'],
+      ['max_price', '12,50', '$12.50'],
+    ]);
+    const again = await errand(workspace, ['bulk', 'validate', 'fixed.csv', '--use-map', 'theirs']);
+    expect(again.stderr).toContain('nothing is wrong');
+    expect(again.stderr).toContain('at most $13.50');
   });
 
   test('never writes over a file', async () => {
@@ -232,7 +341,7 @@ describe('of the files that shops and spreadsheets wrote', () => {
   });
 
   test.each([
-    ['05-excel-eaten.csv', 5, '7 of 8 rows valid'],
+    ['05-excel-eaten.csv', 6, '7 of 8 rows valid'],
     ['07-quantities.csv', 3, '4 of 10 rows valid'],
   ])(
     '--fix writes what is certain, and what is left is told in a line for each kind: %s',

@@ -219,7 +219,12 @@ describe('a workbook', () => {
   });
 
   test('that unpacks to far more than it is, is refused before it fills memory', async () => {
-    add('bomb.xlsx', { [sheet]: Buffer.alloc(300 * 1024 * 1024, ' ') });
+    add('bomb.xlsx', {
+      [sheet]: Buffer.concat([
+        Buffer.from('<worksheet>'),
+        Buffer.alloc(300 * 1024 * 1024, `<x>${' '.repeat(1000)}</x>`),
+      ]),
+    });
     const refused = await validate('bomb.xlsx');
     expect([refused.code, refused.stderr]).toEqual([
       2,
@@ -227,6 +232,48 @@ describe('a workbook', () => {
         'bomb.xlsx is not read as a workbook: xl/worksheets/sheet1.xml unpacks to far more than it is',
       ),
     ]);
+  });
+
+  test.each<[what: string, rest: string, why: string]>([
+    ['nests for ever', '<a>'.repeat(300_000), 'its elements nest deeper than any spreadsheet writes them'],
+    [
+      'has a text without an end',
+      `<row><c t="str"><v>${'x'.repeat(6_000_000)}`,
+      'longer than any spreadsheet',
+    ],
+    [
+      'has a tag without an end',
+      `<row ${Array.from({ length: 500_000 }, (_, at) => `a${at}=""`).join(' ')}`,
+      'longer than any spreadsheet',
+    ],
+    ['has a NUL character', order(text('a_x0000_b')), 'cell I2 holds a NUL character'],
+  ])('that %s is refused', async (_, rest, why) => {
+    add('made.xlsx', { [sheet]: `<worksheet><sheetData>${row(...headings.map(text))}${rest}` });
+    const { code, stderr } = await errand(workspace, ['bulk', 'validate', 'made.xlsx']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
+  });
+
+  test('that has few cells, far apart, is refused', async () => {
+    const far = '<row><c r="XFD1" t="b"><v>1</v></c></row>'.repeat(2500);
+    const bytes = zipOf({ ...frame, [sheet]: `<worksheet><sheetData>${far}</sheetData></worksheet>` });
+    async function* chunks() {
+      yield bytes;
+    }
+    const reading = workbookAsCsv(chunks(), { name: 'far.xlsx', sheet: undefined, note: () => {} });
+    const read = async () => {
+      for await (const _ of reading);
+    };
+    await expect(read()).rejects.toThrow('its cells lie too far apart, as XFD2442 does');
+  });
+
+  test('whose sheets are many is read, and its message names some', async () => {
+    const more = '<sheet name="Other" r:id="a"/>'.repeat(5000);
+    add('many.xlsx', {
+      'xl/workbook.xml': `<workbook xmlns:r="http://r"><sheets><sheet name="Orders" r:id="a"/>${more}</sheets></workbook>`,
+      [sheet]: sheetOf(order()),
+    });
+    const { code, stderr } = await errand(workspace, ['bulk', 'validate', 'many.xlsx']);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('and 4,980 more')]);
   });
 
   test('with a million empty cells is read', async () => {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { plainBulkFields, planColumns } from '../../../src/api/bulk-columns.ts';
 import { orderOfRow, readBulkRow } from '../../../src/api/bulk-row.ts';
 import { checkShape } from '../../../src/api/schemas/check.ts';
 import { RowKeys, readRows } from '../../../src/bulk/rows.ts';
 import { batchesOf } from '../../../src/bulk/upload/batches.ts';
-import { inFlight } from '../../../src/bulk/upload/concurrency-limiter.ts';
+import { inFlight, Window } from '../../../src/bulk/upload/concurrency-limiter.ts';
 
 const headings = 'product_url,max_price_cents,name,address,city,zip,phone';
 const line = (n: number) => `https://x.example/${n},5000,Ada Byron,${n} Main St,Austin,78701,5125550100`;
@@ -149,6 +149,27 @@ test('pieces of work run side by side within bounds, and every result comes out 
     results.push(result);
   expect(results.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, index) => index));
   expect(peak).toBe(4);
+});
+
+test('what ends while an earlier result is worked on is not lost', async () => {
+  const [results, ends]: [number[], (() => void)[]] = [[], []];
+  const work = async (piece: number): Promise<number> => {
+    await new Promise<void>((resolve) => ends.push(resolve));
+    return piece;
+  };
+  // Wide enough that the end of the source is known by then.
+  const limiter = new Window(5);
+  for (let count = 0; count < 5; count += 1) limiter.responded(1);
+  const flow = inFlight(numbers(4, []), work, { window: limiter, now: () => 0 });
+  const first = flow.next();
+  await vi.waitFor(() => expect(ends).toHaveLength(4));
+  ends[0]?.();
+  results.push(Number((await first).value));
+  // The others end between two results.
+  for (const end of ends) end();
+  await new Promise((resolve) => setImmediate(resolve));
+  for await (const result of flow) results.push(result);
+  expect(results.toSorted()).toEqual([0, 1, 2, 3]);
 });
 
 test('after a failure nothing more is begun, what is under way ends, and the failure is told', async () => {

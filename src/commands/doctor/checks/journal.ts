@@ -35,6 +35,12 @@ export const journal: Check = {
           altered.join('; '),
           'Somebody has changed the shared database: see who has its role. `errand audit verify` names each.',
         );
+      const approvals = (await opened.reservations.approvals()).problems();
+      if (approvals.length > 0)
+        return problem(
+          approvals.join('; '),
+          'See who has the role of the shared database. The command that asked for it asks anew.',
+        );
       const wrong = await wrongSums(context);
       if (wrong.length > 0)
         return problem(
