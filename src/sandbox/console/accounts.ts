@@ -18,8 +18,8 @@ import {
   userNames,
   usersToOffer,
 } from './lists.ts';
-import { ordersPath, ordersTable, readOrdersOnAccount } from './orders.ts';
-import { consolePage, notThere, type Page, sections, walletPath } from './page.ts';
+import { ordersTable, readOrdersOnAccount } from './orders.ts';
+import { consolePage, notThere, ordersPath, type Page, sections, walletPath } from './page.ts';
 import { age } from './parts.ts';
 import { curlCall, sameFromTerminal, triggerCall } from './terminal-commands.ts';
 

@@ -20,8 +20,7 @@ import {
   userNames,
   usersToOffer,
 } from './lists.ts';
-import { ordersPath } from './orders.ts';
-import { consolePage, notThere, type Page, sections, walletPath } from './page.ts';
+import { consolePage, notThere, ordersPath, type Page, sections, walletPath } from './page.ts';
 import { age, sameAs, stateBadge } from './parts.ts';
 import { sameFromTerminal, sameRequest } from './terminal-commands.ts';
 

@@ -6,8 +6,8 @@ import { readDeliveries } from '../webhooks/read.ts';
 import { deliveriesPath, deliveriesTable } from './deliveries.ts';
 import { keysTable, readKeys } from './keys.ts';
 import { latest } from './lists.ts';
-import { ordersPath, ordersTable, readOrders } from './orders.ts';
-import { consolePage, faultsPath, keysPath, type Page, timePath } from './page.ts';
+import { ordersTable, readOrders } from './orders.ts';
+import { consolePage, faultsPath, keysPath, ordersPath, type Page, timePath } from './page.ts';
 import { copied, dateTime, duration } from './parts.ts';
 import { readRequests, requestsPath, requestsTable } from './requests.ts';
 

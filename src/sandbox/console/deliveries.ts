@@ -32,8 +32,7 @@ import {
   userCondition,
   usersToOffer,
 } from './lists.ts';
-import { ordersPath } from './orders.ts';
-import { consolePage, notThere, type Page, sections, siblingLinks } from './page.ts';
+import { consolePage, notThere, ordersPath, type Page, sections, siblingLinks } from './page.ts';
 import { age, dateTime, headersTable, jsonBlock, sameAs } from './parts.ts';
 import { receiverCall, sameFromTerminal } from './terminal-commands.ts';
 

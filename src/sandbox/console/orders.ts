@@ -17,10 +17,8 @@ import {
   usersToOffer,
 } from './lists.ts';
 import type { Page } from './page.ts';
-import { sections } from './page.ts';
+import { ordersPath } from './page.ts';
 import { age, money, stateBadge } from './parts.ts';
-
-export const ordersPath = sections.orders.path;
 
 const noFilters = readFilters('', orderFilters);
 

@@ -27,6 +27,7 @@ export const sections = {
 export type SectionName = keyof typeof sections;
 
 export const keysPath = sections.keys.path;
+export const ordersPath = sections.orders.path;
 
 export const walletPath = (userId: string): string => `${consolePath}/wallets/${userId}`;
 

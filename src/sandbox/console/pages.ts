@@ -4,7 +4,7 @@ import { dashboardPage } from './dashboard.ts';
 import { deliveriesPage, deliveryPage, replayDelivery, replayEditedPage } from './deliveries.ts';
 import { faultsPage, setSeed, switchOff, switchOn } from './faults.ts';
 import { keysPage, mintKeyPage } from './keys.ts';
-import { orderPage, triggerEvent, untilDone } from './order.ts';
+import { jump, orderPage, triggerEvent, untilDone } from './order.ts';
 import { ordersPage } from './orders.ts';
 import type { AnyPageRequest, Page } from './page.ts';
 import { forThisMachine } from './page.ts';
@@ -23,6 +23,7 @@ const pages: { readonly [N in PageName]: Page<N> } = {
   consoleOrder: forThisMachine(orderPage),
   consoleEvent: forThisMachine(triggerEvent),
   consoleUntilDone: forThisMachine(untilDone),
+  consoleJump: forThisMachine(jump),
   consoleReturn: forThisMachine(requestReturn),
   consoleRetryBatch: forThisMachine(retryBatch),
   consoleAccountEvent: forThisMachine(accountEvent),

@@ -129,7 +129,7 @@ ${copied(`${what} as ${name}`, text ?? '')}`,
 };
 
 /** Pretty-prints JSON, including truncated JSON. Pure. */
-function prettyJson(json: string): string {
+export function prettyJson(json: string): string {
   const chunks: string[] = [];
   let depth = 0;
   const line = (): string => `\n${'  '.repeat(Math.min(depth, 20))}`;

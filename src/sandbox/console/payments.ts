@@ -7,8 +7,7 @@ import {
   refundsOf,
 } from '../payments/payments.ts';
 import { listPage } from './lists.ts';
-import { ordersPath } from './orders.ts';
-import { consolePage, notThere, type Page, sections } from './page.ts';
+import { consolePage, notThere, ordersPath, type Page, sections } from './page.ts';
 import { age, dateTime, jsonBlock, money } from './parts.ts';
 
 const paymentsPath = sections.payments.path;

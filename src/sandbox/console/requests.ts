@@ -10,8 +10,7 @@ import {
   readFilters,
   userNames,
 } from './lists.ts';
-import { ordersPath } from './orders.ts';
-import { consolePage, notThere, type Page, sections, siblingLinks, walletPath } from './page.ts';
+import { consolePage, notThere, ordersPath, type Page, sections, siblingLinks, walletPath } from './page.ts';
 import { age, bodyBlock, headersTable, sameAs } from './parts.ts';
 import { sameRequest } from './terminal-commands.ts';
 

@@ -26,8 +26,7 @@ import {
   userNames,
   usersToOffer,
 } from './lists.ts';
-import { ordersPath } from './orders.ts';
-import { consolePage, notThere, type Page, sections, walletPath } from './page.ts';
+import { consolePage, notThere, ordersPath, type Page, sections, walletPath } from './page.ts';
 import { age, money, outsideLink, sameAs, stateBadge } from './parts.ts';
 import { curlCall, sameFromTerminal, sameRequest, triggerCall } from './terminal-commands.ts';
 

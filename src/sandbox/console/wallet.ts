@@ -16,8 +16,7 @@ import {
   type WayBack,
 } from './form-action.ts';
 import { pagedTable, userNames } from './lists.ts';
-import { ordersPath } from './orders.ts';
-import { consolePage, keysPath, notThere, type Page, walletPath } from './page.ts';
+import { consolePage, keysPath, notThere, ordersPath, type Page, walletPath } from './page.ts';
 import { age, dateTime, money } from './parts.ts';
 import { sameFromTerminal, triggerCall } from './terminal-commands.ts';
 

@@ -395,12 +395,14 @@ export async function replyTo(
 ): Promise<Reply> {
   if (fault?.kind === 'delay') await pause(fault.ms, signal);
   else if (fault && !fault.after) {
-    logged.done(null);
-    return spoiled(fault, target);
+    const reply = spoiled(fault, target);
+    logged.done(null, reply);
+    return reply;
   }
   const response = alter(await work().catch(storeUnavailable));
-  logged.done(response);
-  return fault?.after ? spoiled(fault, target, response) : { kind: 'whole', response };
+  const reply: Reply = fault?.after ? spoiled(fault, target, response) : { kind: 'whole', response };
+  logged.done(response, reply);
+  return reply;
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../../api/json.ts';
 import { uuidPattern } from '../../api/limits.ts';
 import type { OperationName } from '../../api/operations/index.ts';
 import { realMs } from '../../platform/clock.ts';
+import type { Reply } from './fault-injection.ts';
 import type { Fault } from './faults.ts';
 import { readTarget } from './request.ts';
 import type { ActionSummary, FindRoute, Found } from './routes.ts';
@@ -26,8 +27,18 @@ export interface Exchange {
   /** The order that the request created or referred to. */
   readonly orderId: string | null;
   readonly sent: LoggedSide;
-  /** The service's own response, before any fault altered it; null if a fault kept the service from responding. */
+  /** The service's own response; null if a fault kept the service from responding. */
   readonly received: LoggedSide | null;
+  /** What the client got in its place: another response, half of it, or a dropped connection; null if the same. */
+  readonly instead: LoggedSide | 'half' | 'reset' | null;
+  /** The rule of the fault, as it was switched on. */
+  readonly rule: string | null;
+  /** The error code, or the first invalid field, that the client got. */
+  readonly code: string | null;
+  /** The idempotency key of an order. */
+  readonly key: string | null;
+  /** Whether a form of the console sent it. */
+  readonly isOfConsole: boolean;
 }
 
 interface StartedRequest extends Pick<Logged, 'at' | 'method' | 'target'>, Pick<SandboxRequest, 'headers'> {
@@ -41,8 +52,11 @@ export interface Noting {
   readonly started: (at: number) => void;
   /** Called when its body has been received. */
   bodyRead(body: Uint8Array): void;
-  /** @param response the service's own response; null if a fault kept the service from responding. */
-  done(response: SandboxResponse | null): void;
+  /**
+   * @param response the service's own response; null if a fault kept the service from responding.
+   * @param reply what the client gets, if a fault replaced it.
+   */
+  done(response: SandboxResponse | null, reply?: Reply): void;
 }
 
 /** Maximum number of requests kept; older ones are dropped. */
@@ -92,13 +106,15 @@ export class RequestLog {
       bodyRead: (bytes) => {
         body = bytes;
       },
-      done: (response) => {
+      done: (response, reply) => {
         // Skip pages, because a live page is fetched every second and would quickly fill the log.
         if (response && method !== 'POST' && isPage(response)) return;
         if (target === healthPath || (target === controlPath && method === 'GET')) return;
         const isRead = this.#isRead();
         const contents = isRead ? sentSide(headers, body) : unread;
         const received = response && (isRead ? receivedSide(response) : unread);
+        const instead = insteadOf(response, reply, isRead);
+        const found = this.#routeOf(method, target);
         const { request } = this.#append({
           request: {
             at,
@@ -110,11 +126,16 @@ export class RequestLog {
             fault: fault?.kind ?? null,
           },
           sandboxAt,
-          orderId: orderIn(this.#routeOf(method, target), contents, received),
+          orderId: orderIn(found, contents, received),
           sent: contents,
           received,
+          instead,
+          rule: fault?.text ?? null,
+          code: codeIn(instead ?? received),
+          key: keyIn(found, contents),
+          isOfConsole: 'kind' in found && found.kind === 'page',
         });
-        this.#report(request, () => actionSummaryOf(method, this.#routeOf(method, target), response));
+        this.#report(request, () => actionSummaryOf(method, found, response));
       },
     };
   }
@@ -159,11 +180,12 @@ export class RequestLog {
     const whole = this.#ring[index % maxLogEntries];
     if (!whole) return;
     this.#bodies -= lengthOf(whole);
-    const { sent, received } = whole;
+    const { sent, received, instead } = whole;
     this.#ring[index % maxLogEntries] = {
       ...whole,
       sent: bodiless(sent),
       received: received && bodiless(received),
+      instead: isSide(instead) ? bodiless(instead) : instead,
     };
   }
 
@@ -171,9 +193,11 @@ export class RequestLog {
     return this.#next;
   }
 
-  about(orderId: string): Exchange[] {
+  about(orderId: string, { key, userId }: { key?: string | null; userId?: string } = {}): Exchange[] {
+    const isAttempt = (exchange: Exchange): boolean =>
+      key != null && exchange.key === key && [null, userId].includes(exchange.request.userId);
     return this.latest(maxLogEntries)
-      .filter((exchange) => exchange.orderId === orderId)
+      .filter((exchange) => exchange.orderId === orderId || isAttempt(exchange))
       .toReversed();
   }
 
@@ -196,8 +220,13 @@ const nothing = new Uint8Array();
 
 const bodiless = (side: LoggedSide): LoggedSide => ({ ...side, body: { ...side.body, text: null } });
 
-const lengthOf = ({ sent, received }: Exchange): number =>
-  (sent.body.text?.length ?? 0) + (received?.body.text?.length ?? 0);
+const isSide = (instead: Exchange['instead']): instead is LoggedSide =>
+  typeof instead === 'object' && instead !== null;
+
+const lengthOf = ({ sent, received, instead }: Exchange): number =>
+  (sent.body.text?.length ?? 0) +
+  (received?.body.text?.length ?? 0) +
+  (isSide(instead) ? (instead.body.text?.length ?? 0) : 0);
 
 const isPage = ({ headers }: SandboxResponse): boolean =>
   String(headers['content-type']).startsWith('text/html');
@@ -297,6 +326,27 @@ function jsonIn(text: string): JsonObject {
     // The text is not JSON. For example, a gateway page sent by a fault may begin like JSON.
     return {};
   }
+}
+
+function insteadOf(
+  response: SandboxResponse | null,
+  reply: Reply | undefined,
+  isRead: boolean,
+): Exchange['instead'] {
+  if (!reply || (reply.kind === 'whole' && reply.response === response)) return null;
+  if (reply.kind !== 'whole') return reply.kind;
+  return isRead ? receivedSide(reply.response) : unread;
+}
+
+const codeIn = (side: Exchange['instead']): string | null =>
+  isSide(side) && side.body.text !== null
+    ? (errorSummary(jsonIn(side.body.text))?.slice(0, maxActionSummaryLength) ?? null)
+    : null;
+
+function keyIn(found: Found, { body }: LoggedSide): string | null {
+  if (!('kind' in found) || found.kind !== 'operation') return null;
+  if (found.name !== 'order.create' && found.name !== 'agent.order.create') return null;
+  return /"idempotency_key":"([^"\\]{1,36})"/.exec(body.text ?? '')?.[1] ?? null;
 }
 
 /** Finds the order id in each operation's response. */

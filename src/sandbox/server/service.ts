@@ -84,8 +84,11 @@ export interface Control {
 export interface RequestHistory {
   /** Total number of requests so far. */
   readonly total: number;
-  /** Requests about an order, oldest first. */
-  about(orderId: string): Exchange[];
+  /**
+   * Requests about an order, oldest first. @param attempt also finds attempts to create it under its idempotency key
+   * that never reached the service.
+   */
+  about(orderId: string, attempt?: { readonly key?: string | null; readonly userId?: string }): Exchange[];
   /** The newest requests first, up to `limit`. `before` limits them to requests with a smaller number. */
   latest(limit: number, before?: number): Exchange[];
 }

@@ -70,26 +70,6 @@ export const readAttempts = (store: Store, seq: number, limit: number): Attempt[
     )
     .map(attemptIn);
 
-/** Attempts of all deliveries of an order, newest first. */
-export const readAttemptsOf = (
-  store: Store,
-  orderId: string,
-  limit: number,
-): (Attempt & Pick<Delivery, 'event'> & { readonly deliveryId: string })[] =>
-  store
-    .all(
-      `SELECT a.at, a.status, a.error, a.took_ms, d.id, d.event FROM deliveries d JOIN delivery_attempts a ON a.delivery_seq = d.seq
-       WHERE d.order_id = ? ORDER BY a.at DESC LIMIT ?`,
-      orderId,
-      limit,
-    )
-    .map((row) => ({
-      ...attemptIn(row),
-      deliveryId: String(row.id),
-      // The cast is safe because only events of the contract are queued.
-      event: String(row.event) as WebhookEvent,
-    }));
-
 const attemptIn = (row: StoredRow): Attempt => ({
   at: Number(row.at),
   status: row.status === null ? null : Number(row.status),
