@@ -118,6 +118,7 @@ export async function openSandbox({
       return controlling;
     },
     deliver: () => outbox.wake(),
+    attempted: (limitMs) => untilDone(outbox.idle(), limitMs),
     scheduler: new PriorityScheduler(),
     readBudget: new CatchUpBudget(store, started.readBudgetMs),
     ...(requests && { requests }),

@@ -52,6 +52,8 @@ export async function happen(service: TestService, text = 'plain'): Promise<Addr
     return {
       '/': '/',
       '/console': '/console',
+      '/console/search': `/console/search?q=${encodeURIComponent(text.slice(0, 40))}`,
+      '/console/wallets': '/console/wallets',
       '/console/orders': '/console/orders?status=order_failed&user=ada',
       '/console/orders/{id}': `/console/orders/${order.id}`,
       '/console/batches': '/console/batches',

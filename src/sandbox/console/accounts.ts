@@ -19,8 +19,9 @@ import {
   usersToOffer,
 } from './lists.ts';
 import { ordersTable, readOrdersOnAccount } from './orders.ts';
-import { consolePage, notThere, ordersPath, type Page, sections, walletPath } from './page.ts';
+import { consolePage, notThere, type Page } from './page.ts';
 import { age } from './parts.ts';
+import { ordersPath, sections, walletPath } from './sections.ts';
 import { curlCall, sameFromTerminal, triggerCall } from './terminal-commands.ts';
 
 const accountsPath = sections.accounts.path;

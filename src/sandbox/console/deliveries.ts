@@ -32,8 +32,9 @@ import {
   userCondition,
   usersToOffer,
 } from './lists.ts';
-import { consolePage, notThere, ordersPath, type Page, sections, siblingLinks } from './page.ts';
+import { consolePage, notThere, type Page, siblingLinks } from './page.ts';
 import { age, dateTime, headersTable, jsonBlock, sameAs } from './parts.ts';
+import { deliveriesPath, ordersPath } from './sections.ts';
 import { receiverCall, sameFromTerminal } from './terminal-commands.ts';
 
 export const deliveriesPage: Page<'consoleDeliveries'> = ({ service: { store, clock, config }, search }) => {
@@ -221,8 +222,6 @@ const headersOf = (url: string, { event, eventId, json }: Sent): [string, string
   [webhookIdHeader.toLowerCase(), eventId],
   ...((parseUrl(url)?.username ?? '') !== '' ? [['authorization', 'Basic …'] as [string, string]] : []),
 ];
-
-export const deliveriesPath = sections.deliveries.path;
 
 /** Page to return to after a replay. */
 type Back = 'console' | 'deliveries' | 'order' | 'delivery';

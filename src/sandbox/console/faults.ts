@@ -4,7 +4,8 @@ import type { SandboxConfig } from '../config.ts';
 import type { Control, Service } from '../server/service.ts';
 import { formAction, Misfilled, seeOther } from './form-action.ts';
 import type { Page } from './page.ts';
-import { consolePage, faultsPath } from './page.ts';
+import { consolePage } from './page.ts';
+import { faultsPath } from './sections.ts';
 import { controlCall, sameFromTerminal } from './terminal-commands.ts';
 
 const maxFaults = 100;

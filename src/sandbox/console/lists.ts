@@ -7,7 +7,8 @@ import { readQuery } from '../server/request.ts';
 import type { Service } from '../server/service.ts';
 import type { SandboxResponse } from '../server/wire.ts';
 import type { Store, StoredRow } from '../store/store.ts';
-import { consolePage, type SectionName, sections } from './page.ts';
+import { consolePage } from './page.ts';
+import { type SectionName, sections } from './sections.ts';
 
 /** A window into a list: either the rows below a row number, or the newest rows. */
 export interface Part {

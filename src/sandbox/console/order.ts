@@ -26,7 +26,7 @@ import { deliveriesTable } from './deliveries.ts';
 import { formAction, Misfilled, onceField, onceIn, seeOther, type WayBack } from './form-action.ts';
 import { userNames } from './lists.ts';
 import { stateOf } from './orders.ts';
-import { consolePage, notThere, ordersPath, type Page, siblingLinks, walletPath } from './page.ts';
+import { consolePage, notThere, type Page, siblingLinks } from './page.ts';
 import {
   age,
   dateTime,
@@ -39,6 +39,7 @@ import {
   stateBadge,
 } from './parts.ts';
 import { returnsOfOrder } from './returns.ts';
+import { ordersPath, walletPath } from './sections.ts';
 import { controlCall, curlCall, sameFromTerminal, sameRequest, triggerCall } from './terminal-commands.ts';
 import { advanceBy } from './time.ts';
 import { movementsOf, orderTimeline } from './timeline.ts';

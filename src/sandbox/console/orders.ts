@@ -17,8 +17,8 @@ import {
   usersToOffer,
 } from './lists.ts';
 import type { Page } from './page.ts';
-import { ordersPath } from './page.ts';
 import { age, money, stateBadge } from './parts.ts';
+import { ordersPath } from './sections.ts';
 
 const noFilters = readFilters('', orderFilters);
 
@@ -36,6 +36,13 @@ export function readOrders(
 ): Row[] {
   return rowsOf(store, findOrders(store, filters, part));
 }
+
+/** Orders by their row numbers, in that order. */
+export const readOrdersBySeq = (store: Store, numbers: readonly number[]): Row[] =>
+  rowsOf(
+    store,
+    numbers.flatMap((seq) => store.all('SELECT seq, user_id, listed FROM orders WHERE seq = ?', seq)),
+  );
 
 /** Orders placed with a managed account, newest first. */
 export const readOrdersOnAccount = (store: Store, accountId: string, { limit }: Part): Row[] =>

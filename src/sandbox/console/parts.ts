@@ -179,11 +179,16 @@ export function bodyBlock(what: string, { text, bytes, isCut }: LoggedBody): Con
   return html`${block}${(isCut || isShownInPart) && html`<p class="soft">Cut: its beginning, of ${size}.</p>`}`;
 }
 
-function truncated(text: string): string {
-  let room = maxShownBytes;
+/** Size of a text once its marks are escaped, bytes. */
+export const markupBytes = (text: string): number =>
+  Buffer.byteLength(text) + 5 * (text.match(/[&<>"']/g)?.length ?? 0);
+
+/** Cuts a text so that its markup has at most `room` bytes. */
+export function truncated(text: string, room = maxShownBytes): string {
+  let left = room;
   for (let at = 0; at < text.length; at += 1) {
-    room -= /[&<>"']/.test(text[at] ?? '') ? 6 : Buffer.byteLength(text[at] ?? '');
-    if (room < 0) return text.slice(0, at);
+    left -= /[&<>"']/.test(text[at] ?? '') ? 6 : Buffer.byteLength(text[at] ?? '');
+    if (left < 0) return text.slice(0, at);
   }
   return text;
 }

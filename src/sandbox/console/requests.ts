@@ -1,5 +1,5 @@
 import { type Content, html } from '../../platform/html.ts';
-import { type Exchange, maxLogEntries } from '../server/request-log.ts';
+import { type Exchange, maxWholeEntries } from '../server/request-log.ts';
 import type { Service } from '../server/service.ts';
 import {
   type Choice,
@@ -10,8 +10,9 @@ import {
   readFilters,
   userNames,
 } from './lists.ts';
-import { consolePage, notThere, ordersPath, type Page, sections, siblingLinks, walletPath } from './page.ts';
+import { consolePage, notThere, type Page, siblingLinks } from './page.ts';
 import { age, bodyBlock, headersTable, sameAs } from './parts.ts';
+import { ordersPath, sections, walletPath } from './sections.ts';
 import { sameRequest } from './terminal-commands.ts';
 
 export const requestsPath = sections.requests.path;
@@ -70,7 +71,7 @@ const tests: {
 
 export const requestsPage: Page<'consoleRequests'> = ({ service, search }) => {
   const filters = readFilters(search, requestFilters);
-  const all = readRequests(service, { before: Number.MAX_SAFE_INTEGER, limit: maxLogEntries });
+  const all = readRequests(service, { before: Number.MAX_SAFE_INTEGER, limit: maxWholeEntries });
   const nameOf = userNames(
     service.store,
     all.map(({ request }) => request.userId),
@@ -82,7 +83,7 @@ export const requestsPage: Page<'consoleRequests'> = ({ service, search }) => {
   const found = matching();
   return listPage({
     section: 'requests',
-    lead: `The newest ${maxLogEntries.toLocaleString('en-US')} since this server started, without secrets. They are gone when it ends.`,
+    lead: `The newest ${maxWholeEntries.toLocaleString('en-US')} since this server started, without secrets. They are gone when it ends.`,
     search,
     filters,
     bar: requestsBar(

@@ -15,6 +15,7 @@ interface PageRow {
 export const pageRows = [
   { path: '/', GET: 'console' },
   { path: consolePath, GET: 'console' },
+  { path: `${consolePath}/search`, GET: 'consoleSearch' },
   { path: `${consolePath}/orders`, GET: 'consoleOrders' },
   { path: `${consolePath}/orders/{id}`, GET: 'consoleOrder' },
   { path: `${consolePath}/orders/{id}/return`, POST: 'consoleReturn' },
@@ -50,6 +51,7 @@ export const pageRows = [
   { path: `${consolePath}/faults/seed`, POST: 'consoleFaultSeed' },
   { path: `${consolePath}/keys`, GET: 'consoleKeys', POST: 'consoleMint' },
   { path: `${consolePath}/keys/{id}/claim`, POST: 'consoleClaim' },
+  { path: `${consolePath}/wallets`, GET: 'consoleWallets' },
   { path: `${consolePath}/wallets/{id}`, GET: 'consoleWallet' },
   { path: `${consolePath}/wallets/{id}/fund`, POST: 'consoleFund' },
   { path: `${consolePath}/wallets/{id}/empty`, POST: 'consoleEmpty' },

@@ -22,8 +22,9 @@ import { centsIn, formAction, Misfilled, onceField, onceIn, seeOther } from './f
 import { htmlPage, siteLinks } from './html.ts';
 import { mintForm } from './keys.ts';
 import type { Page } from './page.ts';
-import { isOfThisMachine, ordersPath } from './page.ts';
+import { isOfThisMachine } from './page.ts';
 import { copied, money } from './parts.ts';
+import { ordersPath } from './sections.ts';
 import { curlCall, sameFromTerminal } from './terminal-commands.ts';
 
 type Slug = TestSlug;

@@ -13,11 +13,11 @@ import { entriesOf } from '../wallet/ledger.ts';
 import type { LedgerKind } from '../wallet/wallet.ts';
 import { isReceived } from '../webhooks/enqueue.ts';
 import { type Delivery, readAttempts, readDeliveriesOf } from '../webhooks/read.ts';
-import { attemptText, deliveriesPath } from './deliveries.ts';
+import { attemptText } from './deliveries.ts';
 import { onceField } from './form-action.ts';
-import { ordersPath, walletPath } from './page.ts';
-import { age, dateTime, duration, prettyJson } from './parts.ts';
+import { age, dateTime, duration, markupBytes, prettyJson, truncated } from './parts.ts';
 import { requestsPath, statusText } from './requests.ts';
+import { deliveriesPath, ordersPath, walletPath } from './sections.ts';
 import { ledgerWords, signed } from './wallet.ts';
 
 /** What happened to an order, or will, in the order of the columns. */
@@ -152,8 +152,8 @@ function sinceStart(ms: number): string {
   return `${sign}${Math.floor(size / 86_400_000)} d ${Math.floor((size % 86_400_000) / 3_600_000)} h`;
 }
 
-/** Room for JSON on the page, characters: for one entry, and for all. */
-const [maxEntryJson, maxAllJson] = [1_200, 14_000];
+/** Room for JSON on the page, bytes of markup: for one entry, and for all. */
+const [maxEntryJson, maxAllJson] = [1_200, 7_000];
 
 /** Cuts the JSON of entries. The newest entries get theirs first; an entry without one still leads to it. */
 function withinBudget(entries: readonly Entry[]): Entry[] {
@@ -163,8 +163,9 @@ function withinBudget(entries: readonly Entry[]): Entry[] {
     .map((entry): Entry => {
       if (entry.json === undefined) return entry;
       const pretty = prettyJson(entry.json);
-      const json = pretty.length > maxEntryJson ? `${pretty.slice(0, maxEntryJson)}\n…` : pretty;
-      room -= json.length;
+      const cut = truncated(pretty, maxEntryJson);
+      const json = cut.length < pretty.length ? `${cut}\n…` : pretty;
+      room -= markupBytes(json);
       return room >= 0 ? { ...entry, json } : { ...entry, json: undefined };
     })
     .toReversed();

@@ -60,7 +60,9 @@ export interface Noting {
 }
 
 /** Maximum number of requests kept; older ones are dropped. */
-export const maxLogEntries = 1000;
+export const maxLogEntries = 100_000;
+/** Number of requests kept with headers; of older ones only the request line is kept. */
+export const maxWholeEntries = 1000;
 /** Limit for all bodies together, characters. The oldest bodies are dropped first. */
 const maxBodiesLength = 500_000;
 /** Number of requests per second whose contents are logged. Of any further requests only the request line is logged. */
@@ -79,7 +81,8 @@ export class RequestLog {
   readonly #onEach: ((request: ServedRequest) => void) | undefined;
   #next = 0;
   #bodies = 0;
-  /** Index of the oldest request whose bodies are still kept. */
+  /** Index of the oldest request whose bodies are still kept, and of the oldest with headers. */
+  #oldestBody = 0;
   #oldestWhole = 0;
   /** The current second, and the number of requests whose contents were read in that second. */
   #second = 0;
@@ -154,15 +157,13 @@ export class RequestLog {
 
   #append(contents: Omit<Exchange, 'number'>): Exchange {
     const slot = this.#next % maxLogEntries;
-    const replaced = this.#ring[slot];
-    if (replaced) this.#bodies -= lengthOf(replaced);
     const exchange = { number: this.#next + 1, ...contents };
     this.#ring[slot] = exchange;
     this.#bodies += lengthOf(exchange);
     this.#next += 1;
-    this.#oldestWhole = Math.max(this.#oldestWhole, this.#next - maxLogEntries);
-    while (this.#bodies > maxBodiesLength && this.#oldestWhole < this.#next)
-      this.#dropBodies(this.#oldestWhole++);
+    while (this.#next - this.#oldestWhole > maxWholeEntries) this.#dropContents(this.#oldestWhole++, true);
+    while (this.#bodies > maxBodiesLength && this.#oldestBody < this.#next)
+      this.#dropContents(this.#oldestBody++);
     return exchange;
   }
 
@@ -176,16 +177,18 @@ export class RequestLog {
     });
   }
 
-  #dropBodies(index: number): void {
+  #dropContents(index: number, withHeaders = false): void {
     const whole = this.#ring[index % maxLogEntries];
     if (!whole) return;
     this.#bodies -= lengthOf(whole);
+    const drop = (side: LoggedSide): LoggedSide =>
+      withHeaders ? { headers: [], body: bodiless(side).body } : bodiless(side);
     const { sent, received, instead } = whole;
     this.#ring[index % maxLogEntries] = {
       ...whole,
-      sent: bodiless(sent),
-      received: received && bodiless(received),
-      instead: isSide(instead) ? bodiless(instead) : instead,
+      sent: drop(sent),
+      received: received && drop(received),
+      instead: isSide(instead) ? drop(instead) : instead,
     };
   }
 
