@@ -109,7 +109,8 @@ function accountsTable(store: Store, rows: readonly StoredRow[], now: number): C
 }
 
 /** Page of a managed account: its purpose, whether an order holds it, and the orders placed with it. */
-export const accountPage: Page<'consoleAccount'> = ({ service: { store, clock, config }, path: { id } }) => {
+export const accountPage: Page<'consoleAccount'> = ({ service, path: { id } }) => {
+  const { store, clock, config } = service;
   const row = store.get('SELECT * FROM accounts WHERE id = ? OR short_id = ?', id.toLowerCase(), id);
   if (!row)
     return notThere('No such account', 'No managed account has this id here.', { section: 'accounts' });
@@ -140,7 +141,7 @@ export const accountPage: Page<'consoleAccount'> = ({ service: { store, clock, c
     ['User', html`<a href="${walletPath(userId)}">${userNames(store, [userId])(userId)}</a>`],
     ['Added', age(account.createdAt, now)],
   ];
-  const orders = readOrdersOnAccount(store, account.id, latest);
+  const orders = readOrdersOnAccount(service, account.id, latest);
   const body = html`<section id="facts"><dl>${facts
     .filter(([, value]) => value !== null)
     .map(

@@ -19,13 +19,13 @@ import { deliveriesPath, keysPath, ordersPath } from './sections.ts';
 export const dashboardPage: Page<'console'> = ({ service }) => {
   const { store, clock, config } = service;
   const now = clock.now();
-  const orders = readOrders(store, latest);
+  const orders = readOrders(service, latest);
   const deliveries = readDeliveries(store, latest);
   const body = html`<p class="lead">The whole service, rehearsed on this machine: nothing is bought and no money moves.
 <a href="${shopPath}">The shop</a> has a product for every outcome.</p>
 ${firstOrder(config, orders.length === 0)}${figures(service)}
 ${section('orders', 'Orders', ordersPath, ordersTable(orders, now))}
-${section('deliveries', 'Webhook deliveries', deliveriesPath, deliveriesTable(config, deliveries, { now, back: 'console' }))}
+${section('deliveries', 'Webhook deliveries', deliveriesPath, deliveriesTable(config, deliveries, { now }))}
 ${section('requests', 'Requests', requestsPath, requestsTable(service, readRequests(service, latest)))}
 ${section('keys', 'Keys and wallets', keysPath, keysTable(service, readKeys(service, latest), now))}`;
   return consolePage('The sandbox', body, { live: true, isDashboard: true });

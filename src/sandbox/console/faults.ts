@@ -24,7 +24,7 @@ ${section('add', 'Switch one on', addForms(config))}
 ${section('seed', 'Seed', seedForm(seed))}
 ${section(
   'kinds',
-  'What there is',
+  'Available faults',
   html`<dl>${Object.entries(sandboxFaults).map(([written, does]) => html`<dt><code>${written}</code></dt><dd>${does.replaceAll('`', '')}</dd>`)}</dl><p class="soft">${faultGrammar}</p>`,
 )}`;
   return consolePage('Faults', body, { live: true, section: 'faults', isList: true });

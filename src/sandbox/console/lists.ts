@@ -84,7 +84,7 @@ export function pagedTable<Row>(paged: Paged<Row>): Content {
 
 function nothing<Row>({ table, filters = {} }: Paged<Row>, isFirst: boolean): Content {
   if (!isFirst) return html`<p class="soft">Nothing is older.</p>`;
-  return isFiltered(filters) ? html`<p class="soft">Nothing is like that.</p>` : table([]);
+  return isFiltered(filters) ? html`<p class="soft">Nothing matches these filters.</p>` : table([]);
 }
 
 /** Filters of a list, keyed by query parameter name; an unset filter is an empty string. */

@@ -29,6 +29,7 @@ import { stateOf } from './orders.ts';
 import { consolePage, notThere, type Page, siblingLinks } from './page.ts';
 import {
   age,
+  copiedId,
   dateTime,
   lineText,
   money,
@@ -38,6 +39,7 @@ import {
   sameAs,
   stateBadge,
 } from './parts.ts';
+import { orderTitle, type TitleOf, titlesNow } from './products.ts';
 import { returnsOfOrder } from './returns.ts';
 import { ordersPath, walletPath } from './sections.ts';
 import { controlCall, curlCall, sameFromTerminal, sameRequest, triggerCall } from './terminal-commands.ts';
@@ -59,18 +61,19 @@ export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id } })
   }));
   const deliveries = readDeliveriesOf(service.store, record.id, maxDeliveries);
   const nameOf = userNames(service.store, [order.userId]);
-  const body = html`<div class="neighbours">${siblingLinks('order', siblingsOf(service, order.seq))}</div><p>${stateBadge(stateOf(record))} <span class="soft">placed ${age(Date.parse(record.created_at), now)} by ${nameOf(order.userId)}</span></p>
+  const titleOf = titlesNow(service);
+  const body = html`<div class="neighbours">${siblingLinks('order', siblingsOf(service, order.seq))}</div><p>${stateBadge(stateOf(record))} <span class="soft">for <bdi>${record.shipping_address.first_name} ${record.shipping_address.last_name}</bdi>, placed ${age(Date.parse(record.created_at), now)} by <a href="${walletPath(order.userId)}"><bdi>${nameOf(order.userId)}</bdi></a></span> ${copiedId('order', record.id)}</p>
 <div class="slot holds" id="now">${failure(record)}${await orderActions(service, order, now)}</div>
 ${section('timeline', 'Timeline', orderTimeline(service, order, now))}
 ${section('money', 'Money', orderMoney(service, order))}
 ${section('parcels', 'Parcels', html`${parcels(shipments)}<p><a href="${publicPath(record.id)}">What the recipient sees</a></p>`)}
-${section('items', 'Items', itemsTable(record))}
+${section('items', 'Items', itemsTable(record, titleOf))}
 ${section('facts', 'Order', facts(record))}
 ${returnsOfOrder(service, order, now)}
-${section('deliveries', 'Webhook deliveries', deliveriesTable(service.config, deliveries, { now, back: 'order' }))}
+${section('deliveries', 'Webhook deliveries', deliveriesTable(service.config, deliveries, { now, isOfOrder: true }))}
 <details class="card" id="record"><summary>The record as JSON</summary><pre tabindex="0">${JSON.stringify(record, null, 2)}</pre></details>
 <div class="card" id="same">${sameAs('this order', sameRequest(service.config, { method: 'GET', target: orderPathOf(record.id) }))}</div>`;
-  return consolePage(`Order ${record.id.slice(0, 8)}`, body, { live: true, section: 'orders' });
+  return consolePage(orderTitle(titleOf, record.items), body, { live: true, section: 'orders' });
 };
 
 const orderPathOf = (id: string): string => operations['order.get'].path.replace('{order_id}', id);
@@ -110,11 +113,13 @@ function failure({ job_result: result, items }: OrderRecord): Content {
   }</section>`;
 }
 
-function itemsTable({ items, fulfillment }: OrderRecord): Content {
+function itemsTable({ items, fulfillment }: OrderRecord, titleOf: TitleOf): Content {
   const shortfalls = shortfallsIn(fulfillment);
   return html`<table class="stack"><thead><tr><th>Product</th>
 <th class="fit">Quantity</th><th class="fit">State</th></tr></thead><tbody>${items.map(
-    (item) => html`<tr id="item-${item.id}"><td>${outsideLink(item.url)}${item.variant?.map(
+    (
+      item,
+    ) => html`<tr id="item-${item.id}"><td>${outsideLink(item.url, titleOf(item.url))}${item.variant?.map(
       ({ label, value }) => html` <small>${label}: ${value}</small>`,
     )}</td><td class="fit" data-label="Quantity">${quantityOf(item, shortfalls)}</td>
 <td class="fit">${lineText(item, shortfalls)}${item.error_type !== null && html` <small>${item.error_type}</small>`}</td></tr>`,

@@ -8,6 +8,7 @@ import type { Service } from '../server/service.ts';
 import type { SandboxRequest, SandboxResponse } from '../server/wire.ts';
 import { frameOf } from './frame.ts';
 import { htmlPage, type PageOptions } from './html.ts';
+import { loadTitles } from './products.ts';
 import type { PageName, PagePath } from './routes.ts';
 import { searchIndexOf } from './search-index.ts';
 import { type FrameOptions, type SectionName, sections } from './sections.ts';
@@ -105,6 +106,7 @@ export const forThisMachine =
     const budgetMs = request.method === 'GET' ? service.readBudget.forRead(now) : Number.POSITIVE_INFINITY;
     await runDueTransitions(service, now, budgetMs);
     searchIndexOf(service).follow();
+    await loadTitles(service);
     return withFrame(await page(visit), visit);
   };
 

@@ -2,7 +2,14 @@ import { accountEvent, accountPage, accountsPage } from './accounts.ts';
 import { batchesPage, batchPage, retryBatch } from './batches.ts';
 import { dashboardPage } from './dashboard.ts';
 import { withDeed } from './deeds.ts';
-import { deliveriesPage, deliveryPage, replayDelivery, replayEditedPage } from './deliveries.ts';
+import {
+  compareDeliveries,
+  deliveriesPage,
+  deliveryPage,
+  replayDeliveries,
+  replayDelivery,
+  replayEditedPage,
+} from './deliveries.ts';
 import { faultsPage, setSeed, switchOff, switchOn } from './faults.ts';
 import { keysPage, mintKeyPage } from './keys.ts';
 import { jump, orderPage, triggerEvent, untilDone } from './order.ts';
@@ -11,7 +18,7 @@ import type { AnyPageRequest, Page } from './page.ts';
 import { forThisMachine } from './page.ts';
 import { paymentPage, paymentsPage } from './payments.ts';
 import { claimPage, devicePage, proofPage, trackingPage } from './public-pages.ts';
-import { requestPage, requestsPage } from './requests.ts';
+import { compareRequests, requestPage, requestsPage } from './requests.ts';
 import { requestReturn, returnEvent, returnPage, returnsPage } from './returns.ts';
 import type { PageName } from './routes.ts';
 import { searchPage } from './search.ts';
@@ -40,6 +47,9 @@ const pages: { readonly [N in PageName]: Page<N> } = {
   consolePayments: forThisMachine(paymentsPage),
   consolePayment: forThisMachine(paymentPage),
   consoleDeliveries: forThisMachine(deliveriesPage),
+  consoleReplayAll: forThisMachine(withDeed('Sent again', replayDeliveries)),
+  consoleCompareDeliveries: forThisMachine(compareDeliveries),
+  consoleCompareRequests: forThisMachine(compareRequests),
   consoleReplay: forThisMachine(withDeed('Sent again', replayDelivery)),
   consoleReplayEdited: forThisMachine(withDeed('Sent, edited', replayEditedPage)),
   consoleDelivery: forThisMachine(deliveryPage),

@@ -106,6 +106,10 @@ const placeOf = ({ location, city, state, country }: Checkpoint): string =>
 export const copied = (what: string, text: string): Content =>
   html`<div class="copied"><pre tabindex="0">${text}</pre><button type="button" class="copy">Copy<span class="unseen"> ${what}</span></button></div>`;
 
+/** An id with a copy button. @param what names it, as in “Copy the id of the order”. */
+export const copiedId = (what: string, id: string): Content =>
+  html`<span class="id"><code>${id}</code> <button type="button" class="copy">Copy<span class="unseen"> the id of the ${what}</span></button></span>`;
+
 /** Copyable equivalents of a request or a button. */
 export interface SameAs {
   readonly curl: string;

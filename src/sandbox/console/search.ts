@@ -14,7 +14,6 @@ import { startsWith } from './lists.ts';
 import { readOrdersBySeq, stateOf } from './orders.ts';
 import { consolePage, type Page } from './page.ts';
 import { age, stateBadge } from './parts.ts';
-import { titlesOf } from './products.ts';
 import { requestsPath, statusText } from './requests.ts';
 import { searchIndexOf } from './search-index.ts';
 import { deliveriesPath, faultsPath, ordersPath, sections, timePath, walletPath } from './sections.ts';
@@ -46,7 +45,7 @@ export const searchPage: Page<'consoleSearch'> = async ({ service, search }) => 
   const query = given.trim().slice(0, maxQueryLength);
   const index = searchIndexOf(service);
   const isComplete = query === '' || (await index.catchUp(catchUpMs));
-  const groups = query === '' ? [] : await groupsFor(service, query);
+  const groups = query === '' ? [] : groupsFor(service, query);
   const commands = commandsFor(service, query);
   const isEmpty = groups.every(({ results }) => results.length === 0) && commands.length === 0;
   const body = html`<div id="found">${commands.length > 0 && html`<section id="commands"><header><h2>Commands</h2></header><div class="actions">${commands}</div></section>`}${groups.map(
@@ -85,7 +84,7 @@ const wordsOf = (query: string): string[] =>
 
 const uuidAnywhere = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i;
 
-async function groupsFor(service: Service, query: string): Promise<Group[]> {
+function groupsFor(service: Service, query: string): Group[] {
   const { store } = service;
   const url = parseUrl(query);
   const isPage = url !== undefined && url.origin === new URL(service.config.baseUrl).origin;
@@ -102,7 +101,7 @@ async function groupsFor(service: Service, query: string): Promise<Group[]> {
         ? [{ path: url.pathname + url.search, title: withoutSecrets(url.pathname) }]
         : pages(text),
     },
-    { name: 'Orders', results: await orders(service, found.orders) },
+    { name: 'Orders', results: orders(service, found.orders) },
     { name: 'Batches', results: batches(store, text) },
     { name: 'Returns', results: returns(store, text) },
     { name: 'Accounts', results: accounts(store, text) },
@@ -119,19 +118,12 @@ const pages = (text: string): Result[] =>
     .filter((section) => section.text.toLowerCase().startsWith(text))
     .map((section) => ({ path: section.path, title: section.text }));
 
-async function orders(service: Service, found: readonly number[]): Promise<Result[]> {
-  const { store, clock } = service;
-  const rows = readOrdersBySeq(store, found);
-  const titleOf = await titlesOf(
-    service,
-    rows.flatMap(({ record }) => record.items.map(({ url }) => url)),
-  );
-  return rows.map(({ record }) => ({
+function orders(service: Service, found: readonly number[]): Result[] {
+  const { clock } = service;
+  const rows = readOrdersBySeq(service, found);
+  return rows.map(({ record, title }) => ({
     path: `${ordersPath}/${record.id}`,
-    title: html`<bdi>${record.items
-      .map(({ url }) => titleOf(url))
-      .slice(0, 3)
-      .join(', ')}</bdi>`,
+    title: html`<bdi>${title}</bdi>`,
     detail: html`${stateBadge(stateOf(record))} <bdi>${record.shipping_address.first_name} ${record.shipping_address.last_name}</bdi>, ${age(Date.parse(record.created_at), clock.now())} <span class="mono">${record.id.slice(0, 8)}</span>`,
   }));
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type Draw, drawFaults, drawRefusals, type Reply, replyTo } from '../server/fault-injection.ts';
+import { type Draw, drawFaults, drawRefusals, replyTo } from '../server/fault-injection.ts';
 import { type Fault, readFault } from '../server/faults.ts';
 import type { FaultHits } from '../server/service.ts';
+import type { Reply } from '../server/wire.ts';
 import { halfOf, type SandboxRequest, type SandboxResponse } from '../server/wire.ts';
 import { RunTime, readStoredFaults, type StoredFaults } from '../store/run-time.ts';
 import type { Store } from '../store/store.ts';

@@ -13,7 +13,7 @@ import { codesOf, type Fault, type FaultKind } from './faults.ts';
 import { json } from './refusal.ts';
 import { readTarget } from './request.ts';
 import type { Noting } from './request-log.ts';
-import { halfOf, headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
+import { halfOf, headerOf, type Reply, type SandboxRequest, type SandboxResponse } from './wire.ts';
 
 interface OrderJson extends JsonObject {
   readonly id: unknown;
@@ -381,13 +381,6 @@ export async function sendHalf(
   await new Promise((resolve) => response.write(half, resolve));
   response.destroy();
 }
-
-/**
- * What a client receives: a response, half a response that declares its full content length, or a dropped connection.
- */
-export type Reply =
-  | { readonly kind: 'whole' | 'half'; readonly response: SandboxResponse }
-  | { readonly kind: 'reset' };
 
 interface Replying {
   readonly target: string;

@@ -3,12 +3,11 @@ import { isObject, type JsonObject } from '../../api/json.ts';
 import { uuidPattern } from '../../api/limits.ts';
 import type { OperationName } from '../../api/operations/index.ts';
 import { realMs } from '../../platform/clock.ts';
-import type { Reply } from './fault-injection.ts';
 import type { Fault } from './faults.ts';
 import { readTarget } from './request.ts';
 import type { ActionSummary, FindRoute, Found } from './routes.ts';
 import { copyOf, foreignJson, ownJson, shownTarget, withoutSecrets } from './secrets.ts';
-import type { SandboxBody, SandboxRequest, SandboxResponse } from './wire.ts';
+import type { Reply, SandboxBody, SandboxRequest, SandboxResponse } from './wire.ts';
 
 /** A finished request and the user behind it. */
 export interface Logged extends Omit<ServedRequest, 'did'> {
@@ -415,6 +414,17 @@ const receivedSide = ({ headers, body }: SandboxResponse): LoggedSide => ({
   headers: loggedHeaders(headers),
   body: receivedBody(body, typeIn(headers)),
 });
+
+/** Prepares the response of a webhook's receiver for storage. @param isCut tells that the body had more. */
+export function loggedResponse(headers: Headers, body: Uint8Array, isCut: boolean): LoggedSide {
+  const type = typeIn(headers);
+  const logged = { headers: loggedHeaders(headers), body: sentBody(body, type) };
+  if (isCut) return { ...logged, body: { text: null, bytes: null, isCut } };
+  const isPlain = /^text\/(?:plain|html)\b/i.test(type) && body.length > 0;
+  if (!isPlain) return logged;
+  const text = withoutSecrets(Buffer.from(body).toString('utf8'));
+  return { ...logged, body: { bytes: body.length, ...truncated(text) } };
+}
 
 /** Placeholder for a request or response whose contents were not read, to save time. */
 const unread: LoggedSide = { headers: [], body: { text: null, bytes: null, isCut: false } };

@@ -29,6 +29,8 @@ interface Outcome {
 export interface Attempt extends Outcome {
   /** End of the attempt, ms since the epoch. */
   readonly at: number;
+  /** What the receiver responded, as JSON without secrets; null if nothing, or if it was not kept. */
+  readonly response: string | null;
 }
 
 /** Columns of a delivery, from row `d`. */
@@ -64,7 +66,7 @@ export const readDeliveriesOf = (store: Store, orderId: string, limit: number): 
 export const readAttempts = (store: Store, seq: number, limit: number): Attempt[] =>
   store
     .all(
-      'SELECT at, status, error, took_ms FROM delivery_attempts WHERE delivery_seq = ? ORDER BY rowid DESC LIMIT ?',
+      'SELECT at, status, error, took_ms, response FROM delivery_attempts WHERE delivery_seq = ? ORDER BY rowid DESC LIMIT ?',
       seq,
       limit,
     )
@@ -75,6 +77,7 @@ const attemptIn = (row: StoredRow): Attempt => ({
   status: row.status === null ? null : Number(row.status),
   error: row.error === null ? null : String(row.error),
   tookMs: Number(row.took_ms),
+  response: row.response == null ? null : String(row.response),
 });
 
 export const deliveryIn = (row: StoredRow): Delivery => ({

@@ -30,9 +30,9 @@ describe('the front page', () => {
     service.pass(12_000);
     const { text } = await page(service, '/');
     expect(rowOf(text, `order-${mine}`)).toEqual([
-      mine.slice(0, 8),
+      `Successful order ${mine.slice(0, 8)}`,
       'delivered',
-      'test-success',
+      'Ada Byron',
       '$19.99',
       expect.any(String),
       '12 s ago',
@@ -53,9 +53,9 @@ describe('the front page', () => {
     });
     const [four, forty] = [await place('test-slow', lines(4)), await place('test-slow', lines(40))];
     const { text } = await page(service, '/');
-    const names = 'test-slow, test-slow, test-slow, test-slow';
-    expect(rowOf(text, `order-${four}`)[2]).toBe(names);
-    expect(rowOf(text, `order-${forty}`)[2]).toBe(`${names} and 36 more`);
+    const names = 'Slow start, Slow start, Slow start, Slow start';
+    expect(rowOf(text, `order-${four}`)[0]).toBe(`${names} ${four.slice(0, 8)}`);
+    expect(rowOf(text, `order-${forty}`)[0]).toBe(`${names} and 36 more ${forty.slice(0, 8)}`);
   });
 
   test('shows the clock, and each key’s wallet without a key', async () => {

@@ -11,7 +11,7 @@ document.addEventListener('click', async ({ target }) => {
   const button = target instanceof Element && target.closest('button.copy');
   if (!button) return;
   try {
-    await navigator.clipboard.writeText(button.parentElement.querySelector('pre').textContent);
+    await navigator.clipboard.writeText(button.parentElement.querySelector('pre, code').textContent);
     button.textContent = 'Copied';
     button.classList.add('done');
   } catch {
