@@ -5,8 +5,7 @@ import { DatabaseError, type DatabaseProblem } from '../platform/sqlite/database
 import { sandboxFile } from './config.ts';
 import { tick } from './control/tick.ts';
 import { type OpenSandbox, openSandbox } from './open.ts';
-import type { Reply } from './server/fault-injection.ts';
-import type { SandboxRequest } from './server/wire.ts';
+import type { Reply, SandboxRequest } from './server/wire.ts';
 import { RunTime, readStoredFaults } from './store/run-time.ts';
 import { Store } from './store/store.ts';
 import { emptyStore } from './store/tables.ts';

@@ -9,10 +9,10 @@ import { type OpenOptions, type OpenSandbox, openSandbox } from './open.ts';
 import { findRoute } from './routes.ts';
 import type { Played } from './scenarios/play.ts';
 import type { Outcome } from './scenarios/rehearse.ts';
-import { type Reply, replyTo } from './server/fault-injection.ts';
+import { replyTo } from './server/fault-injection.ts';
 import type { Fault } from './server/faults.ts';
 import { type Logged, maxLogEntries, RequestLog } from './server/request-log.ts';
-import type { Handle, SandboxRequest, SandboxResponse } from './server/wire.ts';
+import type { Handle, Reply, SandboxRequest, SandboxResponse } from './server/wire.ts';
 import { addressOf, type Delivery, readDeliveries } from './webhooks/read.ts';
 
 export { exampleOrder } from './keys/keys.ts';

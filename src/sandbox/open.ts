@@ -11,7 +11,7 @@ import { CatchUpBudget } from './control/due-transitions.ts';
 import type { SandboxFaults } from './control/faults.ts';
 import { PriorityScheduler, untilDone } from './control/scheduler.ts';
 import { fillRecords } from './orders/records.ts';
-import type { RequestLog } from './server/request-log.ts';
+import { loggedResponse, type RequestLog } from './server/request-log.ts';
 import type { Control, Service } from './server/service.ts';
 import type { Handle } from './server/wire.ts';
 import { SandboxClock } from './store/clock.ts';
@@ -118,12 +118,15 @@ export async function openSandbox({
       return controlling;
     },
     deliver: () => outbox.wake(),
+    attempted: (limitMs) => untilDone(outbox.idle(), limitMs),
     scheduler: new PriorityScheduler(),
     readBudget: new CatchUpBudget(store, started.readBudgetMs),
     ...(requests && { requests }),
     report: reportBug,
   };
-  const outbox = new Outbox(service);
+  const outbox = new Outbox(service, ({ headers, body, isCut }) =>
+    JSON.stringify(loggedResponse(headers, body, isCut)),
+  );
   const { handle, drained } = counted(dated(createApp(service), service.clock));
   return {
     handle,

@@ -16,6 +16,7 @@ import type { Fault } from './server/faults.ts';
 import { codeParameter, Owner, type Users } from './server/owner.ts';
 import { RequestLog } from './server/request-log.ts';
 import { createHttpServer, listen, respondWith, stop } from './server/server.ts';
+import type { Service } from './server/service.ts';
 import { filesOf } from './store/store.ts';
 import { emptyStore } from './store/tables.ts';
 
@@ -68,6 +69,7 @@ export interface Served {
   readonly token: string | undefined;
   /** Initial faults in `--fault` syntax. These are the given faults, or else the faults stored in the data. */
   readonly faults: readonly string[];
+  readonly service: Service;
   close(): Promise<void>;
 }
 
@@ -94,6 +96,7 @@ export async function serveSandbox(options: ServeOptions): Promise<Served> {
     consoleUrl: `${baseUrl}/${owner.code === undefined ? '' : `?${codeParameter}=${owner.code}`}`,
     token: owner.token,
     faults: sandbox.faults?.now.faults ?? [],
+    service: sandbox.service,
     async close() {
       await Promise.all([stopTicking(), stop(server)]);
       await sandbox.close();

@@ -52,6 +52,8 @@ export async function happen(service: TestService, text = 'plain'): Promise<Addr
     return {
       '/': '/',
       '/console': '/console',
+      '/console/search': `/console/search?q=${encodeURIComponent(text.slice(0, 40))}`,
+      '/console/wallets': '/console/wallets',
       '/console/orders': '/console/orders?status=order_failed&user=ada',
       '/console/orders/{id}': `/console/orders/${order.id}`,
       '/console/batches': '/console/batches',
@@ -63,6 +65,8 @@ export async function happen(service: TestService, text = 'plain'): Promise<Addr
       '/console/payments': '/console/payments',
       '/console/payments/{reference}': `/console/payments/${await idOn('/console/payments', /id="payment-([\w-]+)"/)}`,
       '/console/deliveries': '/console/deliveries',
+      '/console/deliveries/compare': `/console/deliveries/compare?id=${delivery}&id=${await idOn('/console/deliveries', /id="delivery-([\w-]+)"/)}`,
+      '/console/requests/compare': '/console/requests/compare?number=3&number=4',
       '/console/deliveries/{id}/edit': `/console/deliveries/${delivery}/edit`,
       '/console/wallets/{id}': `/console/wallets/${user}`,
       '/console/deliveries/{id}': `/console/deliveries/${delivery}`,

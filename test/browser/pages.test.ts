@@ -74,13 +74,14 @@ describeInChromium('the pages in a browser', (browser) => {
       await page.getByRole('button', { name: 'cancel' }).click();
       await page.getByText('Order cancelled').waitFor();
       await receiver.until(1);
-      const replay = page.getByRole('button', { name: 'Replay' });
+      const replay = page.getByRole('button', { name: /^Replay status_updated/ });
       await vi.waitFor(async () => {
         await page.goto(at('/console/deliveries'));
         expect(await replay.count()).toBe(1);
       }, hangsAfterMs);
       await replay.click();
       await receiver.until(2);
+      await page.goto(at('/console/deliveries'));
       expect(await page.locator('tbody tr').count()).toBe(2);
       expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
     } finally {

@@ -11,17 +11,27 @@ export const page = (
 ): Promise<ServiceResponse> =>
   service.send(method, path, undefined, null, { accept: browserAccept, ...headers });
 
-/** Submits a form as a browser does from one of the service's pages. */
-export const submit = (
+/** The response to a form, and the address that it leads to, which also names what the form did. */
+interface Submitted extends ServiceResponse {
+  readonly leadsTo: string;
+}
+
+/** Submits a form as a browser does from one of the service's pages. The `location` is that of the page alone. */
+export async function submit(
   service: TestService,
   path: string,
   fields: Record<string, string> = {},
   origin = service.baseUrl,
-): Promise<ServiceResponse> =>
-  service.send('POST', path, new URLSearchParams(fields).toString(), null, {
+): Promise<Submitted> {
+  const response = await service.send('POST', path, new URLSearchParams(fields).toString(), null, {
     'content-type': 'application/x-www-form-urlencoded',
     origin,
   });
+  const leadsTo = response.headers.get('location') ?? '';
+  const headers = new Headers(response.headers);
+  if (leadsTo !== '') headers.set('location', leadsTo.replace(/[?&]did=\d+/, ''));
+  return { ...response, headers, leadsTo };
+}
 
 /** The cells of a row as plain text. */
 export function rowOf(markup: string, id: string): string[] {

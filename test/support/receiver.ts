@@ -10,7 +10,18 @@ export interface Received {
 }
 
 /** A status with headers, or no response at all. */
-type Reply = { readonly status: number; readonly headers?: Record<string, string> } | 'silence';
+type Reply =
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
+  | 'silence';
+
+/** Some receivers are sent what is not JSON. */
+function jsonOrText(text: string): ReturnType<typeof JSON.parse> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
 
 /** A webhook receiver. */
 export class Receiver {
@@ -33,7 +44,7 @@ export class Receiver {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk);
       const text = Buffer.concat(chunks).toString();
-      const body = text === '' ? undefined : JSON.parse(text);
+      const body = text === '' ? undefined : jsonOrText(text);
       const received = {
         event: String(request.headers['x-webhook-event']),
         target: `${request.method} ${request.url}`,
@@ -47,7 +58,7 @@ export class Receiver {
       receiver.mostAtOnce = Math.max(receiver.mostAtOnce, receiver.#atOnce);
       const reply = await receiver.reply(received);
       receiver.#atOnce -= 1;
-      if (reply !== 'silence') response.writeHead(reply.status, reply.headers).end('{}');
+      if (reply !== 'silence') response.writeHead(reply.status, reply.headers).end(reply.body ?? '{}');
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return receiver;

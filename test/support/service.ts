@@ -70,6 +70,11 @@ export class TestService {
     return this.#served.token;
   }
 
+  /** The parts behind the HTTP server. */
+  get parts(): Served['service'] {
+    return this.#served.service;
+  }
+
   product(slug: string): string {
     return `${this.#served.shopUrl}/${slug}`;
   }

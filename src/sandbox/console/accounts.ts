@@ -18,9 +18,10 @@ import {
   userNames,
   usersToOffer,
 } from './lists.ts';
-import { ordersPath, ordersTable, readOrdersOnAccount } from './orders.ts';
-import { consolePage, notThere, type Page, sections, walletPath } from './page.ts';
+import { ordersTable, readOrdersOnAccount } from './orders.ts';
+import { consolePage, notThere, type Page } from './page.ts';
 import { age } from './parts.ts';
+import { ordersPath, sections, walletPath } from './sections.ts';
 import { curlCall, sameFromTerminal, triggerCall } from './terminal-commands.ts';
 
 const accountsPath = sections.accounts.path;
@@ -108,7 +109,8 @@ function accountsTable(store: Store, rows: readonly StoredRow[], now: number): C
 }
 
 /** Page of a managed account: its purpose, whether an order holds it, and the orders placed with it. */
-export const accountPage: Page<'consoleAccount'> = ({ service: { store, clock, config }, path: { id } }) => {
+export const accountPage: Page<'consoleAccount'> = ({ service, path: { id } }) => {
+  const { store, clock, config } = service;
   const row = store.get('SELECT * FROM accounts WHERE id = ? OR short_id = ?', id.toLowerCase(), id);
   if (!row)
     return notThere('No such account', 'No managed account has this id here.', { section: 'accounts' });
@@ -139,7 +141,7 @@ export const accountPage: Page<'consoleAccount'> = ({ service: { store, clock, c
     ['User', html`<a href="${walletPath(userId)}">${userNames(store, [userId])(userId)}</a>`],
     ['Added', age(account.createdAt, now)],
   ];
-  const orders = readOrdersOnAccount(store, account.id, latest);
+  const orders = readOrdersOnAccount(service, account.id, latest);
   const body = html`<section id="facts"><dl>${facts
     .filter(([, value]) => value !== null)
     .map(

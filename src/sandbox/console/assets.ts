@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs';
 
-/** The stylesheet of every page, minified to one line. */
-export const style = readFileSync(new URL('./assets/style.css', import.meta.url), 'utf8').replace(
-  /\s+/g,
-  ' ',
-);
+/** The stylesheet of every page, minified. */
+export const style = readFileSync(new URL('./assets/style.css', import.meta.url), 'utf8')
+  .replace(/\/\*.*?\*\//gs, '')
+  .replace(/\s+/g, ' ')
+  .replace(/ ?([{};,]) ?/g, '$1')
+  .replaceAll(': ', ':');
 
-/** The script for live pages and copy buttons. */
-export const script = readFileSync(new URL('./assets/live.js', import.meta.url), 'utf8');
+/** The script of console pages and copy buttons, without comments and indentation. */
+export const script = readFileSync(new URL('./assets/live.js', import.meta.url), 'utf8').replace(
+  /^\s*(?:\/\/.*)?\n?/gm,
+  '',
+);

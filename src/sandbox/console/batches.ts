@@ -20,9 +20,9 @@ import {
   userNames,
   usersToOffer,
 } from './lists.ts';
-import { ordersPath } from './orders.ts';
-import { consolePage, notThere, type Page, sections, walletPath } from './page.ts';
+import { consolePage, notThere, type Page } from './page.ts';
 import { age, sameAs, stateBadge } from './parts.ts';
+import { ordersPath, sections, walletPath } from './sections.ts';
 import { sameFromTerminal, sameRequest } from './terminal-commands.ts';
 
 const batchesPath = sections.batches.path;

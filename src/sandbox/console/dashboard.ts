@@ -3,28 +3,29 @@ import { type Content, html } from '../../platform/html.ts';
 import { type SandboxConfig, shopPath } from '../config.ts';
 import type { Service } from '../server/service.ts';
 import { readDeliveries } from '../webhooks/read.ts';
-import { deliveriesPath, deliveriesTable } from './deliveries.ts';
+import { deliveriesTable } from './deliveries.ts';
 import { keysTable, readKeys } from './keys.ts';
 import { latest } from './lists.ts';
-import { ordersPath, ordersTable, readOrders } from './orders.ts';
-import { consolePage, faultsPath, keysPath, type Page, timePath } from './page.ts';
-import { copied, dateTime, duration } from './parts.ts';
+import { ordersTable, readOrders } from './orders.ts';
+import { consolePage, type Page } from './page.ts';
+import { copied } from './parts.ts';
 import { readRequests, requestsPath, requestsTable } from './requests.ts';
+import { deliveriesPath, keysPath, ordersPath } from './sections.ts';
 
 /**
  * Home page, to which the `quickstart_url` of a minted key points. It shows what the sandbox is and its recent
  * activity.
  */
-export const dashboardPage: Page<'console'> = async ({ service }) => {
+export const dashboardPage: Page<'console'> = ({ service }) => {
   const { store, clock, config } = service;
   const now = clock.now();
-  const orders = readOrders(store, latest);
+  const orders = readOrders(service, latest);
   const deliveries = readDeliveries(store, latest);
   const body = html`<p class="lead">The whole service, rehearsed on this machine: nothing is bought and no money moves.
 <a href="${shopPath}">The shop</a> has a product for every outcome.</p>
-${firstOrder(config, orders.length === 0)}${figures(service, now, (await service.control()).faults().faults)}
+${firstOrder(config, orders.length === 0)}${figures(service)}
 ${section('orders', 'Orders', ordersPath, ordersTable(orders, now))}
-${section('deliveries', 'Webhook deliveries', deliveriesPath, deliveriesTable(config, deliveries, { now, back: 'console' }))}
+${section('deliveries', 'Webhook deliveries', deliveriesPath, deliveriesTable(config, deliveries, { now }))}
 ${section('requests', 'Requests', requestsPath, requestsTable(service, readRequests(service, latest)))}
 ${section('keys', 'Keys and wallets', keysPath, keysTable(service, readKeys(service, latest), now))}`;
   return consolePage('The sandbox', body, { live: true, isDashboard: true });
@@ -44,16 +45,8 @@ function firstOrder({ baseUrl }: SandboxConfig, isOpen: boolean): Content {
 ${copied('the first order', lines.join('\n'))}</details>`;
 }
 
-function figures({ store, clock, config }: Service, now: number, faults: readonly string[]): Content {
-  // Rounds away the few ms between reading `now` and reading real time.
-  const ahead = Math.round((now - clock.real()) / 1000) * 1000;
+function figures({ store, config }: Service): Content {
   const orders = Number(store.get('SELECT total(order_count) AS orders FROM users')?.orders);
-  return html`<section><dl class="figures"><div><dt>Its time (UTC)</dt><dd><a href="${timePath}"><time>${dateTime(now)}</time></a>${
-    ahead !== 0 &&
-    html` <small>${duration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} this machine</small>`
-  }</dd></div><div><dt>Speed</dt><dd>${config.speed}×</dd></div><div><dt>Orders</dt><dd>${orders.toLocaleString('en-US')}</dd></div>
-<div><dt>Address</dt><dd class="mono">${config.baseUrl}</dd></div>${
-    faults.length > 0 &&
-    html`<div><dt>Faults</dt><dd><a class="bad" href="${faultsPath}">${faults.length} switched on</a></dd></div>`
-  }</dl></section>`;
+  return html`<section><dl class="figures"><div><dt>Orders</dt><dd>${orders.toLocaleString('en-US')}</dd></div>
+<div><dt>Address</dt><dd class="mono">${config.baseUrl}</dd></div></dl></section>`;
 }

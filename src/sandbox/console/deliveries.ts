@@ -3,6 +3,9 @@ import { type Content, html } from '../../platform/html.ts';
 import { parseUrl } from '../../platform/net/urls.ts';
 import type { SandboxConfig } from '../config.ts';
 import { ErrorResponse } from '../server/refusal.ts';
+import { readQuery } from '../server/request.ts';
+import type { LoggedSide } from '../server/request-log.ts';
+import { foreignJson, withoutSecrets } from '../server/secrets.ts';
 import type { Service } from '../server/service.ts';
 import type { SandboxResponse } from '../server/wire.ts';
 import type { Store } from '../store/store.ts';
@@ -17,6 +20,7 @@ import {
   readDelivery,
 } from '../webhooks/read.ts';
 import { refusedTarget, replay, replayEdited } from '../webhooks/replay.ts';
+import { difference } from './compare.ts';
 import { formAction, Misfilled, onceField, onceIn, readForm, seeOther } from './form-action.ts';
 import {
   type Choice,
@@ -32,9 +36,9 @@ import {
   userCondition,
   usersToOffer,
 } from './lists.ts';
-import { ordersPath } from './orders.ts';
-import { consolePage, notThere, type Page, sections, siblingLinks } from './page.ts';
-import { age, dateTime, headersTable, jsonBlock, sameAs } from './parts.ts';
+import { consolePage, notThere, type Page, siblingLinks } from './page.ts';
+import { age, bodyBlock, dateTime, headersTable, jsonBlock, sameAs } from './parts.ts';
+import { deliveriesPath, ordersPath } from './sections.ts';
 import { receiverCall, sameFromTerminal } from './terminal-commands.ts';
 
 export const deliveriesPage: Page<'consoleDeliveries'> = ({ service: { store, clock, config }, search }) => {
@@ -47,9 +51,56 @@ export const deliveriesPage: Page<'consoleDeliveries'> = ({ service: { store, cl
     bar: deliveriesBar(store, filters),
     read: (part) => findDeliveries(store, filters, part),
     numberOf: ({ seq }) => seq,
-    table: (rows) => deliveriesTable(config, rows, { now: clock.now(), back: 'deliveries' }),
+    table: (rows) =>
+      html`${rows.length > 0 && markedForm(store)}${deliveriesTable(config, rows, { now: clock.now(), marks: true })}`,
   });
 };
+
+/** Buttons for the rows that are marked, and for all that failed. */
+function markedForm(store: Store): Content {
+  const count = Number(
+    store.get(`SELECT count(*) AS count FROM deliveries d WHERE ${failed} AND d.behind = 0`)?.count,
+  );
+  return html`<form method="post" action="${deliveriesPath}/replay" id="marked" class="actions"><button>Replay marked</button><button formmethod="get" formaction="${deliveriesPath}/compare">Compare two marked</button>${
+    count > 0 &&
+    html`<button name="which" value="failed">Replay all failed <small>${count.toLocaleString('en-US')}</small></button>`
+  }</form>`;
+}
+
+/** Compares the bodies of two deliveries, the earlier one first. */
+export const compareDeliveries: Page<'consoleCompareDeliveries'> = ({
+  service: { store, clock },
+  search,
+}) => {
+  const found = (readQuery(search).id ?? []).slice(0, 2).flatMap((id) => readDelivery(store, id) ?? []);
+  const [one, other] = found.toSorted((a, b) => a.seq - b.seq);
+  if (!one || !other)
+    return notThere('Two are compared', 'Mark two deliveries, and compare them.', {
+      section: 'deliveries',
+      status: 400,
+    });
+  const name = ({ id, event, createdAt }: Delivery): Content =>
+    html`<a href="${deliveriesPath}/${id}">${event}</a> <small>${age(createdAt, clock.now())}</small>`;
+  const body = html`<p>From ${name(one)} to ${name(other)}</p><section id="difference">${difference(redacted(one.body), redacted(other.body))}</section>`;
+  return consolePage('What changed', body, { section: 'deliveries', copies: true });
+};
+
+/** A body without secrets, as far as it is JSON. */
+const redacted = (json: string): string => foreignJson(json) ?? withoutSecrets(json);
+
+/** Link to what changed since the previous event of the same order to the same address. */
+function sinceLast(store: Store, { id, seq, orderId, url }: Delivery): Content {
+  const before = store.get(
+    'SELECT id FROM deliveries WHERE order_id = ? AND url = ? AND seq < ? ORDER BY seq DESC LIMIT 1',
+    orderId,
+    url,
+    seq,
+  )?.id;
+  return (
+    before !== undefined &&
+    html`<a href="${deliveriesPath}/compare?id=${String(before)}&id=${id}">What changed since the last event</a>`
+  );
+}
 
 function deliveriesBar(store: Store, filters: Filters<(typeof deliveryFilters)[number]>): Content {
   const { all, found, failed, states, events, classes } = countDeliveries(store, filters);
@@ -170,7 +221,7 @@ export const deliveryPage: Page<'consoleDelivery'> = ({ service, path: { id } })
   const now = clock.now();
   const { block, isCut } = jsonBlock('the body', json);
   const body = html`${siblingLinks('delivery', siblingsOf(service, seq))}<p>${outcome(found, now)}</p>
-<div class="actions">${again(found, 'delivery')}</div>
+<div class="actions">${again(found)} ${sinceLast(store, found)}</div>
 <section id="facts"><dl><dt>Event</dt><dd><code>${event}</code> <span class="soft">${webhookEvents[event]}</span></dd>
 <dt>Order</dt><dd><a class="mono" href="${ordersPath}/${orderId}">${orderId}</a></dd><dt>Address</dt><dd class="mono">${addressOf(url)}</dd>
 <dt>Queued</dt><dd>${age(createdAt, now)}</dd></dl></section>
@@ -205,8 +256,16 @@ const attemptsTable = (attempts: readonly Attempt[]): Content =>
     : html`<table class="stack"><thead><tr><th class="fit">Time (UTC)</th><th>Result</th><th class="fit number">Took</th></tr></thead><tbody>${attempts.map(
         (attempt) =>
           html`<tr><td class="fit number"><time datetime="${new Date(attempt.at).toISOString()}">${dateTime(attempt.at)}</time></td>
-<td><span class="${attempt.error === null ? 'good' : 'bad'}">${attemptText(attempt)}</span></td><td class="fit number">${attempt.tookMs} ms</td></tr>`,
+<td><span class="${attempt.error === null ? 'good' : 'bad'}">${attemptText(attempt)}</span>${receiverResponse(attempt)}</td><td class="fit number">${attempt.tookMs} ms</td></tr>`,
       )}</tbody></table>`;
+
+/** What the receiver responded to an attempt. */
+function receiverResponse({ response }: Attempt): Content {
+  if (response === null) return null;
+  // This column is written from a LoggedSide.
+  const { headers, body } = JSON.parse(response) as LoggedSide;
+  return html`<div class="response">${headersTable(headers)}${bodyBlock('the receiver’s response', body)}</div>`;
+}
 
 interface Sent {
   readonly event: string;
@@ -223,45 +282,43 @@ const headersOf = (url: string, { event, eventId, json }: Sent): [string, string
   ...((parseUrl(url)?.username ?? '') !== '' ? [['authorization', 'Basic …'] as [string, string]] : []),
 ];
 
-export const deliveriesPath = sections.deliveries.path;
-
-/** Page to return to after a replay. */
-type Back = 'console' | 'deliveries' | 'order' | 'delivery';
-
 interface Shown {
   /** When the list was shown, ms since the epoch. */
   readonly now: number;
-  readonly back: Back;
+  /** Whether the rows belong to one order. */
+  readonly isOfOrder?: boolean;
+  /** Whether rows can be marked, to be sent again or compared. */
+  readonly marks?: boolean;
 }
 
 /** Renders deliveries with their target, outcome and a button to resend. */
 export const deliveriesTable = (
   { baseUrl }: SandboxConfig,
   rows: readonly Delivery[],
-  { now, back }: Shown,
+  { now, isOfOrder = false, marks = false }: Shown,
 ): Content =>
   rows.length === 0
     ? html`<p class="soft">None. <code>errand webhook listen --register --base-url ${baseUrl}</code> receives them.</p>`
-    : html`<table class="stack"><thead><tr><th class="fit">Event</th>${back !== 'order' && html`<th class="fit">Order</th>`}<th>Address</th>
+    : html`<table class="stack"><thead><tr><th class="fit">Event</th>${!isOfOrder && html`<th class="fit">Order</th>`}<th>Address</th>
 <th class="fit">Queued</th><th class="fit">Attempts</th><th>Outcome</th><td></td></tr></thead><tbody>${rows.map(
         (
           delivery,
         ) => html`<tr id="delivery-${delivery.id}"><td class="fit mono"><a href="${deliveriesPath}/${delivery.id}">${delivery.event}</a></td>${
-          back !== 'order' &&
+          !isOfOrder &&
           html`<td class="fit"><a class="mono" href="${ordersPath}/${delivery.orderId}">${delivery.orderId.slice(0, 8)}</a></td>`
         }<td class="mono">${addressOf(delivery.url)}</td><td class="fit" data-label="queued">${age(delivery.createdAt, now)}</td>
 <td class="fit" data-label="attempts">${delivery.attempts}</td><td>${outcome(delivery, now)}</td>
-<td class="fit">${again(delivery, back)}</td></tr>`,
+<td class="fit">${marks && html`<label class="mark"><input type="checkbox" name="id" value="${delivery.id}" form="marked"><span class="unseen">Mark ${delivery.event} of ${delivery.orderId.slice(0, 8)}</span></label> `}${again(delivery)}</td></tr>`,
       )}</tbody></table>`;
 
 /**
  * Renders the resend button. A finished delivery can be replayed, and a failed delivery can be retried at once. A
  * delivery that is about to be sent has no button.
  */
-function again({ id, orderId, event, state, attempts }: Delivery, back: Back): Content {
+function again({ id, orderId, event, state, attempts }: Delivery): Content {
   const word = state === 'delivered' || state === 'given up' ? 'Replay' : 'Try now';
   if (state === 'behind' || (state === 'open' && attempts === 0)) return null;
-  return html`<form method="post" action="${deliveriesPath}/${id}/replay"><input type="hidden" name="back" value="${back}"><button>${word}<span class="unseen"> ${event} of ${orderId.slice(0, 8)}</span></button></form><a href="${deliveriesPath}/${id}/edit">Edit<span class="unseen"> ${event} of ${orderId.slice(0, 8)}</span></a>`;
+  return html`<form method="post" action="${deliveriesPath}/${id}/replay"><button>${word}<span class="unseen"> ${event} of ${orderId.slice(0, 8)}</span></button></form><a href="${deliveriesPath}/${id}/edit">Edit<span class="unseen"> ${event} of ${orderId.slice(0, 8)}</span></a>`;
 }
 
 function outcome(delivery: Delivery, now: number): Content {
@@ -283,15 +340,34 @@ export const attemptText = ({
 /** Handles the replay button of a delivery. */
 export const replayDelivery = formAction<'consoleReplay'>(
   () => ({ path: deliveriesPath, text: 'All deliveries' }),
-  async ({ service, path: { id } }, form) => {
-    const orderId = await replay(service.store, service.idGenerator, id, service.clock.now());
-    if (orderId === undefined) throw new ErrorResponse('not_found', 'There is no such delivery any more.');
-    const backTo = new Map<string | null, string>([
-      ['deliveries', deliveriesPath],
-      ['delivery', `${deliveriesPath}/${id}`],
-      ['order', `${ordersPath}/${orderId}#deliveries`],
-    ]);
-    return seeOther(backTo.get(form.get('back')) ?? '/#deliveries');
+  async ({ service, path: { id } }) => {
+    const sent = await replay(service.store, service.idGenerator, id, service.clock.now());
+    if (sent === undefined) throw new ErrorResponse('not_found', 'There is no such delivery any more.');
+    return seeOther(`${deliveriesPath}/${sent}`);
+  },
+);
+
+/** Deliveries that one form sends again at most. */
+const maxReplayed = 500;
+
+/** Sends the marked deliveries again, or all that failed. */
+export const replayDeliveries = formAction<'consoleReplayAll'>(
+  () => ({ path: deliveriesPath, text: 'All deliveries' }),
+  async ({ service: { store, idGenerator, clock } }, form) => {
+    const isAll = form.get('which') === 'failed';
+    const ids = isAll
+      ? store
+          .all(
+            `SELECT d.id FROM deliveries d WHERE ${failed} AND d.behind = 0 ORDER BY d.seq LIMIT ?`,
+            maxReplayed,
+          )
+          .map(({ id }) => String(id))
+      : form.getAll('id').slice(0, maxReplayed);
+    if (ids.length === 0)
+      throw new Misfilled(isAll ? 'No delivery has failed.' : 'Mark the deliveries that you mean.');
+    const now = clock.now();
+    for (const id of ids) await replay(store, idGenerator, id, now);
+    return seeOther(deliveriesPath);
   },
 );
 
@@ -336,10 +412,23 @@ async function send(service: Service, found: Found, form: URLSearchParams): Prom
   // Browsers submit forms with CRLF line endings.
   const text = (form.get('body') ?? '').replaceAll('\r\n', '\n');
   const body = text === editable(found.body) ? found.body : text;
+  if (form.get('raw') !== 'yes') checkJson(body);
   const isNewEvent = form.get('event') !== 'same';
   const edited = { newId: onceIn(form), url, body, isNewEvent };
   await replayEdited(store, found.id, edited, clock.now());
-  return seeOther(`${ordersPath}/${found.orderId}#deliveries`);
+  return seeOther(`${deliveriesPath}/${edited.newId}`);
+}
+
+/** @throws Misfilled if a body is not JSON. */
+function checkJson(body: string): void {
+  try {
+    JSON.parse(body);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : '';
+    throw new Misfilled(
+      `Not sent: the body is not JSON (${why.slice(0, 200)}). Mend it, or tick that it is meant.`,
+    );
+  }
 }
 
 /** Pretty-prints JSON for editing, and escapes characters that a page would not display literally. */
@@ -381,6 +470,7 @@ function formPage({ config }: Service, found: Found, filled?: Filled): SandboxRe
 <label>Body<textarea name="body" class="mono" rows="24" spellcheck="false">
 ${text}</textarea></label>
 <label>${webhookIdHeader}<select name="event"><option value="new"${!isSame && html` selected`}>a new one: a receiver takes it for another event</option><option value="same"${isSame && html` selected`}>the same, ${eventId.slice(0, 8)}: a receiver may know it already</option></select></label>
+<label class="check"><input type="checkbox" name="raw" value="yes"${filled?.form.get('raw') === 'yes' && html` checked`}> Send the body even if it is not JSON</label>
 <div class="actions"><button class="main">Send it</button></div></form>
 ${found.body.length <= maxCallLength && sameFromTerminal(config, 'same-replay', [{ what: 'sending it', errand: null, curl: receiverCall(found) }], 'Sends the body as it was, straight to the receiver whose address stands in WEBHOOK_URL.')}`;
   return consolePage(title, page, { status: filled?.status ?? 200, section: 'deliveries', copies: true });

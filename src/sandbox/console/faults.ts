@@ -4,7 +4,8 @@ import type { SandboxConfig } from '../config.ts';
 import type { Control, Service } from '../server/service.ts';
 import { formAction, Misfilled, seeOther } from './form-action.ts';
 import type { Page } from './page.ts';
-import { consolePage, faultsPath } from './page.ts';
+import { consolePage } from './page.ts';
+import { faultsPath } from './sections.ts';
 import { controlCall, sameFromTerminal } from './terminal-commands.ts';
 
 const maxFaults = 100;
@@ -23,7 +24,7 @@ ${section('add', 'Switch one on', addForms(config))}
 ${section('seed', 'Seed', seedForm(seed))}
 ${section(
   'kinds',
-  'What there is',
+  'Available faults',
   html`<dl>${Object.entries(sandboxFaults).map(([written, does]) => html`<dt><code>${written}</code></dt><dd>${does.replaceAll('`', '')}</dd>`)}</dl><p class="soft">${faultGrammar}</p>`,
 )}`;
   return consolePage('Faults', body, { live: true, section: 'faults', isList: true });

@@ -43,6 +43,8 @@ export interface PageOptions {
   /** Renders a narrow column, for text and forms. */
   readonly narrow?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Replaces the usual header. */
+  readonly frame?: Content;
 }
 
 /**
@@ -50,22 +52,24 @@ export interface PageOptions {
  * the heading.
  */
 export function htmlPage(title: string, body: Content, options: PageOptions = {}): SandboxResponse {
-  const { status = 200, links = [], current, live = false, copies = live, narrow = false } = options;
+  const { status = 200, links = [], current, live = false, copies = live, narrow = false, frame } = options;
+  const hasScript = copies || frame !== undefined;
   const column = narrow ? 'narrow' : '';
   const page = html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>${title} · errand sandbox</title><link rel="icon" href="${icon}"><style>${new Html(style)}</style></head>
-<body><header class="${column}"><strong>errand sandbox</strong>${navigation(links, current)}${
-    live && html`<a class="reload" href="">Reload</a>`
-  }<p id="live" role="status"></p></header>
-<main class="${column}"${live && html` data-live`}><h1>${title}</h1>${body}</main>
-${copies && html`<script type="module">${new Html(script)}</script>`}</body></html>
+<body>${
+    frame ??
+    html`<header class="plain ${column}"><strong>errand sandbox</strong>${navigation(links, current)}<p id="live" role="status"></p></header>`
+  }
+<main id="main" tabindex="-1" class="${column}"${live && html` data-live`}>${live && html`<a class="reload" href="">Reload</a>`}<h1>${title}</h1>${body}</main>
+${hasScript && html`<script type="module">${new Html(script)}</script>`}</body></html>
 `;
   return {
     status,
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': copies ? scriptPolicy : stillPolicy,
+      'content-security-policy': hasScript ? scriptPolicy : stillPolicy,
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'same-origin',
       // Keeps secret claim URLs out of referrers, and one-time codes out of caches.

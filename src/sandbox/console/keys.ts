@@ -9,8 +9,9 @@ import { lastMs } from '../store/clock.ts';
 import type { StoredRow } from '../store/store.ts';
 import { formAction, Misfilled, onceField, onceIn } from './form-action.ts';
 import { listPage, type Part } from './lists.ts';
-import { consolePage, keysPath, type Page, walletPath } from './page.ts';
+import { consolePage, type Page } from './page.ts';
 import { age, copied, money } from './parts.ts';
+import { keysPath, walletPath } from './sections.ts';
 import { curlCall, sameFromTerminal } from './terminal-commands.ts';
 
 /** Keys, newest first, each with the wallet that it spends from. Excludes keys that can only read one order. */

@@ -7,7 +7,8 @@ import { readQuery } from '../server/request.ts';
 import type { Service } from '../server/service.ts';
 import type { SandboxResponse } from '../server/wire.ts';
 import type { Store, StoredRow } from '../store/store.ts';
-import { consolePage, type SectionName, sections } from './page.ts';
+import { consolePage } from './page.ts';
+import { type SectionName, sections } from './sections.ts';
 
 /** A window into a list: either the rows below a row number, or the newest rows. */
 export interface Part {
@@ -83,7 +84,7 @@ export function pagedTable<Row>(paged: Paged<Row>): Content {
 
 function nothing<Row>({ table, filters = {} }: Paged<Row>, isFirst: boolean): Content {
   if (!isFirst) return html`<p class="soft">Nothing is older.</p>`;
-  return isFiltered(filters) ? html`<p class="soft">Nothing is like that.</p>` : table([]);
+  return isFiltered(filters) ? html`<p class="soft">Nothing matches these filters.</p>` : table([]);
 }
 
 /** Filters of a list, keyed by query parameter name; an unset filter is an empty string. */

@@ -1,5 +1,5 @@
 import { sandboxTriggers } from '../../api/control.ts';
-import { cancellableOrderStatuses, type MilestoneType, type OrderStatus } from '../../api/enums.ts';
+import { cancellableOrderStatuses, type OrderStatus } from '../../api/enums.ts';
 import { errorTypeHint } from '../../api/error-codes.ts';
 import { type ErrorType, errorTypeGroups, errorTypes } from '../../api/error-types.ts';
 import { uuidPattern } from '../../api/limits.ts';
@@ -8,7 +8,6 @@ import { eachPlainField } from '../../api/order-fields.ts';
 import { shortfallsIn, spoken } from '../../api/order-state.ts';
 import { type Content, html } from '../../platform/html.ts';
 import type { SandboxConfig } from '../config.ts';
-import { walletTerms } from '../orders/create.ts';
 import {
   cancelOrder,
   forceOrder,
@@ -16,22 +15,21 @@ import {
   type OrderTrigger,
   possibleTriggers,
 } from '../orders/interventions.ts';
-import { milestones, nextDue } from '../orders/lifecycle/index.ts';
 import type { OrderRecord } from '../orders/lifecycle/types.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
 import { ErrorResponse } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
-import type { Store } from '../store/store.ts';
 import { type Entry, entriesOf } from '../wallet/ledger.ts';
 import type { LedgerKind } from '../wallet/wallet.ts';
-import { readAttemptsOf, readDeliveriesOf } from '../webhooks/read.ts';
-import { attemptText, deliveriesPath, deliveriesTable } from './deliveries.ts';
+import { readDeliveriesOf } from '../webhooks/read.ts';
+import { deliveriesTable } from './deliveries.ts';
 import { formAction, Misfilled, onceField, onceIn, seeOther, type WayBack } from './form-action.ts';
 import { userNames } from './lists.ts';
-import { ordersPath, stateOf } from './orders.ts';
-import { consolePage, notThere, type Page, siblingLinks, walletPath } from './page.ts';
+import { stateOf } from './orders.ts';
+import { consolePage, notThere, type Page, siblingLinks } from './page.ts';
 import {
   age,
+  copiedId,
   dateTime,
   lineText,
   money,
@@ -41,11 +39,13 @@ import {
   sameAs,
   stateBadge,
 } from './parts.ts';
-import { requestsPath, statusText } from './requests.ts';
+import { orderTitle, type TitleOf, titlesNow } from './products.ts';
 import { returnsOfOrder } from './returns.ts';
+import { ordersPath, walletPath } from './sections.ts';
 import { controlCall, curlCall, sameFromTerminal, sameRequest, triggerCall } from './terminal-commands.ts';
 import { advanceBy } from './time.ts';
-import { ledgerWords, signed } from './wallet.ts';
+import { movementsOf, orderTimeline } from './timeline.ts';
+import { signed } from './wallet.ts';
 
 const maxDeliveries = 50;
 
@@ -61,18 +61,19 @@ export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id } })
   }));
   const deliveries = readDeliveriesOf(service.store, record.id, maxDeliveries);
   const nameOf = userNames(service.store, [order.userId]);
-  const body = html`<div class="neighbours">${siblingLinks('order', siblingsOf(service, order.seq))}</div><p>${stateBadge(stateOf(record))} <span class="soft">placed ${age(Date.parse(record.created_at), now)} by ${nameOf(order.userId)}</span></p>
+  const titleOf = titlesNow(service);
+  const body = html`<div class="neighbours">${siblingLinks('order', siblingsOf(service, order.seq))}</div><p>${stateBadge(stateOf(record))} <span class="soft">for <bdi>${record.shipping_address.first_name} ${record.shipping_address.last_name}</bdi>, placed ${age(Date.parse(record.created_at), now)} by <a href="${walletPath(order.userId)}"><bdi>${nameOf(order.userId)}</bdi></a></span> ${copiedId('order', record.id)}</p>
 <div class="slot holds" id="now">${failure(record)}${await orderActions(service, order, now)}</div>
-${section('timeline', 'Timeline', orderFeed(service, order, now))}
+${section('timeline', 'Timeline', orderTimeline(service, order, now))}
+${section('money', 'Money', orderMoney(service, order))}
 ${section('parcels', 'Parcels', html`${parcels(shipments)}<p><a href="${publicPath(record.id)}">What the recipient sees</a></p>`)}
-${section('items', 'Items', itemsTable(record))}
+${section('items', 'Items', itemsTable(record, titleOf))}
 ${section('facts', 'Order', facts(record))}
-${section('money', 'Money', orderMoney(service.store, order))}
 ${returnsOfOrder(service, order, now)}
-${section('deliveries', 'Webhook deliveries', deliveriesTable(service.config, deliveries, { now, back: 'order' }))}
+${section('deliveries', 'Webhook deliveries', deliveriesTable(service.config, deliveries, { now, isOfOrder: true }))}
 <details class="card" id="record"><summary>The record as JSON</summary><pre tabindex="0">${JSON.stringify(record, null, 2)}</pre></details>
 <div class="card" id="same">${sameAs('this order', sameRequest(service.config, { method: 'GET', target: orderPathOf(record.id) }))}</div>`;
-  return consolePage(`Order ${record.id.slice(0, 8)}`, body, { live: true, section: 'orders' });
+  return consolePage(orderTitle(titleOf, record.items), body, { live: true, section: 'orders' });
 };
 
 const orderPathOf = (id: string): string => operations['order.get'].path.replace('{order_id}', id);
@@ -112,11 +113,13 @@ function failure({ job_result: result, items }: OrderRecord): Content {
   }</section>`;
 }
 
-function itemsTable({ items, fulfillment }: OrderRecord): Content {
+function itemsTable({ items, fulfillment }: OrderRecord, titleOf: TitleOf): Content {
   const shortfalls = shortfallsIn(fulfillment);
   return html`<table class="stack"><thead><tr><th>Product</th>
 <th class="fit">Quantity</th><th class="fit">State</th></tr></thead><tbody>${items.map(
-    (item) => html`<tr id="item-${item.id}"><td>${outsideLink(item.url)}${item.variant?.map(
+    (
+      item,
+    ) => html`<tr id="item-${item.id}"><td>${outsideLink(item.url, titleOf(item.url))}${item.variant?.map(
       ({ label, value }) => html` <small>${label}: ${value}</small>`,
     )}</td><td class="fit" data-label="Quantity">${quantityOf(item, shortfalls)}</td>
 <td class="fit">${lineText(item, shortfalls)}${item.error_type !== null && html` <small>${item.error_type}</small>`}</td></tr>`,
@@ -174,18 +177,19 @@ const addressOf = (to: OrderRecord['shipping_address']): string =>
     .filter((line) => line !== null && line !== '')
     .join(', ');
 
-/** Wallet entries of an order, their total, and the amount still held. */
-function orderMoney(store: Store, { record, userId, reserved }: StoredOrder): Content {
-  const entries = entriesOf(store, record.id);
-  if (entries.length === 0 && reserved === 0)
+/** All that the wallet did for an order, and what that comes to. */
+function orderMoney(service: Service, order: StoredOrder): Content {
+  const { userId } = order;
+  const movements = movementsOf(service, order);
+  if (movements.length === 0)
     return html`<p class="soft">The wallet paid nothing for it.</p>${walletLink(userId)}`;
-  return html`<table class="sum"><tbody>${entries.map(
-    ({ at, kind, cents }) =>
-      html`<tr><th scope="row">${ledgerWords[kind]} <small><time>${dateTime(at)}</time></small></th><td class="fit number">${signed(cents)}</td></tr>`,
-  )}${
-    reserved > 0 &&
-    html`<tr><th scope="row">Held until it is placed or fails: the ceiling and the fee</th><td class="fit number">${signed(-reserved)}</td></tr>`
-  }${entries.length > 0 && outcome(entries)}</tbody></table>${walletLink(userId)}`;
+  const entries = entriesOf(service.store, order.record.id);
+  return html`<table class="sum"><tbody>${movements.map(
+    ({ at, name, cents }) =>
+      html`<tr><th scope="row">${name} <small><time>${dateTime(at)}</time></small></th><td class="fit number">${signed(cents)}</td></tr>`,
+  )}${outcome(entries, order.reserved)}</tbody></table>${
+    entries.length === 0 && order.reserved === 0 && html`<p class="soft">The wallet paid nothing for it.</p>`
+  }${walletLink(userId)}`;
 }
 
 /** Ledger kinds that return money to the wallet or to the payer. */
@@ -195,7 +199,9 @@ const back: readonly LedgerKind[] = ['refund', 'credit', 'payout'];
  * Renders the total row, with the amount that was kept. Payments by challenge and their payouts do not count, because
  * paying money in is not a cost.
  */
-function outcome(entries: readonly Entry[]): Content {
+function outcome(entries: readonly Entry[], held: number): Content {
+  if (held > 0)
+    return html`<tr class="total"><th scope="row">Held until it is placed or fails: the ceiling and the fee</th><td class="fit number">${money(held)}</td></tr>`;
   const retained = -entries
     .filter(({ kind }) => kind !== 'payment' && kind !== 'payout')
     .reduce((sum, { cents }) => sum + cents, 0);
@@ -208,160 +214,18 @@ function outcome(entries: readonly Entry[]): Content {
 const walletLink = (userId: string): Content =>
   html`<p><a href="${walletPath(userId)}">The wallet that pays</a></p>`;
 
-/** An event in an order's timeline. */
-interface FeedEntry {
-  /** ms since the epoch, in sandbox time. */
-  readonly at: number;
-  readonly kind: 'request' | 'state' | 'money' | 'webhook';
-  readonly isBad?: boolean;
-  readonly title: Content;
-  /** Origin of the event. */
-  readonly source: string;
-  readonly detail?: Content;
-}
-
-/** Sort order for events with the same timestamp. */
-const ranks: Readonly<Record<FeedEntry['kind'], number>> = { request: 0, state: 1, money: 2, webhook: 3 };
-
-/**
- * Maximum number of entries shown; earlier entries are omitted. Without this limit, a client that polls every second
- * would make the page very long.
- */
-const maxShown = 120;
-
-/**
- * Renders an order's timeline, oldest first: API requests, state changes, wallet movements, webhook attempts, and when
- * the next step is due. @param now ms since the epoch.
- */
-function orderFeed(service: Service, order: StoredOrder, now: number): Content {
-  const { record, plan } = order;
-  const startedAt = Date.parse(record.created_at);
-  const due = nextDue(plan);
-  const all = [
-    ...requests(service, record.id),
-    ...states(order),
-    ...moneyEntries(service, order),
-    ...attempts(service, record.id),
-  ];
-  const inOrder = all.toSorted((one, other) => one.at - other.at || ranks[one.kind] - ranks[other.kind]);
-  const left = inOrder.length - maxShown;
-  const shown = left > 0 ? inOrder.slice(-maxShown) : inOrder;
-  return html`<div class="feed holds${due !== null && ' grows'}" tabindex="0" role="group" aria-label="Timeline">${left > 0 && html`<p class="soft">${left.toLocaleString('en-US')} earlier ones are left out.</p>`}<ol class="timeline">${shown.map(
-    ({ at, kind, isBad = false, title, source, detail }) =>
-      html`<li class="${isBad ? 'bad' : 'done'} ${kind}"><strong>${title}</strong> <small><time datetime="${new Date(at).toISOString()}">${dateTime(at)}</time>${
-        at > startedAt && ` · ${sinceStart(at - startedAt)}`
-      } · ${source}</small>${detail != null && html`<br><small>${detail}</small>`}</li>`,
-  )}${due !== null && html`<li class="next soft">${due > now ? html`next step ${age(due, now)}` : 'next step now'}</li>`}</ol></div>`;
-}
-
-const badTurns: readonly string[] = [
-  'order_failed',
-  'cancelled',
-  'undeliverable',
-] satisfies readonly MilestoneType[];
-
-const states = ({ record }: StoredOrder): FeedEntry[] =>
-  milestones(record).milestones.map(({ type, label, occurred_at, source, detail }) => ({
-    at: Date.parse(occurred_at),
-    kind: 'state',
-    isBad: badTurns.includes(type),
-    title: label,
-    source,
-    detail: detail && inWords(detail),
-  }));
-
-/** The values of a milestone's detail, without the error code, which the page already shows. */
-const inWords = ({ error_type: _, ...detail }: Readonly<Record<string, unknown>>): string =>
-  Object.values(detail).flat().join(' ');
-
-/** Milestones that end the placing phase and release the hold. */
-const placingEnds: readonly string[] = [
-  'order_placed',
-  'order_failed',
-  'cancelled',
-] satisfies readonly MilestoneType[];
-
-/** Wallet entries of an order. Holds and releases do not change the balance, so they precede the entries that do. */
-function moneyEntries({ store }: Service, { record, body, fee, userId }: StoredOrder): FeedEntry[] {
-  const { reserved } = walletTerms(body, fee);
-  const wallet = (text: string): Content => html`<a href="${walletPath(userId)}">${text}</a>`;
-  const entries = entriesOf(store, record.id).map(
-    ({ at, kind, cents }): FeedEntry => ({
-      at,
-      kind: 'money',
-      title: wallet(`${ledgerWords[kind]} ${signed(cents)}`),
-      source: 'wallet',
-    }),
-  );
-  if (reserved === 0) return entries;
-  const hold = (at: string, title: string): FeedEntry => ({
-    at: Date.parse(at),
-    kind: 'money',
-    title: wallet(title),
-    source: 'wallet',
-  });
-  const end = milestones(record).milestones.find(({ type }) => placingEnds.includes(type));
-  return [
-    hold(record.created_at, `Held ${signed(-reserved)}`),
-    ...(end ? [hold(end.occurred_at, `Released ${signed(reserved)}`)] : []),
-    ...entries,
-  ];
-}
-
-const maxAttempts = 200;
-
-const attempts = ({ store }: Service, orderId: string): FeedEntry[] =>
-  readAttemptsOf(store, orderId, maxAttempts).map(({ at, deliveryId, event, ...attempt }) => ({
-    at,
-    kind: 'webhook',
-    isBad: attempt.error !== null,
-    title: html`<a href="${deliveriesPath}/${deliveryId}">${event}</a> ${attemptText(attempt)}`,
-    source: `webhook, ${attempt.tookMs} ms`,
-  }));
-
-/** API requests about an order. Collapses consecutive identical reads with the same status into the last one. */
-function requests({ requests: log }: Service, orderId: string): FeedEntry[] {
-  const found = log?.about(orderId) ?? [];
-  const isLikeNext = (index: number): boolean => {
-    const [one, next] = [found[index]?.request, found[index + 1]?.request];
-    return (
-      one?.method === 'GET' &&
-      next?.method === 'GET' &&
-      one.target === next.target &&
-      one.status === next.status
-    );
-  };
-  let alike = 1;
-  return found.flatMap(
-    ({ number, sandboxAt, request: { method, target, status, fault } }, index): FeedEntry[] => {
-      if (isLikeNext(index)) {
-        alike += 1;
-        return [];
-      }
-      const count = alike > 1 ? ` ×${alike}` : '';
-      alike = 1;
-      const title = html`<a href="${requestsPath}/${number}">${method} ${target}</a>${count} ${statusText(status)}`;
-      const isBad = status === null || status >= 400;
-      return [
-        {
-          at: sandboxAt,
-          kind: 'request',
-          isBad,
-          title,
-          source: fault === null ? 'request' : `request, fault ${fault}`,
-        },
-      ];
-    },
-  );
-}
-
-/** Formats a time since the start as `+2.5 s`, or in minutes from one minute on. */
-const sinceStart = (ms: number): string =>
-  ms < 60_000 ? `+${(ms / 1000).toFixed(1)} s` : `+${Math.round(ms / 60_000).toLocaleString('en-US')} min`;
-
 function backToOrder({ path: { id } }: { readonly path: { readonly id: string } }): WayBack {
   return { path: `${ordersPath}/${id}`, text: 'Back to the order' };
 }
+
+/** Moves the clock to a moment of an order's future. */
+export const jump = formAction<'consoleJump'>(backToOrder, ({ service, path: { id } }, form) => {
+  const to = form.get('to') ?? '';
+  if (!/^[1-9]\d{0,15}$/.test(to)) throw new Misfilled('This form is not whole: load its page again.');
+  const path = `${ordersPath}/${id}`;
+  const ms = Math.max(0, Number(to) - service.clock.now());
+  return advanceBy(service, ms, { once: onceIn(form), path, step: `${path} ${to}` });
+});
 
 /** An event the user can cause on an order: a cancellation or a trigger. */
 type OrderEvent = 'cancel' | OrderTrigger;

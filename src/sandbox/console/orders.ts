@@ -1,9 +1,8 @@
 import { isFailedOrder, orderState, type ShownState } from '../../api/order-state.ts';
 import { type Content, html } from '../../platform/html.ts';
-import { parseUrl } from '../../platform/net/urls.ts';
 import type { OrderRecord } from '../orders/lifecycle/types.ts';
 import type { Service } from '../server/service.ts';
-import type { Store, StoredRow } from '../store/store.ts';
+import type { StoredRow } from '../store/store.ts';
 import {
   countOrders,
   type Filters,
@@ -17,63 +16,77 @@ import {
   usersToOffer,
 } from './lists.ts';
 import type { Page } from './page.ts';
-import { sections } from './page.ts';
 import { age, money, stateBadge } from './parts.ts';
-
-export const ordersPath = sections.orders.path;
+import { orderTitle, titlesNow } from './products.ts';
+import { ordersPath } from './sections.ts';
 
 const noFilters = readFilters('', orderFilters);
 
 interface Row {
   readonly seq: number;
   readonly user: string;
+  /** Titles of its products. */
+  readonly title: string;
   readonly record: OrderRecord;
 }
 
 /** Orders of all users, newest first. */
 export function readOrders(
-  store: Store,
+  service: Service,
   part: Part,
   filters: Filters<(typeof orderFilters)[number]> = noFilters,
 ): Row[] {
-  return rowsOf(store, findOrders(store, filters, part));
+  return rowsOf(service, findOrders(service.store, filters, part));
 }
 
-/** Orders placed with a managed account, newest first. */
-export const readOrdersOnAccount = (store: Store, accountId: string, { limit }: Part): Row[] =>
+/** Orders by their row numbers, in that order. */
+export const readOrdersBySeq = (service: Service, numbers: readonly number[]): Row[] =>
   rowsOf(
-    store,
-    store.all(
+    service,
+    numbers.flatMap((seq) => service.store.all('SELECT seq, user_id, listed FROM orders WHERE seq = ?', seq)),
+  );
+
+/** Orders placed with a managed account, newest first. */
+export const readOrdersOnAccount = (service: Service, accountId: string, { limit }: Part): Row[] =>
+  rowsOf(
+    service,
+    service.store.all(
       'SELECT seq, user_id, listed FROM orders WHERE account_id = ? ORDER BY seq DESC LIMIT ?',
       accountId,
       limit,
     ),
   );
 
-function rowsOf(store: Store, rows: readonly StoredRow[]): Row[] {
+function rowsOf(service: Service, rows: readonly StoredRow[]): Row[] {
+  const titleOf = titlesNow(service);
   const nameOf = userNames(
-    store,
+    service.store,
     rows.map(({ user_id }) => String(user_id)),
   );
-  return rows.map(({ seq, user_id, listed }) => ({
-    seq: Number(seq),
-    user: nameOf(String(user_id)),
+  return rows.map(({ seq, user_id, listed }) => {
     // This column is written from an OrderRecord.
-    record: JSON.parse(String(listed)) as OrderRecord,
-  }));
+    const record = JSON.parse(String(listed)) as OrderRecord;
+    return {
+      seq: Number(seq),
+      user: nameOf(String(user_id)),
+      title: orderTitle(titleOf, record.items),
+      record,
+    };
+  });
 }
 
 /** @param now ms since the epoch. */
 export const ordersTable = (rows: readonly Row[], now: number): Content =>
   rows.length === 0
     ? html`<p class="soft">No order yet.</p>`
-    : html`<table class="stack"><thead><tr><th class="fit">Order</th><th class="fit">State</th><th>Items</th>
+    : html`<table class="stack"><thead><tr><th>Order</th><th class="fit">State</th><th class="fit">Recipient</th>
 <th class="fit number">Total</th><th class="fit">By</th><th class="fit">Placed</th></tr></thead><tbody>${rows.map(
         ({
           record,
           user,
-        }) => html`<tr id="order-${record.id}"><td class="fit"><a class="mono" href="${ordersPath}/${record.id}">${record.id.slice(0, 8)}</a></td>
-<td class="fit">${stateBadge(stateOf(record))}</td><td>${itemsOf(record)}</td><td class="fit number">${price(record)}</td>
+          title,
+        }) => html`<tr id="order-${record.id}"><td><a href="${ordersPath}/${record.id}"><bdi>${title}</bdi></a> <small class="mono">${record.id.slice(0, 8)}</small></td>
+<td class="fit">${stateBadge(stateOf(record))}</td><td class="fit" data-label="for"><bdi>${record.shipping_address.first_name} ${record.shipping_address.last_name}</bdi></td><td class="fit number">${price(record)}</td>
 <td class="fit" data-label="by">${user}</td><td class="fit">${age(Date.parse(record.created_at), now)}</td></tr>`,
       )}</tbody></table>`;
 
@@ -94,34 +107,15 @@ function price({ status, job_result: result, max_price }: OrderRecord): string {
   return isFailedOrder(status) ? '–' : `at most ${money(max_price)}`;
 }
 
-/** Maximum number of order lines shown by name. Further lines are only counted. */
-const maxNamed = 4;
-
-/** Names each line by the last non-empty path segment of its URL. */
-function itemsOf({ items }: OrderRecord): string {
-  const named = items
-    .slice(0, maxNamed)
-    .map(({ url, quantity }) => `${quantity > 1 ? `${quantity} × ` : ''}${productName(url)}`);
-  const more = items.length - named.length;
-  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
-function productName(url: string): string {
-  const parsed = parseUrl(url);
-  if (!parsed) return url;
-  const { hostname, pathname } = parsed;
-  return pathname.split('/').findLast((part) => part !== '') ?? hostname;
-}
-
 export const ordersPage: Page<'consoleOrders'> = ({ service, search }) => {
-  const { store, clock } = service;
+  const { clock } = service;
   const filters = readFilters(search, orderFilters);
   return listPage({
     section: 'orders',
     search,
     filters,
     bar: ordersBar(service, filters),
-    read: (part) => readOrders(store, part, filters),
+    read: (part) => readOrders(service, part, filters),
     numberOf: ({ seq }) => seq,
     table: (rows) => ordersTable(rows, clock.now()),
   });

@@ -1,65 +1,48 @@
-import { operations } from '../../api/operations/index.ts';
-import { type Content, html } from '../../platform/html.ts';
-import { consolePath, shopPath } from '../config.ts';
+import { type Content, Html, html } from '../../platform/html.ts';
+import { shopPath } from '../config.ts';
 import { runDueTransitions } from '../control/due-transitions.ts';
 import { otherMachine, stranger } from '../server/hosts.ts';
 import { codeParameter, unknownUser } from '../server/owner.ts';
 import { readQuery, readTarget } from '../server/request.ts';
 import type { Service } from '../server/service.ts';
 import type { SandboxRequest, SandboxResponse } from '../server/wire.ts';
-import { htmlPage, type Link, type PageOptions } from './html.ts';
+import { frameOf } from './frame.ts';
+import { htmlPage, type PageOptions } from './html.ts';
+import { loadTitles } from './products.ts';
 import type { PageName, PagePath } from './routes.ts';
+import { searchIndexOf } from './search-index.ts';
+import { type FrameOptions, type SectionName, sections } from './sections.ts';
 
-/** Sections of the console, in navigation order. Each has a list page. */
-export const sections = {
-  orders: { path: `${consolePath}/orders`, text: 'Orders' },
-  batches: { path: `${consolePath}/batches`, text: 'Batches' },
-  returns: { path: `${consolePath}/returns`, text: 'Returns' },
-  accounts: { path: `${consolePath}/accounts`, text: 'Accounts' },
-  payments: { path: `${consolePath}/payments`, text: 'Payments' },
-  deliveries: { path: `${consolePath}/deliveries`, text: 'Deliveries' },
-  requests: { path: `${consolePath}/requests`, text: 'Requests' },
-  time: { path: `${consolePath}/time`, text: 'Time' },
-  faults: { path: `${consolePath}/faults`, text: 'Faults' },
-  keys: { path: `${consolePath}/keys`, text: 'Keys' },
-} as const satisfies Readonly<Record<string, Link>>;
+interface ConsoleOptions extends Omit<PageOptions, 'links' | 'current' | 'frame'>, FrameOptions {}
 
-export type SectionName = keyof typeof sections;
+/** Where each page stands, until `forThisMachine` has put the header in its place. */
+const framed = new WeakMap<SandboxResponse, FrameOptions>();
+const frame = '<!--frame-->';
 
-export const keysPath = sections.keys.path;
-
-export const walletPath = (userId: string): string => `${consolePath}/wallets/${userId}`;
-
-/** Page of the clock and the saved states. */
-export const timePath = sections.time.path;
-export const faultsPath = sections.faults.path;
-
-/** Navigation links on every console page. */
-const consoleLinks: readonly Link[] = [
-  { path: '/', text: 'Console' },
-  ...Object.values(sections),
-  { path: shopPath, text: 'Shop', isAside: true },
-  { path: operations['openapi.get'].path, text: 'API' },
-];
-
-interface ConsoleOptions extends Omit<PageOptions, 'links' | 'current'> {
-  /** The section that the page belongs to. */
-  readonly section?: SectionName;
-  /** Whether the page is the section's list page rather than a page below that list. */
-  readonly isList?: boolean;
-  /** Whether the page is the console's home page. */
-  readonly isDashboard?: boolean;
-}
-
-/** Renders a console page with navigation to all sections. @param title is also the heading. */
+/** Renders a console page; `forThisMachine` adds its header. @param title is also the heading. */
 export function consolePage(
   title: string,
   body: Content,
-  { section, isList = false, isDashboard: isFront = false, ...options }: ConsoleOptions = {},
+  { section, isList, isDashboard, ...options }: ConsoleOptions = {},
 ): SandboxResponse {
-  const behind = section === undefined ? undefined : { path: sections[section].path, isPage: isList };
-  const current = isFront ? { path: '/', isPage: true } : behind;
-  return htmlPage(title, body, { ...options, links: consoleLinks, ...(current && { current }) });
+  const response = htmlPage(title, body, { ...options, frame: new Html(frame) });
+  framed.set(response, {
+    ...(section && { section }),
+    ...(isList && { isList }),
+    ...(isDashboard && { isDashboard }),
+  });
+  return response;
+}
+
+/** Puts the header on a console page. */
+async function withFrame(
+  response: SandboxResponse,
+  { service, search }: AnyPageRequest,
+): Promise<SandboxResponse> {
+  const options = framed.get(response);
+  if (!options || typeof response.body !== 'string') return response;
+  const header = html`${await frameOf(service, options, search)}`;
+  return { ...response, body: response.body.replace(frame, () => header.text) };
 }
 
 /** Page for something that does not exist, or no longer exists. @param what a sentence that names what is missing. */
@@ -122,7 +105,9 @@ export const forThisMachine =
     const now = service.clock.now();
     const budgetMs = request.method === 'GET' ? service.readBudget.forRead(now) : Number.POSITIVE_INFINITY;
     await runDueTransitions(service, now, budgetMs);
-    return page(visit);
+    searchIndexOf(service).follow();
+    await loadTitles(service);
+    return withFrame(await page(visit), visit);
   };
 
 /**

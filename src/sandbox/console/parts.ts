@@ -106,6 +106,10 @@ const placeOf = ({ location, city, state, country }: Checkpoint): string =>
 export const copied = (what: string, text: string): Content =>
   html`<div class="copied"><pre tabindex="0">${text}</pre><button type="button" class="copy">Copy<span class="unseen"> ${what}</span></button></div>`;
 
+/** An id with a copy button. @param what names it, as in “Copy the id of the order”. */
+export const copiedId = (what: string, id: string): Content =>
+  html`<span class="id"><code>${id}</code> <button type="button" class="copy">Copy<span class="unseen"> the id of the ${what}</span></button></span>`;
+
 /** Copyable equivalents of a request or a button. */
 export interface SameAs {
   readonly curl: string;
@@ -129,7 +133,7 @@ ${copied(`${what} as ${name}`, text ?? '')}`,
 };
 
 /** Pretty-prints JSON, including truncated JSON. Pure. */
-function prettyJson(json: string): string {
+export function prettyJson(json: string): string {
   const chunks: string[] = [];
   let depth = 0;
   const line = (): string => `\n${'  '.repeat(Math.min(depth, 20))}`;
@@ -179,11 +183,16 @@ export function bodyBlock(what: string, { text, bytes, isCut }: LoggedBody): Con
   return html`${block}${(isCut || isShownInPart) && html`<p class="soft">Cut: its beginning, of ${size}.</p>`}`;
 }
 
-function truncated(text: string): string {
-  let room = maxShownBytes;
+/** Size of a text once its marks are escaped, bytes. */
+export const markupBytes = (text: string): number =>
+  Buffer.byteLength(text) + 5 * (text.match(/[&<>"']/g)?.length ?? 0);
+
+/** Cuts a text so that its markup has at most `room` bytes. */
+export function truncated(text: string, room = maxShownBytes): string {
+  let left = room;
   for (let at = 0; at < text.length; at += 1) {
-    room -= /[&<>"']/.test(text[at] ?? '') ? 6 : Buffer.byteLength(text[at] ?? '');
-    if (room < 0) return text.slice(0, at);
+    left -= /[&<>"']/.test(text[at] ?? '') ? 6 : Buffer.byteLength(text[at] ?? '');
+    if (left < 0) return text.slice(0, at);
   }
   return text;
 }

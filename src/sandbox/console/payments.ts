@@ -7,9 +7,9 @@ import {
   refundsOf,
 } from '../payments/payments.ts';
 import { listPage } from './lists.ts';
-import { ordersPath } from './orders.ts';
-import { consolePage, notThere, type Page, sections } from './page.ts';
+import { consolePage, notThere, type Page } from './page.ts';
 import { age, dateTime, jsonBlock, money } from './parts.ts';
+import { ordersPath, sections } from './sections.ts';
 
 const paymentsPath = sections.payments.path;
 

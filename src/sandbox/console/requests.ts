@@ -1,6 +1,8 @@
 import { type Content, html } from '../../platform/html.ts';
-import { type Exchange, maxLogEntries } from '../server/request-log.ts';
+import { readQuery } from '../server/request.ts';
+import { type Exchange, type LoggedSide, maxWholeEntries } from '../server/request-log.ts';
 import type { Service } from '../server/service.ts';
+import { difference } from './compare.ts';
 import {
   type Choice,
   type Filters,
@@ -10,14 +12,14 @@ import {
   readFilters,
   userNames,
 } from './lists.ts';
-import { ordersPath } from './orders.ts';
-import { consolePage, notThere, type Page, sections, siblingLinks, walletPath } from './page.ts';
+import { consolePage, notThere, type Page, siblingLinks } from './page.ts';
 import { age, bodyBlock, headersTable, sameAs } from './parts.ts';
+import { ordersPath, sections, walletPath } from './sections.ts';
 import { sameRequest } from './terminal-commands.ts';
 
 export const requestsPath = sections.requests.path;
 
-const requestFilters = ['q', 'class', 'method', 'user', 'failed'] as const;
+const requestFilters = ['q', 'class', 'method', 'user', 'from', 'failed'] as const;
 type Name = (typeof requestFilters)[number];
 type RequestFilters = Filters<Name>;
 
@@ -25,19 +27,22 @@ export const readRequests = ({ requests }: Service, { before, limit }: Part): Ex
   requests?.latest(limit, before) ?? [];
 
 /** Renders the requests since the server started, newest first. */
-export function requestsTable({ store }: Service, rows: readonly Exchange[]): Content {
+export function requestsTable({ store }: Service, rows: readonly Exchange[], marks = false): Content {
   if (rows.length === 0) return html`<p class="soft">No requests since this server started.</p>`;
   const nameOf = userNames(
     store,
     rows.map(({ request }) => request.userId),
   );
   return html`<table class="stack"><thead><tr><th class="fit">Time (UTC)</th><th>Request</th><th class="fit">Response</th>
-<th class="fit number">Took</th><th class="fit">Account</th></tr></thead><tbody>${rows.map(
-    ({ number, request: { at, method, target, status, tookMs, userId, fault } }) =>
+<th class="fit number">Took</th><th class="fit">Account</th>${marks && html`<td></td>`}</tr></thead><tbody>${rows.map(
+    ({ number, code, rule, isOfConsole, request: { at, method, target, status, tookMs, userId } }) =>
       html`<tr id="request-${number}"><td class="fit number"><time>${new Date(at).toISOString().slice(11, 19)}</time></td>
 <td class="mono"><a href="${requestsPath}/${number}">${method} ${target}</a></td><td class="fit">${statusText(status)}${
-        fault !== null && html` <small>fault: ${fault}</small>`
-      }</td><td class="fit number">${durationText(tookMs)}</td><td class="fit">${nameOf(userId)}</td></tr>`,
+        code !== null && html` <small>${code}</small>`
+      }${rule !== null && html` <small class="bad">fault <code>${rule}</code></small>`}</td><td class="fit number">${durationText(tookMs)}</td><td class="fit">${isOfConsole ? html`<small>console</small>` : html`<bdi>${nameOf(userId)}</bdi>`}</td>${
+        marks &&
+        html`<td class="fit"><label class="mark"><input type="checkbox" name="number" value="${number}" form="marked"><span class="unseen">Mark request ${number}</span></label></td>`
+      }</tr>`,
   )}</tbody></table>`;
 }
 
@@ -66,12 +71,16 @@ const tests: {
   user: ({ request: { userId } }, value, nameOf) =>
     userId !== null &&
     (userId.startsWith(value.toLowerCase()) || nameOf(userId).toLowerCase().includes(value.toLowerCase())),
+  from: (exchange, value) => originOf(exchange) === value,
   failed: isFailed,
 };
 
+/** Who sent a request. */
+const originOf = ({ isOfConsole }: Exchange): string => (isOfConsole ? 'console' : 'programs');
+
 export const requestsPage: Page<'consoleRequests'> = ({ service, search }) => {
   const filters = readFilters(search, requestFilters);
-  const all = readRequests(service, { before: Number.MAX_SAFE_INTEGER, limit: maxLogEntries });
+  const all = readRequests(service, { before: Number.MAX_SAFE_INTEGER, limit: maxWholeEntries });
   const nameOf = userNames(
     service.store,
     all.map(({ request }) => request.userId),
@@ -83,7 +92,7 @@ export const requestsPage: Page<'consoleRequests'> = ({ service, search }) => {
   const found = matching();
   return listPage({
     section: 'requests',
-    lead: `The newest ${maxLogEntries.toLocaleString('en-US')} since this server started, without secrets. They are gone when it ends.`,
+    lead: `The newest ${maxWholeEntries.toLocaleString('en-US')} since this server started, without secrets. They are gone when it ends.`,
     search,
     filters,
     bar: requestsBar(
@@ -94,7 +103,8 @@ export const requestsPage: Page<'consoleRequests'> = ({ service, search }) => {
     ),
     read: ({ before, limit }) => found.filter(({ number }) => number < before).slice(0, limit),
     numberOf: ({ number }) => number,
-    table: (rows) => requestsTable(service, rows),
+    table: (rows) =>
+      html`${rows.length > 1 && html`<form method="get" action="${requestsPath}/compare" id="marked" class="actions"><button>Compare two marked</button></form>`}${requestsTable(service, rows, true)}`,
   });
 };
 
@@ -117,6 +127,12 @@ const requestsBar = (
         name: 'method',
         label: 'Method',
         choices: counts(matching('method'), ({ request }) => request.method),
+      },
+      {
+        kind: 'select',
+        name: 'from',
+        label: 'Sent by',
+        choices: counts(matching('from'), originOf, ['programs', 'console']),
       },
       {
         kind: 'flag',
@@ -154,8 +170,8 @@ export const requestPage: Page<'consoleRequest'> = ({ service, path: { number: t
   const [exchange, older] = requests?.latest(2, number + 1) ?? [];
   if (!exchange || exchange.number !== number)
     return notThere('No such request', 'This request is not kept, or not any more.', { section: 'requests' });
-  const { request, sent, received } = exchange;
-  const { at, method, target, status, tookMs, fault } = request;
+  const { request, sent } = exchange;
+  const { at, method, target, status, tookMs } = request;
   const isLatest = requests?.total === number;
   const body = html`${siblingLinks('request', {
     newer: isLatest ? null : `${requestsPath}/${number + 1}`,
@@ -163,14 +179,7 @@ export const requestPage: Page<'consoleRequest'> = ({ service, path: { number: t
   })}<section id="facts"><dl><dt>Response</dt><dd>${statusText(status)} after ${durationText(tookMs)}</dd>
 <dt>Time</dt><dd>${age(at, clock.now())}</dd>${facts(service, exchange)}</dl></section>
 <section id="sent"><header><h2>Request</h2></header>${headersTable(sent.headers)}${bodyBlock('the request', sent.body)}</section>
-<section id="received"><header><h2>Response</h2></header>${
-    received
-      ? html`${
-          fault !== null &&
-          html`<p class="soft">What the service itself responded with; the fault <code>${fault}</code> may have sent something else, or nothing.</p>`
-        }${headersTable(received.headers)}${bodyBlock('the response', received.body)}`
-      : html`<p class="soft">The fault <code>${fault}</code> came before the service saw the request.</p>`
-  }</section>
+${responses(exchange)}
 <div class="card" id="same">${sameAs('the request', again(service, exchange))}${
     !isInLine(exchange) &&
     html`<p class="soft">Its body goes into <code>body.json</code> first${lacksSecrets(exchange) && ', with the secrets, which are not kept: fill them in where it has …'}.</p>`
@@ -178,13 +187,65 @@ export const requestPage: Page<'consoleRequest'> = ({ service, path: { number: t
   return consolePage(`${method} ${shortened(target)}`, body, { section: 'requests', copies: true });
 };
 
+/** What the client got, and what the service had responded if that was something else. */
+function responses({ received, instead, rule }: Exchange): Content {
+  const side = (id: string, title: string, content: Content): Content =>
+    html`<section id="${id}"><header><h2>${title}</h2></header>${content}</section>`;
+  const shown = (what: string, { headers, body }: LoggedSide): Content =>
+    html`${headersTable(headers)}${bodyBlock(what, body)}`;
+  const fault = html`the fault <code>${rule ?? ''}</code>`;
+  if (instead === null && received) return side('received', 'Response', shown('the response', received));
+  const got =
+    instead === 'reset' || instead === null
+      ? html`<p class="bad">Nothing: ${fault} closed the connection.</p>`
+      : instead === 'half'
+        ? html`<p class="bad">The first half of the response: then ${fault} closed the connection.</p>`
+        : html`<p class="bad">Made by ${fault}.</p>${shown('the client’s response', instead)}`;
+  return html`${side('client', 'What the client got', got)}
+${side(
+  'received',
+  'What the service responded',
+  received
+    ? shown('the service’s response', received)
+    : html`<p class="soft">Nothing: the fault came before the service saw the request.</p>`,
+)}`;
+}
+
+/** Compares two requests: line, body and response. */
+export const compareRequests: Page<'consoleCompareRequests'> = ({ service: { requests }, search }) => {
+  const numbers = (readQuery(search).number ?? [])
+    .slice(0, 2)
+    .map(Number)
+    .toSorted((one, other) => one - other);
+  const [one, other] = numbers.flatMap((number) =>
+    (requests?.latest(1, number + 1) ?? []).filter((exchange) => exchange.number === number),
+  );
+  if (!one || !other)
+    return notThere('Two are compared', 'Mark two requests, and compare them.', {
+      section: 'requests',
+      status: 400,
+    });
+  const line = ({ number, request }: Exchange): Content =>
+    html`<a href="${requestsPath}/${number}">Request ${number}</a> <code>${request.method} ${shortened(request.target)}</code> ${statusText(request.status)}`;
+  const clientSide = ({ instead, received }: Exchange): string =>
+    (typeof instead === 'object' && instead ? instead : received)?.body.text ?? '';
+  const headers = ({ sent }: Exchange): string => JSON.stringify(Object.fromEntries(sent.headers));
+  const part = (id: string, title: string, before: string, after: string): Content =>
+    html`<section id="${id}"><header><h2>${title}</h2></header>${difference(before, after)}</section>`;
+  const body = html`<p>From ${line(one)}<br>to ${line(other)}</p>${part('headers', 'Headers', headers(one), headers(other))}${part('sent', 'Body', one.sent.body.text ?? '', other.sent.body.text ?? '')}${part('received', 'Response', clientSide(one), clientSide(other))}`;
+  return consolePage('Two requests', body, { section: 'requests', copies: true });
+};
+
 const shortened = (path: string): string => (path.length > 80 ? `${path.slice(0, 79)}…` : path);
 
-function facts({ store }: Service, { request: { userId, fault }, orderId }: Exchange): Content {
+function facts(
+  { store }: Service,
+  { request: { userId }, orderId, rule, code, key, isOfConsole }: Exchange,
+): Content {
   return html`${userId !== null && html`<dt>Account</dt><dd><a href="${walletPath(userId)}">${userNames(store, [userId])(userId)}</a></dd>`}${
     orderId !== null &&
     html`<dt>Order</dt><dd><a class="mono" href="${ordersPath}/${orderId}">${orderId}</a></dd>`
-  }${fault !== null && html`<dt>Fault</dt><dd>${fault}</dd>`}`;
+  }${code !== null && html`<dt>Error</dt><dd><code>${code}</code></dd>`}${rule !== null && html`<dt>Fault</dt><dd><code>${rule}</code></dd>`}${key !== null && html`<dt>Key</dt><dd><code>${key}</code></dd>`}${isOfConsole && html`<dt>Sent by</dt><dd>the console</dd>`}`;
 }
 
 /** Whether the body was redacted. Resending it would overwrite a secret with its placeholder. */

@@ -26,9 +26,9 @@ import {
   userNames,
   usersToOffer,
 } from './lists.ts';
-import { ordersPath } from './orders.ts';
-import { consolePage, notThere, type Page, sections, walletPath } from './page.ts';
+import { consolePage, notThere, type Page } from './page.ts';
 import { age, money, outsideLink, sameAs, stateBadge } from './parts.ts';
+import { ordersPath, sections, walletPath } from './sections.ts';
 import { curlCall, sameFromTerminal, sameRequest, triggerCall } from './terminal-commands.ts';
 
 const filterNames = ['id', 'status', 'user'] as const;

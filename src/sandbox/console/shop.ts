@@ -21,10 +21,10 @@ import type { Store } from '../store/store.ts';
 import { centsIn, formAction, Misfilled, onceField, onceIn, seeOther } from './form-action.ts';
 import { htmlPage, siteLinks } from './html.ts';
 import { mintForm } from './keys.ts';
-import { ordersPath } from './orders.ts';
 import type { Page } from './page.ts';
 import { isOfThisMachine } from './page.ts';
 import { copied, money } from './parts.ts';
+import { ordersPath } from './sections.ts';
 import { curlCall, sameFromTerminal } from './terminal-commands.ts';
 
 type Slug = TestSlug;

@@ -4,8 +4,9 @@ import { usedForm } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import type { SandboxResponse } from '../server/wire.ts';
 import { formAction, Misfilled, onceField, onceIn, seeOther } from './form-action.ts';
-import { consolePage, type Page, timePath } from './page.ts';
+import { consolePage, type Page } from './page.ts';
 import { age, dateTime, duration } from './parts.ts';
+import { timePath } from './sections.ts';
 import { controlCall, sameFromTerminal } from './terminal-commands.ts';
 
 type Snapshot = ReturnType<Awaited<ReturnType<Service['control']>>['snapshots']>[number];

@@ -15,10 +15,10 @@ import {
   seeOther,
   type WayBack,
 } from './form-action.ts';
-import { pagedTable, userNames } from './lists.ts';
-import { ordersPath } from './orders.ts';
-import { consolePage, keysPath, notThere, type Page, walletPath } from './page.ts';
+import { listPage, pagedTable, userNames } from './lists.ts';
+import { consolePage, notThere, type Page } from './page.ts';
 import { age, dateTime, money } from './parts.ts';
+import { keysPath, ordersPath, walletPath } from './sections.ts';
 import { sameFromTerminal, triggerCall } from './terminal-commands.ts';
 
 /** Display name of each ledger kind, in summation order. */
@@ -96,10 +96,39 @@ const maxKeys = 25;
 /** Maximum number of holds listed; the rest are only counted. */
 const maxHolds = 8;
 
+/** Wallets of all users, newest first. */
+export const walletsPage: Page<'consoleWallets'> = ({ service: { store }, search }) =>
+  listPage({
+    section: 'wallets',
+    lead: 'Each user has one. Orders hold their ceiling in it until they are placed or fail.',
+    search,
+    read: ({ before, limit }) =>
+      store.all(
+        `SELECT u.number AS seq, u.id, u.email, u.order_count, w.balance, w.reserved FROM users u JOIN wallets w ON w.user_id = u.id
+         WHERE u.number < ? ORDER BY u.number DESC LIMIT ?`,
+        before,
+        limit,
+      ),
+    numberOf: ({ seq }) => Number(seq),
+    table: walletsTable,
+  });
+
+const walletsTable = (rows: readonly StoredRow[]): Content =>
+  rows.length === 0
+    ? html`<p class="soft">No wallet yet. Each key that is minted gets one.</p>`
+    : html`<table class="stack"><thead><tr><th>Owner</th><th class="fit number">Balance</th><th class="fit number">Held</th>
+<th class="fit number">To spend</th><th class="fit number">Orders</th></tr></thead><tbody>${rows.map(
+        ({ id, email, balance, reserved, order_count }) =>
+          html`<tr id="wallet-${String(id)}"><td><a href="${walletPath(String(id))}"><bdi>${String(email ?? 'Wallet')}</bdi></a> <small class="mono">${String(id).slice(0, 8)}</small></td>
+<td class="fit number" data-label="balance">${money(Number(balance))}</td><td class="fit number" data-label="held">${money(Number(reserved))}</td>
+<td class="fit number" data-label="to spend">${money(Number(balance) - Number(reserved))}</td><td class="fit number" data-label="orders">${Number(order_count)}</td></tr>`,
+      )}</tbody></table>`;
+
 /** Page of a user's wallet: all changes, which add up to the balance, and the current holds. */
 export const walletPage: Page<'consoleWallet'> = ({ service, path: { id }, search }) => {
   const { store, clock } = service;
-  if (!hasWallet(service, id)) return notThere('No such wallet', 'No wallet is here.', { section: 'keys' });
+  if (!hasWallet(service, id))
+    return notThere('No such wallet', 'No wallet is here.', { section: 'wallets' });
   const now = clock.now();
   const body = html`<p class="lead">Every change of this wallet, and the sum that its balance is.</p>
 ${section('sum', 'Adds up', sum(service, id, walletOf(store, id)))}
@@ -116,7 +145,7 @@ ${section(
   }),
 )}
 ${section('keys', 'Keys', keys(service, keysOf(service, id), now))}`;
-  return consolePage(`Wallet of ${userNames(store, [id])(id)}`, body, { live: true, section: 'keys' });
+  return consolePage(`Wallet of ${userNames(store, [id])(id)}`, body, { live: true, section: 'wallets' });
 };
 
 const section = (id: string, title: string, content: Content): Content =>

@@ -135,7 +135,7 @@ export class SandboxControl implements Control {
     await this.#options.service.store.transaction(() => this.#runTime.setSpeed(speed));
   }
 
-  faults(): { readonly faults: readonly string[]; readonly seed: number } {
+  faults(): ReturnType<Control['faults']> {
     return this.#options.faults.now;
   }
 

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type Draw, drawFaults, drawRefusals, type Reply, replyTo } from '../server/fault-injection.ts';
+import { type Draw, drawFaults, drawRefusals, replyTo } from '../server/fault-injection.ts';
 import { type Fault, readFault } from '../server/faults.ts';
+import type { FaultHits } from '../server/service.ts';
+import type { Reply } from '../server/wire.ts';
 import { halfOf, type SandboxRequest, type SandboxResponse } from '../server/wire.ts';
 import { RunTime, readStoredFaults, type StoredFaults } from '../store/run-time.ts';
 import type { Store } from '../store/store.ts';
@@ -31,6 +33,8 @@ export class SandboxFaults {
   /** The stored setting as of process start. */
   readonly #before: string | undefined;
   #drawing: Drawing | undefined;
+  /** By the text of the fault. */
+  readonly #hits = new Map<string, FaultHits>();
 
   constructor(store: Store, started: FaultSettings) {
     this.#store = store;
@@ -40,9 +44,9 @@ export class SandboxFaults {
   }
 
   /** The active faults. */
-  get now(): StoredFaults {
+  get now(): StoredFaults & { readonly hits: Readonly<Record<string, FaultHits>> } {
     const { faults, seed } = this.#current;
-    return { faults: faults.map(({ text }) => text), seed };
+    return { faults: faults.map(({ text }) => text), seed, hits: Object.fromEntries(this.#hits) };
   }
 
   /**
@@ -70,16 +74,24 @@ export class SandboxFaults {
     const text = this.#runTime.faultsText;
     if (!this.#drawing || this.#drawing.text !== text) {
       const settings = this.#settingsOf(text);
+      this.#hits.clear();
       const { faults, seed } = settings;
       this.#drawing = {
         ...settings,
         text,
-        draw: drawFaults(faults, seed),
+        draw: drawFaults(faults, seed, (fault, isHit) => this.#count(fault, isHit)),
         isRefused: drawRefusals(faults, seed),
         letIn: new WeakSet(),
       };
     }
     return this.#drawing;
+  }
+
+  #count({ text }: Fault, isHit: boolean): void {
+    const counted = this.#hits.get(text) ?? { requests: 0, hits: 0 };
+    counted.requests += 1;
+    if (isHit) counted.hits += 1;
+    this.#hits.set(text, counted);
   }
 
   #settingsOf(text: string | undefined): FaultSettings {

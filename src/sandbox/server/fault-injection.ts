@@ -13,7 +13,7 @@ import { codesOf, type Fault, type FaultKind } from './faults.ts';
 import { json } from './refusal.ts';
 import { readTarget } from './request.ts';
 import type { Noting } from './request-log.ts';
-import { halfOf, headerOf, type SandboxRequest, type SandboxResponse } from './wire.ts';
+import { halfOf, headerOf, type Reply, type SandboxRequest, type SandboxResponse } from './wire.ts';
 
 interface OrderJson extends JsonObject {
   readonly id: unknown;
@@ -177,6 +177,7 @@ interface Alterations {
 function alterations(
   faults: readonly Fault[],
   seed: number | string,
+  count: (fault: Fault, isHit: boolean) => void,
 ): (method: string, pathname: string) => Alterations {
   const random = Random.of('alterations', seed);
   const replaceOrder = orderReplacer(random);
@@ -185,7 +186,12 @@ function alterations(
     return fault.kind === 'id' ? withOddId(value, fault.variants, random) : replaceOrder(value);
   };
   return (method, pathname) => {
-    const drawn = faults.filter(({ matches, share }) => matches(method, pathname) && random.chance(share));
+    const drawn = faults.filter((one) => {
+      if (!one.matches(method, pathname)) return false;
+      const isHit = random.chance(one.share);
+      count(one, isHit);
+      return isHit;
+    });
     return {
       altering: drawn,
       alter: (response) =>
@@ -263,22 +269,30 @@ const isSpared = (pathname: string, headers: SandboxRequest['headers']): boolean
   pathname === healthPath || isControl(pathname) || prefersHtml(headerOf({ headers }, 'accept'));
 
 /** The faults of a served sandbox. The same seed and sequence of requests give the same faults. */
-export function drawFaults(faults: readonly Fault[], seed: number | string): Draw {
+export function drawFaults(
+  faults: readonly Fault[],
+  seed: number | string,
+  count: (fault: Fault, isHit: boolean) => void = () => {},
+): Draw {
   const random = Random.of('faults', seed);
   const breaking = faults.filter(({ kind }) => kind !== 'refuse' && !isAltering(kind));
   const drawAlterations = alterations(
     faults.filter(({ kind }) => isAltering(kind)),
     seed,
+    count,
   );
   return ({ method, target, headers }) => {
     if (faults.length === 0) return none;
     const { pathname, search } = readTarget(target);
     if (isSpared(pathname, headers)) return none;
     const wasRedirected = new URLSearchParams(search).has(redirected);
-    const fault = breaking.find(
-      ({ kind, matches, share }) =>
-        matches(method, pathname) && !(kind === 'redirect' && wasRedirected) && random.chance(share),
-    );
+    const fault = breaking.find((one) => {
+      const { kind, matches, share } = one;
+      if (!matches(method, pathname) || (kind === 'redirect' && wasRedirected)) return false;
+      const isHit = random.chance(share);
+      count(one, isHit);
+      return isHit;
+    });
     return { fault, ...drawAlterations(method, pathname) };
   };
 }
@@ -368,13 +382,6 @@ export async function sendHalf(
   response.destroy();
 }
 
-/**
- * What a client receives: a response, half a response that declares its full content length, or a dropped connection.
- */
-export type Reply =
-  | { readonly kind: 'whole' | 'half'; readonly response: SandboxResponse }
-  | { readonly kind: 'reset' };
-
 interface Replying {
   readonly target: string;
   /** Faults drawn for the request. */
@@ -395,12 +402,14 @@ export async function replyTo(
 ): Promise<Reply> {
   if (fault?.kind === 'delay') await pause(fault.ms, signal);
   else if (fault && !fault.after) {
-    logged.done(null);
-    return spoiled(fault, target);
+    const reply = spoiled(fault, target);
+    logged.done(null, reply);
+    return reply;
   }
   const response = alter(await work().catch(storeUnavailable));
-  logged.done(response);
-  return fault?.after ? spoiled(fault, target, response) : { kind: 'whole', response };
+  const reply: Reply = fault?.after ? spoiled(fault, target, response) : { kind: 'whole', response };
+  logged.done(response, reply);
+  return reply;
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

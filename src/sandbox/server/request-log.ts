@@ -7,7 +7,7 @@ import type { Fault } from './faults.ts';
 import { readTarget } from './request.ts';
 import type { ActionSummary, FindRoute, Found } from './routes.ts';
 import { copyOf, foreignJson, ownJson, shownTarget, withoutSecrets } from './secrets.ts';
-import type { SandboxBody, SandboxRequest, SandboxResponse } from './wire.ts';
+import type { Reply, SandboxBody, SandboxRequest, SandboxResponse } from './wire.ts';
 
 /** A finished request and the user behind it. */
 export interface Logged extends Omit<ServedRequest, 'did'> {
@@ -26,8 +26,18 @@ export interface Exchange {
   /** The order that the request created or referred to. */
   readonly orderId: string | null;
   readonly sent: LoggedSide;
-  /** The service's own response, before any fault altered it; null if a fault kept the service from responding. */
+  /** The service's own response; null if a fault kept the service from responding. */
   readonly received: LoggedSide | null;
+  /** What the client got in its place: another response, half of it, or a dropped connection; null if the same. */
+  readonly instead: LoggedSide | 'half' | 'reset' | null;
+  /** The rule of the fault, as it was switched on. */
+  readonly rule: string | null;
+  /** The error code, or the first invalid field, that the client got. */
+  readonly code: string | null;
+  /** The idempotency key of an order. */
+  readonly key: string | null;
+  /** Whether a form of the console sent it. */
+  readonly isOfConsole: boolean;
 }
 
 interface StartedRequest extends Pick<Logged, 'at' | 'method' | 'target'>, Pick<SandboxRequest, 'headers'> {
@@ -41,12 +51,17 @@ export interface Noting {
   readonly started: (at: number) => void;
   /** Called when its body has been received. */
   bodyRead(body: Uint8Array): void;
-  /** @param response the service's own response; null if a fault kept the service from responding. */
-  done(response: SandboxResponse | null): void;
+  /**
+   * @param response the service's own response; null if a fault kept the service from responding.
+   * @param reply what the client gets, if a fault replaced it.
+   */
+  done(response: SandboxResponse | null, reply?: Reply): void;
 }
 
 /** Maximum number of requests kept; older ones are dropped. */
-export const maxLogEntries = 1000;
+export const maxLogEntries = 100_000;
+/** Number of requests kept with headers; of older ones only the request line is kept. */
+export const maxWholeEntries = 1000;
 /** Limit for all bodies together, characters. The oldest bodies are dropped first. */
 const maxBodiesLength = 500_000;
 /** Number of requests per second whose contents are logged. Of any further requests only the request line is logged. */
@@ -65,7 +80,8 @@ export class RequestLog {
   readonly #onEach: ((request: ServedRequest) => void) | undefined;
   #next = 0;
   #bodies = 0;
-  /** Index of the oldest request whose bodies are still kept. */
+  /** Index of the oldest request whose bodies are still kept, and of the oldest with headers. */
+  #oldestBody = 0;
   #oldestWhole = 0;
   /** The current second, and the number of requests whose contents were read in that second. */
   #second = 0;
@@ -92,13 +108,15 @@ export class RequestLog {
       bodyRead: (bytes) => {
         body = bytes;
       },
-      done: (response) => {
+      done: (response, reply) => {
         // Skip pages, because a live page is fetched every second and would quickly fill the log.
         if (response && method !== 'POST' && isPage(response)) return;
         if (target === healthPath || (target === controlPath && method === 'GET')) return;
         const isRead = this.#isRead();
         const contents = isRead ? sentSide(headers, body) : unread;
         const received = response && (isRead ? receivedSide(response) : unread);
+        const instead = insteadOf(response, reply, isRead);
+        const found = this.#routeOf(method, target);
         const { request } = this.#append({
           request: {
             at,
@@ -110,11 +128,16 @@ export class RequestLog {
             fault: fault?.kind ?? null,
           },
           sandboxAt,
-          orderId: orderIn(this.#routeOf(method, target), contents, received),
+          orderId: orderIn(found, contents, received),
           sent: contents,
           received,
+          instead,
+          rule: fault?.text ?? null,
+          code: codeIn(instead ?? received),
+          key: keyIn(found, contents),
+          isOfConsole: 'kind' in found && found.kind === 'page',
         });
-        this.#report(request, () => actionSummaryOf(method, this.#routeOf(method, target), response));
+        this.#report(request, () => actionSummaryOf(method, found, response));
       },
     };
   }
@@ -133,15 +156,13 @@ export class RequestLog {
 
   #append(contents: Omit<Exchange, 'number'>): Exchange {
     const slot = this.#next % maxLogEntries;
-    const replaced = this.#ring[slot];
-    if (replaced) this.#bodies -= lengthOf(replaced);
     const exchange = { number: this.#next + 1, ...contents };
     this.#ring[slot] = exchange;
     this.#bodies += lengthOf(exchange);
     this.#next += 1;
-    this.#oldestWhole = Math.max(this.#oldestWhole, this.#next - maxLogEntries);
-    while (this.#bodies > maxBodiesLength && this.#oldestWhole < this.#next)
-      this.#dropBodies(this.#oldestWhole++);
+    while (this.#next - this.#oldestWhole > maxWholeEntries) this.#dropContents(this.#oldestWhole++, true);
+    while (this.#bodies > maxBodiesLength && this.#oldestBody < this.#next)
+      this.#dropContents(this.#oldestBody++);
     return exchange;
   }
 
@@ -155,15 +176,18 @@ export class RequestLog {
     });
   }
 
-  #dropBodies(index: number): void {
+  #dropContents(index: number, withHeaders = false): void {
     const whole = this.#ring[index % maxLogEntries];
     if (!whole) return;
     this.#bodies -= lengthOf(whole);
-    const { sent, received } = whole;
+    const drop = (side: LoggedSide): LoggedSide =>
+      withHeaders ? { headers: [], body: bodiless(side).body } : bodiless(side);
+    const { sent, received, instead } = whole;
     this.#ring[index % maxLogEntries] = {
       ...whole,
-      sent: bodiless(sent),
-      received: received && bodiless(received),
+      sent: drop(sent),
+      received: received && drop(received),
+      instead: isSide(instead) ? drop(instead) : instead,
     };
   }
 
@@ -171,9 +195,11 @@ export class RequestLog {
     return this.#next;
   }
 
-  about(orderId: string): Exchange[] {
+  about(orderId: string, { key, userId }: { key?: string | null; userId?: string } = {}): Exchange[] {
+    const isAttempt = (exchange: Exchange): boolean =>
+      key != null && exchange.key === key && [null, userId].includes(exchange.request.userId);
     return this.latest(maxLogEntries)
-      .filter((exchange) => exchange.orderId === orderId)
+      .filter((exchange) => exchange.orderId === orderId || isAttempt(exchange))
       .toReversed();
   }
 
@@ -196,8 +222,13 @@ const nothing = new Uint8Array();
 
 const bodiless = (side: LoggedSide): LoggedSide => ({ ...side, body: { ...side.body, text: null } });
 
-const lengthOf = ({ sent, received }: Exchange): number =>
-  (sent.body.text?.length ?? 0) + (received?.body.text?.length ?? 0);
+const isSide = (instead: Exchange['instead']): instead is LoggedSide =>
+  typeof instead === 'object' && instead !== null;
+
+const lengthOf = ({ sent, received, instead }: Exchange): number =>
+  (sent.body.text?.length ?? 0) +
+  (received?.body.text?.length ?? 0) +
+  (isSide(instead) ? (instead.body.text?.length ?? 0) : 0);
 
 const isPage = ({ headers }: SandboxResponse): boolean =>
   String(headers['content-type']).startsWith('text/html');
@@ -299,6 +330,27 @@ function jsonIn(text: string): JsonObject {
   }
 }
 
+function insteadOf(
+  response: SandboxResponse | null,
+  reply: Reply | undefined,
+  isRead: boolean,
+): Exchange['instead'] {
+  if (!reply || (reply.kind === 'whole' && reply.response === response)) return null;
+  if (reply.kind !== 'whole') return reply.kind;
+  return isRead ? receivedSide(reply.response) : unread;
+}
+
+const codeIn = (side: Exchange['instead']): string | null =>
+  isSide(side) && side.body.text !== null
+    ? (errorSummary(jsonIn(side.body.text))?.slice(0, maxActionSummaryLength) ?? null)
+    : null;
+
+function keyIn(found: Found, { body }: LoggedSide): string | null {
+  if (!('kind' in found) || found.kind !== 'operation') return null;
+  if (found.name !== 'order.create' && found.name !== 'agent.order.create') return null;
+  return /"idempotency_key":"([^"\\]{1,36})"/.exec(body.text ?? '')?.[1] ?? null;
+}
+
 /** Finds the order id in each operation's response. */
 const named: Partial<Record<OperationName, RegExp>> = {
   'order.create': /"id":"([\da-f-]{36})"/,
@@ -362,6 +414,17 @@ const receivedSide = ({ headers, body }: SandboxResponse): LoggedSide => ({
   headers: loggedHeaders(headers),
   body: receivedBody(body, typeIn(headers)),
 });
+
+/** Prepares the response of a webhook's receiver for storage. @param isCut tells that the body had more. */
+export function loggedResponse(headers: Headers, body: Uint8Array, isCut: boolean): LoggedSide {
+  const type = typeIn(headers);
+  const logged = { headers: loggedHeaders(headers), body: sentBody(body, type) };
+  if (isCut) return { ...logged, body: { text: null, bytes: null, isCut } };
+  const isPlain = /^text\/(?:plain|html)\b/i.test(type) && body.length > 0;
+  if (!isPlain) return logged;
+  const text = withoutSecrets(Buffer.from(body).toString('utf8'));
+  return { ...logged, body: { bytes: body.length, ...truncated(text) } };
+}
 
 /** Placeholder for a request or response whose contents were not read, to save time. */
 const unread: LoggedSide = { headers: [], body: { text: null, bytes: null, isCut: false } };

@@ -27,6 +27,12 @@ export interface Scheduler {
   pause(workedMs: number): Promise<void>;
 }
 
+/** How many requests a fault could fall on, and did. */
+export interface FaultHits {
+  requests: number;
+  hits: number;
+}
+
 /** How long a read waits for due transitions to be processed. */
 export interface ReadBudget {
   /** @param now is the sandbox time of the read, ms. @returns how long the read may wait, ms of real time. */
@@ -71,7 +77,12 @@ export interface Control {
   readonly speed: number;
   setSpeed(speed: number): Promise<void>;
   /** The active faults in `--fault` syntax, and the seed of their random draws. */
-  faults(): { readonly faults: readonly string[]; readonly seed: number };
+  faults(): {
+    readonly faults: readonly string[];
+    readonly seed: number;
+    /** How many requests each fault could fall on in this process, and did. */
+    readonly hits?: Readonly<Record<string, FaultHits>>;
+  };
   /** Adds and removes faults atomically, even with concurrent changes from other processes. */
   changeFaults(change: FaultChange): Promise<void>;
   /** Exports the sandbox as a scenario that reproduces it. */
@@ -84,8 +95,11 @@ export interface Control {
 export interface RequestHistory {
   /** Total number of requests so far. */
   readonly total: number;
-  /** Requests about an order, oldest first. */
-  about(orderId: string): Exchange[];
+  /**
+   * Requests about an order, oldest first. @param attempt also finds attempts to create it under its idempotency key
+   * that never reached the service.
+   */
+  about(orderId: string, attempt?: { readonly key?: string | null; readonly userId?: string }): Exchange[];
   /** The newest requests first, up to `limit`. `before` limits them to requests with a smaller number. */
   latest(limit: number, before?: number): Exchange[];
 }
@@ -104,6 +118,8 @@ export interface Service {
   control(): Promise<Control>;
   /** Sends due webhooks without waiting for them. */
   deliver(): void;
+  /** Waits until each due webhook has been attempted, for at most so long, ms. */
+  attempted(limitMs: number): Promise<void>;
   readonly scheduler: Scheduler;
   readonly readBudget: ReadBudget;
   /** Log of requests, for a served sandbox. */

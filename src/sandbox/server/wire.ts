@@ -63,3 +63,10 @@ export function headerOf(request: Pick<SandboxRequest, 'headers'>, name: string)
   const value = request.headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
+
+/**
+ * What a client receives: a response, half a response that declares its full content length, or a dropped connection.
+ */
+export type Reply =
+  | { readonly kind: 'whole' | 'half'; readonly response: SandboxResponse }
+  | { readonly kind: 'reset' };

@@ -233,4 +233,7 @@ export const migrations: readonly string[] = [
          CREATE INDEX ${table}_stuck ON ${table} (seq) WHERE next_due > json_extract(plan, '$[0].at')`,
     )
     .join(';\n'),
+
+  // What a receiver responded to an attempt: headers and the beginning of the body, without secrets, as JSON.
+  'ALTER TABLE delivery_attempts ADD COLUMN response TEXT',
 ];

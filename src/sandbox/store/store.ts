@@ -57,6 +57,7 @@ export class Store {
    */
   #cachedVersion: unknown;
   #isCacheChecked = false;
+  #generation = 0;
 
   private constructor(database: Database) {
     this.#database = database;
@@ -203,6 +204,16 @@ export class Store {
   deleteMeta(name: string): void {
     this.forget();
     this.run('DELETE FROM meta WHERE name = ?', name);
+  }
+
+  /** Increases whenever this process empties or replaces the contents. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  noteReplaced(): void {
+    this.#generation += 1;
+    this.forget();
   }
 
   /** Closes the store after writing pending groups. */

@@ -31,7 +31,7 @@ export function replaceAll(store: Store, from: (table: string) => string, finish
 
 /** Deletes referencing tables first. Otherwise each deleted row would trigger a scan for references to it. */
 function deleteAll(store: Store): void {
-  store.forget();
+  store.noteReplaced();
   store.run('PRAGMA defer_foreign_keys = ON');
   for (const table of tablesOf(store).toReversed()) store.run(`DELETE FROM main.${table}`);
 }

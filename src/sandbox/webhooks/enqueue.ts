@@ -89,6 +89,10 @@ export function insertDelivery(
   );
 }
 
+/** Whether an event of an order goes to any address. */
+export const isReceived = (store: Store, { userId, webhooks }: Concerned, event: WebhookEvent): boolean =>
+  registeredAddress(store, userId) !== undefined || ownAddresses(webhooks, event).length > 0;
+
 function registeredAddress(store: Store, userId: string): string | undefined {
   const row = store.get('SELECT url FROM hook_addresses WHERE user_id = ?', userId);
   return row && String(row.url);

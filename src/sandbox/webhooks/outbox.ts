@@ -7,7 +7,7 @@ import type { SandboxConfig } from '../config.ts';
 import { untilDone } from '../control/scheduler.ts';
 import type { SandboxClock } from '../store/clock.ts';
 import type { Store } from '../store/store.ts';
-import type { AttemptResult } from './post.ts';
+import type { AttemptResult, ReceiverResponse } from './post.ts';
 
 interface OutboxOptions {
   readonly store: Store;
@@ -15,6 +15,9 @@ interface OutboxOptions {
   readonly config: SandboxConfig;
   report(error: unknown): void;
 }
+
+/** The text that is stored of a receiver's response, without secrets. */
+type ResponseText = (response: ReceiverResponse) => string;
 
 interface UnderWay {
   readonly ending: AbortController;
@@ -33,6 +36,7 @@ const graceMs = 300;
  */
 export class Outbox {
   readonly #options: OutboxOptions;
+  readonly #responseText: ResponseText;
   readonly #lease = randomUUID();
   readonly #inFlight = new Map<number, UnderWay>();
   #isClosed = false;
@@ -43,8 +47,9 @@ export class Outbox {
   #waiting: (() => void)[] = [];
   #lastError: string | undefined;
 
-  constructor(options: OutboxOptions) {
+  constructor(options: OutboxOptions, responseText: ResponseText) {
     this.#options = options;
+    this.#responseText = responseText;
   }
 
   /** Schedules a pass over due deliveries, on a later event-loop turn. */
@@ -147,7 +152,9 @@ export class Outbox {
       closing,
     });
     const durationMs = Math.round(realMs() - startedAt);
-    if (result) this.#attempted.push({ claimed, result, at: clock.now(), durationMs });
+    if (!result) return;
+    const response = result.response && this.#responseText(result.response);
+    this.#attempted.push({ claimed, result, response, at: clock.now(), durationMs });
   }
 
   async #closeInAMoment(): Promise<void> {
@@ -247,6 +254,7 @@ export function releaseAll(store: Store): void {
 interface Attempted {
   readonly claimed: Claimed;
   readonly result: AttemptResult;
+  readonly response: string | null;
   /** When the attempt ended, ms of sandbox time. */
   readonly at: number;
   /** Duration, ms of real time. */
@@ -261,17 +269,18 @@ interface Attempted {
 function note(
   store: Store,
   lease: string,
-  { claimed, result, at, durationMs }: Attempted,
+  { claimed, result, response, at, durationMs }: Attempted,
   speed: number,
 ): void {
   // Inserts nothing if the delivery is gone, because the store was emptied or a snapshot restored.
   store.run(
-    `INSERT INTO delivery_attempts (delivery_seq, at, status, error, took_ms)
-     SELECT seq, ?, ?, ?, ? FROM deliveries WHERE seq = ? AND order_id = ? AND event = ?`,
+    `INSERT INTO delivery_attempts (delivery_seq, at, status, error, took_ms, response)
+     SELECT seq, ?, ?, ?, ?, ? FROM deliveries WHERE seq = ? AND order_id = ? AND event = ?`,
     at,
     result.status,
     result.error,
     durationMs,
+    response,
     claimed.seq,
     claimed.orderId,
     claimed.event,

@@ -1,4 +1,9 @@
-import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
+import {
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as plainRequest,
+} from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { webhookEventHeader, webhookIdHeader } from '../../api/events.ts';
 import { checkedLookup } from '../../platform/net/lookup.ts';
@@ -10,6 +15,16 @@ import { targetOf, type WebhookReach } from './address.ts';
 export interface AttemptResult {
   readonly status: number | null;
   readonly error: string | null;
+  readonly response: ReceiverResponse | null;
+}
+
+/** What a receiver responded. */
+export interface ReceiverResponse {
+  readonly headers: IncomingHttpHeaders;
+  /** The beginning of the body. */
+  readonly body: Buffer;
+  /** Whether there was more. */
+  readonly isCut: boolean;
 }
 
 interface OutgoingWebhook {
@@ -30,6 +45,8 @@ interface PostOptions {
   readonly closing: AbortSignal;
 }
 
+/** How much of a response body is kept, bytes. */
+const maxKeptBytes = 8 * 1024;
 /** How much of a response body is read, bytes. Reading the body lets the receiver finish its response. */
 const maxReadBytes = 64 * 1024;
 
@@ -39,16 +56,20 @@ export async function post(
   options: PostOptions,
 ): Promise<AttemptResult | undefined> {
   try {
-    return outcomeOf(await statusOf(webhook, options));
+    return outcomeOf(await responseOf(webhook, options));
   } catch (error) {
-    return options.closing.aborted ? undefined : { status: null, error: reason(error) };
+    return options.closing.aborted ? undefined : { status: null, error: reason(error), response: null };
   }
 }
 
-function outcomeOf(status: number): AttemptResult {
-  if (status >= 200 && status < 300) return { status, error: null };
+interface Received extends ReceiverResponse {
+  readonly status: number;
+}
+
+function outcomeOf({ status, ...response }: Received): AttemptResult {
+  if (status >= 200 && status < 300) return { status, error: null, response };
   const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : '';
-  return { status, error: `HTTP ${status}${redirect}` };
+  return { status, error: `HTTP ${status}${redirect}`, response };
 }
 
 /** The webhook was not delivered; the message says why. */
@@ -63,10 +84,10 @@ function reason(error: unknown): string {
   return 'the attempt failed';
 }
 
-async function statusOf(
+async function responseOf(
   { url: address, event, eventId, body }: OutgoingWebhook,
   options: PostOptions,
-): Promise<number> {
+): Promise<Received> {
   const { reach, limitMs, closing } = options;
   const url = new URL(address);
   const target = targetOf(url, reach);
@@ -95,24 +116,34 @@ async function statusOf(
   const late = new Undelivered(`no response within ${limitMs / 1000} s`);
   const timer = setTimeout(() => outgoing.destroy(late), limitMs);
   try {
-    return await statusFrom(outgoing, bytes);
+    return await responseFrom(outgoing, bytes);
   } finally {
     clearTimeout(timer);
   }
 }
 
-function statusFrom(outgoing: ClientRequest, bytes: Uint8Array): Promise<number> {
+function responseFrom(outgoing: ClientRequest, bytes: Uint8Array): Promise<Received> {
   return new Promise((resolve, reject) => {
     outgoing.on('error', reject);
-    outgoing.once('response', (response) => discard(response, () => resolve(response.statusCode ?? 0)));
+    outgoing.once('response', (response) =>
+      read(response, (body, isCut) =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body, isCut }),
+      ),
+    );
     outgoing.end(bytes);
   });
 }
 
-/** Drains the response. Once the status has arrived, nothing changes the result, not even a dropped connection. */
-function discard(response: IncomingMessage, done: () => void): void {
+/**
+ * Drains the response and keeps its beginning. Once the status has arrived, nothing changes the result, not even a
+ * dropped connection.
+ */
+function read(response: IncomingMessage, give: (body: Buffer, isCut: boolean) => void): void {
+  const chunks: Buffer[] = [];
   let size = 0;
+  const done = (): void => give(Buffer.concat(chunks).subarray(0, maxKeptBytes), size > maxKeptBytes);
   response.on('data', (chunk: Buffer) => {
+    if (size < maxKeptBytes) chunks.push(chunk);
     size += chunk.length;
     if (size > maxReadBytes) response.destroy();
   });

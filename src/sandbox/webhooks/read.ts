@@ -29,6 +29,8 @@ interface Outcome {
 export interface Attempt extends Outcome {
   /** End of the attempt, ms since the epoch. */
   readonly at: number;
+  /** What the receiver responded, as JSON without secrets; null if nothing, or if it was not kept. */
+  readonly response: string | null;
 }
 
 /** Columns of a delivery, from row `d`. */
@@ -64,37 +66,18 @@ export const readDeliveriesOf = (store: Store, orderId: string, limit: number): 
 export const readAttempts = (store: Store, seq: number, limit: number): Attempt[] =>
   store
     .all(
-      'SELECT at, status, error, took_ms FROM delivery_attempts WHERE delivery_seq = ? ORDER BY rowid DESC LIMIT ?',
+      'SELECT at, status, error, took_ms, response FROM delivery_attempts WHERE delivery_seq = ? ORDER BY rowid DESC LIMIT ?',
       seq,
       limit,
     )
     .map(attemptIn);
-
-/** Attempts of all deliveries of an order, newest first. */
-export const readAttemptsOf = (
-  store: Store,
-  orderId: string,
-  limit: number,
-): (Attempt & Pick<Delivery, 'event'> & { readonly deliveryId: string })[] =>
-  store
-    .all(
-      `SELECT a.at, a.status, a.error, a.took_ms, d.id, d.event FROM deliveries d JOIN delivery_attempts a ON a.delivery_seq = d.seq
-       WHERE d.order_id = ? ORDER BY a.at DESC LIMIT ?`,
-      orderId,
-      limit,
-    )
-    .map((row) => ({
-      ...attemptIn(row),
-      deliveryId: String(row.id),
-      // The cast is safe because only events of the contract are queued.
-      event: String(row.event) as WebhookEvent,
-    }));
 
 const attemptIn = (row: StoredRow): Attempt => ({
   at: Number(row.at),
   status: row.status === null ? null : Number(row.status),
   error: row.error === null ? null : String(row.error),
   tookMs: Number(row.took_ms),
+  response: row.response == null ? null : String(row.response),
 });
 
 export const deliveryIn = (row: StoredRow): Delivery => ({

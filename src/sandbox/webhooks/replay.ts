@@ -8,7 +8,7 @@ import { insertDelivery } from './enqueue.ts';
 
 /**
  * Resends a delivery. A finished delivery is queued again as a new one; a waiting delivery becomes due at `now` (ms).
- * @returns the id of the order; undefined if there is no such delivery.
+ * @returns the id of the delivery that is sent; undefined if there is no such delivery.
  */
 export function replay(
   store: Store,
@@ -19,23 +19,23 @@ export function replay(
   return store.transaction(() => {
     const row = store.get('SELECT * FROM deliveries WHERE id = ?', id);
     if (!row) return undefined;
-    const orderId = String(row.order_id);
     if (row.next_at === null) {
+      // Uses a separate counter, so that replays do not change other generated ids.
+      const newId = idGenerator.uuid('replay');
       insertDelivery(store, {
-        // Uses a separate counter, so that replays do not change other generated ids.
-        id: idGenerator.uuid('replay'),
+        id: newId,
         userId: String(row.user_id),
-        orderId,
+        orderId: String(row.order_id),
         event: String(row.event),
         eventId: String(row.event_id),
         url: String(row.url),
         body: String(row.body),
         at: now,
       });
-    } else {
-      store.run('UPDATE deliveries SET next_at = min(next_at, ?) WHERE id = ?', now, id);
+      return newId;
     }
-    return orderId;
+    store.run('UPDATE deliveries SET next_at = min(next_at, ?) WHERE id = ?', now, id);
+    return id;
   });
 }
 

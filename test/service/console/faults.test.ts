@@ -21,7 +21,7 @@ test('a fault is switched on of its parts, falls on requests of programs alone, 
   expect([on.status, on.headers.get('location')]).toEqual([303, '/console/faults']);
   expect((await service.send('GET', '/orders')).status).toBe(503);
   expect((await service.send('GET', '/wallet/me')).status).toBe(200);
-  expect((await page(service, '/')).text).toContain('1 switched on');
+  expect((await page(service, '/')).text).toContain('<code>503@GET /orders</code></a> <small>1 of 1</small>');
   const { text } = await page(service, '/console/faults');
   expect(text).toContain('503@GET /orders');
   await act('on', { fault: 'bare:403@/wallet/me' });

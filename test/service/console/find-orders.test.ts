@@ -65,6 +65,6 @@ test('a filter stays on the pages of its list, and what is searched for stays te
   expect((await found(older.split('?')[1] ?? '')).ids).toHaveLength(2);
   const hostile = await found(`id=${encodeURIComponent('"><b>%_')}&status=${encodeURIComponent("'--")}`);
   expect(hostile.text).not.toContain('<b>');
-  expect(hostile.text).toContain('Nothing is like that.');
+  expect(hostile.text).toContain('Nothing matches these filters.');
   expect(hostile.text).toContain('href="/console/orders">Clear</a>');
 });

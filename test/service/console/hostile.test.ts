@@ -12,7 +12,7 @@ startedForEach((started) => {
 
 /** Tags the pages use; anything else that looks like a tag is unescaped text. */
 const ours =
-  /<\/?(?:html|head|meta|title|link|style|script|body|header|main|strong|nav|a|p|h1|h2|h3|section|div|dl|dt|dd|details|summary|pre|code|button|form|input|table|thead|tbody|tr|th|td|small|span|time|ol|li|br|label|select|optgroup|option|textarea|datalist|progress|ul)\b|<!doctype/gi;
+  /<\/?(?:html|head|meta|title|link|style|script|body|header|main|strong|nav|a|p|h1|h2|h3|section|div|dl|dt|dd|details|summary|pre|code|button|form|input|table|thead|tbody|tr|th|td|small|span|time|ol|li|br|label|select|optgroup|option|textarea|datalist|progress|ul|bdi|b|svg|path|!--frame--)\b|<!doctype/gi;
 
 const alien = (markup: string): string[] =>
   markup

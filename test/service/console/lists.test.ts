@@ -68,7 +68,7 @@ test('a batch shows how far it is, its failed rows and why, each row with its or
   const order = /href="\/console\/orders\/([\w-]+)"/.exec(first)?.[1];
   expect((await page(service, `/console/orders/${order}`)).status).toBe(200);
   expect(await words('/console/batches?failed=1&user=ada')).toContain('1 of 1 batch');
-  expect(await words('/console/batches?user=nobody')).toContain('Nothing is like that.');
+  expect(await words('/console/batches?user=nobody')).toContain('Nothing matches these filters.');
 });
 
 test('a return shows what is sent back, what became of it, its labels, and what can be made of it', async () => {

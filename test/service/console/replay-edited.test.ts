@@ -44,7 +44,7 @@ test('left as it is, it sends the same bytes to the same address, as another eve
   const done = await submit(service, path, await form());
   expect([done.status, done.headers.get('location')]).toEqual([
     303,
-    expect.stringMatching(/^\/console\/orders\/.*#deliveries$/),
+    expect.stringMatching(/^\/console\/deliveries\/[\w-]+$/),
   ]);
   await receiver.until(2);
   await submit(service, path, { ...(await form()), event: 'same' });
@@ -119,4 +119,14 @@ test('no other site sends the form, and another machine neither reads nor sends 
   const proxied = await page(service, path, { 'x-forwarded-for': '10.0.0.3' });
   expect(proxied.status).toBe(403);
   expect(receiver.received).toHaveLength(1);
+});
+
+test('a body that is not JSON is told before it is sent, and sent once that is meant', async () => {
+  const broken = { ...(await form()), body: '{"id": ' };
+  const refused = await submit(service, path, broken);
+  expect([refused.status, receiver.received.length]).toEqual([400, 1]);
+  expect(refused.text).toContain('Not sent: the body is not JSON');
+  expect(refused.text).toContain('{&quot;id&quot;: ');
+  expect((await submit(service, path, { ...broken, raw: 'yes' })).status).toBe(303);
+  await receiver.until(2);
 });

@@ -58,10 +58,10 @@ test('Replay sends the same again, as a delivery of its own', async () => {
   await cancelled();
   const [first] = await deliveries();
   await settledRow(first, /^delivered/);
-  const response = await submit(service, `/console/deliveries/${first}/replay`, { back: 'order' });
+  const response = await submit(service, `/console/deliveries/${first}/replay`);
   expect([response.status, response.headers.get('location')]).toEqual([
     303,
-    `/console/orders/${id}#deliveries`,
+    expect.stringMatching(/^\/console\/deliveries\/[\w-]+$/),
   ]);
   await receiver.until(2);
   const [one, two] = receiver.received;
@@ -75,10 +75,8 @@ test('one that failed shows why and when it is tried next; Try now does not wait
   const [delivery] = await deliveries();
   await settledRow(delivery, /^is sent again in 1 s HTTP 500, \d+ ms$/);
   receiver.reply = () => ({ status: 200 });
-  const response = await submit(service, `/console/deliveries/${delivery}/replay`, {
-    back: 'https://evil.example',
-  });
-  expect(response.headers.get('location')).toBe('/#deliveries');
+  const response = await submit(service, `/console/deliveries/${delivery}/replay`);
+  expect(response.headers.get('location')).toBe(`/console/deliveries/${delivery}`);
   await receiver.until(2);
   await settledRow(delivery, /^delivered/);
   expect(await deliveries()).toEqual([delivery]);
@@ -86,4 +84,47 @@ test('one that failed shows why and when it is tried next; Try now does not wait
 
 test('a delivery that is gone cannot be replayed', async () => {
   expect((await submit(service, '/console/deliveries/none/replay')).status).toBe(404);
+});
+
+test('what the receiver responded is kept with each attempt, without secrets', async () => {
+  receiver.reply = () => ({
+    status: 500,
+    headers: { 'content-type': 'application/json', 'x-request': 'r-17', 'set-cookie': 'session=c-99' },
+    body: '{"reason":"database is down","token":"t-88"}',
+  });
+  await cancelled();
+  const [delivery] = await deliveries();
+  await settledRow(delivery, /^is sent again/);
+  const { text } = await page(service, `/console/deliveries/${delivery}`);
+  for (const part of ['r-17', 'database is down']) expect(text).toContain(part);
+  for (const secret of ['c-99', 't-88']) expect(text).not.toContain(secret);
+});
+
+test('all that failed are sent again by one button, and the page says what came of it', async () => {
+  receiver.reply = () => ({ status: 500 });
+  await cancelled();
+  await cancelled();
+  const failed = await deliveries();
+  for (const delivery of failed) await settledRow(delivery, /^is sent again/);
+  receiver.reply = () => ({ status: 204 });
+  expect((await page(service, '/console/deliveries')).text).toContain('Replay all failed <small>2</small>');
+  const done = await submit(service, '/console/deliveries/replay', { which: 'failed' });
+  expect(done.status).toBe(303);
+  await receiver.until(4);
+  for (const delivery of failed) await settledRow(delivery, /^delivered HTTP 204/);
+  expect((await page(service, done.leadsTo)).text).toContain('Sent again: 2 webhooks sent.');
+  const none = await submit(service, '/console/deliveries/replay', { which: 'failed' });
+  expect([none.status, none.text.includes('No delivery has failed.')]).toEqual([400, true]);
+});
+
+test('two deliveries are compared, and one with the last event of its order', async () => {
+  id = (await service.order('test-success')).body.id;
+  service.pass(12_000);
+  await service.send('GET', `/orders/${id}`);
+  const [newest] = await deliveries();
+  const { text } = await page(service, `/console/deliveries/${newest}`);
+  const [, path = ''] = /href="(\/console\/deliveries\/compare[^"]+)"/.exec(text) ?? [];
+  const compared = (await page(service, path.replaceAll('&amp;', '&'))).text;
+  for (const mark of ['<del>− ', '<ins>+ ']) expect(compared).toContain(mark);
+  expect((await page(service, '/console/deliveries/compare?id=nothing')).status).toBe(400);
 });

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { readFault } from '../../../src/sandbox/server/faults.ts';
-import { page, submit } from '../../support/read-page.ts';
+import { page, submit, textOf } from '../../support/read-page.ts';
 import { TestService } from '../../support/service.ts';
 
 let service: TestService;
@@ -29,8 +29,8 @@ test('each request with its response and whose it was; pages that a person looks
   await page(service, '/shop');
   await page(service, '/');
   expect((await requests()).slice(0, 3)).toEqual([
-    'GET /nothing | 404 | ',
-    'POST /orders | 422 | ada@example.com',
+    'GET /nothing | 404 not_found | ',
+    'POST /orders | 422 body.products: missing | ada@example.com',
     'GET /orders?limit=5&amp;status_filter=pending | 200 | ada@example.com',
   ]);
 });
@@ -86,7 +86,30 @@ test('what a fault made of a request is told', async () => {
   await service.send('GET', '/orders');
   await expect(service.send('GET', '/wallet/me')).rejects.toThrow();
   expect((await requests()).slice(0, 2)).toEqual([
-    'GET /wallet/me | broken off fault: reset | ',
-    'GET /orders | 503 fault: status | ',
+    'GET /wallet/me | broken off fault reset-before@GET /wallet/me | ',
+    'GET /orders | 503 service_unavailable fault 503@GET /orders | ',
   ]);
+});
+
+test('two requests are compared; those of the console are apart from those of programs', async () => {
+  service = await TestService.start();
+  await service.order('test-success', { po_number: 'PO-1' });
+  await service.order('test-success', { po_number: 'PO-2' });
+  await submit(service, '/console/time/advance', { once: crypto.randomUUID(), count: '1', unit: 'hours' });
+  const [clicked, second, first] = [
+    ...(await page(service, '/console/requests')).text.matchAll(/id="request-(\d+)"/g),
+  ].map(([, number]) => number);
+  const { text } = await page(service, `/console/requests/compare?number=${second}&number=${first}`);
+  const [, sent = ''] = /<section id="sent">(.*?)<\/section>/s.exec(text) ?? [];
+  expect(textOf(sent)).toMatch(
+    /− &quot;po_number&quot;: &quot;PO-1&quot;,? \+ &quot;po_number&quot;: &quot;PO-2&quot;/,
+  );
+  expect((await page(service, '/console/requests/compare?number=1')).status).toBe(400);
+  const [own, others] = [
+    await requests('/console/requests?from=console'),
+    await requests('/console/requests?from=programs'),
+  ];
+  expect(own).toEqual(['POST /console/time/advance | 303 | console']);
+  expect(others.join()).not.toContain('/console/');
+  expect((await page(service, `/console/requests/${clicked}`)).text).toContain('<dd>the console</dd>');
 });

@@ -102,7 +102,7 @@ test.each([
 
 test('the speed holds for what is created from now on', async () => {
   expect((await act('speed', { speed: '100' })).status).toBe(303);
-  expect((await page(service, '/')).text).toContain('<dd>100×</dd>');
+  expect((await page(service, '/')).text).toContain('Speed 100×');
   const { id } = (await service.order('test-success')).body;
   service.pass(200);
   expect((await service.send('GET', `/orders/${id}`)).body.items[0].status).toBe('delivered');

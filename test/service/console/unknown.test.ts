@@ -28,7 +28,7 @@ test('what is no page says what it takes', async () => {
 });
 
 test('the links say where one is', async () => {
-  expect((await page(service, '/')).text).toContain('<a href="/" aria-current="page">Console</a>');
+  expect((await page(service, '/')).text).toContain('<a class="brand" href="/" aria-current="page">');
   expect((await page(service, '/console/orders')).text).toContain(
     '<a href="/console/orders" aria-current="page">Orders</a>',
   );

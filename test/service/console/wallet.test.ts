@@ -76,10 +76,13 @@ test('an order says what is held, what it paid, and what was kept of it', async 
   const id = (await service.order('test-cancelled-by-retailer')).body.id;
   const path = `/console/orders/${id}`;
   expect(await sum(path, 'money')).toEqual([
-    'Held until it is placed or fails: the ceiling and the fee -$51.00',
+    'Held 2026-03-01 12:00:00 -$51.00',
+    'Held until it is placed or fails: the ceiling and the fee $51.00',
   ]);
   service.pass(12_000);
   expect((await sum(path, 'money')).map((row) => row.replace(/ 2026-\S+ \S+/, ''))).toEqual([
+    'Held -$51.00',
+    'Released +$51.00',
     'Fee -$1.00',
     'Charged -$19.99',
     'Refunded +$19.99',
@@ -100,6 +103,8 @@ test('an order that was paid by challenge says what went back to its payer', asy
   const path = `/console/orders/${paid.body.id}`;
   expect((await sum(path, 'money')).map((row) => row.replace(/ 2026-\S+ \S+/, ''))).toEqual([
     'Paid by challenge +$51.00',
+    'Held -$51.00',
+    'Released +$51.00',
     'Fee -$1.00',
     'Charged -$19.99',
     'Paid back to the payer -$30.01',

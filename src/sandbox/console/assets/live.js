@@ -11,8 +11,9 @@ document.addEventListener('click', async ({ target }) => {
   const button = target instanceof Element && target.closest('button.copy');
   if (!button) return;
   try {
-    await navigator.clipboard.writeText(button.parentElement.querySelector('pre').textContent);
+    await navigator.clipboard.writeText(button.parentElement.querySelector('pre, code').textContent);
     button.textContent = 'Copied';
+    button.classList.add('done');
   } catch {
     button.textContent = 'Select and copy';
   }
@@ -40,12 +41,113 @@ main.addEventListener(
   true,
 );
 
+// The sandbox's state, in the header of a console page.
+const frame = document.getElementById('frame');
+const alive = () => frame?.querySelector('.alive');
+
+// Where the keys lead: the first link of each row.
+const rows = () =>
+  [...main.querySelectorAll('tbody tr')].map((row) => row.querySelector('a')).filter(Boolean);
+const results = () => [...document.querySelectorAll('#finder-found :is(a, button)')];
+
+function step(all, by) {
+  const at = all.indexOf(document.activeElement);
+  const next = at < 0 ? (by > 0 ? 0 : all.length - 1) : at + by;
+  all[Math.max(0, Math.min(all.length - 1, next))]?.focus();
+}
+
+const keys = [
+  ['/ or Ctrl K', 'find anything, or give a command'],
+  ['j, k', 'next and previous row'],
+  ['Enter', 'open the row'],
+  ['Escape', 'leave the search or a row'],
+  ['?', 'this list'],
+];
+
+function showKeys() {
+  const dialog = document.createElement('dialog');
+  dialog.setAttribute('aria-label', 'Keys');
+  const list = document.createElement('dl');
+  for (const [key, does] of keys) {
+    const [term, text] = [document.createElement('dt'), document.createElement('dd')];
+    const name = document.createElement('kbd');
+    name.textContent = key;
+    term.append(name);
+    text.textContent = does;
+    list.append(term, text);
+  }
+  const close = document.createElement('button');
+  close.textContent = 'Close';
+  close.addEventListener('click', () => dialog.close());
+  dialog.append(list, close);
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+const finder = document.querySelector('#finder input');
+let found;
+function closeFound() {
+  found?.remove();
+  found = undefined;
+}
+
+let asked = 0;
+async function find() {
+  const text = finder.value.trim();
+  const number = ++asked;
+  if (text === '') return closeFound();
+  await new Promise((resolve) => setTimeout(resolve, 120));
+  if (number !== asked) return;
+  const response = await fetch(`/console/search?q=${encodeURIComponent(text)}`, {
+    headers: { accept: 'text/html' },
+  });
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('#found');
+  if (number !== asked || !page) return;
+  if (!found) {
+    found = document.createElement('div');
+    found.id = 'finder-found';
+    found.setAttribute('role', 'region');
+    found.setAttribute('aria-label', 'Found');
+    found.setAttribute('aria-live', 'polite');
+    frame.after(found);
+  }
+  found.replaceChildren(...[...page.childNodes].map((node) => document.importNode(node, true)));
+}
+
+if (finder) {
+  finder.addEventListener('input', () => find().catch(() => {}));
+  document.addEventListener('click', ({ target }) => {
+    if (found && !found.contains(target) && target !== finder) closeFound();
+  });
+  document.addEventListener('keydown', (event) => {
+    const { key, target } = event;
+    const isTyping = target.matches?.('input:not([type=checkbox]), textarea, select, dialog *');
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    const isInFinder = target === finder || found?.contains(target);
+    if ((key === 'k' && (event.ctrlKey || event.metaKey)) || (key === '/' && isPlain && !isTyping)) {
+      finder.focus();
+      finder.select();
+    } else if (isInFinder && key === 'ArrowDown') step(results(), 1);
+    else if (isInFinder && key === 'ArrowUp') step(results(), -1);
+    else if (key === 'Escape' && isInFinder) {
+      closeFound();
+      finder.blur();
+    } else if (key === 'Escape' && !isTyping) target.blur?.();
+    else if (isPlain && !isTyping && key === 'j') step(rows(), 1);
+    else if (isPlain && !isTyping && key === 'k') step(rows(), -1);
+    else if (isPlain && !isTyping && key === '?') showKeys();
+    else return;
+    if (key !== 'Escape') event.preventDefault();
+  });
+}
+
 const isTheReaders = (node, name) =>
   name === 'style' ||
   (node.nodeName === 'DETAILS' ? name === 'open' : node.matches('input,select,textarea,option'));
 
 function become(node, fetched) {
-  if (node.isEqualNode(fetched)) return;
+  if (node.isEqualNode(fetched) || node.matches?.('button.copy.done')) return;
   if (!(node instanceof Element)) {
     node.nodeValue = fetched.nodeValue;
     return;
@@ -87,13 +189,22 @@ function children(node, fetched) {
   while (at) drop();
 }
 
+function showAlive(isLive) {
+  const shown = alive();
+  if (!shown) return;
+  shown.textContent = isLive ? 'live' : 'gone';
+  shown.classList.toggle('now', isLive);
+}
+
 async function look() {
   const response = await fetch(location.href, {
     headers: { accept: 'text/html' },
     cache: 'no-store',
     signal: AbortSignal.timeout(5000),
   });
-  const found = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('main');
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  const found = page.querySelector('main');
+  const header = page.getElementById('frame');
   if (!found) throw new Error('no page of the sandbox');
   main.querySelectorAll('.holds').forEach(hold);
   // A feed whose growth was seen stays in its box; one that is whole when the page is opened has none.
@@ -103,6 +214,8 @@ async function look() {
     (feed) => feed.scrollTop + feed.clientHeight >= feed.scrollHeight - 2,
   );
   become(main, found);
+  if (frame && header) become(frame, header);
+  showAlive(true);
   for (const feed of atEnd) feed.scrollTop = feed.scrollHeight;
 }
 
@@ -113,6 +226,7 @@ async function follow() {
       await look();
       note.textContent = '';
     } catch {
+      showAlive(false);
       note.textContent = 'The sandbox does not respond; this page goes on once it is back.';
       wait = 2000;
     }

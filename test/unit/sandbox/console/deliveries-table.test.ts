@@ -18,8 +18,7 @@ const failed = {
 
 const outcome = (at: number): string | undefined =>
   /<span class="badge wait">(.*?)<\/span>/.exec(
-    html`${deliveriesTable(sandboxConfig('http://127.0.0.1:1'), [{ ...failed, at }], { now: 10_000, back: 'console' })}`
-      .text,
+    html`${deliveriesTable(sandboxConfig('http://127.0.0.1:1'), [{ ...failed, at }], { now: 10_000 })}`.text,
   )?.[1];
 
 test('an attempt that is due is not in the past', () => {

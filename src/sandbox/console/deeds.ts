@@ -1,0 +1,81 @@
+import type { Service } from '../server/service.ts';
+import type { SandboxResponse } from '../server/wire.ts';
+import { addNote, noteParameter } from './action-notes.ts';
+import type { Page } from './page.ts';
+import type { PageName } from './routes.ts';
+
+/** How long an action waits for the webhooks that it caused, ms. */
+const settleMs = 500;
+
+/**
+ * Wraps the handler of a form: the page that it leads to says what the form did and what that caused.
+ * @param words what the form did, such as `Clock moved`.
+ */
+export const withDeed =
+  <N extends PageName>(words: string, page: Page<N>): Page<N> =>
+  async (visit) => {
+    const { service } = visit;
+    if (visit.request.method !== 'POST') return page(visit);
+    const before = countsOf(service);
+    const response = await page(visit);
+    if (response.status !== 303) return response;
+    await settled(service);
+    return leadingTo(response, addNote(service, sentence(words, before, countsOf(service))));
+  };
+
+async function settled(service: Service): Promise<void> {
+  if (
+    service.store.get('SELECT 1 FROM deliveries WHERE next_at <= ? AND behind = 0', service.clock.now()) ===
+    undefined
+  )
+    return;
+  service.deliver();
+  await service.attempted(settleMs);
+}
+
+function leadingTo(response: SandboxResponse, number: number): SandboxResponse {
+  const [path = '', fragment] = String(response.headers.location).split('#');
+  const location = `${path}${path.includes('?') ? '&' : '?'}${noteParameter}=${number}${fragment === undefined ? '' : `#${fragment}`}`;
+  return { ...response, headers: { ...response.headers, location } };
+}
+
+type Counts = ReadonlyMap<string, number>;
+
+/** What an action can change, as counts with the words for one more of each. */
+function countsOf({ store }: Service): Counts {
+  const rows = store.all(
+    `SELECT 'order ' || status AS name, count(*) AS count FROM orders GROUP BY status
+     UNION ALL SELECT 'parcel ' || status, count(*) FROM trackings GROUP BY status
+     UNION ALL SELECT 'return ' || status, count(*) FROM returns GROUP BY status
+     UNION ALL SELECT 'attempts', count(*) FROM delivery_attempts
+     UNION ALL SELECT 'failed attempts', count(*) FROM delivery_attempts WHERE error IS NOT NULL
+     UNION ALL SELECT 'given up', count(*) FROM deliveries WHERE given_up_at IS NOT NULL`,
+  );
+  return new Map(rows.map(({ name, count }) => [String(name), Number(count)]));
+}
+
+/** Words for one more of a count, in the order of a sentence. */
+const effects: readonly (readonly [name: string, one: string, several: string])[] = [
+  ['order order_placed', 'placed', 'placed'],
+  ['order order_failed', 'failed', 'failed'],
+  ['order cancelled', 'cancelled', 'cancelled'],
+  ['order cancelled_by_retailer', 'cancelled by the retailer', 'cancelled by the retailer'],
+  ['parcel in_transit', 'shipped', 'shipped'],
+  ['parcel available_for_pickup', 'ready for pickup', 'ready for pickup'],
+  ['parcel delivered', 'delivered', 'delivered'],
+  ['parcel undeliverable', 'undeliverable', 'undeliverable'],
+  ['return approved', 'return approved', 'returns approved'],
+  ['return denied', 'return denied', 'returns denied'],
+  ['return credited', 'return credited', 'returns credited'],
+  ['attempts', 'webhook sent', 'webhooks sent'],
+  ['failed attempts', 'of them failed', 'of them failed'],
+  ['given up', 'gave up', 'gave up'],
+];
+
+function sentence(words: string, before: Counts, after: Counts): string {
+  const caused = effects.flatMap(([name, one, several]) => {
+    const more = (after.get(name) ?? 0) - (before.get(name) ?? 0);
+    return more > 0 ? [`${more.toLocaleString('en-US')} ${more === 1 ? one : several}`] : [];
+  });
+  return caused.length === 0 ? `${words}.` : `${words}: ${caused.join(', ')}.`;
+}
