@@ -216,11 +216,20 @@ const shared = {
 
 const ownSource = /^(?!.*[\\/]node_modules[\\/]).*[\\/]src[\\/]/;
 
-async function write(input, output, ...plugins) {
+/** Libraries within the doors wait by real timers too, where a test has faked those of its process. */
+const ownTimers = resolve('src/platform/own-timers.ts');
+const realTimers = Object.fromEntries(
+  ['setImmediate', 'setInterval', 'setTimeout', 'clearInterval', 'clearTimeout', 'clearImmediate'].map(
+    (name) => [name, [ownTimers, name]],
+  ),
+);
+
+async function write(input, { inject = {}, ...output }, ...plugins) {
   const bundle = await rolldown({
     input,
     platform: 'node',
     external: ['@photostructure/sqlite', 'vitest'],
+    transform: { inject },
     // A copy of its own, beside `csv-parse`: V8 makes the parser faster as long as there is one of it.
     resolve: { alias: { 'csv-parse/sync': createRequire(import.meta.url).resolve('csv-parse/sync') } },
     // None of our own files is imported for what its loading does.
@@ -281,6 +290,7 @@ await write(
     chunkFileNames: '[name]-[hash].js',
     // An error that nobody catches is shown with its class and the line it comes from.
     minify: 'dce-only',
+    inject: realTimers,
     codeSplitting: true,
   },
   assetsInlined,

@@ -48,5 +48,8 @@ async function contract(loadSource) {
   const { shapeSchema } = await loadSource('src/api/openapi.ts');
   const { schemas } = await loadSource('src/api/schemas/index.ts');
   const { operations } = await loadSource('src/api/operations/index.ts');
-  return { shapeSchema, schemas, operations };
+  const { fieldDoc } = await loadSource('src/api/field-docs.ts');
+  const { errorTypes } = await loadSource('src/api/error-types.ts');
+  const { errorCodes } = await loadSource('src/api/error-codes.ts');
+  return { shapeSchema, schemas, operations, fieldDoc, errorTypes, errorCodes };
 }

@@ -13,18 +13,20 @@ const parameterTypes = {
  * @param contract.operations the table
  * @param contract.schemas the shapes by their names
  * @param contract.shapeSchema gives a shape as JSON Schema
+ * @param contract.fieldDoc gives the sentence of a field
+ * @param contract.errorTypes the reasons of failed orders by their names
+ * @param contract.errorCodes the codes of errors
  * @returns the declarations: an interface for each shape, and `Operations` with what each operation takes and returns
  */
-export async function wireTypes({ operations, schemas, shapeSchema }) {
+export async function wireTypes({ operations, schemas, shapeSchema, fieldDoc, errorTypes, errorCodes }) {
   const names = Object.keys(schemas);
   const bodies = Object.values(operations).flatMap(({ body }) => (body ? [body.schema] : []));
   const requests = JSON.stringify(bodies.map((name) => plain(shapeSchema(name))));
+  const written = new Map(names.map((name) => [name, plain(shapeSchema(name, true))]));
+  // What a request is made of is written by a caller too: what has a default may be left out.
+  const isWritten = (name) => requests.includes(JSON.stringify(written.get(name)));
   const shapes = new Map(
-    names.map((name) => {
-      // What a request is made of is written by a caller too: what has a default may be left out.
-      const written = plain(shapeSchema(name, true));
-      return [name, requests.includes(JSON.stringify(written)) ? written : plain(shapeSchema(name))];
-    }),
+    names.map((name) => [name, isWritten(name) ? written.get(name) : plain(shapeSchema(name))]),
   );
   const known = new Map([...shapes].map(([name, shape]) => [JSON.stringify(shape), name]));
   const shared = (node, isRoot = false) => {
@@ -34,7 +36,15 @@ export async function wireTypes({ operations, schemas, shapeSchema }) {
     if (Array.isArray(node)) return node.map((one) => shared(one));
     return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, shared(value)]));
   };
-  const definitions = Object.fromEntries(names.map((name) => [name, shared(shapes.get(name), true)]));
+  const unions = { error_type: Object.keys(errorTypes), 'ErrorResponse.code': Object.keys(errorCodes) };
+  const definitions = Object.fromEntries(
+    names.map((name) => {
+      const shape = shared(shapes.get(name), true);
+      const says = (field) => fieldDoc(name, field);
+      const known = (field) => unions[`${name}.${field}`] ?? unions[field];
+      return [name, isWritten(name) ? documented(shape, says) : opened(documented(shape, says), known)];
+    }),
+  );
   const table = (isCalled) =>
     objectOf(
       Object.entries(operations)
@@ -76,6 +86,74 @@ function operationType({ method, path, summary, pathParameters, query, body, res
   };
 }
 
+/** Gives each field its sentence and its bounds, which an editor shows. */
+function documented(node, says) {
+  if (typeof node !== 'object' || node === null) return node;
+  if (Array.isArray(node)) return node.map((one) => documented(one, says));
+  const { bounds: _, ...rest } = node;
+  const made = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, documented(value, says)]));
+  if (!node.properties) return made;
+  const properties = Object.entries(node.properties).map(([name, field]) => {
+    const { bounds } = field.anyOf?.find((one) => one.bounds) ?? field;
+    const description = [field.description ?? says(name), bounds].filter(Boolean).join('; ');
+    const shown = made.properties[name];
+    if (description === '') return [name, shown];
+    return [name, shown.$ref ? { allOf: [shown], description } : { ...shown, description }];
+  });
+  return { ...made, properties: Object.fromEntries(properties) };
+}
+
+/** What a service sends may come to have other values: a closed list of them is one that an editor offers. */
+function opened(node, known) {
+  if (typeof node !== 'object' || node === null) return node;
+  if (Array.isArray(node)) return node.map((one) => opened(one, known));
+  if (Array.isArray(node.enum)) return { ...withDoc(node), tsType: openUnion(node.enum) };
+  const made = Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, sentAgain.has(key) ? value : opened(value, known)]),
+  );
+  for (const [name, field] of Object.entries(node.properties ?? {}))
+    if (known(name)) {
+      const types = JSON.stringify(field);
+      const more = [types.includes('"null"') && 'null', types.includes('undefined') && 'undefined'];
+      const tsType = [openUnion(known(name)), ...more.filter(Boolean)].join(' | ');
+      made.properties[name] = { ...withDoc(field), tsType };
+    }
+  return made;
+}
+
+/** What a response gives to be sent as a request is closed as that is. */
+const sentAgain = new Set(['example_order']);
+
+const withDoc = ({ description }) => (description ? { description } : {});
+const openUnion = (values) => `(${[...values.map((one) => `'${one}'`), '(string & {})'].join(' | ')})`;
+
+/** Bounds of a field, in words. */
+function boundsOf(schema) {
+  const own = schema.anyOf?.find(({ type }) => type !== 'null') ?? schema;
+  const { minimum, maximum, exclusiveMinimum, minLength, maxLength, minItems, maxItems, format } = own;
+  const range = (from, to, unit) =>
+    to === undefined
+      ? from !== undefined && from > 0 && `at least ${from}${unit}`
+      : `${from === undefined ? 'at most' : `${from} to`} ${to}${unit}`;
+  return [
+    formats[format],
+    range(minimum ?? exclusiveMinimum, maximum, ''),
+    minLength === 1 && maxLength === undefined ? 'not empty' : range(minLength, maxLength, ' characters'),
+    minItems === 1 && maxItems === undefined ? 'not empty' : range(minItems, maxItems, ' entries'),
+    schema.default !== undefined && `\`${JSON.stringify(schema.default)}\` if left out`,
+  ]
+    .filter(Boolean)
+    .join('; ');
+}
+
+const formats = {
+  'date-time': 'ISO 8601',
+  date: 'YYYY-MM-DD',
+  uuid: 'UUID',
+  uri: 'URL',
+  email: 'mail address',
+};
+
 /** To `{}` a program could hand anything. */
 const takesNothing = ({ properties }) => Object.keys(properties).length === 0;
 
@@ -115,10 +193,11 @@ function plain(node) {
   // Of a value that may be anything the library would make an object.
   if (isAnything(rest)) return { ...rest, tsType: 'unknown' };
   if (!rest.properties) return made;
-  const properties = Object.entries(made.properties).map(([name, schema]) => [
-    name,
-    rest.required?.includes(name) ? schema : orUndefined(schema),
-  ]);
+  const properties = Object.entries(made.properties).map(([name, schema]) => {
+    const bounds = boundsOf(rest.properties[name]);
+    const bounded = bounds ? { ...schema, bounds } : schema;
+    return [name, rest.required?.includes(name) ? bounded : orUndefined(bounded)];
+  });
   return { ...made, properties: Object.fromEntries(properties) };
 }
 

@@ -117,6 +117,11 @@ const parts: readonly Part[] = [
     proves: 'programs of others use the library',
     command: tests('test/integrations/doors'),
   },
+  {
+    name: 'doors',
+    proves: 'the description passes a public linter, and clients that generators make of it order',
+    command: tests('--config', 'test/doors/vitest.config.ts'),
+  },
   ...[22, 24].map((node) => ({
     name: `node-${node}`,
     proves: `every test on Node ${node}`,

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { webhookEvents } from './events.ts';
+import { fieldDoc } from './field-docs.ts';
+import { own } from './json.ts';
 import { content, responses } from './openapi-responses.ts';
 import type { Operation, Parameter, ParameterRule } from './operation.ts';
 import { operations } from './operations/index.ts';
@@ -19,16 +21,26 @@ type Retailers = ServedDescription['retailers'];
 
 /** Generates the OpenAPI 3.1 document from the operation table. Pure. */
 export function openApiDocument({ baseUrl, legacyBaseUrl, retailers }: ServedDescription): Json {
+  const described = {
+    paths: paths(legacyBaseUrl, retailers),
+    webhooks: Object.fromEntries(
+      Object.entries(webhookEvents).map(([name, when]) => [name, webhook(name, when)]),
+    ),
+  };
   return {
     openapi: '3.1.0',
-    info: { title: 'Retail purchasing service', version: contractVersion },
+    info: {
+      title: 'Retail purchasing service',
+      version: contractVersion,
+      description: 'Orders at online retailers, under a price ceiling. Amounts are cents, times ISO 8601.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [{ url: baseUrl }],
-    paths: paths(legacyBaseUrl, retailers),
-    webhooks: Object.fromEntries(Object.entries(webhookEvents).map(([name, when]) => [name, webhook(when)])),
+    tags: tagNames.map((name) => ({ name, description: `Operations of ${name}` })),
+    paths: described.paths,
+    webhooks: described.webhooks,
     components: {
-      schemas: Object.fromEntries(
-        Object.keys(schemas).map((name) => [name, shapeSchema(name as SchemaName)]),
-      ),
+      schemas: usedShapes(described),
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer' },
         basic: {
@@ -40,6 +52,66 @@ export function openApiDocument({ baseUrl, legacyBaseUrl, retailers }: ServedDes
       },
     },
   };
+}
+
+const tagOf = (operation: string): string => operation.split('.', 1)[0] ?? operation;
+const tagNames = [...new Set(Object.keys(operations).map(tagOf))];
+
+/** The shapes that a description refers to, and those that these do, each by its name wherever it occurs. */
+function usedShapes(described: unknown): Json {
+  const all = namedShapes();
+  const used = new Map<string, unknown>();
+  const add = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    for (const [key, value] of Object.entries(node)) {
+      const name = key === '$ref' && typeof value === 'string' ? value.slice(refPrefix.length) : undefined;
+      if (name === undefined) add(value);
+      else if (!used.has(name)) {
+        used.set(name, all.get(name));
+        add(all.get(name));
+      }
+    }
+  };
+  add(described);
+  return Object.fromEntries(
+    Object.keys(schemas).flatMap((name) => (used.has(name) ? [[name, used.get(name)]] : [])),
+  );
+}
+
+const refPrefix = '#/components/schemas/';
+
+/** Every shape, with a reference in place of each part that is a shape of its own, and a sentence at each field. */
+function namedShapes(): ReadonlyMap<string, unknown> {
+  const requests = [...requestNames].map((name) => JSON.stringify(shapeSchema(name as SchemaName))).join();
+  const shapes = new Map(
+    Object.keys(schemas).map((name) => {
+      // A part of a request is closed as the request is.
+      const written = shapeSchema(name as SchemaName, true);
+      return [name, requests.includes(JSON.stringify(written)) ? written : shapeSchema(name as SchemaName)];
+    }),
+  );
+  const names = new Map([...shapes].map(([name, shape]) => [JSON.stringify(shape), name]));
+  const named = (node: unknown, shape: string, isWhole = false): unknown => {
+    if (typeof node !== 'object' || node === null) return node;
+    if (Array.isArray(node)) return node.map((one) => named(one, shape));
+    const name = isWhole ? undefined : names.get(JSON.stringify(node));
+    if (name !== undefined) return { $ref: `${refPrefix}${name}` };
+    const made = Object.entries(node).map(([key, value]) => [
+      key,
+      key === 'properties' ? fieldsOf(value, shape) : named(value, shape),
+    ]);
+    return Object.fromEntries(made);
+  };
+  const fieldsOf = (properties: object, shape: string): Json =>
+    Object.fromEntries(
+      Object.entries(properties).map(([field, one]) => {
+        const made = named(one, shape);
+        const description = fieldDoc(shape, field);
+        const isDocumented = own(made, 'description') !== undefined || description === undefined;
+        return [field, isDocumented ? made : { ...Object(made), description }];
+      }),
+    );
+  return new Map([...shapes].map(([name, shape]) => [name, named(shape, name, true)]));
 }
 
 function paths(legacyBaseUrl: string, retailers: Retailers): Json {
@@ -59,6 +131,7 @@ function described(name: string, operation: Operation, legacyBaseUrl: string, re
   const parameters = [...parametersIn('path', pathParameters), ...parametersIn('query', query, retailers)];
   return {
     operationId: name,
+    tags: [tagOf(name)],
     summary,
     ...(operation.surface === 'legacy' && { servers: [{ url: legacyBaseUrl }] }),
     ...(operation.observed && { 'x-observed': true }),
@@ -126,8 +199,10 @@ function parameterSchema(spec: Parameter, retailers: Retailers): Json {
   };
 }
 
-const webhook = (when: string): Json => ({
+const webhook = (name: string, when: string): Json => ({
   post: {
+    operationId: `webhook.${name}`,
+    security: [],
     summary: `sent when ${when}`,
     requestBody: { content: content('OrderResponse') },
     responses: { 200: { description: 'received' } },

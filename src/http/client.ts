@@ -53,10 +53,14 @@ export interface ClientOptions {
   /** Aborts every call. */
   readonly signal: AbortSignal;
   readonly trace?: Trace | undefined;
+  /** Makes another trace for each call, given the operation's name if the call has one. */
+  readonly observe?: ((operation: string | undefined) => Trace) | undefined;
   readonly random?: (() => number) | undefined;
   readonly allowPlainHttp?: boolean | undefined;
   /** Version of this program, for `user-agent`. */
   readonly version: string;
+  /** What `user-agent` says of the program that uses this one. */
+  readonly appInfo?: string | undefined;
   /** Hints for the client's errors; defaults to hints for people. */
   readonly advice?: Advice | undefined;
 }
@@ -98,7 +102,7 @@ export function createClient(options: ClientOptions): Client {
     base: checkedBase(options.baseUrl, allowPlainHttp),
     legacyBase:
       options.legacyBaseUrl === undefined ? undefined : checkedBase(options.legacyBaseUrl, allowPlainHttp),
-    userAgent: `errand/${options.version}`,
+    userAgent: [`errand/${options.version}`, options.appInfo].filter(Boolean).join(' '),
   };
   const connection: Connection = {
     transport,
@@ -108,13 +112,14 @@ export function createClient(options: ClientOptions): Client {
     retries: options.retries,
     random: options.random ?? Math.random,
     trace: options.trace,
+    observe: options.observe,
     allowPlainHttp,
     advice: options.advice ?? adviceToPeople,
   };
   const send = async (
     request: Prepared,
     streams: (headers: WireHeaders) => boolean,
-    more: CallOptions = {},
+    more: CallOptions & { readonly operation?: string } = {},
   ): Promise<Performed> => {
     const { auth, method, orderId, isKeyOptional: isOptional = false } = request;
     const keyRequest = { auth, method, orderId, isOptional, payment: more.payment };
@@ -128,23 +133,23 @@ export function createClient(options: ClientOptions): Client {
     return performed;
   };
   // Every operation's input type fits `Input` by construction, but the compiler cannot infer that from the table.
-  const prepared = <N extends OperationName>(name: N, input: InputOf<N>): Prepared =>
-    prepare(service, operations[name], input as Input);
+  const prepared = <N extends OperationName>(name: N, input: InputOf<N>, more?: CallOptions): Prepared =>
+    prepare(service, operations[name], input as Input, more?.headers);
 
   return {
     async call<N extends CallName>(name: N, input: InputOf<N>, more?: CallOptions) {
-      const ready = prepared(name, input);
+      const ready = prepared(name, input, more);
       const request = ready.auth === 'payment' && more?.payment === undefined ? unpaid(ready) : ready;
-      const performed = await send(request, () => false, more);
+      const performed = await send(request, () => false, { ...more, operation: name });
       const body = goodBody(operations[name], request, performed, connection.advice, more?.takeSent);
       // The table determines the type. Only essential fields are checked, so that the service may evolve.
       return { ...headOf(performed), body: body as Received<N> };
     },
     async stream(name, input, more) {
-      const request = prepared(name, input);
+      const request = prepared(name, input, more);
       const isOther = (headers: WireHeaders): boolean =>
         isHtml({ headers, bytes: noBytes }) || isJson(headers);
-      const performed = await send(request, (headers) => !isOther(headers), more);
+      const performed = await send(request, (headers) => !isOther(headers), { ...more, operation: name });
       return {
         ...headOf(performed),
         chunks: streamOf(operations[name], request, performed, connection.advice),
@@ -383,6 +388,7 @@ interface Connection {
   readonly retries: number | undefined;
   readonly random: () => number;
   readonly trace: Trace | undefined;
+  readonly observe: ClientOptions['observe'];
   readonly allowPlainHttp: boolean;
   readonly advice: Advice;
 }
@@ -394,6 +400,10 @@ export interface CallOptions {
   readonly payment?: string | undefined;
   /** Overrides the client's timeout, ms. */
   readonly timeoutMs?: number | undefined;
+  /** Overrides the client's number of retries. */
+  readonly retries?: number | undefined;
+  /** More headers; those of the request itself win. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Upper limit on the call's duration, ms, whatever its timeout. */
   readonly maxMs?: number | undefined;
   /** Receives a list's records in the service's compact JSON; the body then contains no records. */
@@ -405,7 +415,8 @@ interface Performed {
   readonly ended: Attempted;
 }
 
-type Handling = Pick<SendOptions, 'streams' | 'follow' | 'isForeign'> & CallOptions;
+type Handling = Pick<SendOptions, 'streams' | 'follow' | 'isForeign'> &
+  CallOptions & { readonly operation?: string };
 
 /**
  * Sends a request with retries and reads the response, or only its start for a stream.
@@ -430,7 +441,13 @@ async function perform(
   try {
     const ended = await sendWithRetries(
       { method, url, headers, body, signal: scope.signal },
-      { ...connection, ...handling, now: realMs, retry, deadline, scope },
+      {
+        ...connection,
+        ...handling,
+        retries: handling.retries ?? connection.retries,
+        trace: traceOf(connection, handling.operation),
+        ...{ now: realMs, retry, deadline, scope },
+      },
     );
     const { response } = ended;
     if (!response || response.status >= 300)
@@ -448,6 +465,15 @@ async function perform(
   } finally {
     if (!isStreaming) scope.close();
   }
+}
+
+function traceOf({ trace, observe }: Connection, operation: string | undefined): Trace | undefined {
+  const observed = observe?.(operation);
+  if (!trace || !observed) return trace ?? observed;
+  return (event) => {
+    trace(event);
+    observed(event);
+  };
 }
 
 const minOf = (one: number | undefined, other: number | undefined): number | undefined =>

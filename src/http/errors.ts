@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../api/error-codes.ts';
 import type { ValidationIssue } from '../api/validation.ts';
 import { ErrandError, type ErrorCategory, type ErrorFacts, type Stop } from '../platform/errors.ts';
 import type { PaymentChallenge } from './payment-challenge.ts';
@@ -11,6 +12,11 @@ export class ServiceError extends ErrandError {
   constructor(category: ErrorCategory, message: string, facts: ErrorFacts, headers: WireHeaders = {}) {
     super(category, message, facts);
     this.#headers = headers;
+  }
+
+  /** Code of the contract, or one that the service has come to send since. */
+  override get code(): ErrorCode | (string & {}) | undefined {
+    return super.code;
   }
 
   /** Response headers. Private, because they may hold secrets that must not show up with an error. */

@@ -5,6 +5,7 @@ import type { ReceivedRow } from '../api/received.ts';
 import { type AsSent, recordsOf } from '../format/raw-records.ts';
 import type { Deadline } from '../platform/clock.ts';
 import { ErrandError } from '../platform/errors.ts';
+import { setImmediate } from '../platform/own-timers.ts';
 import type { CallName, Client, InputOf, QueryOf } from './client.ts';
 import { UnavailableError } from './errors.ts';
 import { identityOf } from './sent-records.ts';

@@ -60,6 +60,7 @@ export function prepare(
   service: Service,
   operation: Operation,
   { path = {}, query = {}, body }: Input,
+  headers: Readonly<Record<string, string>> = {},
 ): Prepared {
   const { pathParameters = {}, query: querySpecs = {}, rules = [], auth, method } = operation;
   const inPath = writeParameters(pathParameters, [], 'path', path);
@@ -76,6 +77,7 @@ export function prepare(
     method,
     url: underBase(baseOf(service, operation.surface), pathAndQuery),
     headers: {
+      ...checkedHeaders(headers),
       accept: operation.response.type === 'csv' ? 'text/csv' : 'application/json',
       'user-agent': service.userAgent,
       ...(body !== undefined && { 'content-type': 'application/json' }),

@@ -2,6 +2,7 @@ import type { RetryPolicy } from '../api/operation.ts';
 import { backoffMs, requestBackoff } from '../platform/async.ts';
 import type { Clock } from '../platform/clock.ts';
 import { parseUrl } from '../platform/net/urls.ts';
+import { clearTimeout, setTimeout } from '../platform/own-timers.ts';
 import { isSafeToSend, isSameOrigin } from './request.ts';
 import { maxJsonBytes, readStart, readWhole } from './response.ts';
 import type { Trace } from './trace.ts';

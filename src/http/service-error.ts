@@ -111,15 +111,20 @@ function lastFailure(
 const linkHint = 'The service gave this link; your key and the base URL are fine. Try again later.';
 
 function deadline(request: Prepared, facts: ErrorFacts, { timeoutMs, advice }: Circumstances): ErrandError {
-  return new DeadlineError(`${requestLine(request)} got no response within ${seconds(timeoutMs)}`, {
-    ...facts,
-    hint: advice.timeout,
-  });
+  const message = `${requestLine(request)} got no response within ${seconds(timeoutMs)}`;
+  const cause = new DOMException(message, 'TimeoutError');
+  return new DeadlineError(message, { ...facts, hint: advice.timeout, cause });
 }
 
-function interruption(request: Prepared, facts: ErrorFacts, { reason, advice }: Circumstances): ErrandError {
+function interruption(
+  request: Prepared,
+  { cause, ...more }: ErrorFacts,
+  { reason, advice }: Circumstances,
+): ErrandError {
   const stop = stopOf(reason);
   const category = stop ?? 'interrupted';
+  // A program gave the reason, so it finds it again. A signal of the command line says nothing more.
+  const facts = { ...more, cause: stop ? cause : (reason ?? cause) };
   if (facts.outcome !== 'unknown') return new InterruptedError(category, category, facts);
   const message = `${category}: ${requestLine(request)} had been sent and may have taken effect`;
   return request.movesMoney

@@ -39,6 +39,8 @@ export interface Quote {
   readonly body: Readonly<Record<string, unknown>>;
   /** Ms since the epoch. */
   readonly expiresAt: number;
+  /** What one of each product cost when it was quoted, cents; null where that was not known. */
+  readonly pricesCents?: readonly (number | null)[] | undefined;
   /** When the quote was used, ISO 8601; undefined if nothing was sent for it. */
   readonly usedAt: string | undefined;
   /** The resulting order, if known. */
@@ -126,6 +128,19 @@ export class Quotes {
     return row && readQuote(row, quoter, this.#database.id);
   }
 
+  /** The account's newest quotes at a service. Leaves out those that were changed. */
+  newest({ account, mac, baseUrl }: Quoter & Pick<Intent, 'baseUrl'>, count: number): Quote[] {
+    return this.#database
+      .all('SELECT * FROM quotes ORDER BY until DESC')
+      .flatMap((row) => {
+        const fixed = fixedIn(row.quote);
+        return fixed?.account === account && fixed.baseUrl === baseUrl
+          ? intactQuote(row, { account, mac }, this.#database.id)
+          : [];
+      })
+      .slice(0, count);
+  }
+
   /** Extends a quote's validity, never shortens it. @throws DamagedError if it was changed; StorageError. */
   async extend({ id }: Pick<Quote, 'id'>, until: number, quoter: Quoter): Promise<void> {
     await this.#database.transaction(() => {
@@ -209,6 +224,16 @@ export function checkUsable(quote: Quote, before: JournalRecord | undefined, now
     details: { expired_at: at },
     hint: 'Quote the order again: prices and limits are looked at anew.',
   });
+}
+
+/** A quote as a list, which is empty if the quote was changed. */
+function intactQuote(row: StoredRow, quoter: Quoter, database: string | undefined): Quote[] {
+  try {
+    return [readQuote(row, quoter, database)];
+  } catch (error) {
+    if (!(error instanceof DamagedError)) throw error;
+    return [];
+  }
 }
 
 function readQuote(row: StoredRow, { account, mac }: Quoter, database: string | undefined): Quote {

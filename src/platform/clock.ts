@@ -1,4 +1,4 @@
-import { hrtime } from 'node:process';
+import { clearTimeout, hrtime, setTimeout } from './own-timers.ts';
 
 /** Time as a command sees it; replaceable in tests. All in ms. */
 export interface Clock {

@@ -60,6 +60,11 @@ export class ErrandError extends Error {
     this.facts = { ...withoutSecrets(facts), ...(cause !== undefined && { cause }) };
   }
 
+  /** What went wrong, for a program; undefined if there is no code for it. */
+  get code(): string | undefined {
+    return this.facts.code;
+  }
+
   get exitCode(): number {
     return exitCodes[this.category];
   }

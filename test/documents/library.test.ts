@@ -37,4 +37,28 @@ describe('docs/library.md', () => {
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).not.toBe('');
   });
+
+  test('shows each row beside other clients by a line that runs', () => {
+    const [, table = ''] = page?.text.split('## Beside other clients') ?? [];
+    const [section = ''] = table.split('\n## ');
+    const lines = [...section.matchAll(/^\|.*\| `(.*)` \|$/gm)].map(([, line = '']) => line);
+    expect(lines.length).toBeGreaterThan(15);
+    const source = `import { createHmac } from 'node:crypto';
+import { createClient, operations, parseWebhook, schemaOf, ServiceError, waitFor } from 'errand';
+import { startSandbox } from 'errand/sandbox';
+const { baseUrl, apiKey, exampleOrder: order, close } = await startSandbox({ speed: 1000 });
+const options = { baseUrl, apiKey };
+const client = createClient(options);
+const placed = (await client.call('order.create', { body: order })).body.id;
+const [id, secret, body] = [crypto.randomUUID(), 'whsec_1', JSON.stringify({ id: placed })];
+const signature = createHmac('sha256', secret).update(body).digest('hex');
+${lines.map((line) => `{ ${line} }`).join('\n')}
+await client.close();
+await close();
+console.log('all');
+`;
+    expect(project.compile({ 'table.ts': source })).toBe('');
+    const { code, stdout, stderr } = project.run('table.js');
+    expect([code, stderr, stdout.trim().split('\n').at(-1)]).toEqual([0, '', 'all']);
+  });
 });

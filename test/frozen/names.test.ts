@@ -12,6 +12,7 @@ import { outputSchemas } from '../../src/api/outputs/schema.ts';
 import { printingCommands } from '../../src/commands/program.ts';
 import { preferences } from '../../src/config/preferences.ts';
 import { profileFields, storedFields } from '../../src/config/stored.ts';
+import { toolNames } from '../../src/integrations/mcp/names.ts';
 import { auditKinds } from '../../src/journal/audit-entry.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import { Spool } from '../../src/journal/postgres/spool.ts';
@@ -175,20 +176,28 @@ test('tools for agents, with their fields', async (context) => {
         params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo },
       },
       { method: 'notifications/initialized' },
+      ...Object.keys(toolNames).map((tool) => ({
+        id: tool,
+        method: 'tools/call',
+        params: { name: 'describe_operation', arguments: { tool } },
+      })),
       { id: 2, method: 'tools/list', params: {} },
     ].map((line) => JSON.stringify({ jsonrpc: '2.0', ...line }));
     const { stdout, stderr } = await shell(workspace, 'errand mcp', { stdin: `${asked.join('\n')}\n` });
-    const { tools } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '').result ?? expect.fail(stderr);
-    const lines = Array.from(
-      Object.values<{ name: string; inputSchema: object; outputSchema?: object }>(tools),
-    ).flatMap(({ name, inputSchema, outputSchema }) => [
-      name,
-      ...fieldsOf(inputSchema, `${name} <`),
-      ...fieldsOf(outputSchema, `${name} >`),
-      ...Object.entries(Object(Object(outputSchema).$defs)).flatMap(([part, one]) =>
-        fieldsOf(one, `${name} ${part}`),
-      ),
-    ]);
+    const answers = new Map(
+      stdout
+        .trim()
+        .split('\n')
+        .map((text) => [JSON.parse(text).id, JSON.parse(text).result] as const),
+    );
+    const { tools } = answers.get(2) ?? expect.fail(stderr);
+    const lines = Array.from(Object.values<{ name: string; inputSchema: object }>(tools)).flatMap(
+      ({ name, inputSchema }) => [
+        name,
+        ...fieldsOf(inputSchema, `${name} <`),
+        ...fieldsOf(answers.get(name).structuredContent.response, `${name} >`),
+      ],
+    );
     expectFrozen(context, 'tools.txt', textOf(lines));
   } finally {
     workspace.remove();

@@ -5,6 +5,7 @@ import { pipeline, type Readable, type Transform } from 'node:stream';
 import type { buildConnector } from 'undici';
 import { type AddressKind, addressKind, literalAddress } from '../../platform/net/addresses.ts';
 import { checkedLookup, localLookup } from '../../platform/net/lookup.ts';
+import { clearTimeout, setImmediate, setTimeout } from '../../platform/own-timers.ts';
 import { type ProxySettings, proxyFor } from '../proxy.ts';
 import { networkFailure } from '../response.ts';
 import { Exchange, type Sending, type WireTransport } from './exchange.ts';

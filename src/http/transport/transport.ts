@@ -1,3 +1,5 @@
+import { clearTimeout, setTimeout } from '../../platform/own-timers.ts';
+
 /** A request in wire form. `body` is complete, because retries must send the same bytes. */
 export interface WireRequest {
   readonly method: string;

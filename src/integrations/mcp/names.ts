@@ -3,6 +3,7 @@ export const toolNames = {
   search: 'search products',
   product_get: "read a product's details",
   retailer_check: 'check whether a URL can be ordered',
+  retailers: 'list the retailers',
   order_quote: 'look at an order before it is placed',
   order_place: 'place a quoted order, once',
   order_get: 'read an order',

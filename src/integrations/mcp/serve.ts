@@ -42,19 +42,29 @@ export async function serve(context: Context, { names, readsOnly, isLive }: Opti
     opened = new made.Calls({ context, wire, tools, isLive });
     return opened;
   });
-  const resources = once(() => import('./resources.ts'));
+  const resources = once(async () => {
+    const { Resources } = await import('./resources.ts');
+    return new Resources({ context, isLive, names });
+  });
+  const prompts = once(async () => {
+    const { Prompts } = await import('./prompts.ts');
+    return new Prompts((await calls()).names());
+  });
   const makeServer = (): Server => {
     const server = new Server(
       { name: 'errand', title: 'errand', version },
-      { capabilities: { tools: {}, resources: {} }, instructions },
+      { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions },
     );
     server.setRequestHandler('tools/list', async () => ({ tools: (await calls()).list() }));
     server.setRequestHandler('tools/call', async (request, call) =>
       (await calls()).handle(server, request.params, call),
     );
-    server.setRequestHandler('resources/list', async () => (await resources()).listResources(context));
-    server.setRequestHandler('resources/read', async ({ params: { uri } }) =>
-      (await resources()).readResource(context, uri),
+    server.setRequestHandler('resources/list', async () => (await resources()).list());
+    server.setRequestHandler('resources/templates/list', async () => (await resources()).templates());
+    server.setRequestHandler('resources/read', async ({ params: { uri } }) => (await resources()).read(uri));
+    server.setRequestHandler('prompts/list', async () => (await prompts()).list());
+    server.setRequestHandler('prompts/get', async ({ params: { name, arguments: given } }) =>
+      (await prompts()).get(name, given),
     );
     return server;
   };

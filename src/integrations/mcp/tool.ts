@@ -34,6 +34,8 @@ export interface Call {
   readonly cancelled: AbortSignal;
   /** Whether the server was started with real orders allowed. */
   readonly isLive: boolean;
+  /** JSON Schema of what an offered tool gives, with all fields. */
+  outputOf(tool: string): JsonSchema | undefined;
   /** Reports progress, if the client asked for it. */
   progress(done: number, total: number, message: string): Promise<void>;
   /** Whether the client can ask its user. */

@@ -24,11 +24,11 @@ interface Bounds {
  * always keep it within that length.
  */
 const bounds: readonly Bounds[] = [
-  { text: 4000, entries: 100, depth: 12 },
-  { text: 1000, entries: 50, depth: 12 },
-  { text: 300, entries: 25, depth: 12 },
-  { text: 100, entries: 10, depth: 12 },
-  { text: 60, entries: 3, depth: 12 },
+  { text: 4000, entries: 100, depth: 24 },
+  { text: 1000, entries: 50, depth: 24 },
+  { text: 300, entries: 25, depth: 24 },
+  { text: 100, entries: 10, depth: 24 },
+  { text: 60, entries: 3, depth: 24 },
   { text: 60, entries: 3, depth: 3 },
 ];
 

@@ -1,3 +1,4 @@
+import { isObject } from '../../api/json.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { nearestWord } from '../../platform/near-words.ts';
 
@@ -62,4 +63,9 @@ export const aTime = (takes: string): Rule => ({
 export const aFunction = (takes: string): Rule => ({ takes, is: (value) => typeof value === 'function' });
 export const aYesOrNo: Rule = { takes: 'true or false', is: (value) => typeof value === 'boolean' };
 export const aSignal: Rule = { takes: 'an AbortSignal', is: (value) => 'aborted' in Object(value) };
+export const anObject: Rule = { takes: 'an object', is: isObject };
+export const aRecordOfTexts: Rule = {
+  takes: 'an object of texts',
+  is: (value) => isObject(value) && Object.values(value).every((one) => typeof one === 'string'),
+};
 export const required = (rule: Rule): Rule => ({ ...rule, isRequired: true });

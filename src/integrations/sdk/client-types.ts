@@ -26,11 +26,67 @@ export interface ClientOptions {
   readonly legacyBaseUrl?: string | undefined;
   /** Client token of the legacy service. */
   readonly legacyToken?: string | undefined;
+  /** Your program, for the `user-agent` of its requests. */
+  readonly appInfo?: AppInfo | undefined;
+  /** Called before each attempt. Secrets are replaced in what hooks get; what a hook throws is only warned of. */
+  readonly onRequest?: ((request: RequestSent) => void) | undefined;
+  /** Called for each response, whatever its status. */
+  readonly onResponse?: ((response: ResponseReceived) => void) | undefined;
+  /** Called before the pause that comes before another attempt. */
+  readonly onRetry?: ((retry: RetryPlanned) => void) | undefined;
 }
 
+export interface AppInfo {
+  /** Letters, digits and `-._~`. */
+  readonly name: string;
+  readonly version?: string | undefined;
+  readonly url?: string | undefined;
+}
+
+/** One attempt of a call, as hooks see it. */
+export interface RequestAttempt {
+  /** The name in `operations`; undefined for a download. */
+  readonly operation: string | undefined;
+  readonly method: string;
+  readonly url: string;
+  /** Number of the attempt, from 1. */
+  readonly attempt: number;
+}
+
+type ShownHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export interface RequestSent extends RequestAttempt {
+  readonly headers: ShownHeaders;
+}
+
+export interface ResponseReceived extends RequestAttempt {
+  readonly status: number;
+  readonly headers: ShownHeaders;
+  /** The service's id of the request, if it sends one. */
+  readonly requestId: string | undefined;
+  /** Time since the attempt began, ms. */
+  readonly ms: number;
+}
+
+export interface RetryPlanned extends RequestAttempt {
+  /** Time until the attempt, ms. */
+  readonly waitMs: number;
+  /** Status of the last response; undefined if none came. */
+  readonly status?: number;
+  /** What the network did in place of a response. */
+  readonly message?: string;
+}
+
+/** Options of one call. They go before those of the client. */
 export interface CallOptions {
-  /** Aborts this call. */
+  /** Aborts this call. The error has the signal's reason as its `cause`. */
   readonly signal?: AbortSignal | undefined;
+  /** Timeout of this call including its retries, ms. */
+  readonly timeoutMs?: number | undefined;
+  /** Retries of this call after the first attempt; 0 for none. */
+  readonly retries?: number | undefined;
+  /** More headers. Those that the client sends itself, or that steer a gateway, cannot be set. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The `authorization` header that pays for an operation paid by challenge (402). */
   readonly payment?: string | undefined;
 }
@@ -60,7 +116,18 @@ export type CallArguments<N extends CallName | StreamName> =
     : [input: CallInput<N>, options?: CallOptions];
 
 export type ListArguments<N extends ListName> =
-  Record<never, never> extends CallInput<N> ? [input?: CallInput<N>] : [input: CallInput<N>];
+  Record<never, never> extends CallInput<N>
+    ? [input?: CallInput<N>, options?: ListOptions]
+    : [input: CallInput<N>, options?: ListOptions];
+
+/** Options of each request of a list. */
+export type ListOptions = Omit<CallOptions, 'payment'>;
+
+/** The records of a list. Each loop over it reads it anew. */
+export interface RecordList<R> extends AsyncIterable<R> {
+  /** The same list, page by page. */
+  pages(): AsyncGenerator<ListPage<R>>;
+}
 
 interface ResponseHead {
   readonly status: number;
@@ -101,6 +168,11 @@ export interface Client extends AsyncDisposable {
   call<N extends CallName>(name: N, ...input: CallArguments<N>): Promise<ServiceResponse<N>>;
   /** Calls an operation that returns CSV of any length, without buffering it. */
   stream<N extends StreamName>(name: N, ...input: CallArguments<N>): Promise<StreamedResponse>;
+  /**
+   * Iterates over all records of a list, whose pages are read as the loop goes on:
+   * `for await (const order of client.list('order.list'))`. Nothing is sent before the loop begins.
+   */
+  list<N extends ListName>(name: N, ...input: ListArguments<N>): RecordList<RowOf<N>>;
   /**
    * Iterates over all pages of a list and prefetches the next page. Leaving the loop stops the prefetching. Drops rows
    * that a page repeats because new records shifted the list.

@@ -1,6 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { isObject } from '../../api/json.ts';
-import { createClient as createHttpClient, type ClientOptions as HttpOptions } from '../../http/client.ts';
+import {
+  createClient as createHttpClient,
+  type Client as HttpClient,
+  type ClientOptions as HttpOptions,
+} from '../../http/client.ts';
 import { firstOf } from '../../http/credentials.ts';
 import { InDoubtError, MissingKeyError } from '../../http/errors.ts';
 import { pages } from '../../http/paging.ts';
@@ -18,16 +22,20 @@ import { version } from '../../platform/version.ts';
 import {
   aCount,
   aFunction,
+  anObject,
+  aRecordOfTexts,
   aSignal,
   aText,
   aTime,
   aYesOrNo,
   checkOptions,
   knownName,
+  type Rule,
   required,
 } from './checks.ts';
 import { setClientParts } from './client-parts.ts';
-import type { Client, ClientOptions } from './client-types.ts';
+import type { Client, ClientOptions, ListOptions } from './client-types.ts';
+import { hookTrace } from './hooks.ts';
 import { type CallName, type ListName, operations } from './operations.ts';
 
 /**
@@ -54,6 +62,8 @@ export function createClient(options: ClientOptions): Client {
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
     retries: options.retries,
     clock: systemClock,
+    appInfo: appText(options.appInfo),
+    observe: hookTrace(options),
     signal: sharedSignal(options.signal, closing.signal),
     allowPlainHttp,
     version,
@@ -82,10 +92,17 @@ export function createClient(options: ClientOptions): Client {
       checked(name, input, true, more);
       return http.stream(name, input as never, more).catch(rethrow);
     },
-    async *pages(name, ...[input = {}]) {
-      checked(name, input, false);
+    list: (name, ...given) => ({
+      pages: () => client.pages(name, ...given),
+      async *[Symbol.asyncIterator]() {
+        for await (const { rows } of client.pages(name, ...given)) yield* rows;
+      },
+    }),
+    async *pages(name, ...[input = {}, more = {}]) {
+      checked(name, input, false, more);
       if (!isList(name)) throw new UsageError(`${name} returns no list; use client.call`);
-      for await (const { rows, total } of pages(http, name, asSent(name, input) as never, { all: true }))
+      const caller = withOptions(http, more);
+      for await (const { rows, total } of pages(caller, name, asSent(name, input) as never, { all: true }))
         yield { rows: rows as never, total };
     },
     close,
@@ -105,6 +122,24 @@ export function createClient(options: ClientOptions): Client {
     },
   });
   return client;
+}
+
+/** A client whose every call has more options. */
+const withOptions = (http: HttpClient, { signal, ...more }: ListOptions): Pick<HttpClient, 'call'> => ({
+  call: (name, input, options) => {
+    const signals = [signal, options?.signal].filter((one) => one !== undefined);
+    return http.call(name, input, { ...more, ...options, signal: AbortSignal.any(signals) });
+  },
+});
+
+/** @throws UsageError for a name that no `user-agent` takes. */
+function appText(appInfo: ClientOptions['appInfo']): string | undefined {
+  if (appInfo === undefined) return undefined;
+  checkOptions('appInfo', appInfo, appRules);
+  const { name, version: of, url } = appInfo;
+  return [of === undefined ? name : `${name}/${of}`, url === undefined ? '' : `(${url})`]
+    .filter(Boolean)
+    .join(' ');
 }
 
 /** Turns a filter by reference into the service's own. @throws UsageError. */
@@ -143,9 +178,32 @@ const rules = {
   allowPlainHttp: aYesOrNo,
   legacyBaseUrl: aText('the address of the legacy service, https://host/path'),
   legacyToken: aText('a client token'),
+  appInfo: anObject,
+  onRequest: aFunction('a function'),
+  onResponse: aFunction('a function'),
+  onRetry: aFunction('a function'),
 };
 
-const callRules = { signal: aSignal, payment: aText('an authorization header') };
+const callRules = {
+  signal: aSignal,
+  timeoutMs: rules.timeoutMs,
+  retries: rules.retries,
+  headers: aRecordOfTexts,
+  payment: aText('an authorization header'),
+};
+
+const aToken: Rule = {
+  takes: 'letters, digits and -._~',
+  is: (value) => typeof value === 'string' && /^[\w.~-]{1,100}$/.test(value),
+};
+const appRules = {
+  name: required(aToken),
+  version: aToken,
+  url: {
+    takes: 'a URL',
+    is: (value) => typeof value === 'string' && /^https?:\/\/[!-'*-~]{1,200}$/.test(value),
+  } satisfies Rule,
+};
 
 function baseOf(text: string, allowPlainHttp: boolean): string {
   if (!isUrl(text)) throw new UsageError(`"${text}" is not a base URL; write https://host/path`);

@@ -1,5 +1,7 @@
 /** `errand`: a typed client of the service. */
 
+export type { ErrorCode } from '../../api/error-codes.ts';
+export type { ErrorType } from '../../api/error-types.ts';
 export {
   DeadlineError,
   InDoubtError,
@@ -25,11 +27,18 @@ export {
 } from '../../platform/errors.ts';
 export { createClient } from './client.ts';
 export type {
+  AppInfo,
   CallInput,
   CallOptions,
   Client,
   ClientOptions,
+  ListOptions,
   ListPage,
+  RecordList,
+  RequestAttempt,
+  RequestSent,
+  ResponseReceived,
+  RetryPlanned,
   RowOf,
   ServiceResponse,
   StreamedResponse,
@@ -45,5 +54,16 @@ export {
   type StreamName,
   schemaOf,
 } from './operations.ts';
+export { OrderFailedError, type WaitOptions, waitFor } from './wait.ts';
+export {
+  type EnvelopeEventName,
+  type EnvelopeWebhook,
+  type OrderEventName,
+  type OrderWebhook,
+  parseWebhook,
+  type Webhook,
+  WebhookError,
+  type WebhookOptions,
+} from './webhook.ts';
 export type * from './wire.ts';
 export type { OrderResponse as Order } from './wire.ts';

@@ -1,7 +1,7 @@
-import { InDoubtError } from '../../http/errors.ts';
+import { InDoubtError, InterruptedError } from '../../http/errors.ts';
 import type { RunIntent } from '../../journal/intents.ts';
 import { withOutcome } from '../../orders/outcome.ts';
-import { ErrandError, type ErrorFacts } from '../../platform/errors.ts';
+import { ErrandError, type ErrorFacts, stopOf } from '../../platform/errors.ts';
 import { shellWord } from '../../platform/shell.ts';
 import { PolicyDenial } from '../../spending/policy/refusal.ts';
 import { duplicateIn } from './duplicate-error.ts';
@@ -33,13 +33,23 @@ export function asThrown(failure: unknown, of: FailedCall): unknown {
       approvalIn(facts),
     );
   // Use this class whatever ended the call, because programs check for it to learn whether they paid.
-  if (facts.outcome === 'unknown') return new InDoubtError(reported.message, { ...facts, cause: reported });
+  if (facts.outcome === 'unknown')
+    return new InDoubtError(reported.message, { ...facts, cause: reasonOf(reported) });
+  const stop = stopOf(reported);
+  if (stop) return new InterruptedError(stop, reported.message, { ...facts, cause: reasonOf(reported) });
   const duplicate = duplicateIn(new ErrandError(reported.category, reported.message, facts), of.now);
   if (duplicate) return duplicate;
   // Keep an error that has its own class, because the class says more than the suggested commands.
   return reported.constructor === ErrandError
     ? new ErrandError(reported.category, reported.message, facts)
     : reported;
+}
+
+/** What began it: the reason of an abort, or what the network did. The class says what became of the order. */
+function reasonOf(error: ErrandError): unknown {
+  const { cause } = error.facts;
+  if (cause instanceof ErrandError) return reasonOf(cause);
+  return cause ?? error;
 }
 
 const reachable =

@@ -6,7 +6,8 @@ import type { Clock } from '../../platform/clock.ts';
 import { trimSlashes } from '../../platform/net/urls.ts';
 import { confirms, disagreement, rereadWaitsMs } from './agreement.ts';
 import type { Delivery } from './forward.ts';
-import { maskAddress, openListener, type Received, returnIdOf, type SaveResult } from './listener.ts';
+import { maskAddress, openListener, type Received, type SaveResult } from './listener.ts';
+import { returnIdOf } from './reading.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

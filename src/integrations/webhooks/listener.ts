@@ -9,12 +9,12 @@ import {
   webhookEvents,
   webhookSignatureHeader,
 } from '../../api/events.ts';
-import { uuidPattern } from '../../api/limits.ts';
 import type { Arrival } from '../../journal/events.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { listeningAddress } from '../../platform/net/lookup.ts';
 import { parseUrl } from '../../platform/net/urls.ts';
 import { PrivateFileError, readPrivateFile, type Warn } from '../../platform/private-files.ts';
+import { readArrival } from './reading.ts';
 import { checkSignature } from './signature.ts';
 
 export type Received = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body' | 'headers'>;
@@ -220,102 +220,6 @@ function closed(server: Server): Promise<void> {
     });
     server.closeIdleConnections();
   });
-}
-
-type Facts = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body'> & {
-  /** When an event in an envelope was sent, ms since the epoch. */
-  readonly sentAt: number | undefined;
-};
-
-/**
- * Maximum nesting depth. No record of the service is nested that deep. The limit exists because displaying a body
- * recurses.
- */
-const maxDepth = 64;
-const maxNameLength = 200;
-
-/**
- * Parses a delivery. Its body must be a JSON object in UTF-8, but may have any content.
- * @param event is the value of the header that names the event.
- * @returns undefined for any other body.
- */
-export function readArrival(bytes: Uint8Array, event: string | undefined): Facts | undefined {
-  const body = decode(bytes);
-  if (body === undefined || isTooDeep(body)) return undefined;
-  const record = parseObject(body);
-  if (!record) return undefined;
-  const data = envelopeData(record);
-  const result = objectAt(data ?? record, 'job_result');
-  return {
-    // A signature covers the body, not the headers.
-    event: (data ? textAt(record, 'event') : event)?.trim().slice(0, maxNameLength) || null,
-    orderId: orderIdOf(record),
-    status: textAt(record, 'status'),
-    errorType: textAt(data ?? record, 'error_type') ?? (result ? textAt(result, 'error_type') : null),
-    body,
-    sentAt: data ? Date.parse(textAt(record, 'timestamp') ?? '') || undefined : undefined,
-  };
-}
-
-/** The data of an event that comes in an envelope; undefined for the standard JSON of an object. */
-function envelopeData(record: object): object | undefined {
-  return textAt(record, 'event') === null ? undefined : objectAt(record, 'data');
-}
-
-/** The return that an event in an envelope is about, if it is about one. @param body as stored. */
-export function returnIdOf(body: object): string | undefined {
-  const id = envelopeData(body) ? textAt(body, 'return_id') : null;
-  return id !== null && uuidPattern.test(id) ? id.toLowerCase() : undefined;
-}
-
-/** The id of an order record, or the order id in a record that belongs to an order. */
-function orderIdOf(record: object): string | null {
-  const ids = [textAt(record, 'order_id'), textAt(record, 'id')];
-  return ids.find((id) => id !== null && uuidPattern.test(id))?.toLowerCase() ?? null;
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-function parseObject(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-const [quote, backslash] = ['"', '\\'];
-
-/** Checks the nesting depth of JSON text in a single pass, before parsing it. */
-function isTooDeep(text: string): boolean {
-  let depth = 0;
-  let isQuoted = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const mark = text[at];
-    if (mark === quote) isQuoted = !isQuoted;
-    else if (isQuoted) at += mark === backslash ? 1 : 0;
-    else if (mark === '{' || mark === '[') depth += 1;
-    else if (mark === '}' || mark === ']') depth -= 1;
-    if (depth > maxDepth) return true;
-  }
-  return false;
-}
-
-function textAt(record: object, name: string): string | null {
-  const value: unknown = Object.hasOwn(record, name) ? Reflect.get(record, name) : null;
-  return typeof value === 'string' ? value.slice(0, maxNameLength) : null;
-}
-
-function objectAt(record: object, name: string): object | undefined {
-  const value: unknown = Object.hasOwn(record, name) ? Reflect.get(record, name) : null;
-  return typeof value === 'object' && value !== null ? value : undefined;
 }
 
 const synonyms: Readonly<Record<string, string>> = webhookEventSynonyms;

@@ -6,6 +6,7 @@ import { journalCommand } from '../../journal/journal-command.ts';
 import type { Intent, KeyOrigin } from '../../journal/journal-record.ts';
 import { MadeTwiceError, type RecordResult } from '../../journal/record-result.ts';
 import { ErrandError, type NextStep } from '../../platform/errors.ts';
+import { clearInterval, setInterval } from '../../platform/own-timers.ts';
 import { typedCommand, withoutOption } from '../../platform/shell.ts';
 import { whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';

@@ -154,7 +154,9 @@ await client.call('return.list', { query: { reference: 'REQ-1' } });
     const source = `import type * as made from './node_modules/errand/dist/types/integrations/sdk/wire.js';
 import type * as ours from '${join(root, 'src/integrations/sdk/wire.ts')}';
 type Open<T> = T extends readonly (infer E)[] ? readonly Open<E>[]
+  : T extends string ? string
   : T extends object ? { readonly [K in keyof T as string extends K ? never : K]: Open<T[K]> } : T;
+// A service may come to send other values, so that the package's unions are open.
 type Same<A, B> = [Open<A>] extends [Open<B>] ? [Open<B>] extends [Open<A>] ? true : ['ours is not theirs', B] : ['theirs is not ours', A];
 type Wrong<A, B> = { [K in keyof A & keyof B]: Same<A[K], B[K]> extends true ? never : K }[keyof A & keyof B];
 export const names: Same<keyof made.Operations, keyof ours.Operations> = true;
@@ -228,6 +230,46 @@ await Promise.all(Array.from({ length: 30 }, () => shared.call('retailer.list'))
       '3',
       '',
     ]);
+  });
+
+  test('works over a network under fake timers, whether the client was made before them or under them', async () => {
+    const workspace = makeWorkspace();
+    onTestFinished(() => workspace.remove());
+    const { url } = await serveAt(workspace);
+    const source = `import { mock } from 'node:test';
+import { createClient } from 'errand';
+const baseUrl = process.env.SERVICE;
+const before = createClient({ baseUrl });
+mock.timers.enable({ apis: ['setInterval', 'setTimeout', 'setImmediate', 'Date'] });
+const under = createClient({ baseUrl });
+for (const client of [before, under]) {
+  for (let at = 0; at < 3; at += 1) console.log((await client.call('retailer.list', { query: { limit: 2 } })).body.retailers.length);
+  let rows = 0;
+  for await (const _ of client.list('retailer.list', { query: { limit: 5 } })) if ((rows += 1) === 12) break;
+  console.log(rows);
+  await client.close();
+}
+const late = createClient({ baseUrl, timeoutMs: 20, retries: 0, transport: () => new Promise(() => {}) });
+console.log((await late.call('retailer.list').catch((error) => error)).name);
+`;
+    project.compile({ 'fakes.ts': source }, { noCheck: true });
+    const { code, stdout, stderr } = project.run('fakes.js', { SERVICE: url, NODE_OPTIONS: '--no-warnings' });
+    expect([code, stderr, stdout]).toEqual([0, '', `${'2\n2\n2\n12\n'.repeat(2)}DeadlineError\n`]);
+  });
+
+  test('has a sentence for each field of what is sent and received', () => {
+    const file = join(project.folder, 'node_modules/errand/dist/types/integrations/sdk/wire.d.ts');
+    const lines = readFileSync(file, 'utf8').split('\n');
+    const bare = lines.flatMap((line, at) => {
+      const [, name] = /^ +'?([\w.]+)'?\??:/.exec(line) ?? [];
+      const isCall = name === undefined || /\.|^(?:input|response|row|path|query|body|search)$/.test(name);
+      return isCall || lines[at - 1]?.trim() === '*/' ? [] : [name];
+    });
+    expect(bare).toEqual([]);
+    const text = lines.join('\n');
+    expect(text).toMatch(/Ceiling of the whole order, cents[^*]*\*\/\s*max_price: number;/);
+    expect(text).toMatch(/idempotency_key\?:/);
+    expect(text).toMatch(/status:\s*\| 'pending'[^;]*\| \(string & \{\}\);/);
   });
 
   test('tells nobody the key, and everybody the idempotency_key of an order in doubt', () => {

@@ -318,7 +318,9 @@ const asking = (says: 'yes' | 'no' | 'cancel' | 'unticked', orders: number): Dia
     expect(isError).toBe(orders === 0);
     if (orders === 0) expect(json.error).toMatchObject({ code: 'declined', outcome: 'not_sent' });
     expect(agent.asked).toHaveLength(1);
-    expect(agent.asked[0]).toMatch(/at most \$50\.00, and a fee of \$1\.00[\s\S]*Ada Byron/);
+    expect(agent.asked[0]).toMatch(
+      /price not known\nnot every price is known; at most \$50\.00, and a fee of \$1\.00\n[\s\S]*Ada Byron/,
+    );
     // A placed order is not asked about again.
     if (orders === 1) await agent.get('order_place', { quote });
     expect(agent.asked).toHaveLength(1);

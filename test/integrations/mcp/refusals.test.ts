@@ -15,6 +15,7 @@ const givenTo: Readonly<Record<ToolName, (scene: Scene) => Record<string, unknow
   search: () => ({ q: 'coffee' }),
   product_get: () => ({ product_id: 'P1234567', retailer: 'harborgoods' }),
   retailer_check: (scene) => ({ url: scene.service.product('test-success') }),
+  retailers: () => ({}),
   order_quote: (scene) => scene.order(),
   order_place: () => ({ quote: 'none' }),
   order_get: () => ({ order_id }),

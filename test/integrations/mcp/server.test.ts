@@ -39,7 +39,7 @@ const messagesIn = (
 const odd: Readonly<Record<string, string>> = {
   'text that is not JSON': 'hello?\n{"jsonrpc":\n]]\n\u0000\u0001\n',
   'JSON that is no message': '1\nnull\n[]\n{}\n{"jsonrpc":"1.0","id":1,"method":"ping"}\n',
-  'methods that nobody knows': line({ jsonrpc: '2.0', id: 1, method: 'resources/list' }),
+  'methods that nobody knows': line({ jsonrpc: '2.0', id: 1, method: 'nosuch/list' }),
   'a call without a tool': line({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: {} }),
   'arguments that are a list': calling(1, 'wallet', []),
   'a cancellation of nothing': line({
@@ -82,6 +82,64 @@ describe('the server', () => {
     expect(answers.get('one')).toContain('2090-01-01');
     expect(answers.get('none')).toContain('there is no resource of this address');
     expect(answers.get('tools')).not.toContain('standing');
+  });
+
+  test('has orders, quotes and the policy read, and shows no handle of a quote', async () => {
+    const workspace = aWorkspace();
+    await shell(workspace, 'errand policy init');
+    const { stdout: example } = await shell(
+      workspace,
+      'errand sandbox mint --no-store -o json --query example_order > order.json && cat order.json',
+    );
+    const { products, shipping_address } = JSON.parse(example);
+    const id = await orderOf(workspace, 'test-success');
+    const quoted = await errand(workspace, ['mcp'], {
+      stdin: `${line(hello)}${calling('quote', 'order_quote', { products, shipping_address, max_price: 4000 })}`,
+    });
+    const { quote } = Object(messagesIn(quoted.stdout).find((one) => one.id === 'quote')).result
+      .structuredContent;
+    const read = (uri: string) =>
+      line({ jsonrpc: '2.0', id: uri, method: 'resources/read', params: { uri: `errand://${uri}` } });
+    const uris = ['orders', `orders/${id}`, 'orders/nosuch', 'quotes', 'policy', 'nosuch'];
+    const templates = line({
+      jsonrpc: '2.0',
+      id: 'templates',
+      method: 'resources/templates/list',
+      params: {},
+    });
+    const stdin = `${line(hello)}${uris.map(read).join('')}${templates}`;
+    const { stdout } = await errand(workspace, ['mcp'], { stdin });
+    const answers = new Map(messagesIn(stdout).map((message) => [message.id, JSON.stringify(message)]));
+    expect(answers.get('orders')).toMatch(new RegExp(`Text of retailers.*<<data [^]*${id}`));
+    expect(answers.get(`orders/${id}`)).toContain('max_price');
+    expect(answers.get('orders/nosuch')).toContain('"code":-32602');
+    expect(answers.get('quotes')).toMatch(/open.*ceiling_cents.*4000/);
+    expect(stdout).not.toContain(quote);
+    expect(answers.get('policy')).toContain('limits.per_day');
+    expect(answers.get('nosuch')).toContain('"code":-32602');
+    expect(answers.get('templates')).toContain('errand://orders/{order_id}');
+    const narrowed = await errand(workspace, ['mcp', '--tools', 'search'], { stdin });
+    expect(narrowed.stdout).not.toContain('max_price');
+  });
+
+  test('has two prompts, where their tools are offered', async () => {
+    const get = (id: string, name: string, given: object) =>
+      line({ jsonrpc: '2.0', id, method: 'prompts/get', params: { name, arguments: given } });
+    const stdin = [
+      line(hello),
+      line({ jsonrpc: '2.0', id: 'list', method: 'prompts/list', params: {} }),
+      get('buy', 'buy_safely', { what: 'green tea', ceiling: '$20.00' }),
+      ...[get('nothing', 'buy_safely', {}), get('spent', 'what_did_we_spend', {}), get('none', 'nosuch', {})],
+    ].join('');
+    const { stdout } = await errand(aWorkspace(), ['mcp'], { stdin });
+    const answers = new Map(messagesIn(stdout).map((message) => [message.id, JSON.stringify(message)]));
+    expect(answers.get('list')).toMatch(/buy_safely.*what_did_we_spend/);
+    expect(answers.get('buy')).toMatch(/green tea.*\$20\.00.*place the same quote again/);
+    expect(answers.get('nothing')).toContain('buy_safely needs what');
+    expect(answers.get('spent')).toContain('the last 30 days');
+    expect(answers.get('none')).toContain('there is no prompt of this name');
+    const readOnly = await errand(aWorkspace(), ['mcp', '--read-only'], { stdin });
+    expect(readOnly.stdout).not.toContain('place the same quote again; never');
   });
 
   test('answers a line that is no message, with one line on stderr, and goes on', async () => {

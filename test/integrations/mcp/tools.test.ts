@@ -36,6 +36,7 @@ describe.each(clients)('the tools, by the official client (%s)', (line) => {
       expect(description?.length).toBeLessThan(600);
       expect(annotations?.openWorldHint).toBe(true);
     }
+    expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThanOrEqual(20_000);
     const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
     expect(hints.order_place).toMatchObject({
       readOnlyHint: false,
@@ -96,6 +97,48 @@ describe.each(clients)('the tools, by the official client (%s)', (line) => {
     });
     expect(timeline.body.milestones.length).toBeGreaterThan(1);
     expect(agent.strays).toEqual([]);
+  });
+
+  test('are described with every field, as are the operations', async () => {
+    const { workspace } = await shop();
+    const agent = await Agent.start(workspace, { line });
+    for (const name of Object.keys(toolNames)) {
+      const { response } = await agent.get('describe_operation', { tool: name });
+      expect(response).toMatchObject({ type: 'object', properties: expect.any(Object) });
+    }
+    const { response } = await agent.get('describe_operation', { operation: 'order.get' });
+    expect(response.properties.tracking_numbers.items.properties.carrier).toBeDefined();
+    expect(await agent.refused('describe_operation', { tool: 'nosuch' })).toMatchObject({
+      code: 'unknown_tool',
+    });
+  });
+
+  test('ask the user with the price that was found, beside the ceiling', async () => {
+    const { workspace } = await shop();
+    const agent = await Agent.start(workspace, { line, says: 'no' });
+    const { results } = await agent.get('search', { q: 'coffee', limit: 1 });
+    const [{ url, price }] = results.results;
+    const quoted = await agent.get('order_quote', {
+      products: [{ url, quantity: 2 }],
+      shipping_address: address,
+      max_price: 9000,
+    });
+    await agent.refused('order_place', { quote: quoted.quote });
+    const dollars = (cents: number) => `$${(cents / 100).toFixed(2)}`;
+    expect(agent.asked).toEqual([expect.stringContaining(`2 x ${url}, ${dollars(price)} each\n`)]);
+    expect(agent.asked[0]).toContain(
+      `${dollars(2 * price)} when it was quoted, before shipping and tax; at most $90.00, and a fee of $1.00`,
+    );
+  });
+
+  test('list retailers', async () => {
+    const { workspace } = await shop();
+    const agent = await Agent.start(workspace, { line });
+    const { retailers } = await agent.get('retailers', { limit: 3 });
+    expect(retailers).toHaveLength(3);
+    expect((await agent.get('retailers', { name: retailers[0].display_name })).retailers).toMatchObject([
+      { retailer: retailers[0].retailer },
+    ]);
   });
 
   test('cancel an order that is pending', async () => {

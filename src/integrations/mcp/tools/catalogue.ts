@@ -9,7 +9,15 @@ import { cents, flag, listOf, optionalCents, optionalText, record, shown, text }
 /** Default number of listings, as many as a model reads at once. */
 const fewListings = 10;
 
-const { search: searching, 'product.get': product, 'retailer.check': checking } = operations;
+const {
+  search: searching,
+  'product.get': product,
+  'retailer.check': checking,
+  'retailer.list': retailerListing,
+} = operations;
+
+/** Default number of retailers. */
+const fewRetailers = 25;
 
 export const search = defineTool({
   name: 'search',
@@ -63,6 +71,25 @@ export const retailerCheck = defineTool({
     const client = await context.client();
     const { body } = await client.call('retailer.check', { query: given as { url: string } });
     return { record: { check: body } };
+  },
+});
+
+export const retailers = defineTool({
+  name: 'retailers',
+  title: 'List retailers',
+  description: `${retailerListing.summary}. Whether one product can be ordered, retailer_check says.`,
+  effect: 'reads',
+  arguments: z.strictObject(parametersOf(retailerListing, ['limit', 'offset', 'name'])),
+  output: () => ({
+    retailers: listOf(shown('PublicRetailer'), 'retailers that can be ordered from'),
+    total: { type: ['integer', 'null'], description: 'how many there are in all' },
+  }),
+  certain: ['retailers'],
+  untrusted: ['retailers'],
+  async run({ context }, given) {
+    const client = await context.client();
+    const { body } = await client.call('retailer.list', { query: { limit: fewRetailers, ...given } });
+    return { record: { retailers: body.retailers, total: body.total ?? null } };
   },
 });
 

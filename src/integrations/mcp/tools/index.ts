@@ -1,5 +1,5 @@
 import type { Tool } from '../tool.ts';
-import { productGet, retailerCheck, search, wallet } from './catalogue.ts';
+import { productGet, retailerCheck, retailers, search, wallet } from './catalogue.ts';
 import {
   callOperation,
   describeOperation,
@@ -18,6 +18,7 @@ export const tools: readonly Tool[] = [
   search,
   productGet,
   retailerCheck,
+  retailers,
   orderQuote,
   orderPlace,
   orderGet,

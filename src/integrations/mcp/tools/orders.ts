@@ -199,9 +199,12 @@ export const describeOperation = defineTool({
   name: 'describe_operation',
   title: 'Describe what else can be read',
   description:
-    'Without a name, lists the operations that call_operation takes; with one, its path and query.',
+    'Without a name, lists the operations that call_operation takes; with one, its path, its query and the fields of its response. With the name of a tool, every field that the tool gives.',
   effect: 'reads',
-  arguments: z.strictObject({ operation: operationName.optional() }),
+  arguments: z.strictObject({
+    operation: operationName.optional(),
+    tool: z.string().min(1).max(100).describe('a tool of this server, in place of an operation').optional(),
+  }),
   output: () => ({
     operations: listOf(
       record({ operation: text('its name'), summary: text('what it reads') }),
@@ -210,11 +213,21 @@ export const describeOperation = defineTool({
     method: text('GET'),
     path: text('template'),
     parameters: { type: 'object', description: 'JSON Schemas of path and query' },
+    response: { type: 'object', description: 'JSON Schema of what it gives' },
     note: optionalText('more'),
   }),
   certain: [],
-  async run(_call, given) {
-    const { operation: name } = given as { operation?: string };
+  async run({ outputOf }, given) {
+    const { operation: name, tool } = given as { operation?: string; tool?: string };
+    if (tool !== undefined) {
+      const response = outputOf(tool);
+      if (response && name === undefined) return { record: { response } };
+      throw response
+        ? new UsageError('operation and tool exclude each other; give one')
+        : new UsageError(`there is no tool ${tool}; the list of tools has them all`, {
+            code: 'unknown_tool',
+          });
+    }
     if (name === undefined)
       return {
         record: {
@@ -222,7 +235,7 @@ export const describeOperation = defineTool({
         },
       };
     const { operation } = offeredOperation(name);
-    const { pathParameters = {}, query = {}, method, path } = operation;
+    const { pathParameters = {}, query = {}, method, path, response } = operation;
     const schemaOf = (names: readonly string[]) =>
       argumentSchema(z.strictObject(parametersOf(operation, names)));
     return {
@@ -231,6 +244,7 @@ export const describeOperation = defineTool({
         method,
         path,
         parameters: { path: schemaOf(Object.keys(pathParameters)), query: schemaOf(Object.keys(query)) },
+        ...(response.type === 'json' && { response: shown(response.schema) }),
       },
     };
   },

@@ -160,10 +160,13 @@ async function questionOf(
 ): Promise<Question> {
   const body = quotedBody(quote);
   const fee = await feeOf(context, 'order.create');
-  const lines = body.products.map(({ url, quantity, variant }) => {
+  const { pricesCents = [] } = quote;
+  const lines = body.products.map(({ url, quantity, variant }, at) => {
     const chosen = (variant ?? []).slice(0, maxLines).map(({ label, value }) => `${label} ${value}`);
     const which = chosen.length > 0 ? ` (${safeText(chosen.join(', '), 100)})` : '';
-    return `${quantity} x ${safeText(url, 200)}${which}`;
+    const price = pricesCents[at] ?? undefined;
+    const each = price === undefined ? 'price not known' : `${dollars(price)} each`;
+    return `${quantity} x ${safeText(url, 200)}${which}, ${each}`;
   });
   const known = earlier?.existing.map(({ order_id: id, key }) => id ?? key) ?? [];
   return {
@@ -175,7 +178,7 @@ async function questionOf(
       ...(earlier ? [`${safeText(earlier.text, maxEarlier)}.`] : []),
       ...lines.slice(0, maxLines),
       ...(lines.length > maxLines ? [`and ${lines.length - maxLines} more`] : []),
-      `at most ${dollars(body.max_price)}, and a fee of ${dollars(fee)}`,
+      `${foundText(quote, body)}; at most ${dollars(body.max_price)}, and a fee of ${dollars(fee)}`,
       `to ${addressLine(body.shipping_address)}`,
       ...(quote.reference ? [`reference ${safeText(metadataOf(quote.reference), 100)}`] : []),
     ].join('\n'),
@@ -184,6 +187,15 @@ async function questionOf(
 }
 
 const maxEarlier = 600;
+
+/** What the products cost when they were quoted, without shipping and tax, which the ceiling holds too. */
+function foundText({ pricesCents = [] }: Quote, { products }: ReturnType<typeof quotedBody>): string {
+  const costs = products.map(({ quantity }, at) => (pricesCents[at] ?? Number.NaN) * (quantity ?? 1));
+  const sum = costs.reduce((all, cost) => all + cost, 0);
+  return Number.isNaN(sum)
+    ? 'not every price is known'
+    : `${dollars(sum)} when it was quoted, before shipping and tax`;
+}
 
 const dollars = (cents: number): string => `$${(cents / 100).toFixed(2)}`;
 

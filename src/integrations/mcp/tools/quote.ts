@@ -166,6 +166,7 @@ export const orderQuote = defineTool({
     const quote = await journal.quotes.save(
       {
         ...{ ...stated, account, baseUrl, profile, expiresAt, cents: total },
+        pricesCents: body.products.map(({ url }) => priceIn(products, url)),
         key: approved && !approved.isSent ? approved.key : key,
       },
       mac,
@@ -338,6 +339,12 @@ async function orderable(
       hint: 'retailer_check says more; search lists what can be ordered.',
     },
   );
+}
+
+/** Price of one piece, in cents; null if not known. */
+function priceIn(lines: readonly Line[], url: string): number | null {
+  const line = lines.find(({ product }) => product.url === url);
+  return line ? inCents(line.product) : null;
 }
 
 const inCents = ({ price, currency }: PlanProduct): number | null => (currency === 'USD' ? price : null);

@@ -1,0 +1,148 @@
+import {
+  type envelopeEvents,
+  webhookEventHeader,
+  type webhookEventSynonyms,
+  type webhookEvents,
+  webhookSignatureHeader,
+} from '../../api/events.ts';
+import { isObject, type JsonObject, own } from '../../api/json.ts';
+import { ErrandError, UsageError } from '../../platform/errors.ts';
+import { aText, checkOptions } from './checks.ts';
+import type { OrderResponse } from './wire.ts';
+
+/** Events whose body is the order itself; the header names the event. */
+export type OrderEventName = keyof typeof webhookEvents | keyof typeof webhookEventSynonyms;
+/** Events whose body is an envelope around the data. */
+export type EnvelopeEventName = keyof typeof envelopeEvents;
+
+interface AnyWebhook {
+  /** Id of the order that the event is about. */
+  readonly orderId: string | undefined;
+  /** Whether the signature was right. False if no `secret` was given; a wrong one is an error. */
+  readonly isVerified: boolean;
+}
+
+/** An order, as the service sends it when it changes. */
+export interface OrderWebhook extends AnyWebhook {
+  readonly form: 'order';
+  /** Undefined if nobody says which. No signature covers it, so it is only a reason to read the order. */
+  readonly event: OrderEventName | (string & {}) | undefined;
+  readonly data: Partial<OrderResponse>;
+}
+
+/** An event in an envelope. */
+export interface EnvelopeWebhook extends AnyWebhook {
+  readonly form: 'envelope';
+  readonly event: EnvelopeEventName | (string & {});
+  /** When it was sent. */
+  readonly sentAt: Date | undefined;
+  /** Id of the return that the event is about. */
+  readonly returnId: string | undefined;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export type Webhook = OrderWebhook | EnvelopeWebhook;
+
+export interface WebhookOptions {
+  /** The secret of the registration. With it, an event without the right signature is refused. */
+  readonly secret?: string | undefined;
+  /** Value of the header `X-Webhook-Signature`, if only the body is given. */
+  readonly signature?: string | undefined;
+  /** Value of the header `X-Webhook-Event`, if only the body is given. */
+  readonly event?: string | undefined;
+}
+
+/** A request that is not an event of the service: answer it with 4xx. */
+export class WebhookError extends ErrandError {
+  override readonly name = 'WebhookError';
+
+  constructor(code: 'unreadable' | 'signature_missing' | 'signature_wrong', message: string) {
+    super(code === 'unreadable' ? 'usage' : 'authentication', message, { code, retryable: false });
+  }
+
+  override get code(): 'unreadable' | 'signature_missing' | 'signature_wrong' | (string & {}) | undefined {
+    return super.code;
+  }
+}
+
+const maxBodyBytes = 1024 * 1024;
+
+/**
+ * Reads an event of the service and verifies its signature.
+ * @param received a `Request`, or the raw body. A parsed body is not enough, because the signature covers the bytes.
+ * @throws WebhookError if it is no event, or `secret` is given and the signature is not right; UsageError.
+ */
+export async function parseWebhook(
+  received: Request | string | Uint8Array,
+  options: WebhookOptions = {},
+): Promise<Webhook> {
+  checkOptions('parseWebhook', options, rules);
+  const { bytes, event, signature } = await partsOf(received, options);
+  const { readArrival, returnIdOf } = await import('../webhooks/reading.ts');
+  const { checkSignature } = await import('../webhooks/signature.ts');
+  if (options.secret !== undefined) {
+    const check = checkSignature(bytes, signature, options.secret);
+    if (check !== 'good')
+      throw new WebhookError(`signature_${check}`, `the signature of the event is ${check}`);
+  }
+  const facts = readArrival(bytes, event);
+  if (!facts) throw new WebhookError('unreadable', 'the body is not a JSON object in UTF-8');
+  const body: JsonObject = JSON.parse(facts.body.replace(/^\uFEFF/, ''));
+  const found = {
+    orderId: facts.orderId ?? undefined,
+    isVerified: options.secret !== undefined,
+  };
+  const data = own(body, 'data');
+  if (typeof body.event !== 'string' || !isObject(data))
+    // The service may send any fields, so that all are optional.
+    return { form: 'order', event: facts.event ?? undefined, ...found, data: body as Partial<OrderResponse> };
+  return {
+    form: 'envelope',
+    event: facts.event ?? '',
+    ...found,
+    sentAt: facts.sentAt === undefined ? undefined : new Date(facts.sentAt),
+    returnId: returnIdOf(body),
+    data,
+  };
+}
+
+interface Parts {
+  readonly bytes: Uint8Array;
+  readonly event: string | undefined;
+  readonly signature: string | undefined;
+}
+
+async function partsOf(received: unknown, { event, signature }: WebhookOptions): Promise<Parts> {
+  if (typeof received === 'string') return { bytes: new TextEncoder().encode(received), event, signature };
+  if (received instanceof Uint8Array) return { bytes: received, event, signature };
+  if (!isRequest(received))
+    throw new UsageError('parseWebhook takes a Request, or the raw body as text or bytes');
+  const { headers } = received;
+  return {
+    bytes: await bodyOf(received),
+    event: event ?? headers.get(webhookEventHeader) ?? undefined,
+    signature: signature ?? headers.get(webhookSignatureHeader) ?? undefined,
+  };
+}
+
+const isRequest = (value: unknown): value is Request =>
+  typeof value === 'object' && value !== null && 'headers' in value && 'arrayBuffer' in value;
+
+/** @throws WebhookError for more than an event can have. */
+async function bodyOf(request: Request): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body ?? []) {
+    length += chunk.byteLength;
+    if (length > maxBodyBytes)
+      throw new WebhookError('unreadable', `the body has more than ${maxBodyBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+const rules = {
+  secret: aText('the secret of the registration'),
+  signature: aText('the value of a header'),
+  event: aText('the value of a header'),
+};
