@@ -9,6 +9,7 @@ import { eventRecords } from '../../format/result.ts';
 import { deliveryOf } from '../../orders/columns.ts';
 import type { Order, OrderRecord } from '../../orders/order-record.ts';
 import { orderList, orderView } from '../../orders/screen.ts';
+import { tryAgainLine } from '../../orders/try-again.ts';
 import { Following, type WatchEvent, type WatchOptions, watchOrders } from '../../orders/watch.ts';
 import { paceFor, type Until } from '../../orders/watch-policy.ts';
 import { stopwatch } from '../../platform/clock.ts';
@@ -16,6 +17,7 @@ import { exitCodeOf, interruptionText } from '../../platform/poll.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import type { WatchLabels } from '../../platform/watch-progress.ts';
 import type { Context } from '../../run/context.ts';
+import { isOnScreen } from '../../run/on-screen.ts';
 import { spinnerEveryMs, spinnerFrame } from '../output/paint.ts';
 
 /** Output of commands that follow orders. */
@@ -116,7 +118,13 @@ async function finalState(
   // Keep the sequence of the input, as the live table does.
   const rows = [...new Set(ids)].flatMap((id) => orders.get(id) ?? []);
   const [only] = rows;
-  if (ids.length === 1 && only !== undefined) return { kind: 'record', record: only, ...orderView, exitCode };
+  if (ids.length === 1 && only !== undefined) {
+    const again = isOnScreen(context) ? tryAgainLine(context, only) : undefined;
+    return {
+      ...{ kind: 'record', record: only, ...orderView, exitCode },
+      hints: again === undefined ? [] : [again],
+    };
+  }
   return {
     kind: 'list',
     rows,

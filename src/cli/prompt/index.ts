@@ -108,6 +108,22 @@ export function confirm(context: Context, message: string): Promise<boolean> {
   return answeredAfresh(context, (on) => confirmPrompt({ message: safeText(message), default: false }, on));
 }
 
+/** Yes/no/edit prompt, defaulting to no. */
+export async function askReview(context: Context, message: string): Promise<'yes' | 'no' | 'edit'> {
+  const question = {
+    message: `${safeText(message)} (y/N, e to edit)`,
+    validate: (text: string) => reviewAnswer(text) !== undefined || 'type y, n or e',
+    theme: { validationFailureMode: 'clear' } as const,
+  };
+  const text = await answeredAfresh(context, (on) => input(question, on));
+  return reviewAnswer(text) ?? 'no';
+}
+
+const reviewAnswers = { yes: /^y(?:es)?$/i, edit: /^e(?:dit)?$/i, no: /^(?:n|no|)$/i } as const;
+
+const reviewAnswer = (text: string): keyof typeof reviewAnswers | undefined =>
+  (['yes', 'edit', 'no'] as const).find((answer) => reviewAnswers[answer].test(text.trim()));
+
 /**
  * Prompts for a secret, without echo, until the user enters an acceptable one. A stray Enter does not end the prompt,
  * because the user would then type the secret into the shell.
