@@ -15,7 +15,7 @@ import { asTyped } from './as-typed.ts';
 import { printRows } from './format.ts';
 import { reportToUser } from './notice.ts';
 import { paintFor } from './paint.ts';
-import { inferColumns, projection, selectColumns, withStates } from './select.ts';
+import { inferColumns, projection, selectColumns, withHeadings, withStates } from './select.ts';
 import { type Writer, writerOf } from './writer.ts';
 
 interface Printing {
@@ -77,7 +77,8 @@ export async function checkQuery(expression: string): Promise<void> {
 
 async function printData(given: RecordResult | ListResult, printing: Printing): Promise<void> {
   const { io, options, out } = printing;
-  const result = options.fields ? await checkedFields(withStates(given), options, io) : given;
+  const { fields } = options;
+  const result = fields ? await checkedFields(withHeadings(withStates(given), fields), options, io) : given;
   if (options.query !== undefined) await printQueried(result, options.query, printing);
   else if (result.kind === 'list') await printList(result, printing);
   else await printRecord(result, printing);

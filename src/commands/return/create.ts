@@ -61,6 +61,7 @@ export const create = defineCommand({
       description: 'request another return, even if the same one was just requested or is in doubt',
     },
   },
+  positional: 'order',
   examples: [
     {
       command: "errand return create --order $ORDER --reason damaged --notes 'torn box'",
