@@ -141,6 +141,12 @@ export function addHelp(mounted: Commander): void {
 /** Adds `--no-input` explicitly, since commander would treat it as a negated option. */
 export function addNoInput(mounted: Commander): void {
   mounted.addOption(new CommanderOption('--no-input', 'never ask').helpGroup(globalHeading));
+  mounted.addOption(
+    new CommanderOption('--no-pager', 'print at once what is longer than the terminal').helpGroup(
+      globalHeading,
+    ),
+  );
+  mounted.setOptionValueWithSource('pager', undefined, undefined);
   // Commander presets `input` to true in each command, which would hide what was given before the noun.
   mounted.setOptionValueWithSource('input', undefined, undefined);
 }

@@ -3,7 +3,7 @@ import type { PrintingCommand } from '../api/outputs/printed.ts';
 import type { RootCommand, RootNoun } from '../cli/define.ts';
 import type { Mounting } from '../cli/mount.ts';
 import { addGlobalOptions } from '../cli/options.ts';
-import type { Io } from '../platform/streams.ts';
+import type { Io, Pager } from '../platform/streams.ts';
 
 interface Entry {
   readonly name: string;
@@ -218,7 +218,11 @@ interface Building extends Mounting {
  */
 export async function runProgram(
   argv: readonly string[],
-  { io, ...hooks }: Pick<Building, 'run' | 'now' | 'version'> & { readonly io: Io },
+  {
+    io,
+    pager,
+    ...hooks
+  }: Pick<Building, 'run' | 'now' | 'version'> & { readonly io: Io; readonly pager?: Pager | undefined },
 ): Promise<void> {
   const write = (text: string): void => void io.stdout.stream.write(text);
   let requested: Commander | readonly string[] | undefined;
@@ -242,7 +246,9 @@ export async function runProgram(
   }
   if (!requested) return;
   const { commandHelp, namedHelp } = await import('../cli/help/show.ts');
-  write(await ('commands' in requested ? commandHelp(requested, io) : namedHelp(root, requested, io)));
+  const { writePaged } = await import('../cli/output/pager.ts');
+  const text = await ('commands' in requested ? commandHelp(requested, io) : namedHelp(root, requested, io));
+  await writePaged(text, io, pager);
 }
 
 /** Verbs that commands without verbs are called with elsewhere. */

@@ -13,6 +13,8 @@ export type SourceName =
   | 'events'
   | 'maps'
   | 'standing'
+  | 'cancellable'
+  | 'returnable'
   | 'uploads';
 
 /** Values that shell completion offers; none for free text. */
@@ -29,6 +31,8 @@ export interface Completable {
   readonly completes?: SourceName | 'files' | 'commands' | readonly (SourceName | 'files')[];
   /** Fixed values, each with its description. */
   readonly offers?: readonly string[] | Readonly<Record<string, { readonly description: string }>>;
+  /** Fixed values by the argument before this one. */
+  readonly offersBy?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** A positional argument. `ids` also accepts `-` to read from stdin, one per line. */

@@ -35,6 +35,7 @@ export const create = defineCommand({
     order: {
       kind: 'text',
       names: 'orders',
+      completes: 'returnable',
       placeholder: 'id',
       description: 'the order, which must be placed',
     },
