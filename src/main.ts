@@ -1,8 +1,10 @@
 import { hasHandles } from './cli/handles.ts';
 import { styleOf } from './cli/help/layout.ts';
 import type { CommandLine } from './cli/mount.ts';
+import { writePaged } from './cli/output/pager.ts';
 import { mayDraw, writerOf } from './cli/output/writer.ts';
 import { rootHelp } from './commands/root-help.ts';
+import type { Display } from './config/display.ts';
 import type { LastListRows, Result, TitleOf } from './format/result.ts';
 import { ErrandError, type ErrorCategory, exitCodes } from './platform/errors.ts';
 import { limitMemory } from './platform/memory.ts';
@@ -21,11 +23,12 @@ export async function main(process: NodeJS.Process): Promise<number> {
     return printText(process, `${version}\n`);
   redactor.reset();
   const io = processIo(process);
+  const display = io.stdout.isTerminal || io.stderr.isTerminal ? await displayOf(process, io) : undefined;
   const streams = watchStreams(process, io);
   const { signal, stop } = watchSignals(process, io);
   const outputs = [io.stdout.stream, io.stderr.stream];
   for (const stream of outputs) writerOf(stream).endWith(signal);
-  let code = await runLine(process, io, signal, argv);
+  let code = await runLine(process, { io, display }, signal, argv);
   if (code === 0) code = await streams.outcome();
   stop();
   const { reason }: { reason: unknown } = signal;
@@ -45,16 +48,30 @@ export async function printText(process: NodeJS.Process, text: string | Uint8Arr
   return streams.outcome();
 }
 
+/** How this process is to write to its terminals; sets its streams accordingly. */
+async function displayOf(process: NodeJS.Process, io: Io): Promise<Display> {
+  const { applyDisplay, readDisplay } = await import('./config/display.ts');
+  const display = readDisplay(process.env, process.platform);
+  applyDisplay(io, display);
+  return display;
+}
+
+interface Shown {
+  readonly io: Io;
+  /** Undefined without a terminal. */
+  readonly display: Display | undefined;
+}
+
 async function runLine(
   process: NodeJS.Process,
-  io: Io,
+  { io, display }: Shown,
   signal: AbortSignal,
   argv: readonly string[],
 ): Promise<number> {
   let code = 0;
   try {
     if (asksForRootHelp(argv)) {
-      io.stdout.stream.write(await rootHelp(await styleOf(io)));
+      await writePaged(await rootHelp(await styleOf(io)), io, display?.pager);
       return 0;
     }
     const { runProgram } = await import('./commands/program.ts');
@@ -62,8 +79,9 @@ async function runLine(
       now: Date.now,
       version,
       io,
+      pager: argv.includes('--no-pager') ? undefined : display?.pager,
       run: async (line) => {
-        code = await runCommand(process, io, signal, line);
+        code = await runCommand(process, { io, display }, signal, line);
       },
     });
     return code;
@@ -78,7 +96,7 @@ const asksForRootHelp = ([word = 'help', ...more]: readonly string[]): boolean =
 
 async function runCommand(
   process: NodeJS.Process,
-  io: Io,
+  { io, display }: Shown,
   signal: AbortSignal,
   line: CommandLine,
 ): Promise<number> {
@@ -119,6 +137,8 @@ async function runCommand(
     result = await command.run(whole.context, input);
     const code = await printResult(result, io, {
       ...context.output,
+      pager: context.interactive.yes && globals.pager !== false ? display?.pager : undefined,
+      asLines: display?.accessible === 'lines',
       knownFields,
       onListed: listKeeper(context),
       titles,

@@ -305,7 +305,8 @@ function terminalMembers({
   'prompt' | 'progress' | 'confirm' | 'askText' | 'note' | 'log' | 'report' | 'readLines' | 'readInput'
 > {
   return {
-    prompt: () => import('./prompt/index.ts'),
+    prompt: () =>
+      io.stderr.isAccessible === true ? import('./prompt/accessible.ts') : import('./prompt/index.ts'),
     progress: async (options) => (await import('./output/progress.ts')).createProgress(io, options),
     confirm: async (question) => (await context().prompt()).confirm(context(), question),
     askText: async (question) => (await context().prompt()).askText(context(), question),

@@ -1,6 +1,6 @@
 import type { OperationName } from '../api/operations/index.ts';
 import type { OutputForms, ResultOf } from '../format/output-forms.ts';
-import type { OutputFormat, Result } from '../format/result.ts';
+import type { Column, OutputFormat, Result } from '../format/result.ts';
 import type { Context } from '../run/context.ts';
 import type { Arguments, Input, Options } from '../run/option.ts';
 
@@ -30,6 +30,10 @@ export interface Command<
   /** Values listed separately in the help, with their meanings. */
   readonly lists?: readonly ValueList[];
   readonly arguments?: A;
+  /** The flag, without its dashes, that an argument belongs to where the command takes none. */
+  readonly positional?: string;
+  /** The columns that a list shows, by whose headings `--fields` may name them. */
+  readonly columns?: readonly Column[];
   readonly options?: O;
   readonly examples: readonly Example[];
   /**

@@ -11,6 +11,7 @@ import type { Context } from '../run/context.ts';
 import { optionsFrom, type Presentation, type QueryOfRow } from '../run/from-contract.ts';
 import { isOnScreen } from '../run/on-screen.ts';
 import type { Options } from '../run/option.ts';
+import { newestWithin, type Span, spanOptions } from '../run/span.ts';
 import { type AnyCommand, defineCommand, type Example } from './define.ts';
 import { isWrittenAsSent } from './output/format.ts';
 
@@ -32,13 +33,14 @@ export async function listRows<N extends ListName>(
   name: N,
   query: QueryOf<N>,
   all: boolean,
+  { isParsed = false }: { readonly isParsed?: boolean } = {},
 ): Promise<PagedList<ReceivedRow<N>>> {
   const client = await context.client();
   const deadline = new Deadline(context.clock, context.waitMs());
   let shown = 0;
   let total: number | undefined;
   let next: number | undefined;
-  const asSent = isWrittenAsSent(context.output);
+  const asSent = !isParsed && isWrittenAsSent(context.output);
   if (asSent) collectOften();
   async function* read(): AsyncGenerator<Page<ReceivedRow<N>>> {
     for await (const page of pages(client, name, { query }, { all, asSent, deadline })) {
@@ -91,6 +93,8 @@ interface ListDefinition<N extends ListName> {
   readonly empty: string;
   readonly examples: readonly Example[];
   readonly related: readonly string[];
+  /** Path of the time by which errand itself filters a span, of a list that comes newest first. */
+  readonly spanBy?: string;
   /** Filters that are no parameters of the operation. */
   readonly more?: MoreFilters<QueryOf<N>>;
 }
@@ -120,6 +124,7 @@ export function listCommand<N extends ListName>(
     empty,
     examples,
     related,
+    spanBy,
     more,
   }: ListDefinition<N>,
 ): AnyCommand {
@@ -138,6 +143,7 @@ export function listCommand<N extends ListName>(
     options: {
       ...more?.options,
       ...shown(isFilter, presentation),
+      ...(spanBy !== undefined && spanOptions),
       ...shown((parameter) => paging.includes(parameter), ungrouped),
       all,
       ...shown((parameter) => parameter === 'include', ungrouped),
@@ -145,6 +151,7 @@ export function listCommand<N extends ListName>(
     examples,
     operations: [name],
     output: { list: name as OperationName },
+    columns: screen ?? columns,
     related,
     async run(context, { all, ...input }) {
       // The cast is safe because the options are derived from the operation's row in the operations table.
@@ -152,17 +159,21 @@ export function listCommand<N extends ListName>(
       const given: Readonly<Record<string, unknown>> = toQuery(input);
       const filtered = more?.toQuery(input, given);
       const query = { ...(needsMore && screenQuery), ...given, ...filtered } as QueryOf<N>;
-      const paged = await listRows(context, name, query, all === true);
+      const span = spanBy === undefined ? {} : spanIn(input);
+      const isSpan = span.since !== undefined || span.until !== undefined;
+      const paged = await listRows(context, name, query, all === true || isSpan, { isParsed: isSpan });
       return {
         kind: 'list',
-        rows: paged.rows,
+        rows: spanBy !== undefined && isSpan ? newestWithin(paged.rows, spanBy, span) : paged.rows,
         columns,
         ...(screen && { screen }),
         ...(id !== undefined && { id }),
         empty,
         // No hint if the user asked for a specific range.
         hints: () => [
-          ...(input.limit === undefined && input.offset === undefined ? moreHint(paged, what) : []),
+          ...(!isSpan && input.limit === undefined && input.offset === undefined
+            ? moreHint(paged, what)
+            : []),
           ...(more?.hints(input, paged.count().shown) ?? []),
         ],
       };
@@ -170,9 +181,16 @@ export function listCommand<N extends ListName>(
   });
 }
 
+const spanIn = ({ since, until }: Readonly<Record<string, unknown>>): Span => ({
+  ...(typeof since === 'string' && { since }),
+  ...(typeof until === 'string' && { until }),
+});
+
 /** Whether `--fields` includes the derived state, which needs more data than a plain list. */
 const namesStateOf = (screen: readonly { readonly name: string }[] = [], { output }: Context): boolean =>
-  output.fields?.some((field) => field === 'state' && screen.some(({ name }) => name === field)) === true;
+  output.fields?.some(
+    (field) => field.toLowerCase() === 'state' && screen.some(({ name }) => name === 'state'),
+  ) === true;
 
 const pick = (operation: Operation, isPicked: (parameter: string) => boolean): Operation => ({
   ...operation,

@@ -65,7 +65,13 @@ export function mountCommand(
   const onTwice: OnTwice = (message) => twice.push(message);
   addOptions(mounted, command.options ?? {}, now, { onTwice });
   const shared = sharedOptions(command);
-  addOptions(mounted, shared, now, { heading: globalHeading });
+  const isGlobal = (key: string): boolean => Object.hasOwn(globalOptions, key);
+  const [everywhere, requests] = [
+    pickOptions(shared, isGlobal),
+    pickOptions(shared, (key) => !isGlobal(key)),
+  ];
+  addOptions(mounted, requests, now, { heading: 'Requests:' });
+  addOptions(mounted, everywhere, now, { heading: globalHeading });
   addNoInput(mounted);
   addHelp(mounted);
   definitions.set(mounted, { command, endpoints: endpointsOf(command) });
@@ -77,7 +83,7 @@ export function mountCommand(
     };
     // A command that writes or spends must not silently use the last of two values.
     if (twice[0] !== undefined && !onlyReads(command, input)) throw new UsageError(twice[0]);
-    const globals = pick(parsed, [...Object.keys(shared), 'input']);
+    const globals = pick(parsed, [...Object.keys(shared), 'input', 'pager']);
     await run({ path: pathOf(mounted), command, input, globals });
   });
   return mounted;
@@ -96,6 +102,9 @@ function sharedOptions(command: AnyCommand): Options {
   const own = Object.keys(command.options ?? {});
   return Object.fromEntries(Object.entries(shared).filter(([key]) => !own.includes(key)));
 }
+
+const pickOptions = (options: Options, isPicked: (key: string) => boolean): Options =>
+  Object.fromEntries(Object.entries(options).filter(([key]) => isPicked(key)));
 
 const endpointsOf = ({ operations: names = [] }: AnyCommand): string[] =>
   names.map((name) => `${operations[name].method} ${operations[name].path}`);

@@ -47,15 +47,25 @@ function commanderOptions(
   const made = new CommanderOption(`${short}${flag} <${placeholder(option)}>`, describe(option));
   if (option.flag) made.attributeName = () => key;
   const given: Given = {};
-  made.argParser((text: string, previous: unknown) => {
+  const parserOf = (shown: string, parsed: Option) => (text: string, previous: unknown) => {
     if (given.as !== undefined && given.as !== flag) throw givenInBoth(flag);
-    const value = parseOption(flag, option, text, previous, now());
+    const value = parseOption(shown, parsed, text, previous, now());
     const lost = text === given.text ? undefined : lostBy(option, previous, value);
-    if (lost !== undefined) onTwice(givenTwice([flag, lost].join(' ').trim()));
+    if (lost !== undefined) onTwice(givenTwice([shown, lost].join(' ').trim()));
     Object.assign(given, { as: flag, text });
     return value;
+  };
+  made.argParser(parserOf(flag, option));
+  // A date under its earlier name is the moment that it was.
+  const earlier: Option = option.kind === 'date' ? { ...option, edge: undefined } : option;
+  const hidden = (option.hiddenFlags ?? []).map((alias) => {
+    const same = new CommanderOption(`${alias} <${placeholder(option)}>`).hideHelp();
+    same.attributeName = () => made.attributeName();
+    return same.argParser(parserOf(alias, earlier));
   });
-  return option.kind === 'money' ? [made, centsVariant(key, flag, given, onTwice)] : [made];
+  return option.kind === 'money'
+    ? [made, centsVariant(key, flag, given, onTwice), ...hidden]
+    : [made, ...hidden];
 }
 
 /**
@@ -131,6 +141,12 @@ export function addHelp(mounted: Commander): void {
 /** Adds `--no-input` explicitly, since commander would treat it as a negated option. */
 export function addNoInput(mounted: Commander): void {
   mounted.addOption(new CommanderOption('--no-input', 'never ask').helpGroup(globalHeading));
+  mounted.addOption(
+    new CommanderOption('--no-pager', 'print at once what is longer than the terminal').helpGroup(
+      globalHeading,
+    ),
+  );
+  mounted.setOptionValueWithSource('pager', undefined, undefined);
   // Commander presets `input` to true in each command, which would hide what was given before the noun.
   mounted.setOptionValueWithSource('input', undefined, undefined);
 }

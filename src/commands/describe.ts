@@ -66,7 +66,7 @@ function node(command: Commander, definition: Definition, shared: ReadonlySet<st
       children: [{ name: 'error', text: 'what any command prints where it fails' }],
     }),
     options: command.options
-      .filter((option) => !shared.has(signature(option)))
+      .filter((option) => !option.hidden && !shared.has(signature(option)))
       .map((it) => treeOption(it, known)),
     arguments: (definition.arguments ?? []).map((argument) => ({
       takes: hintOf(argument),

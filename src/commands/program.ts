@@ -3,8 +3,7 @@ import type { PrintingCommand } from '../api/outputs/printed.ts';
 import type { RootCommand, RootNoun } from '../cli/define.ts';
 import type { Mounting } from '../cli/mount.ts';
 import { addGlobalOptions } from '../cli/options.ts';
-import { UsageError } from '../platform/errors.ts';
-import type { Io } from '../platform/streams.ts';
+import type { Io, Pager } from '../platform/streams.ts';
 
 interface Entry {
   readonly name: string;
@@ -219,7 +218,11 @@ interface Building extends Mounting {
  */
 export async function runProgram(
   argv: readonly string[],
-  { io, ...hooks }: Pick<Building, 'run' | 'now' | 'version'> & { readonly io: Io },
+  {
+    io,
+    pager,
+    ...hooks
+  }: Pick<Building, 'run' | 'now' | 'version'> & { readonly io: Io; readonly pager?: Pager | undefined },
 ): Promise<void> {
   const write = (text: string): void => void io.stdout.stream.write(text);
   let requested: Commander | readonly string[] | undefined;
@@ -229,21 +232,57 @@ export async function runProgram(
   const mayName = (names: readonly string[]): boolean => names.some((name) => argv.includes(name));
   const root = await buildProgram(argv, { ...hooks, mayName, write, onHelp });
   try {
-    await root.parseAsync([...argv], { from: 'user' });
+    await root.parseAsync(plainFlags(withoutDefaultVerb(argv), root), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0 && error.code !== 'commander.help') {
-      const { helpPointer: whereToLook } = await import('../cli/suggest-option.ts');
-      const { withSuggestion } = await import('../cli/suggest-option.ts');
-      const cleaned = error.message.replace(/^error: /, '').replace(/\n\(/, ' (');
-      const message = withSuggestion(cleaned, root, argv);
-      // Omit the hint after a suggestion, which already says what to do.
-      throw new UsageError(message, { hint: message.endsWith('?)') ? undefined : whereToLook(root, argv) });
+      const { mistakeOf } = await import('../cli/mistakes.ts');
+      const message = error.message.replace(/^error: /, '').replace(/\n\(/, ' (');
+      const { factsOf } = await import('./mistake-facts.ts');
+      const facts = (path: readonly string[]) =>
+        factsOf(commandsNamed(root, path).at(-1), path.join(' '), printingCommands);
+      throw await mistakeOf({ code: error.code, message }, { root, argv, whole: describedProgram, facts });
     }
   }
   if (!requested) return;
   const { commandHelp, namedHelp } = await import('../cli/help/show.ts');
-  write(await ('commands' in requested ? commandHelp(requested, io) : namedHelp(root, requested, io)));
+  const { writePaged } = await import('../cli/output/pager.ts');
+  const text = await ('commands' in requested ? commandHelp(requested, io) : namedHelp(root, requested, io));
+  await writePaged(text, io, pager);
+}
+
+/** Verbs that commands without verbs are called with elsewhere. */
+const defaultVerbs = ['show', 'get'];
+
+/** `wallet show` is `wallet`. */
+function withoutDefaultVerb(argv: readonly string[]): readonly string[] {
+  const at = argv.findIndex((word) => word === 'wallet' || word === 'usage');
+  return at >= 0 && defaultVerbs.includes(argv[at + 1] ?? '') ? argv.toSpliced(at + 1, 1) : argv;
+}
+
+/** `--flag=true` is `--flag`, and `--flag=false` is `--no-flag`, for flags that take no value. */
+function plainFlags(argv: readonly string[], root: Commander): string[] {
+  const end = argv.indexOf('--');
+  return argv.flatMap((word, at) => {
+    const [, flag, value] = /^--([a-z][a-z-]*)=(true|false)$/.exec(word) ?? [];
+    if (flag === undefined || (end >= 0 && at > end)) return [word];
+    const options = [root, ...commandsNamed(root, argv)].flatMap((command) => command.options);
+    const own = options.find(({ long }) => long === `--${flag}`);
+    if (!own || own.required || own.optional) return [word];
+    if (value === 'true') return [`--${flag}`];
+    return options.some(({ long }) => long === `--no-${flag}`) ? [`--no-${flag}`] : [];
+  });
+}
+
+function commandsNamed(root: Commander, argv: readonly string[]): Commander[] {
+  const found: Commander[] = [];
+  let command = root;
+  for (const word of argv) {
+    const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
+    if (next) found.push(next);
+    command = next ?? command;
+  }
+  return found;
 }
 
 /**

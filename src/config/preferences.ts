@@ -2,32 +2,102 @@ import { amountUnits } from '../api/amount.ts';
 import { outputFormats } from '../format/result.ts';
 import { parseDuration } from '../platform/duration.ts';
 import { UsageError } from '../platform/errors.ts';
+import { nearestWord } from '../platform/near-words.ts';
 import { currentName, type Preference } from './stored.ts';
 
 interface PreferenceSpec {
   readonly description: string;
+  /** What holds where it is not set. */
+  readonly default: string;
+  /** Variables that take precedence, each with what it amounts to; undefined if it does not count. */
+  readonly variables?: Readonly<Record<string, (value: string) => string | undefined>>;
+  /** Values to offer; none for free text. */
+  readonly values?: readonly string[];
   /** Parses the text of `config set` into the stored value. @throws UsageError. */
   parse(text: string): Preference;
 }
 
+const truths = ['on', 'off'];
+const asIs = (value: string): string => value;
+const ifSet = (value: string): string | undefined => (isTruthy(value) ? 'on' : undefined);
+const isTruthy = (value: string): boolean => value !== '0' && value !== 'false' && value !== 'off';
+
+const colors = ['auto', 'always', 'never'];
+const accessibles = ['on', 'lines', 'off'];
+
 export const preferences: Readonly<Record<string, PreferenceSpec>> = {
   output: {
     description: `output format: ${outputFormats.join(', ')}`,
+    default: 'table',
+    variables: { ERRAND_OUTPUT: asIs },
+    values: outputFormats,
     parse: oneOf('output', outputFormats),
   },
   timeout: {
     description: 'give up on a request after this long: 30s',
+    default: '30s',
+    variables: { ERRAND_TIMEOUT: asIs },
     parse: (text) => {
       parseDuration(text, 'timeout');
       return text;
     },
   },
-  retries: { description: 'attempts after the first one: 0 to 20', parse: integer('retries', 0, 20) },
-  utc: { description: 'absolute UTC times in tables: true or false', parse: truth('utc') },
-  'no-input': { description: 'never ask: true or false', parse: truth('no-input') },
-  'duplicate-window': {
+  retries: {
+    description: 'attempts after the first one: 0 to 20',
+    default: '4',
+    parse: integer('retries', 0, 20),
+  },
+  utc: {
+    description: 'absolute UTC times in tables: on or off',
+    default: 'off',
+    values: truths,
+    parse: truth('utc'),
+  },
+  'no-input': {
+    description: 'never ask: on or off',
+    default: 'off',
+    variables: { ERRAND_NO_INPUT: ifSet, CI: ifSet },
+    values: truths,
+    parse: truth('no-input'),
+  },
+  color: {
+    description: 'colours: auto (on a terminal), always or never',
+    default: 'auto',
+    variables: { NO_COLOR: () => 'never', FORCE_COLOR: (value) => (isTruthy(value) ? 'always' : 'never') },
+    values: colors,
+    parse: oneOf('color', colors),
+  },
+  pager: {
+    description: 'command that shows what is longer than the terminal; off for none',
+    default: 'less -FRX',
+    variables: { PAGER: (value) => value || 'off' },
+    values: ['less -FRX', 'off'],
+    parse: asIs,
+  },
+  'time-zone': {
     description:
-      'how long an order like an earlier one is taken for a duplicate: 12h, or 0 for never (default 12h, with a test key 10m)',
+      "zone of days and months in reports, such as America/Chicago; not set, it is the system's on a terminal and UTC elsewhere; a policy's own goes first",
+    default: 'system, or UTC',
+    parse: (text) => {
+      try {
+        return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
+      } catch {
+        throw new UsageError(`time-zone takes a zone such as America/Chicago, not "${text}"`);
+      }
+    },
+  },
+  accessible: {
+    description:
+      'for screen readers: numbered questions and no redrawing; lines also shows tables as labelled lines',
+    default: 'off',
+    variables: { ACCESSIBLE: (value) => (value === 'lines' ? value : ifSet(value)) },
+    values: accessibles,
+    parse: oneOf('accessible', accessibles),
+  },
+  'duplicate-window': {
+    description: 'how long an order like an earlier one is taken for a duplicate: 12h, or 0 for never',
+    default: '12h; 10m with a test key',
+    variables: { ERRAND_DUPLICATE_WINDOW: asIs },
     parse: (text) => {
       parseWindow(text, 'duplicate-window');
       return text;
@@ -36,6 +106,7 @@ export const preferences: Readonly<Record<string, PreferenceSpec>> = {
   'x402-assets': {
     description:
       'what x402 may pay with, as NETWORK/ASSET:DECIMALS, several with commas: one whole unit of each counts as a US dollar',
+    default: 'none',
     parse: (text) => {
       parseAssets(text, 'x402-assets');
       return text;
@@ -43,14 +114,18 @@ export const preferences: Readonly<Record<string, PreferenceSpec>> = {
   },
   amounts: {
     description: `what bare whole numbers under max_price in a CSV are: ${amountUnits.join(' or ')}`,
+    default: 'refused',
+    values: amountUnits,
     parse: oneOf('amounts', amountUnits),
   },
   'sandbox-speed': {
     description: 'how many times faster than usual the embedded sandbox lives: 1 to 1000',
+    default: '1',
     parse: integer('sandbox-speed', 1, 1000),
   },
   'sandbox-seed': {
     description: 'seed of the embedded sandbox, for data made from now on',
+    default: 'random',
     parse: integer('sandbox-seed', 0, 2 ** 31 - 1),
   },
 };
@@ -78,6 +153,30 @@ export function parseAssets(text: string, name: string): readonly DollarAsset[] 
   });
 }
 
+/** A preference as it holds now, and what makes it so. */
+export interface PreferenceInUse {
+  readonly value: string;
+  /** A variable's name, `config`, or `default`. */
+  readonly from: string;
+}
+
+/** @param stored is the stored value; undefined if it is not set. */
+export function preferenceInUse(
+  name: string,
+  stored: Preference | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): PreferenceInUse {
+  const { variables = {}, default: otherwise, values } = specOf(name);
+  for (const [variable, meaning] of Object.entries(variables)) {
+    const given = environment[variable];
+    const value = given === undefined || (given === '' && variable !== 'PAGER') ? undefined : meaning(given);
+    if (value !== undefined) return { value, from: variable };
+  }
+  if (stored === undefined) return { value: otherwise, from: 'default' };
+  const isTruth = typeof stored === 'boolean' && values === truths;
+  return { value: isTruth ? (stored ? 'on' : 'off') : String(stored), from: 'config' };
+}
+
 /** Parses a duration or 0. @returns ms. @throws UsageError that names the setting. */
 export const parseWindow = (text: string, name: string): number =>
   text.trim() === '0' ? 0 : parseDuration(text, name);
@@ -92,7 +191,10 @@ export function specOf(name: string): PreferenceSpec {
   const current = currentName(name);
   const spec = Object.hasOwn(preferences, current) ? preferences[current] : undefined;
   if (spec) return spec;
-  throw new UsageError(`there is no preference "${name}"; known are ${Object.keys(preferences).join(', ')}`);
+  const near = nearestWord(name.toLowerCase(), Object.keys(preferences));
+  throw new UsageError(
+    `there is no preference "${name}"${near === undefined ? '' : `; did you mean ${near}?`} Known are ${Object.keys(preferences).join(', ')}`,
+  );
 }
 
 function oneOf(name: string, values: readonly string[]): (text: string) => string {
@@ -112,7 +214,8 @@ function integer(name: string, min: number, max: number): (text: string) => numb
 
 function truth(name: string): (text: string) => boolean {
   return (text) => {
-    if (text === 'true' || text === 'false') return text === 'true';
-    throw new UsageError(`${name} takes true or false, not "${text}"`);
+    if (['on', 'true', 'yes'].includes(text)) return true;
+    if (['off', 'false', 'no'].includes(text)) return false;
+    throw new UsageError(`${name} takes on or off, not "${text}"`);
   };
 }

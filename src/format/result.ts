@@ -1,5 +1,6 @@
 import type { Mood } from '../api/order-state.ts';
 import type { PathOf, Unchecked } from '../api/received.ts';
+import type { Pager } from '../platform/streams.ts';
 import type { AsSent } from './raw-records.ts';
 
 /** What a command's `run` returns: data with its columns. `output` prints it in the requested format. */
@@ -204,6 +205,10 @@ export interface OutputOptions {
   readonly query?: string | undefined;
   /** Print absolute UTC times in tables instead of relative ones. */
   readonly utc?: boolean | undefined;
+  /** Shows what is longer than the terminal; undefined for none. */
+  readonly pager?: Pager | undefined;
+  /** Whether tables are written as labelled lines. */
+  readonly asLines?: boolean | undefined;
   /** Do not escape formula-like CSV cells. */
   readonly rawCsv?: boolean | undefined;
   /** Whether a CSV starts with a byte order mark. */

@@ -109,6 +109,21 @@ export function parseDate(text: string, flag: string, now: number = Date.now(), 
   );
 }
 
+/**
+ * Parses one end of a span: as `parseDate` does, or a month (2026-01). The end of a day or a month named so is the first
+ * moment after it.
+ * @throws UsageError naming the flag.
+ */
+export function parseEdge(text: string, flag: string, now: number, edge: 'first' | 'end'): string {
+  const trimmed = text.trim();
+  const [, year, month] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(trimmed) ?? [];
+  if (year !== undefined && month !== undefined)
+    return new Date(Date.UTC(Number(year), Number(month) - (edge === 'first' ? 1 : 0))).toISOString();
+  const at = parseDate(text, flag, now, ', or a month (2026-01)');
+  const isDay = /^(?:\d{4}-\d\d-\d\d|today|yesterday)$/.test(trimmed);
+  return edge === 'end' && isDay ? new Date(Date.parse(at) + day).toISOString() : at;
+}
+
 function readAge(text: string, now: number): number | undefined {
   const found = /^(\d{1,5})([dhm])$/.exec(text);
   const step = steps.find(([, unit]) => unit === found?.[2]);

@@ -46,18 +46,38 @@ export async function confirmSpending(
 
 /** Summary of an order to confirm before spending: items, ceiling, fee, address and payment. */
 export async function spendingLines(context: OrderContext, body: Shape<'OrderCreate'>): Promise<string[]> {
-  const client = await context.client();
-  const { body: wallet } = await client.call('wallet.get', {});
   const to = body.shipping_address;
-  centsIn(wallet, 'spendable_balance');
-  const account = body.retailer_credentials_id;
+  const { fee, payment } = await paymentOf(context, body);
   return [
     ...body.products.map((line) => `  ${line.quantity} x ${line.url}`),
-    `  ceiling  ${formatMoney(body.max_price)} and ${feeText(wallet)}`,
+    `  ceiling  ${formatMoney(body.max_price)} and ${fee}`,
     `  ship to  ${to.first_name} ${to.last_name}, ${to.address_line1}, ${to.city} ${to.postal_code} ${to.country}`,
-    ...(await policyLines(context, [await proposedOrder(context, body)])).map((line) => `  ${line}`),
-    `  paid by  ${account ? `your retailer account ${account}` : (body.payment?.mode ?? 'wallet')}`,
+    ...payment,
   ];
+}
+
+/** What is paid on top of an order that was shown, how it is paid, and what the policy says. */
+export async function paymentLines(context: OrderContext, body: Shape<'OrderCreate'>): Promise<string[]> {
+  const { fee, payment } = await paymentOf(context, body);
+  return [`  on top    ${fee}`, ...payment];
+}
+
+async function paymentOf(
+  context: OrderContext,
+  body: Shape<'OrderCreate'>,
+): Promise<{ readonly fee: string; readonly payment: readonly string[] }> {
+  const client = await context.client();
+  const { body: wallet } = await client.call('wallet.get', {});
+  centsIn(wallet, 'spendable_balance');
+  const account = body.retailer_credentials_id;
+  const policy = await policyLines(context, [await proposedOrder(context, body)]);
+  return {
+    fee: feeText(wallet),
+    payment: [
+      ...policy.map((line) => `  ${line}`),
+      `  paid by  ${account ? `your retailer account ${account}` : (body.payment?.mode ?? 'wallet')}`,
+    ],
+  };
 }
 
 const feeText = (wallet: Received<'wallet.get'>): string => {

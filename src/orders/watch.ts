@@ -302,6 +302,13 @@ export class Following<E> {
     return watchingText(this.#progress(), this.#followed.labels, elapsedMs, room);
   }
 
+  /** `2 of 3`: how many have ended; empty if one is followed. */
+  countText(): string {
+    const verdicts = [...this.#verdicts.values()];
+    const ended = verdicts.filter((verdict) => verdict !== 'waiting').length;
+    return verdicts.length === 1 ? '' : `${ended} of ${verdicts.length}`;
+  }
+
   /** Returns the exit code; reports a timeout the same way as an interruption. */
   conclude(summary: WatchSummary): number {
     if (summary.waiting > 0 && !this.#context.signal.aborted) {

@@ -27,6 +27,8 @@ export interface OutputStream {
   rows?(): number | undefined;
   /** Whether the terminal is unable to move its cursor (`TERM=dumb`). */
   readonly isDumb?: boolean;
+  /** Whether a screen reader reads the terminal, so that nothing is redrawn. */
+  readonly isAccessible?: boolean;
 }
 
 /** The program's stdio streams and their properties. */
@@ -38,6 +40,12 @@ export interface Io {
   readonly commandName?: () => string;
   /** File this program was started from: `…/bin/errand.js`, or a link to it. */
   readonly programFile: string;
+}
+
+/** A command that shows what is longer than the terminal, with the environment that it runs in. */
+export interface Pager {
+  readonly command: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 /** Whether anyone can answer a prompt, or why not. */

@@ -115,6 +115,8 @@ interface Prompt {
   ): Promise<R[]>;
   /** Asks yes or no; the default is no. */
   confirm(context: Context, message: string): Promise<boolean>;
+  /** Asks whether to go on with what was shown, or to change it first; the default is no. */
+  askReview(context: Context, message: string): Promise<'yes' | 'no' | 'edit'>;
   /** Asks for a secret, without echo, and repeats until a value is accepted. */
   askSecret(context: Context, message: string, options?: Omit<TextOptions, 'default'>): Promise<string>;
 }

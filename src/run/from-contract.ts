@@ -3,6 +3,7 @@ import type { QueryValues } from '../http/client.ts';
 import { UsageError } from '../platform/errors.ts';
 import type { Completable, Input, Option, Options } from './option.ts';
 import { flagOf } from './parse-option.ts';
+import { spanOptions } from './span.ts';
 
 type OptionFor<P extends Parameter> = P extends { type: 'boolean' }
   ? { readonly kind: 'yes-no'; readonly description: string }
@@ -48,7 +49,16 @@ export interface Presentation<Q extends Specs = Specs> {
   /** Options named differently from their parameter. */
   readonly rename?: { readonly [K in keyof Q]?: string };
   readonly completes?: { readonly [K in keyof Q]?: Completable['completes'] };
+  /** Ends of a span of time, which are described and parsed as such. */
+  readonly edges?: { readonly [K in keyof Q]?: keyof typeof spanOptions };
+  readonly hiddenFlags?: { readonly [K in keyof Q]?: readonly string[] };
+  /** Words of the screen for the values of a parameter, each with the query that it stands for. */
+  readonly words?: { readonly [K in keyof Q]?: ScreenWords<Q> };
 }
+
+export type ScreenWords<Q extends Specs = Specs> = Readonly<
+  Record<string, { readonly [K in keyof Q]?: string }>
+>;
 
 type InputFor<O> = O extends Options ? Input<readonly [], O> : never;
 
@@ -70,12 +80,19 @@ export function optionsFrom<
   { rename, ...shown }: Omit<Presentation<QueryOfRow<O>>, 'rename'> & { readonly rename?: R } = {},
 ): QueryOptions<QueryOfRow<O>, R> {
   const names = Object.entries(operation.query ?? {}).map(([parameter, spec]) => {
-    const { group, completes }: Presentation = shown;
-    const option = optionFor(spec, {
-      ...(group !== undefined && { group }),
-      ...(completes?.[parameter] !== undefined && { completes: completes[parameter] }),
-    });
-    return { parameter, name: nameFor(parameter, rename), option };
+    const { group, completes, hiddenFlags, words, edges }: Presentation = shown;
+    const edge = edges?.[parameter];
+    const screen = words?.[parameter];
+    const option = {
+      ...optionFor(spec, {
+        ...(group !== undefined && { group }),
+        ...(completes?.[parameter] !== undefined && { completes: completes[parameter] }),
+      }),
+      ...(edge && spanOptions[edge]),
+      ...(hiddenFlags?.[parameter] && { hiddenFlags: hiddenFlags[parameter] }),
+      ...(screen && { suggests: Object.keys(screen), isClosedBut: spec.values ?? [] }),
+    };
+    return { parameter, name: nameFor(parameter, rename), option, screen };
   });
   // This cast is safe because the types above mirror how these lines treat each name.
   return {
@@ -83,9 +100,35 @@ export function optionsFrom<
     toQuery(input: Readonly<Record<string, unknown>>) {
       const given = names.filter(({ name }) => input[name] !== undefined);
       checkPairs(operation, new Map(given.map(({ parameter, name }) => [parameter, name])), rename);
-      return Object.fromEntries(given.map(({ parameter, name }) => [parameter, input[name]]));
+      const query = Object.fromEntries(given.map(({ parameter, name }) => [parameter, input[name]]));
+      for (const { parameter, name, screen } of given) {
+        const meant = screen?.[String(query[parameter])];
+        if (meant) replaceWord(query, { parameter, name, meant }, rename);
+      }
+      return query;
     },
   } as unknown as QueryOptions<QueryOfRow<O>, R>;
+}
+
+/** @throws UsageError if the word stands for a parameter that is given as well. */
+function replaceWord(
+  query: Record<string, unknown>,
+  {
+    parameter,
+    name,
+    meant,
+  }: { parameter: string; name: string; meant: Readonly<Record<string, string | undefined>> },
+  rename: Readonly<Record<string, string | undefined>> | undefined,
+): void {
+  const word = query[parameter];
+  delete query[parameter];
+  for (const [other, value] of Object.entries(meant)) {
+    if (query[other] !== undefined)
+      throw new UsageError(
+        `${flagOf(name)} ${word} and ${flagOf(nameFor(other, rename))} exclude each other`,
+      );
+    query[other] = value;
+  }
 }
 
 const nameFor = (parameter: string, rename: Readonly<Record<string, string | undefined>> = {}): string =>
@@ -127,7 +170,7 @@ function plainOption(parameter: Parameter): Option {
       return {
         kind: 'text',
         description,
-        ...(values && { suggests: values }),
+        ...(values && { suggests: values, isClosedBut: [] }),
         ...(minLength !== undefined && { minLength }),
         ...(maxLength !== undefined && { maxLength }),
       };

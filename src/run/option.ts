@@ -13,6 +13,8 @@ export type SourceName =
   | 'events'
   | 'maps'
   | 'standing'
+  | 'cancellable'
+  | 'returnable'
   | 'uploads';
 
 /** Values that shell completion offers; none for free text. */
@@ -29,6 +31,8 @@ export interface Completable {
   readonly completes?: SourceName | 'files' | 'commands' | readonly (SourceName | 'files')[];
   /** Fixed values, each with its description. */
   readonly offers?: readonly string[] | Readonly<Record<string, { readonly description: string }>>;
+  /** Fixed values by the argument before this one. */
+  readonly offersBy?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** A positional argument. `ids` also accepts `-` to read from stdin, one per line. */
@@ -47,6 +51,8 @@ export interface OptionBase extends Completable {
   readonly placeholder?: string;
   /** The flag, if not the key in kebab-case. */
   readonly flag?: string;
+  /** Other flags for the same option, which no help shows. */
+  readonly hiddenFlags?: readonly string[];
 }
 
 /** A typed option; its flag is its key in kebab-case. `parse-option.ts` parses and validates each kind. */
@@ -55,8 +61,10 @@ export type Option =
       readonly kind: 'text';
       readonly minLength?: number;
       readonly maxLength?: number;
-      /** Known values; others are accepted too. */
+      /** Known values; others are accepted too, unless the option is closed. */
       readonly suggests?: readonly string[];
+      /** Accepts the known values alone, and these. */
+      readonly isClosedBut?: readonly string[];
     })
   | (OptionBase & { readonly kind: 'integer'; readonly min?: number; readonly max?: number })
   /** A number with or without decimals. */
@@ -77,7 +85,12 @@ export type Option =
    */
   | (OptionBase & { readonly kind: 'money'; readonly isCeiling?: true })
   /** A date or time; `unixSeconds` allows unix seconds too. The value is ISO 8601. */
-  | (OptionBase & { readonly kind: 'date'; readonly unixSeconds?: true })
+  | (OptionBase & {
+      readonly kind: 'date';
+      readonly unixSeconds?: true;
+      /** Which end of a span it is. A month is accepted too, and the end includes the day or month that it names. */
+      readonly edge?: 'first' | 'end' | undefined;
+    })
   /** `30s`, `5m`; value in ms. */
   | (OptionBase & { readonly kind: 'duration' });
 

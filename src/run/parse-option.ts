@@ -1,9 +1,10 @@
 import { readAmount } from '../api/amount.ts';
 import { characterCount } from '../api/limits.ts';
 import { formatMoney } from '../format/money.ts';
-import { parseDate } from '../format/time.ts';
+import { parseDate, parseEdge } from '../format/time.ts';
 import { parseDuration } from '../platform/duration.ts';
 import { UsageError } from '../platform/errors.ts';
+import { nearestWord } from '../platform/near-words.ts';
 import type { Option } from './option.ts';
 
 /** `maxPrice` to `--max-price`. */
@@ -20,7 +21,9 @@ export function parseOption(
 ): unknown {
   switch (option.kind) {
     case 'text':
-      return checkText(flag, option, text);
+      return option.suggests && option.isClosedBut
+        ? parseKnown(flag, text, option.suggests, option.isClosedBut)
+        : checkText(flag, option, text);
     case 'integer':
       return parseInteger(flag, text, option);
     case 'number':
@@ -36,6 +39,7 @@ export function parseOption(
     case 'money':
       return option.isCeiling ? parseCeiling(text, flag) : parseMoney(text, flag);
     case 'date':
+      if (option.edge) return parseEdge(text, flag, now, option.edge);
       return option.unixSeconds
         ? parseDate(fromUnixSeconds(text), flag, now, ', or unix seconds such as 1795000000')
         : parseDate(text, flag, now);
@@ -95,9 +99,38 @@ function checkText(flag: string, bounds: { minLength?: number; maxLength?: numbe
   return text;
 }
 
-function parseChoice(flag: string, text: string, values: readonly string[]): string {
-  if (values.includes(text)) return text;
-  throw new UsageError(`${flag} takes one of ${values.join(', ')}, not "${text}"`);
+const parseChoice = (flag: string, text: string, values: readonly string[]): string =>
+  parseKnown(flag, text, values);
+
+/** Case, and what stands between the words, make no other value: a table shows `in progress` for `in_progress`. */
+export const foldedWord = (text: string): string =>
+  text
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s_-]+/g, '_');
+
+/** A state without its sign, reason and parts: `✖ failed: price` is `failed`, `1 of 2 delivered` is `delivered`. */
+const firstWords = (text: string): string =>
+  text
+    .replace(/^[✔✖●○] /u, '')
+    .replace(/^\d+ of \d+ /, '')
+    .replace(/: .*$| in part$/, '');
+
+function parseKnown(
+  flag: string,
+  text: string,
+  values: readonly string[],
+  others: readonly string[] = [],
+): string {
+  const all = [...values, ...others];
+  const word = foldedWord(firstWords(text));
+  const found = all.includes(text) ? text : all.find((value) => foldedWord(value) === word);
+  if (found !== undefined) return found;
+  const near = nearestWord(foldedWord(text), all.map(foldedWord));
+  const meant = all.find((value) => foldedWord(value) === near);
+  throw new UsageError(
+    `${flag} takes one of ${values.join(', ')}, not "${text}"${meant === undefined ? '' : `; did you mean ${meant}?`}`,
+  );
 }
 
 function parseList(flag: string, text: string, values: readonly string[] | undefined): string[] {

@@ -7,13 +7,25 @@ export type Kind = 'orders' | 'accounts' | 'batches' | 'returns';
 interface Choice {
   readonly id: string;
   readonly text: string;
+  /** Of an order: what its state follows from, and its first product. */
+  readonly order?: {
+    readonly status: string;
+    readonly parcel: string | undefined;
+    readonly url: string;
+    /** Title from the receipt; undefined before the order is placed. */
+    readonly title: string | undefined;
+  };
 }
+
+/** Statuses of the orders to list. */
+export type OrderChoice = 'pending' | 'order_placed';
 
 /** SQL that lists the newest entries of each kind, with id and description. */
 const queries: Readonly<Record<Kind, string>> = {
-  orders: `SELECT id, status || '  ' || (record ->> '$.shipping_address.first_name') || ' '
-       || (record ->> '$.shipping_address.last_name') || '  ' || (record ->> '$.items[0].url') AS text
-     FROM orders WHERE user_id = ? AND id BETWEEN ? AND ? ORDER BY created_at DESC, seq DESC`,
+  orders: `SELECT id, '' AS text, status, record ->> '$.items[0].url' AS url,
+       record ->> '$.job_result.price_components.cart_items[0].name' AS title,
+       (SELECT trackings.status FROM trackings WHERE order_seq = orders.seq LIMIT 1) AS parcel
+     FROM orders WHERE user_id = ? AND id BETWEEN ? AND ? AND status LIKE ? ORDER BY created_at DESC, seq DESC`,
   accounts: `SELECT short_id AS id, email || coalesce('  ' || retailer, '') AS text FROM accounts
      WHERE user_id = ? AND short_id BETWEEN ? AND ? ORDER BY seq DESC`,
   batches: `SELECT id, row_count || ' rows  ' || coalesce(filename, '') AS text FROM batches
@@ -31,22 +43,39 @@ export function peekSandbox(
   stateDir: string,
   apiKey: string,
   kind: Kind,
-  limit: number,
-  prefix = '',
+  {
+    limit,
+    prefix = '',
+    status,
+  }: { readonly limit: number; readonly prefix?: string; readonly status?: OrderChoice | undefined },
 ): readonly Choice[] {
   const database = open(sandboxFile(stateDir));
   try {
+    const values = [
+      ownerOf(database, apiKey),
+      prefix,
+      `${prefix}~`,
+      ...(kind === 'orders' ? [status ?? '%'] : []),
+    ];
     return database
       .prepare(`${queries[kind]} LIMIT ?`)
-      .all(ownerOf(database, apiKey), prefix, `${prefix}~`, limit)
+      .all(...values, limit)
       .map((row: object) => {
-        const { id, text } = Object.assign(Object.create(null), row);
-        return { id: String(id), text: String(text) };
+        const { id, text, status, url, title, parcel } = Object.assign(Object.create(null), row);
+        const order = {
+          status: String(status),
+          url: String(url),
+          title: textOf(title),
+          parcel: textOf(parcel),
+        };
+        return { id: String(id), text: String(text), ...(kind === 'orders' && { order }) };
       });
   } finally {
     database.close();
   }
 }
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** The user behind a key. With a single user no lookup is needed, which saves a TAB completion from hashing the key. */
 function ownerOf(database: Sqlite, apiKey: string): string {

@@ -53,6 +53,8 @@ export function makeWorkspace(more: Record<string, string> = {}, leniency: Lenie
   if (!hasJq) symlinkSync(oneField, join(bin, 'jq'));
   const database = more.ERRAND_DATABASE_URL ?? takeDatabase();
   const environment = {
+    // A test that is about the pager names one.
+    PAGER: '',
     PATH: `${bin}:${process.env.PATH ?? ''}`,
     HOME: folder,
     XDG_CACHE_HOME: caches,

@@ -36,7 +36,7 @@ test('a row that was ordered says no more, and the command that does is named an
   expect(text).toMatch(/^ +2 +○ ordered /m);
   expect(text).toMatch(/^ +3 +✖ failed /m);
   expect(text).not.toMatch(/placed|delivered/);
-  const command = /what became of its orders: (errand order list --created-after \S+)/.exec(text)?.[1] ?? '';
+  const command = /what became of its orders: (errand order list --since \S+)/.exec(text)?.[1] ?? '';
   const orders = await shell.run(command);
   expect(orders).toMatchObject({ code: 0, text: expect.stringContaining('✖ undeliverable') });
   expect(orders.text).toContain('✖ failed: out of stock');

@@ -41,6 +41,8 @@ describe('in a real terminal', () => {
     await terminal.shows('dollars or cents? Type $5,000.00 or $50.00');
     // The rejected input has been cleared, so new input starts on an empty line.
     terminal.type(`$50${enter}`);
+    await terminal.shows('Place this order?');
+    terminal.type(`y${enter}`);
     expect(await terminal.ended()).toBe(0);
     expect(terminal.text).toContain('● waiting');
     expect(terminal.text).toMatch(/ceiling +\$50\.00/);

@@ -80,6 +80,7 @@ test('order create asks for the rest of an address that is given in part', async
     ['Postal code', '1'],
     ['Phone number', '030123456'],
     ['Save this address as (a name; Enter: not saved)', 'berlin'],
+    ['Place this order?', 'y'],
   );
   expect(await terminal.ended()).toBe(0);
   expect(terminal.text).toContain('Ada Byron, 1 Main St, Berlin 1 DE');
@@ -94,7 +95,7 @@ const nearlyWhole = [
 test('of an address that is given but for its phone number, that alone is asked for', async () => {
   const args = ['order', 'create', '--product', 'https://shop.example/p', '--max-price', '$50'];
   terminal = new Terminal(workspace, 'errand', [...args, ...nearlyWhole]);
-  await answer(['Phone number', '5125550100'], ['Save this address as', '']);
+  await answer(['Phone number', '5125550100'], ['Save this address as', ''], ['Place this order?', 'y']);
   expect(await terminal.ended()).toBe(0);
   expect(terminal.text).not.toMatch(/Flat, floor|State or province|saved as/);
 });
@@ -104,7 +105,7 @@ test('yes to saving an address is not its name, and no saves nothing', async () 
   const named = async (): Promise<string> =>
     (await errand(workspace, ['address', 'list', '-o', 'id'])).stdout;
   terminal = new Terminal(workspace, 'errand', [...args, ...nearlyWhole]);
-  await answer(['Phone number', '5125550100'], ['Save this address as', 'n']);
+  await answer(['Phone number', '5125550100'], ['Save this address as', 'n'], ['Place this order?', 'y']);
   expect(await terminal.ended()).toBe(0);
   expect(await named()).toBe('home\n');
   await errand(workspace, ['address', 'remove', 'home']);
@@ -113,11 +114,16 @@ test('yes to saving an address is not its name, and no saves nothing', async () 
     ['Phone number', '5125550100'],
     ['Save this address as', 'Yes'],
     ['type a name for it, such as home', 'first'],
+    ['Place this order?', 'y'],
   );
   expect(await terminal.ended()).toBe(0);
   expect(terminal.text).toContain('saved as first, the default: orders without --ship-to go there');
   terminal = new Terminal(workspace, 'errand', [...args, ...nearlyWhole, '--new']);
-  await answer(['Phone number', '5125550100'], ['Save this address as', 'second']);
+  await answer(
+    ['Phone number', '5125550100'],
+    ['Save this address as', 'second'],
+    ['Place this order?', 'y'],
+  );
   expect(await terminal.ended()).toBe(0);
   expect(terminal.text).toContain('saved as second: --ship-to second uses it');
   expect(await named()).toMatch(/^first\nsecond$/m);

@@ -32,6 +32,8 @@ test('the number of a row answers what to order, and one that names nothing is a
   terminal.type(`@9${enter}`);
   await terminal.shows('@9: the last list has 3 rows');
   terminal.type(`${clear}@2,quantity=2${enter}`);
+  await terminal.shows('Place this order?');
+  terminal.type(`y${enter}`);
   expect(await terminal.ended()).toBe(0);
   expect(terminal.text.replaceAll(/\s+/g, ' ')).toContain(`@2,quantity=2 is product ${second.url}`);
   expect(await json('order', 'list')).toMatchObject([{ items: [{ url: second.url, quantity: 2 }] }]);

@@ -53,6 +53,8 @@ describe('from words to an order', () => {
     const shown = terminal.text.replaceAll('\n', '');
     for (const one of [second?.title, dollars(second?.price ?? 0), second?.url]) expect(shown).toContain(one);
     terminal.type(`$90${enter}`);
+    await terminal.shows('Place this order?');
+    terminal.type(`y${enter}`);
     expect(await terminal.ended()).toBe(0);
     expect(await placed()).toMatchObject([{ items: [{ url: second?.url }], max_price: 9000 }]);
   });
@@ -65,6 +67,8 @@ describe('from words to an order', () => {
     await terminal.shows('ships to home: Ada Example, 100 Congress Avenue');
     await terminal.shows('Price ceiling');
     terminal.type(`$90${enter}`);
+    await terminal.shows('Place this order?');
+    terminal.type(`y${enter}`);
     expect(await terminal.ended()).toBe(0);
     expect(await placed()).toMatchObject([{ items: [{ url: first?.url }], max_price: 9000 }]);
   });
@@ -108,6 +112,8 @@ describe('from words to an order', () => {
     terminal.type(`${clear}90${enter}`);
     await terminal.shows('is 90 dollars or cents? Type $90.00');
     terminal.type(`$90.00${enter}`);
+    await terminal.shows('Place this order?');
+    terminal.type(`y${enter}`);
     expect(await terminal.ended()).toBe(0);
     expect(await placed()).toMatchObject([{ max_price: 9000 }]);
   });
@@ -138,6 +144,8 @@ describe('from words to an order', () => {
       terminal.type(enter);
       await terminal.shows('Price ceiling');
       terminal.type(`$90${enter}`);
+      await terminal.shows('Place this order?');
+      terminal.type(`y${enter}`);
       if (answer !== '') await terminal.shows('Order another one?');
       terminal.type(answer);
       expect(await terminal.ended()).toBe(code);
@@ -174,8 +182,10 @@ describe('from words to an order', () => {
       terminal.type(enter);
       await terminal.shows('Price ceiling');
       terminal.type(`$90${enter}`);
-      await terminal.shows('Place this order with real money? (y/N)');
-      expect(terminal.text).toContain('ceiling  $90.00 and a fee of');
+      await terminal.shows('Place this order with real money? (y/N, e to edit)');
+      expect(terminal.text).toMatch(
+        /ceiling +\$90\.00; the item is \$.* before shipping and tax\n +on top +a fee of/,
+      );
       terminal.type(enter);
       expect(await terminal.ended()).toBe(130);
       expect(service.sent.filter(({ method }) => method === 'POST')).toEqual([]);
@@ -255,7 +265,7 @@ describe('the address', () => {
       terminal.type(`y${enter}`);
       await terminal.shows('type a name for it, such as home');
       terminal.type(`${clear}cabin${enter}`);
-      await terminal.shows('(y/N)');
+      await terminal.shows('(y/N, e to edit)');
       terminal.type(enter);
       expect(await terminal.ended()).toBe(130);
       const { stdout } = await errand(workspace, ['address', 'show', 'cabin', '-o', 'json']);
@@ -284,6 +294,8 @@ describe('the address', () => {
     const terminal = open(order, { columns: 60 });
     await terminal.shows(/❯ cabin +Ada-cabin Byron +1 Main St/);
     terminal.type(down + enter);
+    await terminal.shows('Place this order?');
+    terminal.type(`y${enter}`);
     expect(await terminal.ended()).toBe(0);
     expect(await placed()).toMatchObject([{ shipping_address: { first_name: 'Ada-work' } }]);
   });

@@ -64,7 +64,14 @@ export const Profile = own({
 
 const preference = z.union([text, z.number(), flag]).nullable();
 
-export const Preference = own({ name: text, value: preference, description: text });
+export const Preference = own({
+  name: text,
+  value: preference.describe('as it is stored; null where it is not'),
+  in_use: text.describe('what holds, in words'),
+  default: text,
+  from: text.describe('a variable, config, or default'),
+  description: text,
+});
 export const PreferenceValue = own({ name: text, value: preference });
 export const Folders = own({
   config: text,

@@ -83,7 +83,8 @@ async function values(
   const comma = hint.commas ? partial.lastIndexOf(',') + 1 : 0;
   const [leading, sought] = [partial.slice(0, comma), partial.slice(comma)];
   const taken = new Set([...given, ...leading.split(',')]);
-  const known = [...(hint.values ?? []), ...(hint.from ? await lookup(hint, cursor) : [])];
+  const byBefore = hint.byBefore?.[given.at(-1) ?? ''] ?? [];
+  const known = [...(hint.values ?? []), ...byBefore, ...(hint.from ? await lookup(hint, cursor) : [])];
   const candidates = known
     .filter(({ value }) => value.startsWith(sought) && !taken.has(value))
     .map((candidate) => ({ ...candidate, value: before + leading + candidate.value }));

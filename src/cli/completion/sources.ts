@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { orderState } from '../../api/order-state.ts';
 import { type Environment, foldersOf, isRelative } from '../../config/paths.ts';
 import { peekSettings, type SettingsPeek } from '../../config/peek.ts';
 import type { Settings } from '../../config/resolve.ts';
@@ -7,7 +8,7 @@ import { type JournalPlace, journalFolder } from '../../journal/journal-tables.t
 import { peekApprovals, peekEvents, peekInDoubt, peekMade, peekUploads } from '../../journal/peek.ts';
 import { openReader } from '../../platform/sqlite/load.ts';
 import type { RecordSource, SourceName } from '../../run/option.ts';
-import { type Kind, peekRetailers, peekSandbox } from '../../sandbox/peek.ts';
+import { type Kind, type OrderChoice, peekRetailers, peekSandbox } from '../../sandbox/peek.ts';
 import type { CandidateLookup, Cursor } from './complete.ts';
 import type { Candidate } from './tree.ts';
 
@@ -38,7 +39,7 @@ const makers: Readonly<Partial<Record<Kind, readonly string[]>>> = {
 
 /** The embedded sandbox lists all its records; for any other service, only records made on this machine are known. */
 const records =
-  (kind: Kind): Source =>
+  (kind: Kind, status?: OrderChoice): Source =>
   async (known, sought) => {
     const { service } = known.settings;
     if (service?.baseUrl !== embeddedUrl) {
@@ -50,9 +51,38 @@ const records =
     }
     if (service.apiKey === undefined) return [];
     const { apiKey } = service;
-    const found = peekSandbox(openReader, known.stateDir, apiKey, kind, sought.limit, sought.prefix);
-    return found.map(({ id, text }) => ({ value: id, text }));
+    const found = peekSandbox(openReader, known.stateDir, apiKey, kind, { ...sought, status });
+    const titleOf = found.some(({ order }) => order && order.title === undefined)
+      ? await savedTitles(known, service)
+      : () => undefined;
+    return found.map(({ id, text, order }) => ({
+      value: id,
+      text: order ? `${stateText(order)}  ${order.title ?? titleOf(order.url) ?? order.url}` : text,
+    }));
   };
+
+/** State of an order as lists show it. */
+const stateText = ({
+  status,
+  parcel,
+}: {
+  readonly status: string;
+  readonly parcel: string | undefined;
+}): string =>
+  orderState({ status, items: [], parcels: parcel === undefined ? [] : [{ status: parcel }] }).text;
+
+/** Titles of the products that this machine has shown. */
+async function savedTitles(
+  { stateDir }: Known,
+  { baseUrl, apiKey }: NonNullable<SettingsPeek['service']>,
+): Promise<(url: string) => string | undefined> {
+  if (apiKey === undefined) return () => undefined;
+  const [{ Titles }, { fingerprint }] = await Promise.all([
+    import('../../journal/saved-files.ts'),
+    import('../../config/keys.ts'),
+  ]);
+  return new Titles(stateDir, { service: baseUrl, account: fingerprint(apiKey, baseUrl) }).reader();
+}
 
 const named = (names: ReadonlyMap<string, string>): readonly Candidate[] =>
   [...names].map(([value, text]) => ({ value, text }));
@@ -114,6 +144,8 @@ const sources: Readonly<Record<SourceName, Source<KnownToAll>>> = {
     ...(await ifAny(uploads, known, sought)),
     ...(await recordSources.batches(known, sought)),
   ],
+  cancellable: records('orders', 'pending'),
+  returnable: records('orders', 'order_placed'),
   uploads,
   profiles: async ({ settings }) => named(settings.profiles),
   keys: async ({ settings }) => named(settings.keys),

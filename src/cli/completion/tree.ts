@@ -3,6 +3,8 @@ import type { Completable, Option, SourceName } from '../../run/option.ts';
 /** Possible values at a position; empty if any text is valid. */
 export interface Hint {
   readonly values?: readonly Candidate[];
+  /** Values by the argument before this one. */
+  readonly byBefore?: Readonly<Record<string, readonly Candidate[]>>;
   /** Whether values are joined by commas. */
   readonly commas?: true;
   /** Source of values known on this machine. */
@@ -51,11 +53,16 @@ export interface Tree {
 }
 
 /** Derives a completion hint from an argument or option definition. */
-export function hintOf({ names = [], completes = [], offers }: Completable): Hint {
+export function hintOf({ names = [], completes = [], offers, offersBy }: Completable): Hint {
   const kinds = [completes].flat().filter((kind) => kind !== 'commands');
   const from = kinds.find((kind) => kind !== 'files') ?? [names].flat().find((kind) => kind !== 'products');
   return {
     ...(offers && { values: candidates(offers) }),
+    ...(offersBy && {
+      byBefore: Object.fromEntries(
+        Object.entries(offersBy).map(([before, values]) => [before, candidates(values)]),
+      ),
+    }),
     ...(from && { from }),
     ...(kinds.includes('files') && { files: true }),
   };

@@ -3,7 +3,7 @@ import type { Example } from '../define.ts';
 import { asTyped } from '../output/as-typed.ts';
 import { noPaint, type Paint, paintFor } from '../output/paint.ts';
 import { foldCommand, wrap } from '../output/wrap.ts';
-import type { HelpItem, HelpPage, HelpPart, HelpSection } from './page.ts';
+import { globalOptionsTitle, type HelpItem, type HelpPage, type HelpPart, type HelpSection } from './page.ts';
 
 /** Output properties that help adapts to. */
 export interface HelpStyle {
@@ -67,6 +67,11 @@ const columnOf = (items: readonly HelpItem[]): number =>
   Math.max(0, ...items.map(({ term }) => term.length).filter((length) => length <= maxTermLength)) + 4;
 
 function sectionLines({ title, parts }: HelpSection, style: HelpStyle, column: number): string[] {
+  // Every command has them, so that they stand once.
+  if (title === globalOptionsTitle)
+    return [
+      `${style.paint.strong(`${title}:`)} ${style.paint.command(style.asTyped('errand help options'))}`,
+    ];
   return [style.paint.strong(`${title}:`), ...parts.flatMap((part) => partLines(part, style, column))];
 }
 

@@ -125,7 +125,7 @@ const programHelp: HelpSection = {
     {
       items: [
         { term: 'errand COMMAND --help', text: 'its arguments, options and examples' },
-        { term: 'errand help TOPIC', text: 'exit-codes, environment, output, ids, money, policy' },
+        { term: 'errand help TOPIC', text: 'options, exit-codes, environment, output, ids, money, policy' },
       ],
     },
   ],

@@ -1,4 +1,7 @@
 import { exitCodes } from '../../platform/errors.ts';
+import type { Option } from '../../run/option.ts';
+import { flagOf } from '../../run/parse-option.ts';
+import { globalOptions, requestOptions, writeOptions } from '../global-options.ts';
 import type { HelpItem, HelpSection } from './page.ts';
 
 const meanings: Readonly<Record<keyof typeof exitCodes, string>> = {
@@ -17,6 +20,17 @@ const meanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   interrupted: 'interrupted (Ctrl-C), or a question was answered with no; what is in doubt is in the journal',
   terminated: 'terminated; what is in doubt is in the journal',
 };
+
+/** Options of every command, and those of every command that sends requests, as the help of a command shows them. */
+const options: Readonly<Record<string, string>> = Object.fromEntries([
+  ...Object.entries<Option>({ ...globalOptions, ...requestOptions, ...writeOptions }).map(([key, option]) => [
+    `${option.short ? `-${option.short}, ` : ''}${flagOf(key)}${option.placeholder ? ` <${option.placeholder}>` : ''}`,
+    option.description,
+  ]),
+  ['--no-input', 'never ask'],
+  ['--no-pager', 'print at once what is longer than the terminal'],
+  ['-h, --help', 'show help'],
+]);
 
 const environment: Readonly<Record<string, string>> = {
   ERRAND_API_KEY: 'key for the service',
@@ -37,6 +51,9 @@ const environment: Readonly<Record<string, string>> = {
   ERRAND_NO_INPUT: 'set: never ask',
   CI: 'set: never ask',
   NO_COLOR: 'set: no colour',
+  PAGER: 'shows what is longer than the terminal; empty: nothing does (default less -FRX)',
+  ACCESSIBLE: 'set: numbered questions, nothing redrawn; lines: tables as labelled lines too',
+  VISUAL: 'editor of `errand config edit`; else EDITOR',
   FORCE_COLOR: 'set: colour even when not on a terminal',
   HTTPS_PROXY: 'proxy for the network; NO_PROXY lists what goes without it',
   XDG_CACHE_HOME: 'folder of caches, an absolute path; compiled code in its folder errand',
@@ -67,6 +84,16 @@ export const topics: Readonly<Record<string, HelpTopic>> = {
     parts: [
       { items: exitItems },
       { text: 'With several ids, errand tries each one and exits with the code of the first failure.' },
+    ],
+  },
+  options: {
+    title: 'Global options',
+    summary: 'options of every command',
+    parts: [
+      {
+        text: 'They may stand anywhere on the line. --curl is of commands that call the service, --dry-run of those that write.',
+      },
+      { items: itemsOf(options) },
     ],
   },
   environment: {

@@ -6,7 +6,7 @@ import { journalExists } from '../../journal/journal-tables.ts';
 import type { Completed } from '../../orders/input/complete.ts';
 import type { OrderRecord } from '../../orders/order-record.ts';
 import { orderView } from '../../orders/screen.ts';
-import { confirmSpending, spendingLines } from '../../orders/spending-lines.ts';
+import { confirmSpending, paymentLines, spendingLines } from '../../orders/spending-lines.ts';
 import type { Placed } from '../../orders/submit/intent.ts';
 import { placeOrder } from '../../orders/submit/submit.ts';
 import { unfinishedLine } from '../../orders/unfinished.ts';
@@ -86,18 +86,21 @@ interface Placing extends Following, Consent {
  */
 export async function orderAssembled(
   before: Context,
-  { payload, argv, ofFile }: Completed,
+  completed: Completed,
   placing: Placing,
 ): Promise<ResultOf<typeof createdOutput>> {
+  const { checkOrder, inUsersWords } = await import('../../orders/input/check.ts');
+  // What prompts decided is shown as a whole before it is sent.
+  const isReviewed = completed.facts !== undefined && !before.previewsRequests && placing.yes !== true;
+  const { payload, argv, ofFile } = isReviewed ? await reviewed(before, completed, placing.file) : completed;
   // The command to rerun includes the user's answers.
   const context = { ...before, argv };
-  const { checkOrder, inUsersWords } = await import('../../orders/input/check.ts');
   const body = await checkOrder(payload, placing.file);
   const { referenceFrom } = await import('../../orders/needs/options.ts');
   const { withFileReference } = await import('../../orders/input/file-reference.ts');
   const reference = referenceFrom({ ...placing, ...withFileReference(placing, ofFile) }, body);
   await confirmSpending(context, {
-    yes: placing.yes === true,
+    yes: placing.yes === true || isReviewed,
     question: 'Place this order with real money?',
     lines: () => spendingLines(context, body),
   });
@@ -110,6 +113,23 @@ export async function orderAssembled(
   if (existed) context.note('this order existed already; nothing was ordered twice');
   if (existed && reference) noteAge(context, order, reference);
   return createdResult(context, order, placing);
+}
+
+async function reviewed(
+  context: Context,
+  completed: Completed,
+  file: string | undefined,
+): Promise<Completed> {
+  const { checkOrder } = await import('../../orders/input/check.ts');
+  const { reviewOrder } = await import('../../orders/input/review.ts');
+  const isRehearsal = context.isRehearsal();
+  return reviewOrder(context, completed, {
+    question: isRehearsal ? 'Place this order?' : 'Place this order with real money?',
+    async lines({ payload }) {
+      const body = await checkOrder(payload, file);
+      return isRehearsal ? [] : paymentLines(context, body);
+    },
+  });
 }
 
 /** Says how old the order of a reference is, once it may be taken for a new one by mistake. */

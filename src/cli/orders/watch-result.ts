@@ -7,8 +7,9 @@ import { plainText } from '../../format/path.ts';
 import type { Column, ListResult, RecordResult, Row, StreamResult, TitleOf } from '../../format/result.ts';
 import { eventRecords } from '../../format/result.ts';
 import { deliveryOf } from '../../orders/columns.ts';
-import type { Order, OrderRecord } from '../../orders/order-record.ts';
+import { type Order, type OrderRecord, stateOfOrder } from '../../orders/order-record.ts';
 import { orderList, orderView } from '../../orders/screen.ts';
+import { tryAgainLine } from '../../orders/try-again.ts';
 import { Following, type WatchEvent, type WatchOptions, watchOrders } from '../../orders/watch.ts';
 import { paceFor, type Until } from '../../orders/watch-policy.ts';
 import { stopwatch } from '../../platform/clock.ts';
@@ -16,6 +17,7 @@ import { exitCodeOf, interruptionText } from '../../platform/poll.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import type { WatchLabels } from '../../platform/watch-progress.ts';
 import type { Context } from '../../run/context.ts';
+import { isOnScreen } from '../../run/on-screen.ts';
 import { spinnerEveryMs, spinnerFrame } from '../output/paint.ts';
 
 /** Output of commands that follow orders. */
@@ -116,7 +118,13 @@ async function finalState(
   // Keep the sequence of the input, as the live table does.
   const rows = [...new Set(ids)].flatMap((id) => orders.get(id) ?? []);
   const [only] = rows;
-  if (ids.length === 1 && only !== undefined) return { kind: 'record', record: only, ...orderView, exitCode };
+  if (ids.length === 1 && only !== undefined) {
+    const again = isOnScreen(context) ? tryAgainLine(context, only) : undefined;
+    return {
+      ...{ kind: 'record', record: only, ...orderView, exitCode },
+      hints: again === undefined ? [] : [again],
+    };
+  }
   return {
     kind: 'list',
     rows,
@@ -142,7 +150,7 @@ async function watchView(
   following: Following<WatchEvent>,
 ): Promise<WatchView> {
   const { canDrawLive, createLive } = await import('../output/live.ts');
-  if (context.output.format !== 'table' || !canDrawLive(context.io)) return lineView(context);
+  if (context.output.format !== 'table' || !canDrawLive(context.io)) return lineView(context, following);
   const live = await createLive(context.io);
   const { knownTitles } = await import('../../orders/products/pick.ts');
   const table = await LiveTable.open(context, ids, await knownTitles(context));
@@ -187,10 +195,12 @@ async function watchView(
   };
 }
 
-function lineView(context: Context): WatchView {
+function lineView(context: Context, following: Following<WatchEvent>): WatchView {
+  const isSpoken = context.io.stderr.isAccessible === true;
   return {
     async show(event) {
-      if (event.type === 'change') context.note(changeLine(event, context.clock.now()));
+      if (event.type === 'change')
+        context.note(isSpoken ? spokenLine(event, following) : changeLine(event, context.clock.now()));
       if (event.type === 'gap') context.note(interruptionText(event));
     },
     async done() {},
@@ -208,6 +218,16 @@ function changeLine(event: Extract<WatchEvent, { type: 'change' }>, now: number)
   ];
   const reason = failureOf(order);
   return safeText([...parts, ...(reason ? [reason] : [])].join('  '));
+}
+
+/** Formats a change for a screen reader: `order 2da1c85e: placed, 2 of 3`. */
+function spokenLine(
+  { order }: Extract<WatchEvent, { type: 'change' }>,
+  following: Following<WatchEvent>,
+): string {
+  const { text } = stateOfOrder(order);
+  const count = following.countText();
+  return safeText(`order ${plainText(order.id).slice(0, 8)}: ${text}${count === '' ? '' : `, ${count}`}`);
 }
 
 /** Initial column widths that fit common values, so that the columns do not move. */

@@ -38,7 +38,7 @@ async function* checkedRows(
 }
 
 async function checkFields(
-  { columns }: RecordResult | ListResult,
+  { columns, screen = [] }: RecordResult | ListResult,
   record: Row | undefined,
   fields: readonly string[],
   { inContract, refuses }: KnownFields,
@@ -51,7 +51,8 @@ async function checkFields(
     if (!(await inContract?.(path))) unknown.push(path);
   }
   if (unknown.length === 0) return;
-  const known = [...new Set([...Object.keys(record ?? {}), ...paths])];
+  const headings = [...columns, ...screen].map(({ name }) => name.replaceAll(' ', '-'));
+  const known = [...new Set([...headings, ...Object.keys(record ?? {}), ...paths])];
   const more = known.length > maxNamed ? ', …' : '';
   const message = `--fields: there is no field ${unknown.join(', ')}; there are ${known.slice(0, maxNamed).join(', ')}${more}`;
   if (refuses) throw new UsageError(message);

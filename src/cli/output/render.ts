@@ -15,13 +15,15 @@ import { asTyped } from './as-typed.ts';
 import { printRows } from './format.ts';
 import { reportToUser } from './notice.ts';
 import { paintFor } from './paint.ts';
-import { inferColumns, projection, selectColumns, withStates } from './select.ts';
+import { inferColumns, projection, selectColumns, withHeadings, withStates } from './select.ts';
 import { type Writer, writerOf } from './writer.ts';
 
 interface Printing {
   readonly io: Io;
   readonly options: OutputOptions;
   readonly out: Writer;
+  /** Resolves once the user has everything that was written, so that hints come below it. */
+  settle(): Promise<void>;
 }
 
 /**
@@ -32,7 +34,30 @@ interface Printing {
  * records received before it are written.
  */
 export async function printResult(result: Result, io: Io, options: OutputOptions): Promise<number> {
-  const printing = { io, options, out: writerOf(io.stdout.stream) };
+  const paged = await pagedFor(result, io, options);
+  try {
+    const out = writerOf(paged ?? io.stdout.stream);
+    const settle = async (): Promise<void> => {
+      await out.flush();
+      await paged?.finish();
+    };
+    return await printTo(result, { io, options, out, settle });
+  } finally {
+    await paged?.finish();
+  }
+}
+
+/** A stream to the pager, for a result that a person reads. */
+async function pagedFor(result: Result, io: Io, options: OutputOptions) {
+  const { pager, format } = options;
+  const isRead = result.kind === 'record' || (result.kind === 'list' && result.columns.length > 0);
+  if (pager === undefined || !isRead || !io.stdout.isTerminal || format !== 'table') return undefined;
+  const { PagedStream } = await import('./pager.ts');
+  return new PagedStream(io, pager);
+}
+
+async function printTo(result: Result, printing: Printing): Promise<number> {
+  const { io, options } = printing;
   if (options.excel && !io.stdout.isTerminal && isTable(result, options))
     printing.out.beginWith(byteOrderMark);
   switch (result.kind) {
@@ -76,12 +101,13 @@ export async function checkQuery(expression: string): Promise<void> {
 }
 
 async function printData(given: RecordResult | ListResult, printing: Printing): Promise<void> {
-  const { io, options, out } = printing;
-  const result = options.fields ? await checkedFields(withStates(given), options, io) : given;
+  const { io, options, settle } = printing;
+  const { fields } = options;
+  const result = fields ? await checkedFields(withHeadings(withStates(given), fields), options, io) : given;
   if (options.query !== undefined) await printQueried(result, options.query, printing);
   else if (result.kind === 'list') await printList(result, printing);
   else await printRecord(result, printing);
-  await out.flush();
+  await settle();
 }
 
 async function checkedFields<R extends RecordResult | ListResult>(
@@ -93,13 +119,14 @@ async function checkedFields<R extends RecordResult | ListResult>(
   return withKnownFields(result, options, io);
 }
 
-async function printList(result: ListResult, { io, options, out }: Printing): Promise<void> {
+async function printList(result: ListResult, printing: Printing): Promise<void> {
+  const { io, options, out } = printing;
   const isTable = options.format === 'table';
   const usesTitles = isTable && columnsFor(result, io, options).some((column) => column.usesTitles);
   const titleOf = usesTitles ? await options.titles?.() : undefined;
   const { rows, numbers, tell } = await numbered(result, io, options, titleOf);
   try {
-    if (isTable) await printListTable(result, rows, numbers, { io, options, out }, titleOf);
+    if (isTable) await printListTable(result, rows, numbers, printing, titleOf);
     else await printRows(rows, await openFormat(options.format, result, io, options), out);
   } finally {
     await tell();
@@ -135,12 +162,19 @@ async function printListTable(
   result: ListResult,
   rows: ListResult['rows'],
   numbers: readonly Column[],
-  { io, options, out }: Printing,
+  { io, options, out, settle }: Printing,
   titleOf: TitleOf | undefined,
 ): Promise<void> {
   const { printTable } = await import('./table.ts');
   const columns = [...numbers, ...columnsFor(result, io, options)];
+  if (options.asLines && io.stdout.isTerminal) {
+    const count = await printLabelled(rows, columns, { ...(await tableOptions(io, options)), titleOf }, out);
+    await settle();
+    if (count === 0) reportToUser([result.empty ?? 'Nothing found.'], io, 'table');
+    return;
+  }
   const table = await printTable(rows, columns, { ...(await tableOptions(io, options)), titleOf }, out);
+  await settle();
   if (out.isClosed) return;
   if (table.count === 0) reportToUser([result.empty ?? 'Nothing found.'], io, 'table');
   const shown = table.shown.map(({ index }) => columns[index]);
@@ -157,7 +191,25 @@ async function printListTable(
   );
 }
 
-async function printRecord(result: RecordResult, { io, options, out }: Printing): Promise<void> {
+/** Writes each row of a list as labelled lines, with an empty line between rows. */
+async function printLabelled(
+  rows: ListResult['rows'],
+  columns: readonly Column[],
+  options: Awaited<ReturnType<typeof tableOptions>> & { readonly titleOf: TitleOf | undefined },
+  out: Writer,
+): Promise<number> {
+  const { recordLines } = await import('./record-view.ts');
+  let count = 0;
+  for await (const row of rows) {
+    const lines = await recordLines(row, columns, options, new Set(), false);
+    await out.write(`${count === 0 ? '' : '\n'}${asText(lines)}`);
+    count += 1;
+    if (out.isClosed) break;
+  }
+  return count;
+}
+
+async function printRecord(result: RecordResult, { io, options, out, settle }: Printing): Promise<void> {
   if (options.format !== 'table') {
     const format = await openFormat(options.format, result, io, options);
     out.write(format.whole(result.record), format.scrub);
@@ -176,7 +228,7 @@ async function printRecord(result: RecordResult, { io, options, out }: Printing)
   );
   out.write(asText(lines));
   if (hidden.size === 0) return;
-  await out.flush();
+  await settle();
   const { leftOut } = await import('./left-out.ts');
   reportToUser(leftOut({ hidden: [...hidden], narrowed: [] }, undefined, io.stderr.columns()), io, 'table');
 }

@@ -1,3 +1,4 @@
+import { columnValue } from '../../format/cell.ts';
 import { accessor, isRecord } from '../../format/path.ts';
 import type { Column, ListResult, RecordResult, Row } from '../../format/result.ts';
 
@@ -28,6 +29,27 @@ export function withStates<R extends RecordResult | ListResult>(result: R): R {
     )
     .map((column): Column => ({ ...column, path: column.name }));
   return states.length === 0 ? result : { ...result, columns: [...columns, ...states] };
+}
+
+/** Names that differ only in case, and in what stands between their words, are the same. */
+const folded = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]+/g, ' ');
+
+/** Adds a column for each of the `--fields` that is the heading of a column, as tables show it. */
+export function withHeadings<R extends RecordResult | ListResult>(result: R, fields: readonly string[]): R {
+  const { columns, screen = [] } = result;
+  const headings = fields.flatMap((field): Column[] => {
+    if (columns.some(({ path }) => path === field)) return [];
+    const column = [...columns, ...screen].find(
+      ({ name, absoluteName = name }) => folded(name) === folded(field) || absoluteName === folded(field),
+    );
+    if (!column) return [];
+    const read = accessor(field);
+    // A field of that name takes precedence.
+    return [
+      { ...column, path: field, value: (row, titleOf) => read(row) ?? columnValue(column, row, titleOf) },
+    ];
+  });
+  return headings.length === 0 ? result : { ...result, columns: [...columns, ...headings] };
 }
 
 /**

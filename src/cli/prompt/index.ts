@@ -85,7 +85,7 @@ const shownAtOnce = 12;
 /** Columns taken by the choice list's markers. */
 const marks = 4;
 
-async function rowLines(
+export async function rowLines(
   { io, output }: Context,
   rows: readonly Row[],
   columns: readonly Column[],
@@ -107,6 +107,23 @@ async function rowLines(
 export function confirm(context: Context, message: string): Promise<boolean> {
   return answeredAfresh(context, (on) => confirmPrompt({ message: safeText(message), default: false }, on));
 }
+
+/** Yes/no/edit prompt, defaulting to no. */
+export async function askReview(context: Context, message: string): Promise<'yes' | 'no' | 'edit'> {
+  const question = {
+    message: `${safeText(message)} (y/N, e to edit)`,
+    validate: (text: string) => reviewAnswer(text) !== undefined || 'type y, n or e',
+    theme: { validationFailureMode: 'clear' } as const,
+  };
+  const text = await answeredAfresh(context, (on) => input(question, on));
+  return reviewAnswer(text) ?? 'no';
+}
+
+const reviewAnswers = { yes: /^y(?:es)?$/i, edit: /^e(?:dit)?$/i, no: /^(?:n|no|)$/i } as const;
+
+/** What an answer to `askReview` means; undefined for anything else. */
+export const reviewAnswer = (text: string): keyof typeof reviewAnswers | undefined =>
+  (['yes', 'edit', 'no'] as const).find((answer) => reviewAnswers[answer].test(text.trim()));
 
 /**
  * Prompts for a secret, without echo, until the user enters an acceptable one. A stray Enter does not end the prompt,
@@ -158,7 +175,7 @@ async function answered<T>(context: Context, ask: (on: On) => Promise<T>): Promi
   }
 }
 
-const interrupted = (cause?: unknown): ErrandError =>
+export const interrupted = (cause?: unknown): ErrandError =>
   new ErrandError('interrupted', 'interrupted; nothing was sent', { outcome: 'not_sent', cause });
 
 /** Quiet time after which a terminal has delivered all pending input, ms. */
@@ -169,7 +186,7 @@ const controlC = '\u0003';
  * Discards pending input before a prompt appears, so that this input cannot answer the prompt.
  * @returns whether the input contained Ctrl-C, which raw mode delivers as a character.
  */
-async function discardTyped(stdin: Readable, signal: AbortSignal): Promise<boolean> {
+export async function discardTyped(stdin: Readable, signal: AbortSignal): Promise<boolean> {
   if (!(stdin instanceof ReadStream) || signal.aborted) return false;
   let interrupted = false;
   const wasRaw = stdin.isRaw;
@@ -190,6 +207,8 @@ async function discardTyped(stdin: Readable, signal: AbortSignal): Promise<boole
     };
     const timer = setTimeout(end, quietMs);
     stdin.on('data', discard);
+    // The prompt before may have paused it.
+    stdin.resume();
     stdin.once('end', end);
     signal.addEventListener('abort', end, { once: true });
   });

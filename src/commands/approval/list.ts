@@ -1,5 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
+import { isWithin, spanOptions } from '../../run/span.ts';
 import { policyToShow, type ShownState, shownApproval } from '../../spending/approval/shown.ts';
 import { approvalColumns } from './columns.ts';
 
@@ -11,6 +12,7 @@ export const list = defineCommand({
   aliases: ['ls'],
   summary: 'List open requests and unused approvals',
   options: {
+    ...spanOptions,
     all: { kind: 'flag', description: 'include used, denied and expired ones; kept for 400 days' },
   },
   examples: [
@@ -20,11 +22,14 @@ export const list = defineCommand({
   output: { list: 'Approval' },
   readsOnly: true,
   related: ['approval show', 'approval approve', 'help policy'],
-  async run(context, { all = false }) {
+  async run(context, { all = false, since, until }) {
     const rows = await shownHere();
     return {
       kind: 'list',
-      rows: rows.filter(({ state }) => all || activeStates.includes(state)),
+      rows: rows.filter(
+        ({ state, asked_at }) =>
+          (all || activeStates.includes(state)) && isWithin(asked_at, { since, until }),
+      ),
       columns: approvalColumns,
       empty: 'nothing waits for an approval',
     };

@@ -4,6 +4,7 @@ import { defineCommand } from '../../cli/define.ts';
 import type { Column } from '../../format/result.ts';
 import { auditKinds } from '../../journal/audit-entry.ts';
 import { recordOfRow } from '../../journal/audit-record.ts';
+import { spanOptions } from '../../run/span.ts';
 
 export const log = defineCommand({
   name: 'log',
@@ -19,8 +20,7 @@ export const log = defineCommand({
       names: ['orders', 'batches', 'returns'],
       description: 'only this order, batch or return',
     },
-    since: { kind: 'date', description: 'only from this time on' },
-    until: { kind: 'date', description: 'only before this time' },
+    ...spanOptions,
     last: { kind: 'integer', min: 1, max: 100_000, description: 'only the newest of them' },
   },
   examples: [

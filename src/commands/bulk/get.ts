@@ -103,7 +103,7 @@ function orderHints(context: Context, batch: Batch): string[] {
   const rows = rowsOf(batch);
   if (!rows.some((row) => stateOf(row, batch) === 'placed')) return [];
   const made = textIn(batch, 'created_at') ?? '';
-  const since = Number.isNaN(Date.parse(made)) ? '' : ` --created-after ${shellWord(made)}`;
+  const since = Number.isNaN(Date.parse(made)) ? '' : ` --since ${shellWord(made)}`;
   const all = rows.length > limits.orderListLimit.default ? ' --all' : '';
   return [`what became of its orders: errand order list${since}${all}${whereFlags(context)}`];
 }

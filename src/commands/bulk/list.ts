@@ -4,6 +4,7 @@ import { listCommand } from '../../cli/list-command.ts';
 export const list = listCommand('bulk.list', {
   summary: 'List batches, newest first',
   ...batchList,
+  spanBy: 'created_at',
   what: 'batches',
   empty: 'no batch was uploaded',
   examples: [

@@ -9,6 +9,7 @@ import {
 } from '../../bulk/upload/named.ts';
 import { defineCommand } from '../../cli/define.ts';
 import type { Column } from '../../format/result.ts';
+import { isWithin, spanOptions } from '../../run/span.ts';
 
 type ListedUpload = Omit<Output<'BulkUpload'>, 'next'>;
 
@@ -35,6 +36,7 @@ export const uploads = defineCommand({
   summary: 'List the uploads of this machine by name, newest first',
   description:
     'An upload is all rows of a file, in as many batches as it takes; a retry joins the upload that it is of. Names are kept for 100 days after the last batch. `bulk list` lists the batches of the service, whoever made them.',
+  options: spanOptions,
   examples: [
     { command: 'errand bulk uploads', note: 'what was uploaded, and what was cut short' },
     { command: "errand bulk uploads -o json --query '[].batches[]'", note: 'the ids of their batches' },
@@ -42,8 +44,10 @@ export const uploads = defineCommand({
   output: { list: 'BulkUpload' },
   readsOnly: true,
   related: ['bulk upload', 'bulk resume', 'bulk watch', 'bulk list'],
-  async run(context) {
-    const known = await knownUploads(context);
+  async run(context, { since, until }) {
+    const known = (await knownUploads(context)).filter(({ createdAt }) =>
+      isWithin(createdAt, { since, until }),
+    );
     return {
       kind: 'list',
       rows: known.map((upload) => ({ ...listedUpload(upload), next: completingSteps(context, [upload]) })),

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/define.ts';
-import { parsePreference, preferences, specOf } from '../../config/preferences.ts';
+import { parsePreference, preferenceInUse, preferences, specOf } from '../../config/preferences.ts';
 import { currentName } from '../../config/stored.ts';
 
 export const set = defineCommand({
@@ -12,7 +12,13 @@ export const set = defineCommand({
       description: `one of ${Object.keys(preferences).join(', ')}`,
       required: true,
     },
-    { name: 'value', description: 'its value; left out, the preference is unset' },
+    {
+      name: 'value',
+      offersBy: Object.fromEntries(
+        Object.entries(preferences).flatMap(([name, { values }]) => (values ? [[name, values]] : [])),
+      ),
+      description: 'its value; left out, the preference is unset',
+    },
   ],
   examples: [
     { command: 'errand config set output ndjson', note: 'for every command, where no flag says otherwise' },
@@ -29,7 +35,11 @@ export const set = defineCommand({
     await (await context.store()).setPreference(current, parsed);
     return {
       kind: 'none',
-      hints: [parsed === undefined ? `${current} is not set` : `${current} = ${parsed}`],
+      hints: [
+        parsed === undefined
+          ? `${current} is not set`
+          : `${current} = ${preferenceInUse(current, parsed, {}).value}`,
+      ],
     };
   },
 });

@@ -9,6 +9,7 @@ export const cancel = defineCommand({
     {
       name: 'ids',
       names: 'orders',
+      completes: 'cancellable',
       description: 'ids of orders; - reads them from stdin',
       required: true,
       variadic: true,

@@ -38,6 +38,7 @@ export const create = defineCommand({
       description: 'order another, even if one like it was just placed or is in doubt',
     },
   },
+  positional: 'product',
   examples: [
     {
       command: "errand order create --product $URL --max-price '$50.00' --ship-to home --watch",

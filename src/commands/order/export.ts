@@ -13,7 +13,7 @@ export const exportOrders = defineCommand({
   summary: 'Export the whole filtered set as CSV',
   options: { ...referenceFilterOptions, ...filters.options },
   examples: [
-    { command: 'errand order export --created-after 2026-01-01 > orders.csv', note: "the year's orders" },
+    { command: 'errand order export --since 2026-01-01 > orders.csv', note: "the year's orders" },
     { command: 'errand order export --status order_failed', note: 'what failed' },
   ],
   output: { text: 'a CSV' },

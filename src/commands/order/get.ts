@@ -1,7 +1,9 @@
 import { defineCommand } from '../../cli/define.ts';
 import { observeOrder } from '../../orders/observed.ts';
 import { orderList, orderView } from '../../orders/screen.ts';
+import { tryAgainLine } from '../../orders/try-again.ts';
 import { eachId, readIds } from '../../run/ids.ts';
+import { isOnScreen } from '../../run/on-screen.ts';
 
 export const get = defineCommand({
   name: 'get',
@@ -39,7 +41,9 @@ export const get = defineCommand({
     };
     const [only] = requested;
     if (only !== undefined && requested.length === 1) {
-      return { kind: 'record', record: await read(only), ...orderView };
+      const record = await read(only);
+      const again = isOnScreen(context) ? tryAgainLine(context, record) : undefined;
+      return { kind: 'record', record, ...orderView, hints: again === undefined ? [] : [again] };
     }
     return { kind: 'list', ...orderList, empty: 'no ids given', ...eachId(context, requested, read) };
   },

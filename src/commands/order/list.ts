@@ -6,12 +6,20 @@ import {
   referenceQuery,
 } from '../../orders/needs/reference-filter.ts';
 import { orderList } from '../../orders/screen.ts';
+import { stateWords } from '../../orders/state-words.ts';
 
 /** How `list` and `export` present the order filters. */
 export const orderFilters = {
   group: 'Filters',
-  rename: { status_filter: 'status' },
+  rename: { status_filter: 'status', created_after: 'since', created_before: 'until' },
+  edges: { created_after: 'since', created_before: 'until' },
+  hiddenFlags: {
+    status_filter: ['--state'],
+    created_after: ['--created-after'],
+    created_before: ['--created-before'],
+  },
   completes: { order_id: 'orders' },
+  words: { status_filter: stateWords },
 } as const;
 
 export const list = listCommand('order.list', {

@@ -40,6 +40,7 @@ export const check = defineCommand({
   description:
     'Takes an order as `order create` does. With --file and a name that ends in .csv, the rows of an upload, as `bulk upload` reads them. On a new machine it first mints the sandbox key and saves the example address, as every embedded sandbox command does.',
   options: { ...orderInputOptions, ...tableOptions },
+  positional: 'product',
   examples: [
     {
       command: "errand policy check --product $URL --max-price '$50.00' --ship-to home",

@@ -1,11 +1,15 @@
-import { textIn } from '../../api/json.ts';
+import { type JsonObject, textIn } from '../../api/json.ts';
 import { defineCommand } from '../../cli/define.ts';
-import { detailColumns } from '../../orders/products/columns.ts';
+import { lineWords } from '../../orders/input/prompts.ts';
+import { detailColumns, detailScreen } from '../../orders/products/columns.ts';
 import { productArgument } from '../../orders/products/named.ts';
 import { saveTitles } from '../../orders/products/pick.ts';
+import { factsOf } from '../../orders/products/product-facts.ts';
 import { freshnessOptions, noResponse, noSuchProduct } from '../../orders/products/search.ts';
 import { isUrl } from '../../platform/net/urls.ts';
+import { shellWord } from '../../platform/shell.ts';
 import { eachId } from '../../run/ids.ts';
+import { isOnScreen } from '../../run/on-screen.ts';
 import { readProduct, waitOption } from './read.ts';
 
 export const get = defineCommand({
@@ -39,8 +43,27 @@ export const get = defineCommand({
       ]);
       return product;
     };
-    if (only !== undefined && ids.length === 1)
-      return { kind: 'record', record: await read(only), columns: detailColumns, id: 'product_id' };
+    if (only !== undefined && ids.length === 1) {
+      const record = await read(only);
+      const flag = isOnScreen(context) ? variantFlag(record) : undefined;
+      const hints = flag === undefined ? [] : [`order a variant: errand order create --product ${flag}`];
+      return {
+        kind: 'record',
+        record,
+        columns: detailColumns,
+        screen: detailScreen,
+        id: 'product_id',
+        hints,
+      };
+    }
     return { kind: 'list', columns: detailColumns, id: 'product_id', ...eachId(context, ids, read) };
   },
 });
+
+/** How `order create --product` takes the first variant that is in stock; undefined if there is nothing to choose. */
+function variantFlag(product: JsonObject): string | undefined {
+  const url = textIn(product, 'url');
+  const variant = factsOf(product).variants.find(({ isSoldOut }) => !isSoldOut);
+  const [, word] = url === undefined || !variant ? [] : lineWords({ url, variant: [...variant.choices] });
+  return word === undefined ? undefined : shellWord(word);
+}

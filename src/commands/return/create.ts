@@ -9,9 +9,10 @@ import { plainText } from '../../format/path.ts';
 import type { Column } from '../../format/result.ts';
 import { boughtItems } from '../../orders/bought-items.ts';
 import { lineNames } from '../../orders/columns.ts';
-import type { Order } from '../../orders/order-record.ts';
+import type { Order, OrderRecord } from '../../orders/order-record.ts';
 import { requestReturn } from '../../orders/place-return.ts';
 import { knownTitles } from '../../orders/products/pick.ts';
+import { amountOf, amountText } from '../../orders/return-amounts.ts';
 import { productLine } from '../../orders/screen.ts';
 import { ErrandError, refusedBy, UsageError } from '../../platform/errors.ts';
 import { shellLine, typedCommand } from '../../platform/shell.ts';
@@ -34,6 +35,7 @@ export const create = defineCommand({
     order: {
       kind: 'text',
       names: 'orders',
+      completes: 'returnable',
       placeholder: 'id',
       description: 'the order, which must be placed',
     },
@@ -60,6 +62,7 @@ export const create = defineCommand({
       description: 'request another return, even if the same one was just requested or is in doubt',
     },
   },
+  positional: 'order',
   examples: [
     {
       command: "errand return create --order $ORDER --reason damaged --notes 'torn box'",
@@ -91,9 +94,8 @@ export const create = defineCommand({
       record,
       columns: returnDetailColumns,
       hints: [
-        labelUrls(record).length > 0
-          ? `its labels: ${shellLine`errand return labels ${record.id}`}`
-          : `what comes of it: ${shellLine`errand return get ${record.id}`}`,
+        `follow it: ${shellLine`errand return watch ${record.id}`}`,
+        `${labelUrls(record).length > 0 ? 'its labels' : 'its labels, once it is approved'}: ${shellLine`errand return labels ${record.id}`}`,
       ],
     };
   },
@@ -154,7 +156,8 @@ async function completeReturn(context: Context, payload: Fields): Promise<Fields
   const chosen = payload.items === undefined ? await chooseItems(context, String(order_id)) : undefined;
   const reason =
     payload.reason ?? (await (await context.prompt()).askChoice(context, 'Reason', returnReasons));
-  const items = chosen?.map(({ order_item_id, quantity }) => ({ order_item_id, quantity })) ?? payload.items;
+  const items =
+    chosen?.items.map(({ order_item_id, quantity }) => ({ order_item_id, quantity })) ?? payload.items;
   const whole = { ...payload, order_id, items, reason };
   const wasPrompted = context.interactive.yes && (chosen !== undefined || missing.length > 0);
   if (wasPrompted && !context.previewsRequests) await confirmReturn(context, whole, chosen);
@@ -164,13 +167,15 @@ async function completeReturn(context: Context, payload: Fields): Promise<Fields
 async function confirmReturn(
   context: Context,
   { items, ...whole }: Fields,
-  chosen: readonly ChosenItem[] | undefined,
+  chosen: Chosen | undefined,
 ): Promise<void> {
   context.note(`return of order ${plainText(whole.order_id)}, ${plainText(whole.reason)}:`);
   const lines =
-    chosen?.map(({ quantity, bought, name }) => `${quantity} of ${bought} x ${name}`) ??
+    chosen?.items.map(({ quantity, bought, name }) => `${quantity} of ${bought} x ${name}`) ??
     objectsIn({ items }, 'items').map((it) => `${plainText(it.quantity)} x ${plainText(it.order_item_id)}`);
   for (const line of lines) context.note(`  ${line}`);
+  const amount = chosen && amountOf(chosen.order, chosen.items);
+  if (amount) context.note(`  expected back: ${amountText(amount)}; the fee of the order stays paid`);
   if (await context.confirm('Request this return?')) return;
   throw new ErrandError('interrupted', 'no return was requested', { outcome: 'not_sent' });
 }
@@ -209,14 +214,19 @@ const placedColumns: readonly Column<Order>[] = [
 /** A line of an order, with how many of its units to return. */
 type ChosenItem = ReturnItem & { readonly name: string; readonly bought: number };
 
-async function chooseItems(context: Context, orderId: string): Promise<ChosenItem[]> {
-  const all = await readBought(context, orderId);
-  if (!context.interactive.yes) return all;
+interface Chosen {
+  readonly order: OrderRecord;
+  readonly items: readonly ChosenItem[];
+}
+
+async function chooseItems(context: Context, orderId: string): Promise<Chosen> {
+  const { order, items: all } = await readBought(context, orderId);
+  if (!context.interactive.yes) return { order, items: all };
   const prompt = await context.prompt();
   const chosen = all.length > 1 ? await prompt.askRows(context, 'Items', all, itemColumns) : all;
   const items: ChosenItem[] = [];
   for (const item of chosen) items.push({ ...item, quantity: await askQuantity(context, item) });
-  return items;
+  return { order, items };
 }
 
 /** Asks for the quantity. The default is the same as for an --item without a number. */
@@ -236,7 +246,7 @@ const itemColumns: readonly Column[] = [
 ];
 
 /** Reads everything bought with an order, so that the user can choose from it. */
-async function readBought(context: Context, orderId: string): Promise<ChosenItem[]> {
+async function readBought(context: Context, orderId: string): Promise<Chosen> {
   const client = await context.client();
   try {
     const { body: order } = await client.call('order.get', { path: { order_id: orderId } });
@@ -246,7 +256,12 @@ async function readBought(context: Context, orderId: string): Promise<ChosenItem
         outcome: 'not_sent',
       });
     const nameOf = lineNames(order, context.interactive.yes ? await knownTitles(context) : undefined);
-    return bought.map(({ url, ...item }) => ({ ...item, bought: item.quantity, name: nameOf({ url }) }));
+    const items = bought.map(({ url, ...item }) => ({
+      ...item,
+      bought: item.quantity,
+      name: nameOf({ url }),
+    }));
+    return { order, items };
   } catch (error) {
     if (!(error instanceof RequestPreview)) throw error;
     throw new UsageError('--item is missing: with --curl nothing is read, so the items must be named');

@@ -1,5 +1,12 @@
+import { numberIn } from '../../api/json.ts';
+import type { Received } from '../../api/received.ts';
 import { defineCommand } from '../../cli/define.ts';
+import { plainText } from '../../format/path.ts';
+import { creditText } from '../../orders/return-amounts.ts';
+import { ErrandError } from '../../platform/errors.ts';
+import type { Context } from '../../run/context.ts';
 import { eachId, readIds } from '../../run/ids.ts';
+import { isOnScreen } from '../../run/on-screen.ts';
 import { returnColumns, returnDetailColumns } from './columns.ts';
 
 export const get = defineCommand({
@@ -23,7 +30,7 @@ export const get = defineCommand({
     { record: 'return.get', when: 'for one id' },
     { list: 'return.get', when: 'for several' },
   ],
-  operations: ['return.get'],
+  operations: ['return.get', 'order.get'],
   related: ['return list', 'return labels'],
   async run(context, { ids }) {
     const requested = await readIds(context, 'return id', ids);
@@ -31,8 +38,15 @@ export const get = defineCommand({
     const read = async (id: string) =>
       (await client.call('return.get', { path: { return_request_id: id } })).body;
     const [only] = requested;
-    if (only !== undefined && requested.length === 1)
-      return { kind: 'record', record: await read(only), columns: returnDetailColumns };
+    if (only !== undefined && requested.length === 1) {
+      const record = await read(only);
+      return {
+        kind: 'record',
+        record,
+        columns: returnDetailColumns,
+        hints: isOnScreen(context) ? await creditHints(context, record) : [],
+      };
+    }
     return {
       kind: 'list',
       columns: returnColumns,
@@ -41,3 +55,19 @@ export const get = defineCommand({
     };
   },
 });
+
+/** Explains a credit by the prices of the order. An order that cannot be read leaves it unexplained. */
+async function creditHints(context: Context, record: Received<'return.get'>): Promise<string[]> {
+  if (!(numberIn(record, 'credited_amount') ?? 0) || context.previewsReads) return [];
+  const client = await context.client();
+  try {
+    const { body: order } = await client.call('order.get', {
+      path: { order_id: plainText(record.order_id) },
+    });
+    const text = creditText(order, record);
+    return text === undefined ? [] : [text];
+  } catch (error) {
+    if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
+    return [];
+  }
+}

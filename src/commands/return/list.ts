@@ -4,6 +4,7 @@ import { returnColumns } from './columns.ts';
 export const list = listCommand('return.list', {
   summary: 'List returns, newest first',
   columns: returnColumns,
+  spanBy: 'created_at',
   what: 'returns',
   empty: 'no return matches',
   examples: [

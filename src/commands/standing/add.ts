@@ -13,6 +13,7 @@ export const add = defineCommand({
     'From flags, or an order file, as `order create` takes them. All that decides is written to the file: what is bought, the ceiling, the address, the dates. Nothing is ordered until `standing run`. With a live key somebody types yes at a terminal, or a policy holds.',
   arguments: [{ name: 'name', description: 'what you call it', required: true }],
   options: { ...scheduleOptions, ...fileOption, ...entryOrderOptions },
+  positional: 'product',
   examples: [
     {
       command:

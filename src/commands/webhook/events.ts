@@ -1,6 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import { eventNames, olderNames, sameEvents } from '../../integrations/webhooks/listener.ts';
 import { checkUuid, eachId } from '../../run/ids.ts';
+import { isWithin, spanOptions } from '../../run/span.ts';
 import { eventList, eventView, isActedOn, readEventIds, shownEvent } from './columns.ts';
 
 const defaultLimit = 50;
@@ -31,6 +32,7 @@ export const events = defineCommand({
       min: 1,
       description: `how many (default ${defaultLimit}; with --failed all)`,
     },
+    ...spanOptions,
     all: { kind: 'flag', description: 'to the end' },
   },
   examples: [
@@ -44,7 +46,7 @@ export const events = defineCommand({
   output: [{ list: 'StoredEvent' }, { record: 'StoredEvent', when: 'for one id' }],
   readsOnly: true,
   related: ['webhook listen', 'webhook replay'],
-  async run(context, { ids = [], event, order, failed = false, limit, all = false }) {
+  async run(context, { ids = [], event, order, failed = false, limit, all = false, since, until }) {
     const requested = await readEventIds(context, ids);
     const { events: log } = await context.webhooks();
     const [only] = requested;
@@ -75,8 +77,12 @@ export const events = defineCommand({
       empty: 'no event matches; `errand webhook listen` receives them',
     };
 
+    function* found() {
+      for (const one of log.list(filter)) if (isWithin(one.received_at, { since, until })) yield one;
+    }
+
     function* shown() {
-      for (const one of first(log.list(filter), max)) yield { ...shownEvent(one) };
+      for (const one of first(found(), max)) yield { ...shownEvent(one) };
     }
 
     /**
@@ -87,7 +93,7 @@ export const events = defineCommand({
       if (context.output.format !== 'table') return false;
       if (failed) return true;
       let checked = 0;
-      for (const one of first(log.list(filter), max)) {
+      for (const one of first(found(), max)) {
         checked += 1;
         if (isActedOn(one) || checked > maxChecked) return true;
       }

@@ -11,13 +11,13 @@ export async function promptShipTo(
 ): Promise<{ readonly address: AddressFields; readonly words: readonly string[] }> {
   const store = await context.store();
   const prompt = await context.prompt();
-  // The sandbox's example address is fictional, so do not offer it when real money is spent.
-  const names = store.addressNames().filter((name) => context.isRehearsal() || !store.isExample(name));
+  const names = await offeredAddresses(context);
   const rows = names.map((name): Row & { name: string } => ({ ...store.address(name), name }));
   const columns = addressColumns.filter(({ name }) => name !== 'default');
+  const first = rows.find(({ name }) => name === store.defaultAddress()?.name);
   const chosen =
     rows.length > 0
-      ? await prompt.askRow(context, 'Ship to', rows, columns, { others: [otherAddress] })
+      ? await prompt.askRow(context, 'Ship to', rows, columns, { others: [otherAddress], first })
       : otherAddress;
   if (chosen !== otherAddress) {
     const { name, ...address } = chosen;
@@ -26,6 +26,13 @@ export async function promptShipTo(
   const address = await askAddress(context);
   const name = await offerToSave(context, address);
   return { address, words: name === undefined ? addressWords(address) : ['--ship-to', name] };
+}
+
+/** Names of the saved addresses that an order can go to. */
+export async function offeredAddresses(context: Context): Promise<string[]> {
+  const store = await context.store();
+  // The sandbox's example address is fictional, so do not offer it when real money is spent.
+  return store.addressNames().filter((name) => context.isRehearsal() || !store.isExample(name));
 }
 
 /** @returns the name the address was saved under, if any. A failed save does not block the order. */

@@ -65,14 +65,17 @@ export async function assembleOrder(
   if (document && input.maxPrice === undefined) checkCeiling(document);
   const fields = addressFields(input);
   const inFile = file.shipping_address;
-  const address =
-    inFile !== undefined && input.shipTo === undefined
+  const isDefault = inFile === undefined && input.shipTo === undefined && Object.keys(fields).length === 0;
+  const order = await payloadFromFlags(input, file);
+  const isOffered = isDefault && (await offersAddresses(context, order));
+  const address = isOffered
+    ? undefined
+    : inFile !== undefined && input.shipTo === undefined
       ? { ...Object(inFile), ...fields }
       : await resolveAddress(context, input.shipTo, fields);
   checkFields(fields, address);
-  const isDefault = inFile === undefined && input.shipTo === undefined && Object.keys(fields).length === 0;
   if (address && isDefault) await reportDefaultAddress(context, address);
-  const payload = await payloadFromFlags(input, { ...file, ...(address && { shipping_address: address }) });
+  const payload = { ...order, ...(address && { shipping_address: address }) };
   const completed = await completePayload(context, { payload, argv: context.argv }, { searches, price });
   return { ...completed, ofFile };
 }
@@ -84,7 +87,16 @@ export async function payloadFromFlags(flags: OrderFlags, file: Fields): Promise
     const value = await field.value(flags, file[name]);
     if (value !== undefined) payload[name] = value;
   }
+  if (flags.giftMessage !== undefined) payload.is_gift = true;
   return payload;
+}
+
+/** Whether the prompts that an incomplete order needs anyway let the user choose among several saved addresses. */
+async function offersAddresses(context: Context, order: Fields): Promise<boolean> {
+  if (!context.interactive.yes || (order.products !== undefined && order.max_price !== undefined))
+    return false;
+  const { offeredAddresses } = await import('../addresses/prompt.ts');
+  return (await offeredAddresses(context)).length > 1;
 }
 
 /**

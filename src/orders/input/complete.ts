@@ -2,6 +2,7 @@ import { UsageError } from '../../platform/errors.ts';
 import { typedCommand } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { addressWords } from '../addresses/options.ts';
+import type { ProductFacts } from '../products/product-facts.ts';
 import { type Asking, eachOrderField, type OrderField, orderFields } from './fields.ts';
 import type { FileReference } from './file-reference.ts';
 
@@ -18,6 +19,8 @@ export interface Completed {
   readonly argv: readonly string[];
   /** The reference of the order's file. */
   readonly ofFile?: FileReference | undefined;
+  /** What is known of the products, by URL, if anything was asked. */
+  readonly facts?: ReadonlyMap<string, ProductFacts> | undefined;
 }
 
 /**
@@ -32,16 +35,31 @@ export async function completePayload(
   const missing = eachOrderField.filter((field) => isMissing(payload, field));
   if (missing.length > 0 && !context.interactive.yes)
     throw missingFieldsError(missing, context.interactive.why, argv);
-  const completed: Record<string, unknown> = { ...payload };
-  const words = [...argv];
+  if (missing.length === 0) return completeAddress(context, { payload, argv });
+  let asked: Completed = { payload, argv };
   let known = asking;
-  for (const [name, { required }] of missing) {
+  const ask = async ([name, { required }]: Missing): Promise<void> => {
     const answer = await required.prompt(context, known);
-    completed[name] = answer.value;
-    words.push(...answer.words);
+    asked = {
+      ...asked,
+      payload: { ...asked.payload, [name]: answer.value },
+      argv: [...asked.argv, ...answer.words],
+    };
     known = { ...known, price: answer.price ?? known.price };
+  };
+  const [products, others] = [
+    missing.filter(([name]) => name === 'products'),
+    missing.filter(([name]) => name !== 'products'),
+  ];
+  for (const field of products) await ask(field);
+  if (asking.searches) {
+    const { costOf, withProductFacts } = await import('./review.ts');
+    asked = await withProductFacts(context, asked);
+    const cost = costOf(asked);
+    known = { ...known, ...(cost && { ...cost }) };
   }
-  return completeAddress(context, { payload: completed, argv: words });
+  for (const field of others) await ask(field);
+  return completeAddress(context, asked);
 }
 
 /** Prompts for the missing fields of a partial address in an interactive session. */
@@ -56,6 +74,8 @@ async function completeAddress(context: Context, given: Completed): Promise<Comp
   await offerToSave(context, whole);
   const prompted = Object.entries(whole).filter(([field]) => address[field] === undefined);
   return {
+    facts: new Map(),
+    ...given,
     payload: { ...payload, shipping_address: whole },
     argv: [...argv, ...addressWords(Object.fromEntries(prompted))],
   };

@@ -16,8 +16,10 @@ type Value<O extends Option> = NonNullable<Flags<{ readonly value: O }>['value']
 export interface Asking {
   /** Whether to offer a product search, which needs an account's key. */
   readonly searches: boolean;
-  /** Price of the product picked, cents. */
+  /** Price of what is ordered without shipping and tax, cents. */
   readonly price?: number | undefined;
+  /** Number of units that the price is of. */
+  readonly units?: number | undefined;
 }
 
 /** A prompt answer, as a payload value and as equivalent command line arguments. */
@@ -160,7 +162,7 @@ export const orderFields = {
   ),
   po_number: plain('po_number', 'poNumber', { description: 'purchase order reference' }),
   is_gift: plain('is_gift', 'gift', { description: 'send as a gift' }),
-  gift_message: plain('gift_message', 'giftMessage', { description: 'message to put in; needs --gift' }),
+  gift_message: plain('gift_message', 'giftMessage', { description: 'message to put in; makes it a gift' }),
   handling_days_max: plain('handling_days_max', 'handlingDaysMax', {
     description: 'longest handling time, in days',
   }),

@@ -121,9 +121,13 @@ export function payloadLines(payload: Fields, titleOf: TitleOf = () => undefined
     ...objectsIn({ products }, 'products').map((line) => `  ${lineText(line, titleOf)}`),
     ...(typeof ceiling === 'number' ? [`  ceiling  ${formatMoney(ceiling)}`] : []),
     ...(isObject(address) ? [`  ship to  ${addressLine(address)}`] : []),
-    ...Object.entries(rest).map(([name, value]) => `  ${fieldTitle(name)}  ${valueText(value)}`),
+    ...otherLines(rest),
   ];
 }
+
+/** A line for each field of a payload. */
+export const otherLines = (fields: Fields): string[] =>
+  Object.entries(fields).map(([name, value]) => `  ${fieldTitle(name)}  ${valueText(value)}`);
 
 function lineText(line: JsonObject, titleOf: TitleOf): string {
   const choices = [

@@ -6,13 +6,13 @@ import { UsageError } from '../../platform/errors.ts';
 import { isUrl } from '../../platform/net/urls.ts';
 import { parseInteger } from '../../run/parse-option.ts';
 
-type ProductInput = ShapeInput<'OrderProduct'>;
+export type ProductLine = ShapeInput<'OrderProduct'>;
 
 /**
  * Parses `URL[,quantity=N][,variant=Label:Value]…[,condition=New]…[,not-condition=UsedGood]…` into a product line.
  * @throws UsageError naming --product and the invalid part.
  */
-export function parseProduct(text: string): ProductInput {
+export function parseProduct(text: string): ProductLine {
   const urls = urlsWithin(text);
   if (urls.length > 1)
     throw new UsageError(
@@ -30,7 +30,7 @@ export function parseProduct(text: string): ProductInput {
   return { url, ...lineOptions(parts) };
 }
 
-function lineOptions(parts: readonly (readonly [PartName, string])[]): Omit<ProductInput, 'url'> {
+function lineOptions(parts: readonly (readonly [PartName, string])[]): Omit<ProductLine, 'url'> {
   const values = (key: PartName) => parts.filter(([name]) => name === key).map(([, value]) => value);
   const quantities = values('quantity');
   const [quantity] = quantities;

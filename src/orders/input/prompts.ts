@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { readAmount } from '../../api/amount.ts';
 import { formatMoney } from '../../format/money.ts';
 import { refusedBy, UsageError } from '../../platform/errors.ts';
@@ -6,7 +7,7 @@ import { rowNamed } from '../../run/listed.ts';
 import { isRowNumber } from '../../run/row-references.ts';
 import { searchAndPick } from '../products/pick.ts';
 import type { Answer, Asking } from './fields.ts';
-import { parseProduct } from './product-flag.ts';
+import { type ProductLine, parseProduct } from './product-flag.ts';
 
 /** Prompts for the fields every order needs. */
 
@@ -59,33 +60,61 @@ export function productWords(url: string): string[] {
   return ['--product', isUnambiguous ? url : url.replaceAll(',', '%2C')];
 }
 
+/** The `--product` arguments for a line; none for a line that the flag cannot express. */
+export function lineWords(line: ProductLine): string[] {
+  const { url, quantity = 1, variant, condition_in, condition_not_in } = line;
+  const [flag = '', start = ''] = productWords(url);
+  const text = [
+    start,
+    ...(quantity === 1 ? [] : [`quantity=${quantity}`]),
+    ...(variant ?? []).map(({ label, value }) => `variant=${label}:${value}`),
+    ...(condition_in ?? []).map((condition) => `condition=${condition}`),
+    ...(condition_not_in ?? []).map((condition) => `not-condition=${condition}`),
+  ].join(',');
+  const read = refusedBy(parseProduct)(text) === undefined ? parseProduct(text) : undefined;
+  const isSame =
+    read?.quantity === (quantity === 1 ? undefined : quantity) &&
+    isDeepStrictEqual(
+      [read?.variant ?? [], read?.condition_in ?? [], read?.condition_not_in ?? []],
+      [variant ?? [], condition_in ?? [], condition_not_in ?? []],
+    );
+  return isSame ? [flag, text] : [];
+}
+
 const schemeProblem = (text: string): string | undefined =>
   looksLikeUrl(text) && !text.includes('://') ? `write the whole URL: https://${text}` : undefined;
 
 /** Has a scheme, or a host and a path. */
 const looksLikeUrl = (text: string): boolean => /^\S{0,64}:\/\/|^[^\s/]{1,253}\.[^\s/]{1,253}\//.test(text);
 
-export async function promptCeiling(context: Context, { price }: Asking): Promise<Answer> {
+export async function promptCeiling(context: Context, { price, units = 1 }: Asking): Promise<Answer> {
   const prompt = await context.prompt();
   const question =
     price === undefined
       ? 'Price ceiling for the whole order, e.g. $50.00'
-      : `Price ceiling with shipping and tax (the item is ${formatMoney(price)})`;
-  const text = await prompt.askText(context, question, { check: (typed) => ceilingProblem(typed, price) });
+      : `Price ceiling with shipping and tax (${itemsCost(price, units)})`;
+  const text = await prompt.askText(context, question, {
+    check: (typed) => ceilingProblem(typed, price, units),
+  });
   const amount = readAmount(text);
   // The prompt's check has already rejected this.
   if (amount.problem !== undefined) throw new UsageError(`the price ceiling ${amount.problem}`);
   return { value: amount.cents, words: ['--max-price', formatMoney(amount.cents)] };
 }
 
-/** Why a ceiling is rejected, worded for a prompt; undefined if accepted. @param price is the item's price, cents. */
-function ceilingProblem(text: string, price = 0): string | undefined {
+/** `the item is $26.99`. */
+export const itemsCost = (price: number, units: number): string =>
+  `${units === 1 ? 'the item is' : `the ${units} items are`} ${formatMoney(price)}`;
+
+/** Why a ceiling is rejected, worded for a prompt; undefined if accepted. @param price is the items' price, cents. */
+function ceilingProblem(text: string, price = 0, units = 1): string | undefined {
   const amount = readAmount(text);
   if (amount.problem !== undefined) return `a ceiling ${amount.problem.replaceAll("'", '')}`;
   const { cents, isBare } = amount;
   if (cents === 0) return 'with a ceiling of $0.00 nothing can be bought';
   const readings = (isBare ? [cents, cents / 100] : [cents]).filter((reading) => reading >= price);
-  if (readings.length === 0) return `the item alone is ${formatMoney(price)}; type that or more`;
+  if (readings.length === 0)
+    return `${units === 1 ? 'the item alone is' : `the ${units} items alone are`} ${formatMoney(price)}; type that or more`;
   if (!isBare) return undefined;
   return `is ${text.trim()} dollars or cents? Type ${readings.map((reading) => formatMoney(reading)).join(' or ')}`;
 }

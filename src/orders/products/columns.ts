@@ -3,7 +3,8 @@ import type { Mood } from '../../api/order-state.ts';
 import type { Unchecked } from '../../api/received.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import { plainText } from '../../format/path.ts';
-import type { Column } from '../../format/result.ts';
+import type { Column, Row } from '../../format/result.ts';
+import { factsOf } from './product-facts.ts';
 
 /** Stock column; empty if unknown. */
 const stock = {
@@ -90,6 +91,27 @@ export const detailColumns: readonly Column<Shape<'ProductDetailsPayload'>>[] = 
     ],
   },
 ];
+
+const variantColumns: readonly Column[] = [
+  { name: 'flag', path: 'flag', weight: 10 },
+  { name: 'price', path: 'price', kind: 'money', weight: 9 },
+  stock,
+];
+
+/** Details on a TTY, where each variant stands as `--product` takes it. */
+export const detailScreen: readonly Column<Shape<'ProductDetailsPayload'>>[] = detailColumns.map((column) =>
+  column.name === 'variants' ? { ...column, value: variantRows, columns: variantColumns } : column,
+);
+
+function variantRows(product: Unchecked<Shape<'ProductDetailsPayload'>>): Row[] | undefined {
+  const { variants } = factsOf(product);
+  if (variants.length === 0) return undefined;
+  return variants.map(({ choices, price, isSoldOut }) => ({
+    flag: choices.map(({ label, value }) => `variant=${label}:${value}`).join(','),
+    price,
+    available: isSoldOut ? false : undefined,
+  }));
+}
 
 const offerColumns: readonly Column<Shape<'Offer'>>[] = [
   { name: 'offer', path: 'offer_id', weight: 6 },

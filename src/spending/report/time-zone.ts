@@ -1,5 +1,6 @@
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
+import { isOnScreen } from '../../run/on-screen.ts';
 import { loadPolicy } from '../policy/load.ts';
 import { zoneNamed } from '../policy/policy.ts';
 
@@ -28,7 +29,16 @@ export async function reportZone(context: Context, given: string | undefined): P
     context.note(`${error.message}; its time zone is not known`);
     return undefined;
   });
-  const timeZone = policy?.timeZone ?? 'UTC';
-  const from = policy ? `from the policy ${policy.file}` : 'change it with --time-zone';
-  return { timeZone, note: `time zone: ${timeZone} (${from})` };
+  if (policy)
+    return { timeZone: policy.timeZone, note: noteOf(policy.timeZone, `from the policy ${policy.file}`) };
+  const { preferences } = (await context.store()).stored;
+  const preferred = preferences['time-zone'];
+  if (typeof preferred === 'string')
+    return { timeZone: preferred, note: noteOf(preferred, 'from `errand config`') };
+  // A person counts days as the clock on the wall does. A script gets the same rows on every machine.
+  const own = isOnScreen(context) ? Intl.DateTimeFormat().resolvedOptions().timeZone : undefined;
+  const timeZone = zoneNamed(own ?? 'UTC') ?? 'UTC';
+  return { timeZone, note: noteOf(timeZone, 'change it with --time-zone') };
 }
+
+const noteOf = (timeZone: string, from: string): string => `time zone: ${timeZone} (${from})`;

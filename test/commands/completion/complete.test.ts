@@ -87,12 +87,18 @@ describe('what a TAB is told', () => {
   });
 
   test('values: after the flag, after =, joined to a short one, and between commas', async () => {
-    expect((await complete(workspace, ['order', 'list', '--status', 'order_'])).values).toEqual([
-      'order_placed',
-      'order_failed',
+    expect((await complete(workspace, ['order', 'list', '--status', 'in-'])).values).toEqual([
+      'in-progress',
+      'in-transit',
     ]);
-    expect((await complete(workspace, ['order', 'list', '--status=pend'])).values).toEqual([
-      '--status=pending',
+    expect((await complete(workspace, ['order', 'list', '--status=wait'])).values).toEqual([
+      '--status=waiting',
+    ]);
+    expect((await complete(workspace, ['config', 'set', 'outp'])).values).toEqual(['output']);
+    expect((await complete(workspace, ['config', 'set', 'color', ''])).values).toEqual([
+      'auto',
+      'always',
+      'never',
     ]);
     expect((await complete(workspace, ['-oj'])).values).toEqual(['-ojson']);
     expect((await complete(workspace, ['order', 'create', '--best-effort', 'gift,it'])).values).toEqual([
@@ -128,9 +134,14 @@ describe('what a TAB is told', () => {
       'Harbor Goods',
     );
     expect((await complete(workspace, ['order', 'get', ''])).texts.get(order)).toMatch(
-      /^(pending|in_progress) .*Ada/,
+      /^(waiting|in progress) {2}\S/,
     );
     expect((await complete(workspace, ['track', order.slice(0, 4)])).values).toEqual([order]);
+    // What is placed by now can be returned, and what waits can be cancelled.
+    const [{ status }] = JSON.parse((await errand(workspace, ['order', 'list', '-o', 'json'])).stdout);
+    const offered = async (...words: string[]) => (await complete(workspace, [...words, ''])).values;
+    expect((await offered('order', 'cancel')).includes(order)).toBe(status === 'pending');
+    expect((await offered('return', 'create', '--order')).includes(order)).toBe(status === 'order_placed');
     expect((await complete(workspace, ['order', 'get', order, ''])).values).not.toContain(order);
   });
 

@@ -24,7 +24,7 @@ delivered
 $ errand track $ORDER -o json --query 'shipments[0].status'
 "delivered"
 
-$ errand order export --created-after 2026-01-01 > orders.csv; wc -l < orders.csv
+$ errand order export --since 2026-01-01 > orders.csv; wc -l < orders.csv
 2
 
 $ errand wallet -o json --query 'balance < `100000`'

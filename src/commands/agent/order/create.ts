@@ -34,6 +34,7 @@ export const create = defineCommand({
     },
     ...payOptions,
   },
+  positional: 'product',
   examples: [
     {
       command: "errand agent order create --product $URL --max-price '$50.00' --ship-to home --watch",

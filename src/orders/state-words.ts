@@ -1,0 +1,21 @@
+import type { OrderStatus, TrackingStatus } from '../api/enums.ts';
+
+/** A state that lists of orders show, as a filter of the service's. */
+type StateFilter = { readonly status_filter: OrderStatus } | { readonly tracking_status: TrackingStatus };
+
+/**
+ * States of orders as lists show them. Those after the placement are states of parcels, which the service filters by
+ * tracking status. A state with a reason or in part is filtered by its first words.
+ */
+export const stateWords = {
+  waiting: { status_filter: 'pending' },
+  'in-progress': { status_filter: 'in_progress' },
+  placed: { status_filter: 'order_placed' },
+  'in-transit': { tracking_status: 'in_transit' },
+  'ready-for-pickup': { tracking_status: 'available_for_pickup' },
+  delivered: { tracking_status: 'delivered' },
+  undeliverable: { tracking_status: 'undeliverable' },
+  failed: { status_filter: 'order_failed' },
+  cancelled: { status_filter: 'cancelled' },
+  'cancelled-by-retailer': { status_filter: 'cancelled_by_retailer' },
+} as const satisfies Readonly<Record<string, StateFilter>>;

@@ -1,0 +1,41 @@
+import { accessor } from '../format/path.ts';
+
+/** Options of every list and report that shows what was made in a span of time. */
+export const spanOptions = {
+  since: {
+    kind: 'date',
+    edge: 'first',
+    description: 'made from then on: 2026-11-01, 2026-11, 7d, today, or a time',
+  },
+  until: {
+    kind: 'date',
+    edge: 'end',
+    description: 'made until then; a day or a month named so is included',
+  },
+} as const;
+
+/** A span of time, as ISO 8601; `until` is the first moment after it. */
+export interface Span {
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+/** Whether a time is in the span. What has no time is in none. */
+export function isWithin(time: unknown, { since, until }: Span): boolean {
+  if (since === undefined && until === undefined) return true;
+  const at = Date.parse(String(time));
+  return (
+    at >= (since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since)) &&
+    at < (until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until))
+  );
+}
+
+/** The rows of a span, of rows that come newest first. Reads no further than the span. */
+export async function* newestWithin<R>(rows: AsyncIterable<R>, path: string, span: Span): AsyncGenerator<R> {
+  const timeOf = accessor(path);
+  for await (const row of rows) {
+    const time = timeOf(row);
+    if (isWithin(time, span)) yield row;
+    else if (span.since !== undefined && Date.parse(String(time)) < Date.parse(span.since)) return;
+  }
+}
