@@ -304,6 +304,9 @@ export function planTable(
         ? 'more than one column has no heading'
         : `two columns are headed "${heading}"${hiddenUnder(heading)}; rename one of them`,
     ),
+    ...(names.includes('__proto__')
+      ? ['the service takes no column headed "__proto__"; rename it, or take it out']
+      : []),
     ...(missing.length > 0 ? [`no column for ${missing.join(', ')}`] : []),
     ...unused.map(unusedText),
     ...reference.problems,

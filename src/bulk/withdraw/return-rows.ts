@@ -9,7 +9,7 @@ import type { JournalRecord } from '../../journal/journal-record.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import { isAtWork } from '../../journal/take-over.ts';
 import { type BoughtItem, boughtItems } from '../../orders/bought-items.ts';
-import { metadataOf, referenceIn } from '../../orders/needs/reference.ts';
+import { metadataOf, referenceIn, referenceKey } from '../../orders/needs/reference.ts';
 import { listedByReference, ordersOf } from '../../orders/needs/service-orders.ts';
 import { requestReturn } from '../../orders/place-return.ts';
 import {
@@ -129,7 +129,9 @@ async function planRow(client: Client, row: ReturnRow): Promise<PlannedReturn | 
     const earlier = await returnsOfOrder(client, id);
     const isThere = earlier.some((one) => isSameReturn(body, one));
     const short = isThere ? undefined : shortOf(items, bought, earlier);
-    return short === undefined ? { row, body, isThere, charge: chargeOf(order) } : wrong(short);
+    if (short !== undefined) return wrong(short);
+    const named = 'reference' in row.order && reference ? { ...row, order: { reference } } : row;
+    return { row: named, body, isThere, charge: chargeOf(order) };
   } catch (error) {
     if (!(error instanceof ErrandError) || !ownProblems.has(error.category)) throw error;
     return wrong(error.message);
@@ -160,8 +162,13 @@ export const unknownReference = 'no order has the reference';
 /** The order of a reference that can be returned. An order that failed or was cancelled is none. */
 async function orderNamed(client: Client, { number: row, order }: ReturnRow): Promise<string | RowProblem> {
   if ('id' in order) return order.id;
-  const name = metadataOf(order.reference);
-  const seen = await ordersOf(client, listedByReference(client), order.reference);
+  const { reference } = order;
+  const name = reference.namespace === '' ? reference.text : metadataOf(reference);
+  const list = listedByReference(client);
+  const exact = await ordersOf(client, list, reference);
+  const shown = reference.namespace === '' ? referenceIn({ [referenceKey]: reference.text }) : undefined;
+  // A file may have the reference with its namespace, as errand shows it.
+  const seen = exact.length > 0 || !shown?.namespace ? exact : await ordersOf(client, list, shown);
   const placed = seen.filter(({ state }) => state === 'placed' || state === 'returned');
   const [only, other] = placed;
   if (only && !other) return only.order.id.toLowerCase();

@@ -149,6 +149,24 @@ describe('bulk return', () => {
     expect((await giveBack(shop, '--namespace', 'north')).stderr).not.toContain('hint:');
   });
 
+  test('takes a reference with its namespace, as it is shown elsewhere', async () => {
+    const shop = await shopping();
+    const headings =
+      'requisition,product_url,max_price,name,address_line1,city,state,postal_code,phone_number';
+    const line = `R-1,${shop.service.product('test-success')},$50.00,Ada Byron,1 Main St,Austin,TX,78701,5125550100`;
+    writeFileSync(join(shop.workspace.folder, 'orders.csv'), `${headings}\n${line}\n`);
+    const placed = await shop.run(
+      ...['bulk', 'upload', 'orders.csv', '--reference-column', 'requisition', '--namespace', 'north'],
+    );
+    expect(placed.code, placed.stderr).toBe(0);
+    shop.service.pass(60_000);
+    write(shop, 'reference,reason', 'north:R-1,damaged');
+    const asked = await giveBack(shop, '-o', 'json');
+    expect(JSON.parse(asked.stdout)).toMatchObject([{ outcome: 'requested', reference: 'north:R-1' }]);
+    write(shop, 'reference,reason', 'south:R-1,damaged');
+    expect((await giveBack(shop)).stderr).toContain('row 2: no order has the reference south:R-1');
+  });
+
   test('shows the requests with --dry-run, and sends none', async () => {
     const shop = await shopping();
     await delivered(shop, 1, 1);

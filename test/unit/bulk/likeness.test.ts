@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { likeliest, likenessOf, type MappedColumn, mistakenFor } from '../../../src/bulk/csv/mapping.ts';
+import {
+  likeliest,
+  likenessOf,
+  type MappedColumn,
+  mistakenFor,
+  suggestedHeadings,
+} from '../../../src/bulk/csv/mapping.ts';
 
 const pick = (column: MappedColumn, headings: readonly string[]): string | undefined =>
   headings[likeliest(column, headings, () => true) ?? -1];
@@ -62,4 +68,15 @@ const ownColumns =
 
 test.each(ownColumns.split('|'))('"%s" is a column of its own', (heading) => {
   expect(mistakenFor(heading)).toBeUndefined();
+});
+
+test('headings are suggested for missing columns, none twice, and a name may be two', () => {
+  const suggested = (columns: string[], ...headings: string[]) =>
+    suggestedHeadings(columns, headings).map(({ heading, column }) => `${heading}=${column}`);
+  expect(
+    suggested(['product_url', 'max_price', 'name', 'city'], 'Product page', 'Max', 'Customer', 'Ort'),
+  ).toEqual(['Product page=product_url', 'Max=max_price', 'Customer=name', 'Ort=city']);
+  expect(suggested(['name'], 'Vorname', 'Nachname')).toEqual(['Vorname=first_name', 'Nachname=last_name']);
+  expect(suggested(['address_line1', 'address_line2'], 'Street')).toEqual(['Street=address_line1']);
+  expect(suggested(['product_url', 'metadata.team'], 'Notes')).toEqual([]);
 });
