@@ -136,6 +136,68 @@ describeInChromium('one page that stands alone', (browser) => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
   });
 
+  test.each(['A4', 'Letter'] as const)(
+    'printed on %s, it lies on its side, its head is on each sheet, and no column is cut',
+    async (format) => {
+      const { page } = await openTab(browser());
+      const names = [
+        'row',
+        'state',
+        'reference',
+        'cost_center',
+        'product',
+        'ceiling',
+        'charged',
+        'fee',
+        'refunded',
+        'credited',
+        'tracking',
+        'why',
+      ];
+      const row = (number: number) => [
+        String(number),
+        { text: 'failed: out of stock', mood: 'bad' as const },
+        `PURCHASING-2026-${number}`,
+        'EMEA-42',
+        '12 x 7738807104 Fennwick Dark Roast Coffee Pods',
+        ...Array.from({ length: 5 }, () => '$12,345.67'),
+        'SX420581876US SX106536402US',
+        'The retailer does not have it any more.',
+      ];
+      const file = join(folder, `${format}.html`);
+      const body = pageTable(
+        names.map((name, at) => ({ name, isNumber: at > 4 && at < 10, isProse: at > 9 })),
+        Array.from({ length: 200 }, (_, at) => row(at + 1)),
+      );
+      writeFileSync(
+        file,
+        pageText({
+          title: 'Report',
+          headline: '132 of 200 delivered, $6,280.99 net',
+          about: [],
+          sections: [{ heading: 'Every row', body }],
+          footer: ['Read from embedded:'],
+        }),
+      );
+      await page.goto(pathToFileURL(file).href);
+      const pdf = (await page.pdf({ format, preferCSSPageSize: true })).toString('latin1');
+      const boxes = [...pdf.matchAll(/\/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/g)].map(
+        ([, width, height]) => Number(width) > Number(height),
+      );
+      expect(boxes.length).toBeGreaterThan(3);
+      expect(boxes).not.toContain(false);
+      await page.emulateMedia({ media: 'print' });
+      const width = format === 'A4' ? 1032 : 966;
+      await page.setViewportSize({ width, height: 700 });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      expect(await page.evaluate("getComputedStyle(document.querySelector('thead')).display")).toBe(
+        'table-header-group',
+      );
+      expect(await page.locator('td.bad').count()).toBe(200);
+      expect(await page.locator('footer').innerText()).toBe('Read from embedded:');
+    },
+  );
+
   test.each([360, 500, 1200])(
     '%i pixels wide, every label is read and only a table is wider',
     async (width) => {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { describeInChromium, openTab } from '../browser/chromium.ts';
+import { Receiver } from '../support/receiver.ts';
 import { refill, refills, timeoutsIn } from '../support/refill.ts';
 import { Screen } from '../support/screen.ts';
 import { TestService } from '../support/service.ts';
@@ -64,30 +65,49 @@ const calm = (frames: readonly Frame[]): Frame[] =>
   });
 
 describeInChromium('the pictures of the console', (browser) => {
-  const slugs = ['test-success', 'test-two-packages', 'test-out-of-stock', 'test-undeliverable', 'test-slow'];
+  /** An order whose program retried through an outage, and whose receiver fails. @returns its id. */
+  async function happen(service: TestService, receiver: Receiver): Promise<string> {
+    receiver.reply = ({ event }) => ({ status: event === 'request_succeeded' ? 500 : 200 });
+    await service.send('POST', '/users', { webhook_url: receiver.at() });
+    const faults = (on: readonly string[]) =>
+      service.send('POST', '/sandbox/control/faults', { faults: on }, null);
+    const order = () => service.order('test-success', { idempotency_key: 'weekly-coffee' });
+    await faults(['503@POST /orders']);
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      await order();
+      service.pass(400);
+    }
+    await faults([]);
+    const { id } = (await order()).body;
+    for (const ms of [1_500, 2_500]) {
+      service.pass(ms);
+      await service.send('GET', `/orders/${id}`);
+    }
+    return id;
+  }
 
   test.for(['light', 'dark'] as const)('in %s show what it prints', async (colorScheme, context) => {
     const file = new URL(`console-${colorScheme}.png`, pictures);
     const service = await TestService.start();
+    const receiver = await Receiver.start();
     try {
-      for (const slug of slugs) {
-        await service.order(slug);
-        service.pass(slug === 'test-undeliverable' ? 12_000 : 4_000);
-      }
-      const viewport = { width: 1000, height: 640 };
+      const id = await happen(service, receiver);
+      const viewport = { width: 1080, height: 900 };
       const { page } = await openTab(browser(), { colorScheme, viewport, deviceScaleFactor: 2 });
-      await page.goto(`${service.baseUrl}/`);
-      await page
-        .locator('tr[id^=order-]')
-        .nth(slugs.length - 1)
-        .waitFor();
-      const text = steady(await page.locator('body').innerText());
+      await page.goto(`${service.baseUrl}/console/orders/${id}`);
+      await page.locator('.webhook').getByText('HTTP 500, sent again').waitFor();
+      // All of it, though the page of an order that is alive has a box of a fixed height for it.
+      await page.reload();
+      await page.evaluate("document.querySelector('.feed').classList.remove('grows')");
+      const timeline = page.locator('#timeline');
+      const text = steady((await timeline.innerText()).replace(/\d+ ms/g, 'some ms'));
       const kept = existsSync(file) ? describedBy(readFileSync(file)) : undefined;
       // Keep a picture whose text is unchanged; to refresh its looks, delete it first.
-      if (updates && kept !== text) refill(context, file, withDescription(await page.screenshot(), text));
+      if (updates && kept !== text) refill(context, file, withDescription(await timeline.screenshot(), text));
       else expect(kept).toBe(text);
       await page.context().close();
     } finally {
+      await receiver.stop();
       await service.stop();
     }
   });

@@ -27,8 +27,11 @@ interface ReportPage {
 export function reportPage({ title, rows, lines, by, groups, service, now }: ReportPage): string {
   return pageText({
     title: `Report ${title}`,
-    about: [...lines, `Read from ${service} at ${new Date(now).toISOString()}.`],
+    headline: headlineOf(rows),
+    about: lines,
+    footer: [`Read from ${service} at ${new Date(now).toISOString()}.`],
     sections: [
+      ...failedSection(rows),
       ...totalsOf(rows).map(moneySection),
       { heading: 'States', body: barChart('How the rows stand', stateBars(rows)) },
       ...groupSections(by, groups),
@@ -36,6 +39,57 @@ export function reportPage({ title, rows, lines, by, groups, service, now }: Rep
     ],
   });
 }
+
+/** `132 of 200 delivered, $6,280.99 net`. */
+function headlineOf(rows: readonly ReportRow[]): string {
+  const delivered = rows.filter(({ state }) => state.text === 'delivered').length;
+  const nets = new Map<string, number>();
+  for (const { sum } of totalsOf(rows)) nets.set(sum.currency, (nets.get(sum.currency) ?? 0) + sum.net);
+  const net = [...nets].map(([currency, cents]) => formatMoney(cents, currency)).join(' and ');
+  return [`${delivered} of ${rows.length} delivered`, ...(net === '' ? [] : [`${net} net`])].join(', ');
+}
+
+/** The rows that failed, grouped by why, the most frequent reason first. */
+function failedSection(rows: readonly ReportRow[]): PageSection[] {
+  const failed = rows.filter(({ state }) => state.mood === 'bad');
+  if (failed.length === 0) return [];
+  const reasons = new Map<string, ReportRow[]>();
+  for (const row of failed) {
+    const known = reasons.get(row.reason);
+    if (known) known.push(row);
+    else reasons.set(row.reason, [row]);
+  }
+  const table = [...reasons]
+    .sort(([, one], [, other]) => other.length - one.length)
+    .slice(0, maxReasons)
+    .map(([reason, all]) => [
+      String(all.length),
+      { text: reason === '' ? (all[0]?.state.text ?? '') : reason, mood: 'bad' as const },
+      numbersOf(all),
+    ]);
+  return [
+    {
+      heading: 'What to look at first',
+      body: pageTable(
+        [
+          { name: 'rows', isNumber: true },
+          { name: 'why', isProse: true },
+          { name: 'which', isProse: true },
+        ],
+        table,
+      ),
+    },
+  ];
+}
+
+const [maxReasons, maxNumbers] = [20, 12];
+
+function numbersOf(rows: readonly ReportRow[]): string {
+  const numbers = rows.slice(0, maxNumbers).map(numberOf);
+  return `${numbers.join(', ')}${rows.length > maxNumbers ? ` and ${rows.length - maxNumbers} more` : ''}`;
+}
+
+const numberOf = (row: ReportRow): string => String(row.number ?? (row.row?.index ?? 0) + 1);
 
 const amounts = ['charged', 'fee', 'refunded', 'credited', 'net', 'held'] as const;
 
@@ -104,16 +158,25 @@ function rowSection(rows: readonly ReportRow[]): PageSection {
     { name: 'why', isProse: true },
   ];
   const table = rows.slice(0, maxRows).map((row) => cellsOf(row, own));
+  const moods = rows.map(({ state }) => state.mood);
   const shown = columns.map((_, at) => at).filter((at) => table.some((cells) => cells[at] !== ''));
   return {
     heading: 'Every row',
     body: pageTable(
       columns.filter((_, at) => shown.includes(at)),
-      table.map((cells) => shown.map((at) => cells[at] ?? '')),
+      table.map((cells, index) =>
+        shown.map((at) => {
+          const [text, mood] = [cells[at] ?? '', moods[index]];
+          return at === stateColumn && mood ? { text, mood } : text;
+        }),
+      ),
     ),
     notes: leftOut(rows.length, '-o csv'),
   };
 }
+
+/** Position of the state among the columns. */
+const stateColumn = 1;
 
 /** Amounts are in the row's payer and currency, except those listed in `inDollars`. */
 const amountNames = ['ceiling', 'charged', 'fee', 'refunded', 'credited', 'quoted'] as const;
@@ -122,7 +185,7 @@ const inDollars: readonly string[] = ['ceiling', 'fee', 'credited'];
 function cellsOf(row: ReportRow, own: readonly string[]): string[] {
   const record = recordOf(row);
   return [
-    String(row.number ?? (row.row?.index ?? 0) + 1),
+    numberOf(row),
     row.state.text,
     ...own.map((heading) => cellUnder(row.own, heading)),
     row.product(),

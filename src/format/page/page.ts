@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Mood } from '../../api/order-state.ts';
 import { type Html, html } from '../../platform/html.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 
@@ -11,20 +12,28 @@ export interface PageSection {
 
 interface Page {
   readonly title: string;
-  /** Lines below the title: what, when, where from. */
+  /** What it comes to, in one line. */
+  readonly headline?: string;
+  /** Lines below the title. */
   readonly about: readonly string[];
+  /** Lines at the end: when, where from, by which program. */
+  readonly footer?: readonly string[];
   readonly sections: readonly PageSection[];
 }
 
-const style = `:root{color-scheme:light dark;--ground:#fff;--ink:#1a1c20;--faint:#5c6370;--line:#d8dce3;--bar:#3b6fd4;--warn:#a33}
-@media (prefers-color-scheme:dark){:root{--ground:#15171b;--ink:#e6e8ec;--faint:#9aa3b2;--line:#353a43;--bar:#7aa5ff;--warn:#ff8a80}}
+const style = `:root{color-scheme:light dark;--ground:#fff;--ink:#1a1c20;--faint:#5c6370;--line:#d8dce3;--bar:#3b6fd4;--warn:#a33;--good:#17703f;--wait:#7f5700}
+@media (prefers-color-scheme:dark){:root{--ground:#15171b;--ink:#e6e8ec;--faint:#9aa3b2;--line:#353a43;--bar:#7aa5ff;--warn:#ff8a80;--good:#6fd39a;--wait:#e5b95c}}
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:60rem;overflow-wrap:anywhere;padding:2rem 1rem;background:var(--ground);color:var(--ink);font:1rem/1.5 system-ui,sans-serif}
 h1{font-size:1.6rem;margin:0}
 h2{font-size:1.15rem;margin:2rem 0 .5rem}
 p{margin:.25rem 0}
 .note,figcaption{color:var(--faint);font-size:.9rem}
-.warning{color:var(--warn)}
+.warning,.bad{color:var(--warn)}
+.good{color:var(--good)}
+.waiting{color:var(--wait)}
+.headline{font-size:1.35rem;margin:.35rem 0 .6rem}
+footer{margin-top:2rem;border-top:1px solid var(--line)}
 .wide{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
 th,td{padding:.3rem .6rem;text-align:left;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
@@ -40,7 +49,8 @@ figure{margin:.5rem 0}
 .value{font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
 .bar{display:block;width:100%;height:.9rem;fill:var(--bar)}
 @media (max-width:40rem){body{padding:1rem .75rem}.bars li{grid-template-columns:minmax(0,1fr) fit-content(60%)}.bars .bar{grid-row:2;grid-column:1/-1;height:.6rem}table{font-size:.85rem}th,td{padding:.3rem .4rem}}
-@media print{body{max-width:none;padding:0}.wide{overflow:visible}table{font-size:.75rem}th,td{padding:.2rem .35rem;white-space:normal;min-width:0!important}td.number{white-space:nowrap}tr{break-inside:avoid}}
+@page{size:landscape;margin:12mm}
+@media print{:root{color-scheme:light;--ground:#fff;--ink:#000;--faint:#444;--line:#bbb;--bar:#3b6fd4;--warn:#a33;--good:#17703f;--wait:#7f5700}thead{display:table-header-group}h2{break-after:avoid}body{max-width:none;padding:0}.wide{overflow:visible}table{font-size:.75rem}th,td{padding:.2rem .35rem;white-space:normal;min-width:0!important}td.number{white-space:nowrap}tr{break-inside:avoid}}
 `;
 
 const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'`;
@@ -49,7 +59,7 @@ const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').upd
  * Renders a self-contained page: no scripts or external resources; light or dark as the reader prefers. Untrusted text
  * stays plain text.
  */
-export function pageText({ title, about, sections }: Page): string {
+export function pageText({ title, headline, about, sections, footer = [] }: Page): string {
   const lines = (texts: readonly string[]): Html[] =>
     texts.map(
       (text) => html`<p class="note">${inert(text)}</p>
@@ -69,14 +79,14 @@ export function pageText({ title, about, sections }: Page): string {
     html`<title>${inert(title)}</title>
 </head>
 <body>
-<header><h1>${inert(title)}</h1>
+<header><h1>${inert(title)}</h1>${headline !== undefined && html`<p class="headline">${inert(headline)}</p>`}
 ${lines(about)}</header>
 <main>
 ${sections.map(
   ({ heading, body, notes = [] }) => html`<section><h2>${inert(heading)}</h2>
 ${body}${lines(notes)}</section>
 `,
-)}</main>
+)}</main>${footer.length > 0 && html`<footer>${lines(footer)}</footer>`}
 </body>
 </html>
 `.text
@@ -129,17 +139,23 @@ export interface PageColumn {
   readonly isProse?: boolean;
 }
 
+/** Text of a cell, coloured by how it went where that is known. */
+type Cell = string | { readonly text: string; readonly mood: Mood };
+
 /** Renders a table for a page; `totals` rows are set apart at the end. Cells may hold any text. */
 export function pageTable(
   columns: readonly PageColumn[],
-  rows: readonly (readonly string[])[],
+  rows: readonly (readonly Cell[])[],
   totals: readonly (readonly string[])[] = [],
 ): Html {
-  const cell = (text: string, at: number): Html => {
+  const cell = (given: Cell, at: number): Html => {
+    const { text, mood = '' } = typeof given === 'string' ? { text: given } : given;
+    if (mood !== '')
+      return html`<td class="${columns[at]?.isProse ? 'prose ' : ''}${mood}">${inert(text)}</td>`;
     if (columns[at]?.isNumber) return html`<td class="number">${inert(text)}</td>`;
     return columns[at]?.isProse ? html`<td class="prose">${inert(text)}</td>` : html`<td>${inert(text)}</td>`;
   };
-  const line = (cells: readonly string[]): Html => html`<tr>${cells.map(cell)}</tr>
+  const line = (cells: readonly Cell[]): Html => html`<tr>${cells.map(cell)}</tr>
 `;
   return html`<div class="wide" tabindex="0"><table><thead><tr>${columns.map(({ name, isNumber }) =>
     isNumber

@@ -39,19 +39,51 @@ export const formAction =
       return await act(visit, form);
     } catch (error) {
       if (error instanceof Misfilled)
-        return errorPage('Not like this', error.message, { status: 400, back: backOf(visit) });
+        return refusedForm(errorPage('Not like this', error.message, { status: 400, back: backOf(visit) }), {
+          form,
+          message: error.message,
+          back: backOf(visit),
+        });
       if (error instanceof Invalid) {
         const messages = error.issues.map(
           ({ loc, msg }) => html`<p><code>${loc.slice(1).join('.')}</code> ${msg}</p>`,
         );
-        return errorPage('Not like this', messages, { status: 422, back: backOf(visit) });
+        const message = error.issues.map(({ loc, msg }) => `${loc.slice(1).join('.')} ${msg}`).join('; ');
+        return refusedForm(errorPage('Not like this', messages, { status: 422, back: backOf(visit) }), {
+          form,
+          message,
+          back: backOf(visit),
+        });
       }
       if (!(error instanceof ErrorResponse)) throw error;
       const { code, message } = error;
       const status = code === 'not_found' ? 404 : code === 'rate_limit_exceeded' ? 429 : 409;
-      return errorPage('Not now', html`${message} <code>${code}</code>`, { status, back: backOf(visit) });
+      const response = errorPage('Not now', html`${message} <code>${code}</code>`, {
+        status,
+        back: backOf(visit),
+      });
+      return code === 'bad_request'
+        ? refusedForm(response, { form, message, back: backOf(visit) })
+        : response;
     }
   };
+
+interface Refusal {
+  readonly form: URLSearchParams;
+  readonly message: string;
+  readonly back: WayBack;
+}
+
+/** Why a form was refused, by the page that says so on its own. */
+const refusals = new WeakMap<SandboxResponse, Refusal>();
+
+function refusedForm(response: SandboxResponse, refusal: Refusal): SandboxResponse {
+  refusals.set(response, refusal);
+  return response;
+}
+
+/** Why a form was refused because of what was typed; undefined for other responses. */
+export const refusalOf = (response: SandboxResponse): Refusal | undefined => refusals.get(response);
 
 const errorPage = (
   title: string,

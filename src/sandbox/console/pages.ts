@@ -1,3 +1,5 @@
+import { readTarget } from '../server/request.ts';
+import { routeFinder } from '../server/routes.ts';
 import { accountEvent, accountPage, accountsPage } from './accounts.ts';
 import { batchesPage, batchPage, retryBatch } from './batches.ts';
 import { dashboardPage } from './dashboard.ts';
@@ -11,6 +13,7 @@ import {
   replayEditedPage,
 } from './deliveries.ts';
 import { faultsPage, setSeed, switchOff, switchOn } from './faults.ts';
+import { refusalOf } from './form-action.ts';
 import { keysPage, mintKeyPage } from './keys.ts';
 import { jump, orderPage, triggerEvent, untilDone } from './order.ts';
 import { ordersPage } from './orders.ts';
@@ -18,26 +21,50 @@ import type { AnyPageRequest, Page } from './page.ts';
 import { forThisMachine } from './page.ts';
 import { paymentPage, paymentsPage } from './payments.ts';
 import { claimPage, devicePage, proofPage, trackingPage } from './public-pages.ts';
+import { refilled } from './refill.ts';
 import { compareRequests, requestPage, requestsPage } from './requests.ts';
 import { requestReturn, returnEvent, returnPage, returnsPage } from './returns.ts';
-import type { PageName } from './routes.ts';
+import { type PageName, pageRoutes } from './routes.ts';
 import { searchPage } from './search.ts';
 import { placeOrder, productPage, shopPage } from './shop.ts';
 import { advanceClock, resetSandbox, restoreSnapshot, saveSnapshot, setSpeed, timePage } from './time.ts';
 import { claimKey, emptyWallet, fundWallet, walletPage, walletsPage } from './wallet.ts';
+
+/** A form's handler. Refused for what was typed, the form is shown again with it, and with what is wrong. */
+function formOf<N extends PageName>(words: string, page: Page<N>): Page<N> {
+  return forThisMachine(
+    withDeed(words, async (visit) => {
+      const response = await page(visit);
+      const refusal = refusalOf(response);
+      if (!refusal || visit.request.method !== 'POST') return response;
+      const { form, message, back } = refusal;
+      const [path = ''] = back.path.split('#');
+      const found = findPage('GET', path, true);
+      if (!('kind' in found) || found.kind !== 'page') return response;
+      const request = { ...visit.request, method: 'GET', target: path, body: new Uint8Array() };
+      const origin = await showPage(found.name, { ...visit, request, path: found.path, search: '' });
+      if (typeof origin.body !== 'string') return response;
+      const action = readTarget(visit.request.target).pathname;
+      const body = refilled(origin.body, { action, form, message });
+      return body === undefined ? response : { ...origin, status: response.status, body };
+    }),
+  );
+}
+
+const findPage = routeFinder(pageRoutes);
 
 const pages: { readonly [N in PageName]: Page<N> } = {
   console: forThisMachine(dashboardPage),
   consoleSearch: forThisMachine(searchPage),
   consoleOrders: forThisMachine(ordersPage),
   consoleOrder: forThisMachine(orderPage),
-  consoleEvent: forThisMachine(withDeed('Done', triggerEvent)),
-  consoleUntilDone: forThisMachine(withDeed('Clock moved until it is done', untilDone)),
-  consoleJump: forThisMachine(withDeed('Clock moved', jump)),
-  consoleReturn: forThisMachine(withDeed('Return requested', requestReturn)),
-  consoleRetryBatch: forThisMachine(withDeed('Failed rows retried', retryBatch)),
-  consoleAccountEvent: forThisMachine(withDeed('Done', accountEvent)),
-  consoleReturnEvent: forThisMachine(withDeed('Done', returnEvent)),
+  consoleEvent: formOf('Done', triggerEvent),
+  consoleUntilDone: formOf('Clock moved until it is done', untilDone),
+  consoleJump: formOf('Clock moved', jump),
+  consoleReturn: formOf('Return requested', requestReturn),
+  consoleRetryBatch: formOf('Failed rows retried', retryBatch),
+  consoleAccountEvent: formOf('Done', accountEvent),
+  consoleReturnEvent: formOf('Done', returnEvent),
   consoleBatches: forThisMachine(batchesPage),
   consoleBatch: forThisMachine(batchPage),
   consoleReturns: forThisMachine(returnsPage),
@@ -47,32 +74,32 @@ const pages: { readonly [N in PageName]: Page<N> } = {
   consolePayments: forThisMachine(paymentsPage),
   consolePayment: forThisMachine(paymentPage),
   consoleDeliveries: forThisMachine(deliveriesPage),
-  consoleReplayAll: forThisMachine(withDeed('Sent again', replayDeliveries)),
+  consoleReplayAll: formOf('Sent again', replayDeliveries),
   consoleCompareDeliveries: forThisMachine(compareDeliveries),
   consoleCompareRequests: forThisMachine(compareRequests),
-  consoleReplay: forThisMachine(withDeed('Sent again', replayDelivery)),
-  consoleReplayEdited: forThisMachine(withDeed('Sent, edited', replayEditedPage)),
+  consoleReplay: formOf('Sent again', replayDelivery),
+  consoleReplayEdited: formOf('Sent, edited', replayEditedPage),
   consoleDelivery: forThisMachine(deliveryPage),
   consoleRequests: forThisMachine(requestsPage),
   consoleRequest: forThisMachine(requestPage),
   consoleTime: forThisMachine(timePage),
-  consoleAdvance: forThisMachine(withDeed('Clock moved', advanceClock)),
-  consoleSpeed: forThisMachine(withDeed('Speed set', setSpeed)),
-  consoleSnapshot: forThisMachine(withDeed('State kept', saveSnapshot)),
-  consoleRestore: forThisMachine(withDeed('State brought back', restoreSnapshot)),
-  consoleReset: forThisMachine(withDeed('Sandbox emptied', resetSandbox)),
+  consoleAdvance: formOf('Clock moved', advanceClock),
+  consoleSpeed: formOf('Speed set', setSpeed),
+  consoleSnapshot: formOf('State kept', saveSnapshot),
+  consoleRestore: formOf('State brought back', restoreSnapshot),
+  consoleReset: formOf('Sandbox emptied', resetSandbox),
   consoleFaults: forThisMachine(faultsPage),
-  consoleFaultOn: forThisMachine(withDeed('Fault switched on', switchOn)),
-  consoleFaultOff: forThisMachine(withDeed('Switched off', switchOff)),
-  consoleFaultSeed: forThisMachine(withDeed('Draws begin anew', setSeed)),
+  consoleFaultOn: formOf('Fault switched on', switchOn),
+  consoleFaultOff: formOf('Switched off', switchOff),
+  consoleFaultSeed: formOf('Draws begin anew', setSeed),
   consoleKeys: forThisMachine(keysPage),
-  consoleMint: forThisMachine(mintKeyPage),
-  consoleClaim: forThisMachine(withDeed('Key claimed', claimKey)),
+  consoleMint: formOf('Key minted', mintKeyPage),
+  consoleClaim: formOf('Key claimed', claimKey),
   consoleWallets: forThisMachine(walletsPage),
   consoleWallet: forThisMachine(walletPage),
-  consoleEmpty: forThisMachine(withDeed('Money taken out', emptyWallet)),
-  consoleFund: forThisMachine(withDeed('Money added', fundWallet)),
-  consolePlace: forThisMachine(withDeed('Order placed', placeOrder)),
+  consoleEmpty: formOf('Money taken out', emptyWallet),
+  consoleFund: formOf('Money added', fundWallet),
+  consolePlace: formOf('Order placed', placeOrder),
   claim: claimPage,
   device: devicePage,
   shop: shopPage,
