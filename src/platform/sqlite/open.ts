@@ -55,10 +55,13 @@ export function installedSqlite(): ReturnType<typeof loadSqlite> {
   try {
     return loadSqlite();
   } catch (cause) {
-    throw new StorageError(`this Node (${process.version}) has no SQLite, and errand was installed without it`, {
-      hint: 'Use Node 22.13 or later, or install errand with its optional dependencies.',
-      cause,
-    });
+    throw new StorageError(
+      `this Node (${process.version}) has no SQLite, and errand was installed without it`,
+      {
+        hint: 'Use Node 22.13 or later, or install errand with its optional dependencies.',
+        cause,
+      },
+    );
   }
 }
 
