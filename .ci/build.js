@@ -120,6 +120,16 @@ const completionsFound = {
   },
 };
 
+/** `docs` lies beside `dist`. */
+const skillFound = {
+  name: 'skill-found',
+  load(id) {
+    if (!/commands[\\/]skill[\\/]file\.ts$/.test(id)) return;
+    const code = readFileSync(id, 'utf8').replace("'../../../docs/SKILL.md'", "'../docs/SKILL.md'");
+    return { code, moduleType: 'ts' };
+  },
+};
+
 /** No file is read for it, so that whoever bundles a door needs none. */
 const versionMade = {
   name: 'version-made',
@@ -266,6 +276,7 @@ await write(
   },
   assetsInlined,
   completionsFound,
+  skillFound,
   rootPageMade,
   versionMade,
   notices.plugin,

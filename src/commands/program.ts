@@ -118,6 +118,12 @@ export const entries: readonly Entry[] = [
     load: () => import('./mcp/index.ts'),
   },
   {
+    name: 'skill',
+    group: 'Programs',
+    summary: 'Tell agents that have a shell how to buy with errand',
+    load: () => import('./skill/index.ts'),
+  },
+  {
     name: 'webhook',
     group: 'Programs',
     summary: 'Register an address; receive, show, forward and replay events',

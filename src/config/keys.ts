@@ -23,11 +23,13 @@ const secretVariables: readonly string[] = ['ERRAND_API_KEY', 'ERRAND_LEGACY_TOK
 /** Variables of PostgreSQL's own programs: passwords, files with passwords and keys, and where to use them. */
 const ofPostgres = /^PG[A-Z]+$/i;
 
+/** Whether a variable holds a secret of errand's. */
+export const isSecretVariable = (name: string): boolean =>
+  secretVariables.includes(name) || ofPostgres.test(name);
+
 /** Environment for programs that errand runs on the user's behalf. */
 export const withoutKeys = (environment: Environment): Environment =>
-  Object.fromEntries(
-    Object.entries(environment).filter(([name]) => !secretVariables.includes(name) && !ofPostgres.test(name)),
-  );
+  Object.fromEntries(Object.entries(environment).filter(([name]) => !isSecretVariable(name)));
 
 /** Validates a key for use in a header. @throws UsageError naming its source, never the key. */
 export function checkKey(text: string, where: string): string {

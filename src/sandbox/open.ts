@@ -165,9 +165,9 @@ export async function openSandbox({
    */
   async function openStoresCatalogue(given: string | undefined): Promise<Catalogue> {
     const { openCatalogue } = await import('./catalogue/catalogue.ts');
-    const { loadSqlite } = await import('../platform/sqlite/load.ts');
+    const { installedSqlite } = await import('../platform/sqlite/open.ts');
     const number = catalogueSeed(identity.seed);
-    const Database = loadSqlite();
+    const Database = installedSqlite();
     // `given` comes from a validated scenario.
     const own = given === undefined ? undefined : await givenListings(given, number);
     const path = file === ':memory:' || own ? ':memory:' : join(dirname(file), `catalogue-${number}.db`);

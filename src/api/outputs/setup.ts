@@ -21,6 +21,13 @@ export const SavedAddress = own({
   phone_number: text.nullish(),
 });
 
+/** A SKILL.md that was written for an agent, or removed. */
+export const SkillFile = own({
+  target: text,
+  file: text,
+  result: z.enum(['installed', 'updated', 'unchanged', 'removed']),
+});
+
 const origin = {
   from: z.enum(['flag', 'environment', 'profile', 'command', 'preference', 'default']),
   name: text,

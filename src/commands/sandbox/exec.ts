@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/define.ts';
 import { keepingToken } from '../../config/sandbox-token.ts';
-import { UsageError } from '../../platform/errors.ts';
+import { ErrandError } from '../../platform/errors.ts';
 import { runChild } from '../../platform/process.ts';
 import { faultList, rehearsalOptions } from './rehearsal-options.ts';
 import { scenarioNamed, scenarioOption } from './scenario-file.ts';
@@ -32,6 +32,7 @@ export const exec = defineCommand({
     },
   ],
   output: { text: 'what the command prints' },
+  exitCodes: { 126: 'the command cannot be run', 127: 'there is no such command' },
   readsOnly: true,
   related: ['sandbox serve', 'sandbox mint'],
   async run(context, { command: [command = '', ...args], seed, speed, fault = [], scenario: file }) {
@@ -52,7 +53,7 @@ export const exec = defineCommand({
           ERRAND_DUPLICATE_WINDOW: '0',
         },
       }).catch((error: unknown) => {
-        throw cannotRun(command, error);
+        throw new NotStarted(command, error);
       });
       context.signal.throwIfAborted();
       return { kind: 'none', exitCode: code };
@@ -62,10 +63,23 @@ export const exec = defineCommand({
   },
 });
 
-function cannotRun(command: string, cause: unknown): UsageError {
-  const why = Object(cause).code === 'ENOENT' ? 'there is no such program' : Object(cause).message;
-  return new UsageError(`"${command}" cannot be run: ${why}`, {
-    hint: 'It is started without a shell; for one write `errand sandbox exec -- sh -c COMMAND`.',
-    cause,
-  });
+/** The command could not be started: 127 if there is none, else 126, as a shell has it. */
+class NotStarted extends ErrandError {
+  readonly #code: 126 | 127;
+
+  constructor(command: string, cause: unknown) {
+    const isMissing = Object(cause).code === 'ENOENT';
+    const why = isMissing ? 'there is no such program' : Object(cause).message;
+    super('usage', `"${command}" cannot be run: ${why}`, {
+      outcome: 'not_sent',
+      retryable: false,
+      hint: 'It is started without a shell; for one write `errand sandbox exec -- sh -c COMMAND`.',
+      cause,
+    });
+    this.#code = isMissing ? 127 : 126;
+  }
+
+  override get exitCode(): number {
+    return this.#code;
+  }
 }

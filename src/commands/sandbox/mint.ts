@@ -18,7 +18,7 @@ export const mint = defineCommand({
   },
   examples: [
     { command: 'errand sandbox mint', note: 'a key for this profile' },
-    { command: 'errand sandbox mint --no-store -o json --query api_key', note: 'a key for a CI job' },
+    { command: 'errand sandbox mint --no-store -o tsv --query api_key', note: 'a key for a CI job' },
   ],
   output: { record: 'sandbox.mint' },
   operations: ['sandbox.mint'],

@@ -1,5 +1,6 @@
 import type { Scenario } from '../../api/scenario/scenario.ts';
 import { type BuiltInScenario, builtInScenarios, scenarioAddresses } from '../../api/scenario/words.ts';
+import { isSecretVariable } from '../../config/keys.ts';
 import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { readBytes } from '../../run/read-document.ts';
@@ -34,20 +35,20 @@ export const isBuiltIn = (name: string): name is BuiltInScenario => Object.hasOw
 
 /** Reads a scenario file, or a bundled scenario by name. @throws UsageError naming file, line and field. */
 export async function readScenario(
-  context: Pick<Context, 'readInput' | 'signal'>,
+  context: Pick<Context, 'readInput' | 'signal' | 'environment'>,
   flag: string,
   given: string,
   seed?: number,
 ): Promise<ScenarioFile> {
   if (isBuiltIn(given)) {
     const { builtInScenario } = await import('../../sandbox-door.ts');
-    return checked(given, await builtInScenario(given, seed), () => 1);
+    return checked(given, await builtInScenario(given, seed), { lineOf: () => 1, environment: {} });
   }
   const name = given === '-' ? 'stdin' : given;
   const bytes = await readBytes(context, flag, given, { bytes: largest, holds: 'one scenario' });
   const { locatedDocument } = await import('../../cli/located-document.ts');
   const { value, lineOf } = locatedDocument(name, decoded(name, bytes));
-  return checked(name, value, lineOf);
+  return checked(name, value, { lineOf, environment: context.environment });
 }
 
 /** Reads the scenario of `--scenario`, if given. @throws UsageError as `readScenario` does. */
@@ -67,7 +68,11 @@ function decoded(name: string, bytes: Buffer): string {
   }
 }
 
-async function checked(name: string, value: unknown, lineOf: ScenarioFile['lineOf']): Promise<ScenarioFile> {
+interface Source extends Pick<ScenarioFile, 'lineOf'> {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+async function checked(name: string, value: unknown, { lineOf, environment }: Source): Promise<ScenarioFile> {
   const [{ Scenario }, { checkAgainst }] = await Promise.all([
     import('../../api/scenario/scenario.ts'),
     import('../../api/schemas/check.ts'),
@@ -77,7 +82,10 @@ async function checked(name: string, value: unknown, lineOf: ScenarioFile['lineO
     throw new UsageError(`${name} holds no scenario; it is a map that begins with version: 1`, {
       next: [{ command: 'errand schema Scenario', when: 'to see what it can have' }],
     });
-  const { value: scenario, issues } = checkAgainst(Scenario, addressed(value), 'body');
+  const problems: Problem[] = [];
+  const filled = withVariables(addressed(value), environment, (problem) => problems.push(problem));
+  if (problems.length > 0) throw refused(problems);
+  const { value: scenario, issues } = checkAgainst(Scenario, filled, 'body');
   if (issues) throw refused(issues.map(({ loc, msg }) => ({ path: loc.slice(1), message: wording(msg) })));
   return { name, scenario, lineOf, refused };
 }
@@ -93,6 +101,36 @@ function addressed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(addressed);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([field, one]) => [field, addressed(one)]));
+}
+
+const variable = /\$\{env:([^}]*)\}/g;
+
+/** Fills in `${env:NAME}` in texts. Errand's own secrets are not for a file to read. */
+function withVariables(
+  value: unknown,
+  environment: Source['environment'],
+  report: (problem: Problem) => void,
+  path: Problem['path'] = [],
+): unknown {
+  if (typeof value === 'string')
+    return value.replace(variable, (_, name: string) => {
+      const found = Object.hasOwn(environment, name) ? environment[name] : undefined;
+      const message = isSecretVariable(name)
+        ? `the environment variable ${name} holds a secret, which no scenario reads`
+        : `the environment variable ${name} is not set`;
+      if (found !== undefined && !isSecretVariable(name)) return found;
+      report({ path, message });
+      return '';
+    });
+  if (Array.isArray(value))
+    return value.map((one, at) => withVariables(one, environment, report, [...path, at]));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([field, one]) => [
+      field,
+      withVariables(one, environment, report, [...path, field]),
+    ]),
+  );
 }
 
 const wordings: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { countText } from '../../format/counts.ts';
 import type { Column } from '../../format/result.ts';
 import { saveFile } from '../../format/save-file.ts';
-import { exitCodes, UsageError } from '../../platform/errors.ts';
+import { ErrandError, exitCodes, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { checkReportPlace, type JunitSuite, junitReport } from './junit.ts';
 import { play, suiteOf } from './play-file.ts';
@@ -51,8 +51,7 @@ export const test = defineCommand({
   async run(context, { files, report }) {
     const path = report === undefined ? undefined : reportPath(report);
     if (path !== undefined) await checkReportPlace(path);
-    const read: ScenarioFile[] = [];
-    for (const file of files) read.push(await readScenario(context, 'files', file));
+    const read = await readAll(context, files, path);
     warnEmpty(context, read);
     const suites: JunitSuite[] = [];
     const count = { held: 0, failed: 0, skipped: 0 };
@@ -80,6 +79,35 @@ export const test = defineCommand({
     }
   },
 });
+
+/**
+ * Reads every file before the first is played. @param report is where to write, so that a CI system shows a file that
+ * is broken too. @throws UsageError for the first that is broken.
+ */
+async function readAll(
+  context: Context,
+  files: readonly string[],
+  report: string | undefined,
+): Promise<ScenarioFile[]> {
+  const read: ScenarioFile[] = [];
+  const suites: JunitSuite[] = [];
+  let failure: ErrandError | undefined;
+  for (const file of files) {
+    const suite = { name: file, file };
+    const check = { name: 'the file can be played', line: 1, durationMs: 0 };
+    try {
+      read.push(await readScenario(context, 'files', file));
+      suites.push({ ...suite, cases: [{ ...check, status: 'skipped', lines: [] }] });
+    } catch (error) {
+      if (!(error instanceof ErrandError)) throw error;
+      failure ??= error;
+      suites.push({ ...suite, cases: [{ ...check, status: 'failed', lines: [error.message] }] });
+    }
+  }
+  if (!failure) return read;
+  if (report !== undefined) await saveFile(report, [junitReport(suites)], { force: true });
+  throw failure;
+}
 
 /**
  * Warns about scenarios that check nothing, since they would always pass. @throws UsageError if none checks anything.

@@ -2,7 +2,7 @@ import { accessSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync } 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { retryWhile } from '../async.ts';
-import { ErrandError } from '../errors.ts';
+import { ErrandError, StorageError } from '../errors.ts';
 import { makePrivateDatabase } from '../private-files.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { DatabaseError, type DatabaseProblem, databaseError, isBusy } from './database-error.ts';
@@ -50,6 +50,21 @@ export async function openKind<D extends Database, O extends DatabaseOptions>(
   }
 }
 
+/** SQLite, as a class to open databases with. @throws StorageError if this Node has none and none is installed. */
+export function installedSqlite(): ReturnType<typeof loadSqlite> {
+  try {
+    return loadSqlite();
+  } catch (cause) {
+    throw new StorageError(
+      `this Node (${process.version}) has no SQLite, and errand was installed without it`,
+      {
+        hint: 'Use Node 22.13 or later, or install errand with its optional dependencies.',
+        cause,
+      },
+    );
+  }
+}
+
 /** @param path is the file to open, or a copy of it. @param why is the reason for using a copy. */
 async function opened<D extends Database, O extends DatabaseOptions>(
   Made: Kind<D, O>,
@@ -58,7 +73,7 @@ async function opened<D extends Database, O extends DatabaseOptions>(
   options: O,
   why?: unknown,
 ): Promise<D> {
-  const Sqlite = loadSqlite();
+  const Sqlite = installedSqlite();
   const sqlite = new Sqlite(path);
   try {
     const database = new Made(file, sqlite, options, why);
@@ -138,7 +153,7 @@ function copyDatabase(file: string): { readonly copy: string; remove(): void } {
  * process is writing.
  */
 function pin(file: string): Sqlite | undefined {
-  const Sqlite = loadSqlite();
+  const Sqlite = installedSqlite();
   let reader: Sqlite | undefined;
   try {
     reader = new Sqlite(file, { readOnly: true });

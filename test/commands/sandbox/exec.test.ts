@@ -85,12 +85,14 @@ test('the program itself orders there, with no settings of its own', async () =>
 });
 
 test.each([
-  ['a program that is not there', ['nope'], '"nope" cannot be run: there is no such program'],
-  ['an option without --', ['npm', '--coverage'], "unknown option '--coverage'"],
-  ['nothing', [], "missing required argument 'command'"],
-])('%s is refused', async (_, args, message) => {
+  ['a program that is not there', ['nope'], '"nope" cannot be run: there is no such program', 127],
+  ['a file that is no program', ['./order.json'], '"./order.json" cannot be run', 126],
+  ['an option without --', ['npm', '--coverage'], "unknown option '--coverage'", 2],
+  ['nothing', [], "missing required argument 'command'", 2],
+])('%s is refused', async (_, args, message, expected) => {
+  writeFileSync(join(workspace.folder, 'order.json'), '{}');
   const { code, stdout, stderr } = await errand(workspace, ['sandbox', 'exec', ...args]);
-  expect([code, stdout]).toEqual([2, '']);
+  expect([code, stdout]).toEqual([expected, '']);
   expect(stderr).toContain(message);
 });
 

@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { orderBody } from '../../support/order-body.ts';
-import { errand, type Finished } from '../../support/run.ts';
+import { errand, type Finished, shell } from '../../support/run.ts';
 import { serveAt } from '../../support/served.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
 
@@ -289,5 +289,41 @@ describe('what is wrong is told with its line and its field', () => {
         ),
       }),
     ]);
+  });
+});
+
+describe('environment variables in a scenario', () => {
+  const variable = (name: string) => `\${env:${name}}`;
+  const play = async (description: string, more: Record<string, string> = {}) => {
+    const { code, stdout, stderr } = await shell(
+      workspace,
+      `cat > env.yaml <<'END'\nversion: 1\ndescription: "${description}"\nexpect:\n  - { wallet: default, body: { balance: 100000 } }\nEND\n${Object.entries(
+        more,
+      )
+        .map(([name, value]) => `export ${name}='${value}'\n`)
+        .join('')}errand sandbox test env.yaml --report junit=env.xml && cat env.xml`,
+    );
+    return { code, stdout, stderr };
+  };
+
+  test('are filled in as texts', async () => {
+    const { code, stdout } = await play(`run ${variable('RUN')} of ${variable('JOB')}`, {
+      RUN: '17',
+      JOB: 'a<b',
+    });
+    expect(code).toBe(0);
+    expect(stdout).toContain('run 17 of a&lt;b');
+  });
+
+  test('are refused with their line where they are not set, or hold a secret', async () => {
+    expect(await play(variable('NOT_SET'))).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        'env.yaml, line 2, description: the environment variable NOT_SET is not set',
+      ),
+    });
+    const { code, stdout, stderr } = await play(variable('ERRAND_API_KEY'), { ERRAND_API_KEY: 'sbx_test_1' });
+    expect([code, stdout.includes('sbx_test_1')]).toEqual([2, false]);
+    expect(stderr).toContain('holds a secret, which no scenario reads');
   });
 });
