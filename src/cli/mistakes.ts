@@ -177,7 +177,7 @@ const isProduct = (word: string): boolean => /^@\d|:\/\/|\.[^\s/]+\//.test(word)
 
 /** The words that are neither the command's name nor flags nor, as far as can be told, values of flags. */
 const extraWords = (argv: readonly string[], path: readonly string[]): string[] => {
-  const rest = argv.slice(argv.findIndex((word) => word === path.at(-1)) + 1);
+  const rest = argv.slice(argv.indexOf(path.at(-1) ?? '') + 1);
   const end = rest.findIndex((word) => word.startsWith('-'));
   const leading = end < 0 ? rest : rest.slice(0, end);
   return [...leading].filter((word) => word !== '');
