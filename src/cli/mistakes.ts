@@ -91,6 +91,7 @@ const verbSynonyms: Readonly<Record<string, readonly string[]>> = {
 };
 
 const maxSuggestions = 4;
+const minNearLength = 5;
 
 /** @param error of the parser: its code, and its message without prefix. */
 export async function mistakeOf(
@@ -132,8 +133,12 @@ async function linesFor(typed: string, { root, argv, whole }: Program): Promise<
   if (near.length > 0) return near;
   const leaves = leavesOf(await whole(), []);
   const same = leaves.filter(({ names: own }) => own.includes(word));
+  // Short words are near too many others.
+  const isLong = word.length >= minNearLength;
   const alike =
-    same.length > 0 ? same : leaves.filter(({ names: own }) => own.some((one) => isNear(word, one)));
+    same.length > 0 || !isLong
+      ? same
+      : leaves.filter(({ names: own }) => own.some((one) => isNear(word, one)));
   return alike.slice(0, maxSuggestions).map(({ line }) => `errand ${line}`);
 }
 

@@ -125,9 +125,8 @@ $ errand order create --product https://shop.example/p --max-price '$5' --ship-t
 ? 2
 ! error: --ship-to: there is no address "nowhere"…
 
-$ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --gift-message hi
-? 2
-! error: gift_message (--gift-message): requires is_gift: true (--gift)…
+$ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --gift-message hi --dry-run | grep is_gift
+  "is_gift": true,
 
 $ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --until placed
 ? 2
@@ -186,3 +185,8 @@ $ errand order create --max-price '$50'
 ! error: --product is missing; cannot prompt, as stdin is not a terminal
 ! hint: `errand search WORDS` finds products; …
 ! try: errand order create --max-price '$50' --product 'https://…' — with the missing values filled in
+
+$ errand config edit
+? 2
+! error: an editor needs a terminal, and stdin is not a terminal
+! try: errand config set NAME VALUE — in a script
