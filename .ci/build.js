@@ -245,6 +245,8 @@ async function write(input, { inject = {}, ...output }, ...plugins) {
     // None of our own files is imported for what its loading does.
     treeshake: { moduleSideEffects: [{ test: ownSource, sideEffects: false }] },
     plugins: [withStubs, builtinsTaken, builtinsLazy, ...plugins],
+    // How long each of our plugins takes is nothing that an install need say.
+    checks: { pluginTimings: false },
     onLog(level, log, handler) {
       // Some modules are both lazy and not, as their users need them.
       if (log.code !== 'INEFFECTIVE_DYNAMIC_IMPORT') handler(level, log);

@@ -91,6 +91,7 @@ const verbSynonyms: Readonly<Record<string, readonly string[]>> = {
 };
 
 const maxSuggestions = 4;
+const minNearLength = 5;
 
 /** @param error of the parser: its code, and its message without prefix. */
 export async function mistakeOf(
@@ -132,8 +133,12 @@ async function linesFor(typed: string, { root, argv, whole }: Program): Promise<
   if (near.length > 0) return near;
   const leaves = leavesOf(await whole(), []);
   const same = leaves.filter(({ names: own }) => own.includes(word));
+  // Short words are near too many others.
+  const isLong = word.length >= minNearLength;
   const alike =
-    same.length > 0 ? same : leaves.filter(({ names: own }) => own.some((one) => isNear(word, one)));
+    same.length > 0 || !isLong
+      ? same
+      : leaves.filter(({ names: own }) => own.some((one) => isNear(word, one)));
   return alike.slice(0, maxSuggestions).map(({ line }) => `errand ${line}`);
 }
 
@@ -177,7 +182,7 @@ const isProduct = (word: string): boolean => /^@\d|:\/\/|\.[^\s/]+\//.test(word)
 
 /** The words that are neither the command's name nor flags nor, as far as can be told, values of flags. */
 const extraWords = (argv: readonly string[], path: readonly string[]): string[] => {
-  const rest = argv.slice(argv.findIndex((word) => word === path.at(-1)) + 1);
+  const rest = argv.slice(argv.indexOf(path.at(-1) ?? '') + 1);
   const end = rest.findIndex((word) => word.startsWith('-'));
   const leading = end < 0 ? rest : rest.slice(0, end);
   return [...leading].filter((word) => word !== '');

@@ -117,6 +117,8 @@ interface Prompt {
   confirm(context: Context, message: string): Promise<boolean>;
   /** Asks whether to go on with what was shown, or to change it first; the default is no. */
   askReview(context: Context, message: string): Promise<'yes' | 'no' | 'edit'>;
+  /** Lines that were typed or pasted beyond what the last prompt has read. */
+  takeTyped(context: Context): Promise<string[]>;
   /** Asks for a secret, without echo, and repeats until a value is accepted. */
   askSecret(context: Context, message: string, options?: Omit<TextOptions, 'default'>): Promise<string>;
 }

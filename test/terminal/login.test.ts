@@ -21,6 +21,7 @@ afterEach(async () => {
 
 /** Signs in until the code's page has been opened, then interrupts. @returns the terminal's text. */
 async function signIn(): Promise<string> {
+  workspace.environment.DISPLAY = ':0';
   const terminal = new Terminal(workspace, 'errand', ['auth', 'login', '--profile', 'served'], {
     columns: 160,
   });
@@ -49,7 +50,9 @@ test.runIf(process.platform === 'linux')(
     const code = /enter the code (\S+)/.exec(shown)?.[1];
     expect(page).toBe(`${service.baseUrl}/device?user_code=${code}`);
     // Shown before it was opened.
-    expect(shown.slice(0, shown.indexOf('opened it in the browser'))).toContain(`opening ${page}\n`);
+    expect(shown.slice(0, shown.indexOf('opened it in the browser'))).toContain(
+      `with the code filled in: ${page}\n`,
+    );
   },
 );
 
@@ -79,7 +82,8 @@ test.runIf(process.platform === 'linux').each([
     expect(await terminal.ended()).toBe(130);
     expect(terminal.text).toContain('enter the code ABCD-EFGH where you sign in to the service');
     expect(terminal.text).not.toContain(notShown);
-    expect(terminal.text).not.toContain('opening');
+    expect(terminal.text).not.toContain('opened');
+    expect(terminal.text).toContain('waiting until the code is approved, for up to 15 minutes');
     expect(terminal.text).not.toContain('bank.example');
   } finally {
     terminal.close();

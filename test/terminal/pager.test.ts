@@ -27,14 +27,14 @@ function open(args: readonly string[]): Terminal {
 test('what is longer than the terminal goes through the pager, hints below it; what is shorter does not', async () => {
   const long = open(['search', 'coffee']);
   expect(await long.ended()).toBe(0);
-  expect(long.text).toMatch(/^pager begins \(FRX\)\n[^]*TITLE[^]*pager ends\n@1 names the first row/m);
+  expect(long.text).toMatch(/^pager begins \(FRX\)\n[\s\S]*TITLE[\s\S]*pager ends\n@1 names the first row/m);
   const short = open(['search', 'coffee', '--limit', '3']);
   expect(await short.ended()).toBe(0);
-  expect(short.text).toMatch(/TITLE[^]*@1 names the first row/);
+  expect(short.text).toMatch(/TITLE[\s\S]*@1 names the first row/);
   expect(short.text).not.toContain('pager');
   const help = open(['order', 'create', '--help']);
   expect(await help.ended()).toBe(0);
-  expect(help.text).toMatch(/pager begins[^]*Usage: errand order create[^]*pager ends/);
+  expect(help.text).toMatch(/pager begins[\s\S]*Usage: errand order create[\s\S]*pager ends/);
 });
 
 test('--no-pager, PAGER= and the preference turn it off, and no pipe has one', async () => {
@@ -67,7 +67,7 @@ test('a pager that is left early, or that is not there, breaks nothing', async (
   workspace.environment.PAGER = 'no-such-pager-at-all';
   const missing = open(['search', 'coffee']);
   expect(await missing.ended()).toBe(0);
-  expect(missing.text).toMatch(/TITLE[^]*@1 names the first row/);
+  expect(missing.text).toMatch(/TITLE[\s\S]*@1 names the first row/);
 });
 
 test('config edit changes what the editor saves, and nothing if a line is wrong', async () => {

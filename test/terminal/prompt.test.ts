@@ -78,12 +78,13 @@ test('order create asks for the rest of an address that is given in part', async
     ['State or province', ''],
     ['Country', 'DE'],
     ['Postal code', '1'],
+    ['not a German postal code, which has 5 digits', `${clear}10115`],
     ['Phone number', '030123456'],
     ['Save this address as (a name; Enter: not saved)', 'berlin'],
     ['Place this order?', 'y'],
   );
   expect(await terminal.ended()).toBe(0);
-  expect(terminal.text).toContain('Ada Byron, 1 Main St, Berlin 1 DE');
+  expect(terminal.text).toContain('Ada Byron, 1 Main St, Berlin 10115 DE');
   expect(terminal.text).toContain('saved as berlin: --ship-to berlin uses it');
 });
 
@@ -215,4 +216,14 @@ test('an address is replaced where a person agrees, and only then', async () => 
     terminal.type(typed);
     expect(await terminal.ended()).toBe(code);
   }
+});
+
+test('a pasted address is taken apart, and what it lacks is asked', async () => {
+  terminal = new Terminal(workspace, 'errand', ['address', 'add', 'work']);
+  await terminal.shows('First name (or paste a whole address)');
+  terminal.type('Ada Byron\r1 Main St\rAustin, TX 78701\r');
+  await terminal.shows('taken apart: Ada Byron, 1 Main St, Austin TX 78701 US');
+  await answer(['Phone number', '5125550100']);
+  expect(await terminal.ended()).toBe(0);
+  expect(terminal.text).not.toContain('Flat, floor');
 });

@@ -6,6 +6,8 @@ import type { Context, TextOptions } from '../../run/context.ts';
 import { writeErr } from '../output/notice.ts';
 import { discardTyped, interrupted, reviewAnswer, rowLines } from './index.ts';
 
+export { takeTyped } from './index.ts';
+
 /**
  * Prompts for screen readers: each question is a line, choices are numbered lines, and nothing that was written is
  * written over. The terminal itself edits the line that is typed.
@@ -186,10 +188,14 @@ async function unseen(context: Context, question: string): Promise<string> {
       };
       const read = (typed: Buffer | string): void => {
         for (const character of typed.toString()) {
-          if (character === controlC || (character === controlD && text === '')) return stop();
+          if (character === controlC || (character === controlD && text === '')) {
+            stop();
+            return;
+          }
           if (character === '\r' || character === '\n') {
             end();
-            return resolve(text);
+            resolve(text);
+            return;
           }
           text = erasing.includes(character) ? [...text].slice(0, -1).join('') : text + character;
         }

@@ -186,27 +186,38 @@ const controlC = '\u0003';
  * Discards pending input before a prompt appears, so that this input cannot answer the prompt.
  * @returns whether the input contained Ctrl-C, which raw mode delivers as a character.
  */
-export async function discardTyped(stdin: Readable, signal: AbortSignal): Promise<boolean> {
-  if (!(stdin instanceof ReadStream) || signal.aborted) return false;
-  let interrupted = false;
+export const discardTyped = async (stdin: Readable, signal: AbortSignal): Promise<boolean> =>
+  (await pendingText(stdin, signal)).includes(controlC);
+
+/** Lines that were typed or pasted and that no prompt has read yet. @throws ErrandError interrupted on Ctrl-C. */
+export async function takeTyped({ io, signal }: Context): Promise<string[]> {
+  const text = await pendingText(io.stdin.stream, signal);
+  if (text.includes(controlC)) throw interrupted();
+  return text.split(/[\r\n]+/).filter((line) => line.trim() !== '');
+}
+
+/** Reads pending input until none comes for a moment, or until Ctrl-C. */
+async function pendingText(stdin: Readable, signal: AbortSignal): Promise<string> {
+  if (!(stdin instanceof ReadStream) || signal.aborted) return '';
+  let text = '';
   const wasRaw = stdin.isRaw;
   // Input without Enter is only readable in raw mode.
   stdin.setRawMode(true);
   await new Promise<void>((resolve) => {
     const end = (): void => {
       clearTimeout(timer);
-      stdin.off('data', discard);
+      stdin.off('data', take);
       stdin.off('end', end);
       signal.removeEventListener('abort', end);
       resolve();
     };
-    const discard = (typed: Buffer | string): void => {
-      interrupted = typed.includes(controlC);
-      if (interrupted) end();
+    const take = (typed: Buffer | string): void => {
+      text += typed.toString();
+      if (text.includes(controlC)) end();
       else timer.refresh();
     };
     const timer = setTimeout(end, quietMs);
-    stdin.on('data', discard);
+    stdin.on('data', take);
     // The prompt before may have paused it.
     stdin.resume();
     stdin.once('end', end);
@@ -214,5 +225,5 @@ export async function discardTyped(stdin: Readable, signal: AbortSignal): Promis
   });
   stdin.pause();
   stdin.setRawMode(wasRaw);
-  return interrupted;
+  return text;
 }

@@ -9,13 +9,17 @@ const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   linux: ['xdg-open'],
 };
 
+/** Whether a browser would have a screen. Elsewhere than on Linux and its like, there is always one. */
+const hasDesktop = ({ DISPLAY, WAYLAND_DISPLAY, BROWSER }: Environment): boolean =>
+  openers[platform()] !== openers.linux || Boolean(DISPLAY || WAYLAND_DISPLAY || BROWSER);
+
 /** How long an opener may take to report failure, ms. An opener still running by then has become the browser. */
 const failureTimeoutMs = 1000;
 
 /** Opens a page in the user's browser, without a shell. @returns whether it opened, as far as the opener reports. */
 export function openBrowser(url: URL, environment: Environment): Promise<boolean> {
   const opener = openers[platform()] ?? openers.linux;
-  if (!opener) return Promise.resolve(false);
+  if (!opener || !hasDesktop(environment)) return Promise.resolve(false);
   const [name, ...words] = opener;
   const program = findProgram(name, environment);
   if (!program) return Promise.resolve(false);

@@ -4,6 +4,7 @@ import type { Received } from '../../api/received.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { checkKey, keyMode, maskKey } from '../../config/keys.ts';
 import { embeddedUrl } from '../../config/stored.ts';
+import { durationText } from '../../format/time.ts';
 import type { Client } from '../../http/client.ts';
 import { Deadline } from '../../platform/clock.ts';
 import { ErrandError } from '../../platform/errors.ts';
@@ -41,6 +42,13 @@ export const login = defineCommand({
     const client = await context.client();
     const { body: device } = await client.call('device.code', { body: { ...(name && { name }) } });
     await reportCode(context, device, browser);
+    if (context.io.stderr.isTerminal) {
+      const lifeMs = secondsIn(device, 'expires_in', maxLifeSeconds, defaultLifeSeconds) * 1000;
+      const waitMs = Math.min(lifeMs, context.waitMs() ?? lifeMs);
+      context.note(
+        `waiting until the code is approved, for up to ${durationText(waitMs)}; Ctrl-C ends the wait`,
+      );
+    }
     const granted = await untilApproved(context, client, device);
     const key = checkKey(granted.api_key, 'the key in the response');
     const { storeKey } = await import('../../config/store-key.ts');
@@ -92,7 +100,7 @@ async function reportCode(
     context.note(`errand does not open the address ${redactor.text(whole ?? '')}: it ${target.problem}`);
   if (!target || 'problem' in target || !browser || !context.interactive.yes) return;
   // Nothing is opened that was not shown.
-  context.note(`opening ${target.url.href}`);
+  if (target !== page) context.note(`with the code filled in: ${target.url.href}`);
   if (await openBrowser(target.url, context.environment)) context.note('opened it in the browser');
 }
 

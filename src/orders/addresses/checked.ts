@@ -1,9 +1,10 @@
 import { checkShape } from '../../api/schemas/check.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { type AddressFields, addressFlag, addressProblems } from './options.ts';
+import { type AddressFields, addressFlag, addressProblems, normalised } from './options.ts';
 
 /** Validates an address for saving. @throws UsageError naming each invalid field by its flag. */
-export function checkedAddress(given: AddressFields): Readonly<Record<string, string | null>> {
+export function checkedAddress(typed: AddressFields): Readonly<Record<string, string | null>> {
+  const given = normalised(typed);
   const checked = checkShape('Address', given, 'body');
   const issues = [
     ...(checked.issues ?? []).map(({ loc, msg }) => ({ field: loc.slice(1).join('.'), message: msg })),

@@ -101,6 +101,25 @@ const maxPhoneLength = 40;
 
 const stateNames = new Set(Object.values(usStates).map((name) => name.toLowerCase()));
 
+/** An address as carriers write it: the country in capitals, a US state by its two letters, no spaces around. */
+export function normalised(address: AddressFields): AddressFields {
+  const fields = Object.fromEntries(
+    Object.entries(address).map(([field, value]) => [
+      field,
+      typeof value === 'string' ? value.trim() : value,
+    ]),
+  );
+  const { country, state } = fields;
+  if (typeof country === 'string') fields.country = country.toUpperCase();
+  if (typeof state === 'string' && fields.country === 'US') fields.state = stateCode(state) ?? state;
+  return fields;
+}
+
+const stateCode = (text: string): string | undefined =>
+  Object.keys(usStates).find(
+    (code) => code === text.toUpperCase() || usStates[code]?.toLowerCase() === text.toLowerCase(),
+  );
+
 /**
  * Checks a field for problems that the service accepts but a carrier cannot handle. Used where a person enters the
  * address.
@@ -109,6 +128,7 @@ export function addressProblem(field: string, address: AddressFields): string | 
   const value = address[field];
   if (typeof value !== 'string' || value.trim() === '') return undefined;
   if (field === 'phone_number') return phoneProblem(value.trim());
+  if (field === 'postal_code') return postalProblem(value.trim(), address.country);
   const isUs = typeof address.country === 'string' && address.country.trim().toUpperCase() === 'US';
   return field === 'state' && isUs ? stateProblem(value.trim()) : undefined;
 }
@@ -141,6 +161,14 @@ function digitsIn(text: string): number {
 function stateProblem(text: string): string | undefined {
   if (Object.hasOwn(usStates, text.toUpperCase()) || stateNames.has(text.toLowerCase())) return undefined;
   return `"${shortened(text)}" is not a US state; write its two letters, such as TX`;
+}
+
+const fiveDigits: Readonly<Record<string, string>> = { DE: 'German', IT: 'Italian' };
+
+function postalProblem(text: string, country: unknown): string | undefined {
+  const whose = typeof country === 'string' ? fiveDigits[country.trim().toUpperCase()] : undefined;
+  if (whose === undefined || /^\d{5}$/.test(text)) return undefined;
+  return `"${shortened(text)}" is not ${whose === 'Italian' ? 'an' : 'a'} ${whose} postal code, which has 5 digits`;
 }
 
 const emailForm = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/;

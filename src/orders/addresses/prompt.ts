@@ -1,7 +1,16 @@
 import type { Row } from '../../format/result.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
-import { type AddressFields, addressColumns, addressFlag, addressProblems, addressWords } from './options.ts';
+import { addressInBlock } from './block.ts';
+import {
+  type AddressFields,
+  addressColumns,
+  addressFlag,
+  addressLine,
+  addressProblems,
+  addressWords,
+  normalised,
+} from './options.ts';
 
 const otherAddress = 'another address';
 
@@ -128,14 +137,43 @@ export async function askAddress(context: Context, given: AddressFields = {}): P
   const wrong = problems({}).find(({ field }) => isWrong(given, field));
   if (wrong) throw new UsageError(`${addressFlag(wrong.field) ?? wrong.field}: ${wrong.message}`);
   const prompt = await context.prompt();
+  const isWhole = Object.keys(given).length === 0;
+  /** Lines that were typed ahead. */
+  let typed: string[] = [];
+  let isPasted = false;
   for (const { field, message, adds, default: preset } of questions) {
-    if (address[field] !== undefined || (adds !== undefined && given[adds] !== undefined)) continue;
-    const answer = await prompt.askText(context, message, {
-      check: (text) => problemWith(field, text),
-      optional: adds !== undefined,
-      ...(preset !== undefined && { default: preset }),
-    });
+    const skipsLine2 = isPasted && adds !== undefined;
+    if (address[field] !== undefined || skipsLine2 || (adds !== undefined && given[adds] !== undefined))
+      continue;
+    const isFirst = isWhole && field === 'first_name';
+    const [ahead] = typed;
+    const isTyped = ahead !== undefined && problemWith(field, ahead) === undefined;
+    const answer = isTyped
+      ? ahead
+      : await prompt.askText(context, isFirst ? `${message} (or paste a whole address)` : message, {
+          // A pasted address is taken apart below.
+          check: (text) => (isFirst && text.includes(',') ? undefined : problemWith(field, text)),
+          optional: adds !== undefined,
+          ...(preset !== undefined && { default: preset }),
+        });
+    typed = isTyped ? typed.slice(1) : typed;
+    if (isFirst) {
+      typed = await prompt.takeTyped(context);
+      const block = addressInBlock([answer, ...typed]);
+      if (block) {
+        isPasted = true;
+        typed = [];
+        const usable = Object.entries(block).filter(
+          ([name, value]) => problemWith(name, String(value)) === undefined,
+        );
+        Object.assign(address, Object.fromEntries(usable));
+        context.note(
+          `taken apart: ${addressLine(address)}${address.phone_number ? `, ${address.phone_number}` : ''}`,
+        );
+        continue;
+      }
+    }
     if (answer !== '') address[field] = answer;
   }
-  return address;
+  return normalised(address);
 }

@@ -122,7 +122,7 @@ const offerColumns: readonly Column<Shape<'Offer'>>[] = [
   { name: 'ratings', path: 'seller.num_ratings', kind: 'count', weight: 3 },
   { name: 'available', path: 'available', kind: 'flag', weight: 5 },
   { name: 'days', path: 'handling_days.max', kind: 'count', weight: 2 },
-  { name: 'least', path: 'minimum_quantity', kind: 'count', weight: 1 },
+  { name: 'minimum', path: 'minimum_quantity', kind: 'count', weight: 1 },
 ];
 
 function specifics(value: unknown): string {
@@ -170,6 +170,10 @@ export const listingList = { columns: listingColumns, screen: listingScreen } as
 
 /** Hints shown below search results. */
 export function searchHints(excluded: number | undefined, hint: string | undefined): string[] {
-  const dropped = excluded ? [`${excluded} more outside the price bounds`] : [];
+  const dropped = excluded
+    ? [
+        `${excluded} more ${excluded === 1 ? 'has a price' : 'have prices'} outside --min-price and --max-price`,
+      ]
+    : [];
   return hint ? [...dropped, hint] : dropped;
 }

@@ -93,7 +93,7 @@ test('the one state is named as its heading is, and is what a list on a terminal
     /^state +undeliverable\n$/,
   );
   const refused = await errand(workspace, ['order', 'list', '--fields', 'nosuch']);
-  expect(refused.stderr).toMatch(/there are id, status, .*, state\n/);
+  expect(refused.stderr).toMatch(/there are id, status, .*, state, age/);
   // Scripts that do not request the field see no change.
   expect((await errand(workspace, ['order', 'list', '-o', 'csv'])).stdout).not.toContain('state,');
 });

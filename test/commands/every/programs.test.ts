@@ -62,6 +62,7 @@ describe.runIf(process.platform === 'linux')('a program that errand runs by itse
     writeFileSync(join(workspace.folder, 'xdg-open'), `#!/bin/sh\ntouch '${ran('here')}'\n`, { mode: 0o755 });
     workspace.environment.PATH = `.:${workspace.environment.PATH}`;
     workspace.environment.ERRAND_BASE_URL = '';
+    workspace.environment.DISPLAY = ':0';
     await new ApprovalWorkspace(workspace, service).run([
       ...['profile', 'set', 'served', '--base-url', service.baseUrl],
     ]);

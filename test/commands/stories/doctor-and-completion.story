@@ -25,9 +25,9 @@ $ source <(errand completion bash); complete -p errand
 complete -F _errand errand
 $ source <(errand completion bash); COMP_WORDS=(x ord) COMP_CWORD=1 COMP_LINE='x ord' COMP_POINT=5; _errand; echo "$COMPREPLY"
 order
-$ errand __complete -- order list --status pen | tr '\0\t' '\n|'
+$ errand __complete -- order list --status wait | tr '\0\t' '\n|'
 words
-pending|
+waiting|
 $ printf 'Ort\n' > maps.csv; errand bulk validate maps.csv --local --map Ort=city --save-map shopify
 ? 2
 …
