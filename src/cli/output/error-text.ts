@@ -149,11 +149,25 @@ function fault(entry: unknown, key?: string): string | undefined {
   if (key === 'line_rejections') return rejectionText(readRejectedLine(entry)) || undefined;
   if (typeof entry.row === 'number' && typeof entry.text === 'string')
     return `row ${entry.row}: ${entry.text}`;
+  if (typeof entry.row === 'number' && typeof entry.why === 'string')
+    return earlierText(entry.row, entry.why, entry);
   const { loc, field, url, item_id, msg, message } = entry;
   const what = msg ?? message;
   if (typeof what !== 'string') return undefined;
   const place = Array.isArray(loc) ? loc.map(plain).join('.') : (field ?? url ?? item_id);
   return place === undefined || place === '' ? what : `${plain(place)}: ${what}`;
+}
+
+/** Formats a row that has earlier orders: `row 2: alike: order ID (placed) of december`. */
+function earlierText(row: number, why: string, { earlier }: Readonly<Record<string, unknown>>): string {
+  const found = (Array.isArray(earlier) ? earlier : []).filter(isRecord);
+  const orders = found.map(({ order_id: id, state, upload }) => {
+    const order = typeof id === 'string' ? `order ${id}` : 'an order';
+    return `${order} (${plain(state)})${typeof upload === 'string' ? ` of ${upload}` : ''}`;
+  });
+  return [`row ${row}`, why.replaceAll('_', ' '), ...(orders.length > 0 ? [orders.join(', ')] : [])].join(
+    ': ',
+  );
 }
 
 function plain(value: unknown): string {
