@@ -5,6 +5,7 @@ import { atMost, median, type Row } from './table.ts';
 const orders = 10_000;
 const perSecond = 55;
 const rounds = 9;
+const requests = 100_000;
 
 /** Times the console's filters as a browser requests them while orders keep arriving. */
 export async function measure(folder: string): Promise<Row[]> {
@@ -23,21 +24,40 @@ export async function measure(folder: string): Promise<Row[]> {
       ['user', `?user=${await userId(sandbox)}`],
       ['beginning of an id', `?id=${(ids[5000] ?? '').slice(0, 6)}`],
     ];
+    await fillRequests(sandbox);
+    const searches = await indexed(sandbox);
     const stop = keepOrdering(sandbox);
     const times: [name: string, ms: number][] = [];
+    const found: [query: string, ms: number][] = [];
     let made = 0;
     try {
+      for (const query of [...searches, (ids[5000] ?? '').slice(0, 6)]) {
+        const each: number[] = [];
+        for (let round = 0; round < rounds; round += 1)
+          each.push(
+            await load(`${sandbox.baseUrl}/console/search?q=${encodeURIComponent(query)}`, 'class="results"'),
+          );
+        found.push([query, median(each)]);
+      }
       for (const [name, path] of pages) {
         const each: number[] = [];
         for (let round = 0; round < rounds; round += 1)
-          each.push(await load(`${sandbox.baseUrl}/console/orders${path}`));
+          each.push(await load(`${sandbox.baseUrl}/console/orders${path}`, 'id="order-'));
         times.push([name, median(each)]);
       }
     } finally {
       made = await stop();
     }
-    const slowest = times.reduce((one, other) => (other[1] > one[1] ? other : one));
+    const slowestOf = (all: readonly [string, number][]) =>
+      all.reduce((one, other) => (other[1] > one[1] ? other : one));
+    const [slowest, search] = [slowestOf(times), slowestOf(found)];
     return [
+      atMost(
+        `console, ${orders.toLocaleString('en-US')} orders and ${requests.toLocaleString('en-US')} requests: the slowest search (${search[0]})`,
+        search[1],
+        100,
+        'ms',
+      ),
       atMost(
         `console, ${orders.toLocaleString('en-US')} orders and ${made.toFixed(0)} new a second: the slowest filter (${slowest[0]})`,
         slowest[1],
@@ -48,6 +68,29 @@ export async function measure(folder: string): Promise<Row[]> {
   } finally {
     await sandbox.stop();
   }
+}
+
+/** Sends requests of programs, with words to search for. */
+async function fillRequests({ baseUrl, headers }: BenchSandbox): Promise<void> {
+  let sent = 0;
+  const send = async (): Promise<void> => {
+    while (sent < requests) {
+      sent += 1;
+      const response = await fetch(`${baseUrl}/nothing/${sent}`, { headers });
+      await response.text();
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, send));
+}
+
+/** Waits until the console has indexed everything. @returns what to search for. */
+async function indexed({ baseUrl }: BenchSandbox): Promise<string[]> {
+  const isComplete = async (): Promise<boolean> => {
+    const response = await fetch(`${baseUrl}/console/search?q=nothing`, { headers: { accept: 'text/html' } });
+    return !(await response.text()).includes('still being indexed');
+  };
+  while (!(await isComplete())) await new Promise((resolve) => setTimeout(resolve, 200));
+  return ['nothing', 'not', 'nothing 4711', 'out of stock', 'austin', 'o'];
 }
 
 async function userId({ baseUrl }: BenchSandbox): Promise<string> {
@@ -93,12 +136,12 @@ function keepOrdering({ baseUrl, headers, order }: BenchSandbox): () => Promise<
 }
 
 /** Times one page load, ms. */
-async function load(url: string): Promise<number> {
+async function load(url: string, part: string): Promise<number> {
   const began = performance.now();
   const response = await fetch(url, { headers: { accept: 'text/html' } });
   const text = await response.text();
   const ms = performance.now() - began;
-  if (!response.ok || !text.includes('id="order-')) throw new Error(`no orders at ${url}`);
+  if (!response.ok || !text.includes(part)) throw new Error(`nothing at ${url}`);
   // The polling rate of a page in view.
   await new Promise((resolve) => setTimeout(resolve, 100));
   return ms;

@@ -146,6 +146,49 @@ describeInChromium('the console in a browser', (browser) => {
     await page.locator(`#order-${id}`).waitFor();
   });
 
+  test('everything is found and opened by keys: the box, its results, the rows of a list', async () => {
+    const first = await place('test-out-of-stock');
+    const second = await place('test-slow');
+    await page.goto(at('/console/orders'));
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    expect(await page.locator(`#order-${first} a:focus`).count()).toBe(1);
+    await page.keyboard.press('k');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/console/orders/${second}`);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.keyboard.press('/');
+    await page.keyboard.type('out of st');
+    await page
+      .locator('#finder-found')
+      .getByRole('link', { name: 'Out of stock', exact: true })
+      .first()
+      .waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/console/orders/${first}`);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('advance 1 day');
+    await page.locator('#finder-found').getByRole('button', { name: 'Advance 1 day' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Clock moved').waitFor();
+    await page.getByText('+1 d').first().waitFor();
+  });
+
+  test('a jump to the future of an order moves the clock, and the page says what that caused', async () => {
+    await page.goto(at(`/console/orders/${await place('test-success')}`));
+    await page
+      .getByRole('button', { name: /^jump here/ })
+      .last()
+      .click();
+    await page.locator('.moment:not(.next) strong').getByText('Delivered', { exact: true }).waitFor();
+    await page.getByText(/^Clock moved: .*1 delivered/).waitFor();
+    expect(await page.getByRole('button', { name: /^jump here/ }).count()).toBe(0);
+  });
+
   test('a command is copied at a click', async () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.goto(at('/shop'));

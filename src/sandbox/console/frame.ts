@@ -69,7 +69,7 @@ export async function frameOf(service: Service, options: FrameOptions, search: s
   const countOf = (names: readonly string[]): number =>
     names.reduce((sum, name) => sum + (isMarked(name) ? fresh[name] : 0), 0);
   const badge = (count: number): Content =>
-    count > 0 && html` <span class="count">${count}<span class="unseen"> new failures</span></span>`;
+    count > 0 && html` <span class="fresh">${count}<span class="unseen"> new failures</span></span>`;
   const group = groups.find(({ names }) => section !== undefined && names.some((name) => name === section));
   const did = actionNote(service, search);
   const [query = ''] = readQuery(search).q ?? [];

@@ -62,9 +62,9 @@ export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id } })
   const deliveries = readDeliveriesOf(service.store, record.id, maxDeliveries);
   const nameOf = userNames(service.store, [order.userId]);
   const titleOf = titlesNow(service);
-  const body = html`<div class="neighbours">${siblingLinks('order', siblingsOf(service, order.seq))}</div><p>${stateBadge(stateOf(record))} <span class="soft">for <bdi>${record.shipping_address.first_name} ${record.shipping_address.last_name}</bdi>, placed ${age(Date.parse(record.created_at), now)} by <a href="${walletPath(order.userId)}"><bdi>${nameOf(order.userId)}</bdi></a></span> ${copiedId('order', record.id)}</p>
-<div class="slot holds" id="now">${failure(record)}${await orderActions(service, order, now)}</div>
+  const body = html`<div class="neighbours">${siblingLinks('order', siblingsOf(service, order.seq))}</div><p>${stateBadge(stateOf(record))}</p><p class="soft placed">for <bdi>${record.shipping_address.first_name} ${record.shipping_address.last_name}</bdi>, placed ${age(Date.parse(record.created_at), now)} by <a href="${walletPath(order.userId)}"><bdi>${nameOf(order.userId)}</bdi></a></p><p>${copiedId('order', record.id)}</p>
 ${section('timeline', 'Timeline', orderTimeline(service, order, now))}
+<div class="slot holds" id="now">${failure(record)}${await orderActions(service, order, now)}</div>
 ${section('money', 'Money', orderMoney(service, order))}
 ${section('parcels', 'Parcels', html`${parcels(shipments)}<p><a href="${publicPath(record.id)}">What the recipient sees</a></p>`)}
 ${section('items', 'Items', itemsTable(record, titleOf))}

@@ -23,7 +23,7 @@ export const searchPath = `${consolePath}/search`;
 /** Results shown for each kind of record. */
 const maxResults = 6;
 /** Time that a search may spend on indexing what is new, ms. */
-const catchUpMs = 40;
+const catchUpMs = 12;
 const maxQueryLength = 300;
 
 interface Result {

@@ -80,7 +80,13 @@ export function orderTimeline(service: Service, order: StoredOrder, now: number)
   const due = nextDue(plan) ?? undefined;
   const row = (moment: Moment, index: number, all: readonly Moment[]): Content =>
     momentRow(moment, { startedAt, before: all[index - 1]?.at, orderId: record.id });
-  return html`${due !== undefined && html`<p class="soft" id="now-line">Now it is ${dateTime(now)}; ${due > now ? html`the next step is ${age(due, now)}` : 'the next step is now'}.</p>`}<div class="feed holds${due !== undefined && ' grows'}" tabindex="0" role="group" aria-label="Timeline">${
+  const next =
+    due === undefined
+      ? 'nothing more is scheduled'
+      : due > now
+        ? html`the next step is ${age(due, now)}`
+        : 'the next step is now';
+  return html`<p class="soft" id="now-line">Now it is ${dateTime(now)}; ${next}.</p><div class="feed holds${due !== undefined && ' grows'}" tabindex="0" role="group" aria-label="Timeline">${
     left > 0 && html`<p class="soft">${left.toLocaleString('en-US')} earlier ones are left out.</p>`
   }<p class="lane-heads" aria-hidden="true"><span>Time</span>${laneNames.map((name) => html`<span>${lanes[name]}</span>`)}</p>
 <ol class="timeline">${momentsOf(shown, startedAt).map(row)}${momentsOf(future, startedAt).map(row)}</ol></div>`;
