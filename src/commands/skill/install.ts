@@ -19,8 +19,8 @@ export const install = defineCommand({
     yes: { kind: 'flag', description: 'without confirmation' },
   },
   examples: [
-    { command: 'errand skill install --target agents', note: 'a folder that several agents read' },
-    { command: 'errand skill install --target claude --yes', note: 'in a script' },
+    { command: 'errand skill install --target agents --yes', note: 'a folder that several agents read' },
+    { command: 'errand skill install --target claude --yes', note: 'without a question' },
   ],
   output: { record: 'SkillFile' },
   related: ['skill remove', 'mcp'],
