@@ -2,6 +2,8 @@
 import { isBuilt } from './built.js';
 
 if (!isBuilt()) {
-  process.stderr.write('building errand into dist/: the program, its man pages, the library and its declarations\n');
+  process.stderr.write(
+    'building errand into dist/: the program, its man pages, the library and its declarations\n',
+  );
   await import('./build.js');
 }
