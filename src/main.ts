@@ -1,7 +1,6 @@
 import { hasHandles } from './cli/handles.ts';
 import { styleOf } from './cli/help/layout.ts';
 import type { CommandLine } from './cli/mount.ts';
-import { writePaged } from './cli/output/pager.ts';
 import { mayDraw, writerOf } from './cli/output/writer.ts';
 import { rootHelp } from './commands/root-help.ts';
 import type { Display } from './config/display.ts';
@@ -71,7 +70,9 @@ async function runLine(
   let code = 0;
   try {
     if (asksForRootHelp(argv)) {
-      await writePaged(await rootHelp(await styleOf(io)), io, display?.pager);
+      const text = await rootHelp(await styleOf(io));
+      if (display?.pager) await (await import('./cli/output/pager.ts')).writePaged(text, io, display.pager);
+      else io.stdout.stream.write(text);
       return 0;
     }
     const { runProgram } = await import('./commands/program.ts');

@@ -116,8 +116,8 @@ describe.each(['bash', 'zsh', 'fish'] as const)('in a real %s', (name) => {
   }
 
   test.skipIf(!runs)('commands, flags and their values complete', async () => {
-    expect(await typed('errand ord\tli\t--stat\tpend\t')).toEqual(['order', 'list', '--status', 'pending']);
-    expect(await typed('errand order list --status=pend\t')).toEqual(['order', 'list', '--status=pending']);
+    expect(await typed('errand ord\tli\t--stat\twait\t')).toEqual(['order', 'list', '--status', 'waiting']);
+    expect(await typed('errand order list --status=wait\t')).toEqual(['order', 'list', '--status=waiting']);
     expect(await typed('errand -o js\twal\t')).toEqual(['-o', 'json', 'wallet']);
     expect(await typed('errand order create --best-effort gift,it\t')).toEqual([
       'order',

@@ -52,12 +52,9 @@ const records =
     if (service.apiKey === undefined) return [];
     const { apiKey } = service;
     const found = peekSandbox(openReader, known.stateDir, apiKey, kind, { ...sought, status });
-    const titleOf = found.some(({ order }) => order && order.title === undefined)
-      ? await savedTitles(known, service)
-      : () => undefined;
     return found.map(({ id, text, order }) => ({
       value: id,
-      text: order ? `${stateText(order)}  ${order.title ?? titleOf(order.url) ?? order.url}` : text,
+      text: order ? `${stateText(order)}  ${order.title ?? order.url}` : text,
     }));
   };
 
@@ -70,19 +67,6 @@ const stateText = ({
   readonly parcel: string | undefined;
 }): string =>
   orderState({ status, items: [], parcels: parcel === undefined ? [] : [{ status: parcel }] }).text;
-
-/** Titles of the products that this machine has shown. */
-async function savedTitles(
-  { stateDir }: Known,
-  { baseUrl, apiKey }: NonNullable<SettingsPeek['service']>,
-): Promise<(url: string) => string | undefined> {
-  if (apiKey === undefined) return () => undefined;
-  const [{ Titles }, { fingerprint }] = await Promise.all([
-    import('../../journal/saved-files.ts'),
-    import('../../config/keys.ts'),
-  ]);
-  return new Titles(stateDir, { service: baseUrl, account: fingerprint(apiKey, baseUrl) }).reader();
-}
 
 const named = (names: ReadonlyMap<string, string>): readonly Candidate[] =>
   [...names].map(([value, text]) => ({ value, text }));

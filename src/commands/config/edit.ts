@@ -17,7 +17,9 @@ export const edit = defineCommand({
   readsOnly: false,
   related: ['config list', 'config set'],
   async run(context) {
-    if (!context.interactive.yes)
+    const { VISUAL, EDITOR } = context.environment;
+    // Who names an editor may name one that needs no terminal.
+    if (!context.interactive.yes && !VISUAL && !EDITOR)
       throw new UsageError(`an editor needs a terminal, and ${context.interactive.why}`, {
         next: [{ command: 'errand config set NAME VALUE', when: 'in a script' }],
       });

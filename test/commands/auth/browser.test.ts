@@ -19,7 +19,10 @@ afterEach(() => {
 /** Opens a page using this script as the opener. */
 function openedBy(script: string): Promise<boolean> {
   writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-  return openBrowser(new URL('https://shop.example/device'), { PATH: `${folder}:${process.env.PATH}` });
+  return openBrowser(new URL('https://shop.example/device'), {
+    PATH: `${folder}:${process.env.PATH}`,
+    DISPLAY: ':0',
+  });
 }
 
 describe.runIf(process.platform === 'linux')('a browser', () => {
@@ -37,7 +40,9 @@ describe.runIf(process.platform === 'linux')('a browser', () => {
   });
 
   test('that has no opener is not opened', async () => {
-    expect(await openBrowser(new URL('https://shop.example/device'), { PATH: folder })).toBe(false);
+    expect(await openBrowser(new URL('https://shop.example/device'), { PATH: folder, DISPLAY: ':0' })).toBe(
+      false,
+    );
   });
 });
 

@@ -94,6 +94,7 @@ describe('every example of the help', () => {
         await errand(workspace, ['product', 'search', 'tea', '--retailer', 'harborgoods', '-o', 'id'])
       ).stdout.split('\n')[0] ?? '';
     workspace.environment.EVENT = '1';
+    workspace.environment.EDITOR = 'true';
     // Examples repeat the same order.
     prefer(workspace, { 'duplicate-window': '0' });
     workspace.environment.PAID = (
