@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { batchStatuses, orderStatuses, returnStatuses } from '../../src/api/enums.ts';
 import { orderState } from '../../src/api/order-state.ts';
+import { stateWords } from '../../src/api/state-words.ts';
 import { definitions } from '../../src/cli/help/page.ts';
 import { describedProgram } from '../../src/commands/program.ts';
 import type { Column } from '../../src/format/result.ts';
-import { stateWords } from '../../src/orders/state-words.ts';
 import { foldedWord } from '../../src/run/parse-option.ts';
 import { errand } from '../support/run.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';

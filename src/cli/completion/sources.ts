@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { orderState } from '../../api/order-state.ts';
+import { stateWords } from '../../api/state-words.ts';
 import { type Environment, foldersOf, isRelative } from '../../config/paths.ts';
 import { peekSettings, type SettingsPeek } from '../../config/peek.ts';
 import type { Settings } from '../../config/resolve.ts';
@@ -59,14 +59,18 @@ const records =
   };
 
 /** State of an order as lists show it. */
-const stateText = ({
+function stateText({
   status,
   parcel,
 }: {
   readonly status: string;
   readonly parcel: string | undefined;
-}): string =>
-  orderState({ status, items: [], parcels: parcel === undefined ? [] : [{ status: parcel }] }).text;
+}): string {
+  const words: readonly (readonly [string, object])[] = Object.entries(stateWords);
+  const named = (value: string | undefined): string | undefined =>
+    words.find(([, filter]) => Object.values(filter).includes(value))?.[0];
+  return ((status === 'order_placed' && named(parcel)) || named(status) || status).replaceAll('-', ' ');
+}
 
 const named = (names: ReadonlyMap<string, string>): readonly Candidate[] =>
   [...names].map(([value, text]) => ({ value, text }));

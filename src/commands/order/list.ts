@@ -1,3 +1,4 @@
+import { stateWords } from '../../api/state-words.ts';
 import { listCommand } from '../../cli/list-command.ts';
 import {
   type ReferenceFilter,
@@ -6,7 +7,6 @@ import {
   referenceQuery,
 } from '../../orders/needs/reference-filter.ts';
 import { orderList } from '../../orders/screen.ts';
-import { stateWords } from '../../orders/state-words.ts';
 
 /** How `list` and `export` present the order filters. */
 export const orderFilters = {

@@ -1,4 +1,4 @@
-import type { OrderStatus, TrackingStatus } from '../api/enums.ts';
+import type { OrderStatus, TrackingStatus } from './enums.ts';
 
 /** A state that lists of orders show, as a filter of the service's. */
 type StateFilter = { readonly status_filter: OrderStatus } | { readonly tracking_status: TrackingStatus };
