@@ -28,7 +28,6 @@ export const cancel = defineCommand({
   examples: [
     { command: 'errand bulk cancel december', note: 'all that is still pending' },
     { command: 'errand bulk cancel december --rows 12-20', note: 'some rows of the file' },
-    { command: 'errand bulk cancel december --only harborgoods', note: 'the orders from one retailer' },
     { command: 'errand bulk cancel december --dry-run', note: 'what would be cancelled, with its ceilings' },
     {
       command: 'errand bulk cancel december --returns late.csv --force',

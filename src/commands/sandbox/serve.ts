@@ -183,10 +183,6 @@ export const serve = defineCommand({
       command: "errand sandbox serve --fault normalise --fault 'html:504-after:10%@POST /orders' --seed 7",
       note: 'a service that spells fields its own way, behind a gateway that gives up',
     },
-    {
-      command: 'errand sandbox serve --memory --payments x402',
-      note: 'agent orders are paid by x402, on a test network that moves no money',
-    },
   ],
   output: [{ record: 'ServedSandbox' }, { events: 'ServeEvent' }],
   exitCodes: { 0: 'Ctrl-C or SIGTERM ended it: a server that was told to stop' },

@@ -66,6 +66,7 @@ name,outcome
 dear,would_place
 
 # What was missed is reported, once.
+$ SOON=$(errand sandbox advance 1s -o json --query now | cut -c2-11)
 $ errand standing add tea --product $URL --max-price '$50' --ship-to home --every 1w --starts $SOON > /dev/null
 ! …
 $ errand sandbox advance 3d > /dev/null

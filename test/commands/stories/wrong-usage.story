@@ -126,7 +126,7 @@ $ errand order create --product https://shop.example/p --max-price '$5' --ship-t
 ! error: --ship-to: there is no address "nowhere"…
 
 $ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --gift-message hi --dry-run | grep is_gift
-  "is_gift": true,
+    "is_gift": true,
 
 $ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --until placed
 ? 2
