@@ -113,12 +113,12 @@ describe('errand doctor', () => {
 
   test('names that nothing reads are told', async () => {
     configure(
-      JSON.stringify({ profile: 'x', profiles: { local: { apikey: 'x' } }, preferences: { color: true } }),
+      JSON.stringify({ profile: 'x', profiles: { local: { apikey: 'x' } }, preferences: { colour: true } }),
     );
     const { troubles, of } = await examined();
     expect(troubles).toEqual(['configuration']);
     expect(of('configuration')[0]?.message).toMatch(
-      /: profile, preferences\.color, profiles\.local\.apikey$/,
+      /: profile, preferences\.colour, profiles\.local\.apikey$/,
     );
   });
 

@@ -138,7 +138,7 @@ $ errand order create --product https://shop.example/p --max-price '$5' --ship-t
 
 $ errand order create --product https://shop.example/p --max-price '$5' --ship-to home --country constructor --gift-message hi
 ? 2
-! error: the order is not valid: shipping_address.country (--country): country takes a two-letter ISO 3166-1 code such as US; gift_message (--gift-message): requires is_gift: true (--gift)…
+! error: shipping_address.country (--country): country takes a two-letter ISO 3166-1 code such as US…
 
 $ errand retailer check https://shop.example/p --country USA
 ? 2
