@@ -146,13 +146,13 @@ test('a country that does not go with the postal code given is asked for again',
     '--address-line1',
     '1 Main St',
     '--city',
-    'Bonn',
+    'Wien',
   ];
   terminal = new Terminal(workspace, 'errand', ['address', 'add', 'work', ...given, '--postal-code', '1011']);
   await answer(
     ['Country', 'US'],
-    ['a US postal code has 5 digits', `${clear}DE`],
-    ['Phone number', '030123456'],
+    ['a US postal code has 5 digits', `${clear}AT`],
+    ['Phone number', '015123456'],
   );
   expect(await terminal.ended()).toBe(0);
 });

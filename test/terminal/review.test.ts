@@ -121,7 +121,7 @@ test('several saved addresses are offered, the default first', async () => {
   terminal.type(`$50${enter}`);
   await terminal.shows(/❯ home/);
   terminal.type(`${down}${enter}`);
-  await terminal.shows(/ship to +Ada-/);
+  await terminal.shows(/ship to +Ada-[\s\S]*e to edit\)/);
   terminal.type(`y${enter}`);
   expect(await terminal.ended()).toBe(0);
 });

@@ -161,6 +161,7 @@ async function answered<T>(context: Context, ask: (on: On) => Promise<T>): Promi
   const unread = new AbortController();
   const stop = (): void => unread.abort();
   stdin.stream.on('pause', stop);
+  stdin.stream.on('data', noteChunk);
   const signal = AbortSignal.any([context.signal, unread.signal]);
   try {
     return await ask({ input: stdin.stream, output: stderr.stream, signal });
@@ -172,8 +173,15 @@ async function answered<T>(context: Context, ask: (on: On) => Promise<T>): Promi
     throw cause;
   } finally {
     stdin.stream.off('pause', stop);
+    stdin.stream.off('data', noteChunk);
   }
 }
+
+/** What a terminal delivered last. A paste comes as one piece, of which a prompt takes the first line alone. */
+let lastChunk = '';
+const noteChunk = (typed: Buffer | string): void => {
+  lastChunk = typed.toString();
+};
 
 export const interrupted = (cause?: unknown): ErrandError =>
   new ErrandError('interrupted', 'interrupted; nothing was sent', { outcome: 'not_sent', cause });
@@ -191,7 +199,8 @@ export const discardTyped = async (stdin: Readable, signal: AbortSignal): Promis
 
 /** Lines that were typed or pasted and that no prompt has read yet. @throws ErrandError interrupted on Ctrl-C. */
 export async function takeTyped({ io, signal }: Context): Promise<string[]> {
-  const text = await pendingText(io.stdin.stream, signal);
+  const [, rest = ''] = /[\r\n]([\s\S]*)/.exec(lastChunk) ?? [];
+  const text = rest + (await pendingText(io.stdin.stream, signal));
   if (text.includes(controlC)) throw interrupted();
   return text.split(/[\r\n]+/).filter((line) => line.trim() !== '');
 }
