@@ -17,7 +17,19 @@ const nouns = [
     'usage',
     'legacy',
   ],
-  ...['mcp', 'sandbox', 'auth', 'account', 'address', 'profile', 'config', 'doctor', 'completion', 'help'],
+  ...[
+    'mcp',
+    'sandbox',
+    'auth',
+    'account',
+    'address',
+    'profile',
+    'config',
+    'doctor',
+    'completion',
+    'skill',
+    'help',
+  ],
   'COMMAND',
 ];
 const commandLine = new RegExp(

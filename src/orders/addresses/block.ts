@@ -58,13 +58,19 @@ function joinedTowns(pieces: readonly string[]): string[] {
   });
 }
 
-const isStateAndCode = (text: string): boolean => /^[A-Za-z]{2}\s+\d{5}(?:-\d{4})?$/.test(text);
+function isStateAndCode(text: string): boolean {
+  const [, state = ''] = /^([A-Za-z]{2}|[A-Za-z ]{4,20}) \d{5}(?:-\d{4})?$/.exec(text) ?? [];
+  return stateCode(state) !== undefined;
+}
+
+const stateCode = (state: string): string | undefined =>
+  Object.keys(usStates).find(
+    (one) => one === state.toUpperCase() || usStates[one]?.toLowerCase() === state.toLowerCase(),
+  );
 
 function townIn(text: string): Readonly<Record<string, string>> | undefined {
   const { city = '', state = '', postal = '' } = stateFirst.exec(text)?.groups ?? {};
-  const code = Object.keys(usStates).find(
-    (one) => one === state.toUpperCase() || usStates[one]?.toLowerCase() === state.toLowerCase(),
-  );
+  const code = stateCode(state);
   if (code !== undefined) return { city, state: code, postal_code: postal, country: 'US' };
   const german = postalFirst.exec(text)?.groups;
   return german ? { city: german.city?.trim() ?? '', postal_code: german.postal ?? '' } : undefined;

@@ -68,6 +68,8 @@ const without: Readonly<Record<string, readonly string[]>> = {
   'order journal move': ['table', 'JSON'],
   'policy publish': ['table', 'JSON'],
   'policy trust': ['table', 'JSON'],
+  // It opens an editor; see test/commands/config.
+  'config edit': ['table', 'JSON'],
   // It ends only at its deadline or on a signal.
   'webhook listen': ['table', 'JSON'],
 };

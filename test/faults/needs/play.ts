@@ -219,7 +219,9 @@ class Play implements Played {
       if ((code === 10 && run.door === 'agent') || (code === 5 && line.includes('--resend')))
         forgetting.push(...(stderr.match(/errand order journal forget [\w-]+/g) ?? []));
       this.log.push(`  exit ${code} ${stderr.trim().slice(0, 200)}`);
-      for (const at of run.needs) this.#lastWords.set(at, stderr);
+      // Why the service refuses says more than what comes after it.
+      for (const at of run.needs)
+        if (this.#lastWords.get(at)?.includes('is refused now') !== true) this.#lastWords.set(at, stderr);
       await this.#service.pass(stepMs);
     }
     for (const line of forgetting) {
@@ -296,7 +298,7 @@ class Play implements Played {
     const { database } = this.#stage;
     if (isShared && database && outcomes.some(({ code }) => code === null))
       await patiently(() => endLeases(database));
-    await this.#stage.arrive?.();
+    if (outcomes.some(({ code }) => code === null)) await this.#stage.arrive?.();
     const atEnd = await this.#truth();
     await service.deliverLate();
     await service.pass(stepMs);

@@ -18,7 +18,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const headings = 'product_url,max_price_cents,name,address,city,zip,phone,idempotency_key,1,__proto__,note';
+const headings = 'product_url,max_price_cents,name,address,city,zip,phone,idempotency_key,1,constructor,note';
 const line = (n: number, key = '', note = '') =>
   `https://x.example/${n},5000,Ada Byron,${n} Main St,Austin,78701,5125550100,${key},one,odd,${note}`;
 // Duplicate rows, a user-supplied key, a blank line, and characters that JSON escapes or that break lines.

@@ -6,7 +6,10 @@ import { type Known, knownCommands } from '../../support/known-commands.ts';
 
 /** Fields whose flag or argument is named differently from the wire; `*` covers any operation. */
 const renamed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  '*': { status_filter: 'status', q: 'words', query: 'words', product_id: 'id', order_id: 'order' },
+  '*': {
+    ...{ status_filter: 'status', q: 'words', query: 'words', product_id: 'id', order_id: 'order' },
+    ...{ created_after: 'since', created_before: 'until' },
+  },
   'bulk.create': { rows: 'file', filename: 'file' },
   'bulk.validate': { rows: 'file', filename: 'file' },
   'return.create': { items: 'item' },
