@@ -67,12 +67,13 @@ function textCell(text: string, style: number): string {
 }
 
 /** Characters that XML cannot hold, and what would be read as one of them. */
-const unholdable = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\r|_(?=x[\dA-Fa-f]{4}_)/g;
-const loneSurrogate = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const unholdable = /[\x01-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\r|_(?=x[\dA-Fa-f]{4}_)/g;
+/** What no cell holds: half a letter, and NUL, which is refused where a workbook is read. */
+const unreadable = /\0|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 function xmlText(text: string): string {
   return text
-    .replace(loneSurrogate, '\ufffd')
+    .replace(unreadable, '\ufffd')
     .replace(unholdable, (one) => `_x${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`)
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
