@@ -178,7 +178,7 @@ async function excess(
   return plain(`"${first}" belongs to ${flag}`, [{ command: typedCommand(rewritten), when: 'as a whole' }]);
 }
 
-const isProduct = (word: string): boolean => /^@\d|:\/\/|\.[^\s/]+\//.test(word);
+const isProduct = (word: string): boolean => /^@\d|:\/\/|\.[^\s/]{1,200}\//.test(word);
 
 /** The words that are neither the command's name nor flags nor, as far as can be told, values of flags. */
 const extraWords = (argv: readonly string[], path: readonly string[]): string[] => {

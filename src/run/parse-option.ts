@@ -114,7 +114,7 @@ const firstWords = (text: string): string =>
   text
     .replace(/^[✔✖●○] /u, '')
     .replace(/^\d+ of \d+ /, '')
-    .replace(/: .*$| in part$/, '');
+    .replace(/: .{0,1000}$| in part$/, '');
 
 function parseKnown(
   flag: string,

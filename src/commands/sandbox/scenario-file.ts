@@ -103,7 +103,7 @@ function addressed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([field, one]) => [field, addressed(one)]));
 }
 
-const variable = /\$\{env:([^}]*)\}/g;
+const variable = /\$\{env:([^}]{0,200})\}/g;
 
 /** Fills in `${env:NAME}` in texts. Errand's own secrets are not for a file to read. */
 function withVariables(

@@ -15,9 +15,9 @@ const countries: Readonly<Record<string, string>> = {
   italia: 'IT',
 };
 
-const phoneForm = /^(?:(?:tel|phone|telefon)\.?:?\s*)?(\+?[\d\s()./-]{7,})$/i;
+const phoneForm = /^(?:(?:tel|phone|telefon)\.?:?\s{0,3})?(\+?[\d\s()./-]{7,40})$/i;
 const stateFirst = /^(?<city>.+?),?\s+(?<state>[A-Za-z]{2}|[A-Za-z ]{4,20}),?\s+(?<postal>\d{5}(?:-\d{4})?)$/;
-const postalFirst = /^(?:(?:D|I)-)?(?<postal>\d{5})\s+(?<city>\D+)$/;
+const postalFirst = /^(?:(?:D|I)-)?(?<postal>\d{5})\s{1,3}(?<city>\D{1,100})$/;
 
 /**
  * Takes an address apart that was pasted as a whole: name, street, town, and in any place country and phone number.

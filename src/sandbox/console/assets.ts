@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /** The stylesheet of every page, minified. */
 export const style = readFileSync(new URL('./assets/style.css', import.meta.url), 'utf8')
-  .replace(/\/\*.*?\*\//gs, '')
+  .replace(/\/\*.{0,5000}?\*\//gs, '')
   .replace(/\s+/g, ' ')
   .replace(/ ?([{};,]) ?/g, '$1')
   .replaceAll(': ', ':');

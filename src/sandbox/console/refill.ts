@@ -33,7 +33,7 @@ const escapedForRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]
 
 /** A box that was not ticked is not sent. */
 const withoutTicks = (form: string): string =>
-  form.replaceAll(/(<input type="checkbox"[^>]*?) checked>/g, '$1>');
+  form.replaceAll(/(<input type="checkbox"[^>]{0,2000}?) checked>/g, '$1>');
 
 function withValue(form: string, name: string, value: string): string {
   const text = html`${value}`.text;
@@ -61,7 +61,7 @@ function withProblem(form: string, message: string): string {
   const label = new RegExp(`<label[^>]*>${escapedForRegExp(word)}[^<]*<(?:input|select)[^]*?</label>`).exec(
     form,
   );
-  if (!label) return form.replace(/(<form[^>]*>)/, (_, tag: string) => `${tag}<p>${note}</p>`);
+  if (!label) return form.replace(/(<form[^>]{0,2000}>)/, (_, tag: string) => `${tag}<p>${note}</p>`);
   const marked = label[0]
     .replace(/<(input|select) /, `<$1 aria-invalid="true" aria-describedby="${problemId}" autofocus `)
     .replace('</label>', () => `${note}</label>`);
