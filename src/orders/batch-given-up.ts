@@ -1,5 +1,4 @@
 import { textIn } from '../api/json.ts';
-import { pages } from '../http/paging.ts';
 import type { Intent } from '../journal/journal-record.ts';
 import { ErrandError } from '../platform/errors.ts';
 import { shellLine } from '../platform/shell.ts';
@@ -7,14 +6,12 @@ import { whereFlags } from '../run/context-flags.ts';
 import type { OrderContext } from '../run/order-context.ts';
 import { metadataOf, referenceHeading, referenceIn } from './needs/reference.ts';
 import { scopeOf } from './needs/scope.ts';
+import { ordersSince } from './needs/search.ts';
 import { type SeenOrder, seeOrder } from './needs/service-orders.ts';
 import { listLagMs, waitHint } from './needs/windows.ts';
 
 /** Error code of a batch in doubt that is not sent again, because somebody else has ordered some of it. */
 export const orderedElsewhere = 'ordered_elsewhere';
-
-/** Tolerated clock skew between this machine and the service, ms. */
-const clocksDifferMs = 3600 * 1000;
 
 /**
  * Checks that nobody else has ordered what a batch in doubt orders, before it is sent again: another user of the
@@ -70,14 +67,13 @@ async function orderSince(
   since: number,
 ): Promise<SeenOrder | undefined> {
   const client = await context.client();
-  const from = since - Math.max(0, context.clock.now() - context.serviceClock.now()) - clocksDifferMs;
-  const query = { created_after: new Date(Math.max(0, from)).toISOString() };
-  for await (const { rows } of pages(client, 'order.list', { query }, { all: true }))
-    for (const { id, metadata } of rows) {
-      const reference = referenceIn(metadata);
-      if (!reference || !references.has(metadataOf(reference))) continue;
-      const seen = await seeOrder(client, String(id));
-      if (seen?.state === 'placed') return seen;
-    }
+  const found = await ordersSince(context, since, ({ metadata }) => {
+    const reference = referenceIn(metadata);
+    return reference !== undefined && references.has(metadataOf(reference));
+  });
+  for (const { id } of found) {
+    const seen = await seeOrder(client, String(id));
+    if (seen?.state === 'placed') return seen;
+  }
   return undefined;
 }

@@ -36,22 +36,33 @@ export async function findOrders(
   { body, key, since }: Searched,
   { mayBeOf = isAlike, countsOthers = false }: Recognition = {},
 ): Promise<readonly OrderRecord[]> {
-  const client = await context.client();
   const journal = await context.journal();
+  const found = await ordersSince(
+    context,
+    since,
+    (row) => mayBeOf(body, row) && (countsOthers || journal.otherKeyOf(String(row.id), key) === undefined),
+  );
+  return found.toSorted((one, other) => rank(one) - rank(other) || madeAt(one) - madeAt(other));
+}
+
+/**
+ * The orders that the service has made since a request was sent, and that are looked for.
+ * @param since is ms since the epoch, by the clock that recorded it. @throws ErrandError.
+ */
+export async function ordersSince(
+  context: OrderContext,
+  since: number,
+  isOne: (row: OrderRecord) => boolean,
+): Promise<readonly OrderRecord[]> {
+  const client = await context.client();
   for (let from = earliest(context, since); ; ) {
     const query = { created_after: new Date(from).toISOString() };
     const found: OrderRecord[] = [];
     for await (const { rows } of pages(client, 'order.list', { query }, { all: true }))
-      found.push(
-        ...rows.filter(
-          (row) =>
-            mayBeOf(body, row) && (countsOthers || journal.otherKeyOf(String(row.id), key) === undefined),
-        ),
-      );
+      found.push(...rows.filter(isOne));
     // The response tells the service's time, and may show that this machine's clock is ahead.
     const known = earliest(context, since);
-    if (known >= from)
-      return found.toSorted((one, other) => rank(one) - rank(other) || madeAt(one) - madeAt(other));
+    if (known >= from) return found;
     from = known;
   }
 }
