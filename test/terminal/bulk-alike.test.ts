@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { hangsAfterMs } from '../support/limits.ts';
 import { errand } from '../support/run.ts';
-import { Terminal, unfolded } from '../support/terminal.ts';
+import { type Terminal, unfolded } from '../support/terminal.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+import { useTerminals } from './terminals.ts';
 
 const columns = ['Item URL=product_url', 'Limit USD=max_price', 'Ship To Name=name', 'Pieces=quantity'];
 const places = ['Street=address_line1', 'City=city', 'State=state', 'ZIP=postal_code', 'Country=country'];
@@ -12,11 +13,9 @@ const maps = [...columns, ...places.map((place) => `Ship To ${place}`)].flatMap(
 const costCentre = ['--map', 'Cost Centre=metadata.cost_centre'];
 
 let workspace: Workspace;
-let terminals: Terminal[];
 let lines: readonly string[];
 beforeEach(async () => {
   workspace = makeWorkspace({ NO_COLOR: '1' });
-  terminals = [];
   const requisitions = new URL('../commands/bulk/real-files/requisitions.csv', import.meta.url);
   // The sandbox refuses two of its rows, which then are new.
   lines = readFileSync(requisitions, 'utf8')
@@ -26,14 +25,12 @@ beforeEach(async () => {
   await errand(workspace, ['sandbox', 'trigger', 'wallet-funded', '--amount', '$20,000']);
 });
 afterEach(() => {
-  for (const terminal of terminals) terminal.close();
   workspace.remove();
 });
+const terminalOf = useTerminals(() => workspace);
 
 function open(...args: readonly string[]): Terminal {
-  const terminal = new Terminal(workspace, 'errand', ['bulk', 'upload', ...args], { columns: 200 });
-  terminals.push(terminal);
-  return terminal;
+  return terminalOf('errand', ['bulk', 'upload', ...args], { columns: 200 });
 }
 
 /** Waits until the rows of all batches have become orders, and for no more of them. */

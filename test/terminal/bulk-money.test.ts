@@ -3,24 +3,23 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { shell } from '../support/run.ts';
-import { Terminal } from '../support/terminal.ts';
+import type { Terminal } from '../support/terminal.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 import { type LiveService, openLiveService } from './live.ts';
+import { useTerminals } from './terminals.ts';
 
 let service: LiveService;
 let workspace: Workspace;
-let terminals: Terminal[];
 
 beforeEach(async () => {
   service = await openLiveService();
   workspace = makeWorkspace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
-  terminals = [];
 });
 afterEach(async () => {
-  for (const terminal of terminals) terminal.close();
   workspace.remove();
   await service.stop();
 });
+const terminalOf = useTerminals(() => workspace);
 
 const headings = 'product_url,max_price_cents,name,address,city,state,zip,phone';
 const line = (cents: number, street = '1 Main St') =>
@@ -29,9 +28,7 @@ const csv = (...lines: string[]): string => [headings, ...lines, ''].join('\n');
 const write = (text: string): void => writeFileSync(join(workspace.folder, 'orders.csv'), text);
 
 function upload(...more: string[]): Terminal {
-  const terminal = new Terminal(workspace, 'errand', ['bulk', 'upload', 'orders.csv', ...more]);
-  terminals.push(terminal);
-  return terminal;
+  return terminalOf('errand', ['bulk', 'upload', 'orders.csv', ...more]);
 }
 
 const uploaded = () =>
@@ -130,8 +127,7 @@ test('bulk retry shows what it may spend before it asks', async () => {
       return (await shell(workspace, `errand bulk get ${id} -o json --query 'rows[].order_status'`)).stdout;
     })
     .toMatch(/order_failed.*order_failed/s);
-  const terminal = new Terminal(workspace, 'errand', ['bulk', 'retry', id]);
-  terminals.push(terminal);
+  const terminal = terminalOf('errand', ['bulk', 'retry', id]);
   await terminal.shows('(y/N)');
   expect(terminal.text).toContain('at most $90.00, without fees');
   const before = uploaded().length;
@@ -142,8 +138,7 @@ test('bulk retry shows what it may spend before it asks', async () => {
 
 test('to a person the same error is one line, however many rows have it', async () => {
   write(csv(...Array.from({ length: 2000 }, (_, at) => line(5000, `${at} Main St`).replace('78701', '787'))));
-  const terminal = new Terminal(workspace, 'errand', ['bulk', 'validate', 'orders.csv', '--errors', 'e.csv']);
-  terminals.push(terminal);
+  const terminal = terminalOf('errand', ['bulk', 'validate', 'orders.csv', '--errors', 'e.csv']);
   expect(await terminal.ended()).toBe(7);
   const screen = terminal.text;
   expect(screen).toMatch(/2, 3, 4 … \(2,000 rows\) +postal_code +787 /);

@@ -2,19 +2,18 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { errand, shell } from '../support/run.ts';
-import { Terminal, unfolded } from '../support/terminal.ts';
+import { type Terminal, unfolded } from '../support/terminal.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+import { useTerminals } from './terminals.ts';
 
 let workspace: Workspace;
-let terminals: Terminal[];
 beforeEach(() => {
   workspace = makeWorkspace({ NO_COLOR: '1' });
-  terminals = [];
 });
 afterEach(() => {
-  for (const terminal of terminals) terminal.close();
   workspace.remove();
 });
+const terminalOf = useTerminals(() => workspace);
 
 const headings =
   'Item,Limit,Ship To,Street Address,Ship To City,Ship To State,Ship To Zip,Tel,Qty Ordered,note';
@@ -24,9 +23,7 @@ const write = (...lines: string[]): void =>
   writeFileSync(join(workspace.folder, 'theirs.csv'), `${lines.join('\n')}\n`);
 
 function open(args: readonly string[], columns = 100): Terminal {
-  const terminal = new Terminal(workspace, 'errand', args, { columns });
-  terminals.push(terminal);
-  return terminal;
+  return terminalOf('errand', args, { columns });
 }
 
 /** Answers each question as it appears. */
@@ -289,8 +286,7 @@ describe('nobody is asked', () => {
       expect(ended).toMatchObject({ code: 2, stdout: '' });
       expect(ended.stderr).toContain(refused);
     }
-    const terminal = new Terminal(workspace, 'bash', ['-c', 'cat theirs.csv | errand bulk validate -']);
-    terminals.push(terminal);
+    const terminal = terminalOf('bash', ['-c', 'cat theirs.csv | errand bulk validate -']);
     expect(await terminal.ended()).toBe(2);
     expect(unfolded(terminal.text)).toContain(refused);
   });

@@ -4,33 +4,30 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { untilIdle } from '../support/idle.ts';
 import { orderBody } from '../support/order-body.ts';
 import { json, peer } from '../support/peer.ts';
-import { Terminal } from '../support/terminal.ts';
+import type { Terminal } from '../support/terminal.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 import { type LiveService, openLiveService } from './live.ts';
+import { useTerminals } from './terminals.ts';
 
 let service: LiveService;
 let workspace: Workspace;
-let terminals: Terminal[];
 
 beforeEach(async () => {
   service = await openLiveService();
   workspace = makeWorkspace({ ERRAND_BASE_URL: service.baseUrl, ERRAND_API_KEY: service.key });
-  terminals = [];
   writeFileSync(
     join(workspace.folder, 'order.json'),
     JSON.stringify(orderBody(service.sandbox.product('test-success'))),
   );
 });
 afterEach(async () => {
-  for (const terminal of terminals) terminal.close();
   workspace.remove();
   await service.stop();
 });
+const terminalOf = useTerminals(() => workspace);
 
 function open(...args: string[]): Terminal {
-  const terminal = new Terminal(workspace, 'errand', args);
-  terminals.push(terminal);
-  return terminal;
+  return terminalOf('errand', args);
 }
 
 const ordersSent = () => service.sent.filter(({ method }) => method === 'POST');

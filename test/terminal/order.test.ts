@@ -1,33 +1,30 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { embeddedShop, errand, orderOf } from '../support/run.ts';
 import { Screen } from '../support/screen.ts';
-import { Terminal } from '../support/terminal.ts';
+import type { Terminal } from '../support/terminal.ts';
 import { makeWorkspace, prefer, type Workspace } from '../support/workspace.ts';
+import { useTerminals } from './terminals.ts';
 
 const enter = '\r';
 const controlC = '\u0003';
 
 describe('in a real terminal', () => {
   let workspace: Workspace;
-  let terminals: Terminal[];
   let shop: string;
 
   beforeEach(async () => {
     workspace = makeWorkspace();
-    terminals = [];
     prefer(workspace, { 'sandbox-speed': 4 });
     shop = await embeddedShop();
   });
 
   afterEach(() => {
-    for (const terminal of terminals) terminal.close();
     workspace.remove();
   });
+  const terminalOf = useTerminals(() => workspace);
 
   function open(args: readonly string[], size: { columns?: number; rows?: number } = {}): Terminal {
-    const terminal = new Terminal(workspace, 'errand', args, size);
-    terminals.push(terminal);
-    return terminal;
+    return terminalOf('errand', args, size);
   }
 
   const product = (slug: string): string => `${shop}${slug}`;

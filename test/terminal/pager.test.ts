@@ -2,26 +2,23 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { errand, shell } from '../support/run.ts';
-import { Terminal } from '../support/terminal.ts';
+import type { Terminal } from '../support/terminal.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
+import { useTerminals } from './terminals.ts';
 
 let workspace: Workspace;
-let terminals: Terminal[];
 
 beforeEach(() => {
   workspace = makeWorkspace({ PAGER: 'sh pager.sh' });
   writeFileSync(join(workspace.folder, 'pager.sh'), 'echo "pager begins ($LESS)"; cat; echo "pager ends"\n');
-  terminals = [];
 });
 afterEach(() => {
-  for (const terminal of terminals) terminal.close();
   workspace.remove();
 });
+const terminalOf = useTerminals(() => workspace);
 
 function open(args: readonly string[]): Terminal {
-  const terminal = new Terminal(workspace, 'errand', args, { columns: 80, rows: 12 });
-  terminals.push(terminal);
-  return terminal;
+  return terminalOf('errand', args, { columns: 80, rows: 12 });
 }
 
 test('what is longer than the terminal goes through the pager, hints below it; what is shorter does not', async () => {

@@ -1,27 +1,24 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { embeddedShop, errand, orderOf } from '../support/run.ts';
-import { Terminal } from '../support/terminal.ts';
+import type { Terminal } from '../support/terminal.ts';
 import { makeWorkspace, prefer, type Workspace } from '../support/workspace.ts';
+import { useTerminals } from './terminals.ts';
 
 const enter = '\r';
 const down = '\u001b[B';
 
 let workspace: Workspace;
-let terminals: Terminal[];
 
 beforeEach(() => {
   workspace = makeWorkspace();
-  terminals = [];
 });
 afterEach(() => {
-  for (const terminal of terminals) terminal.close();
   workspace.remove();
 });
+const terminalOf = useTerminals(() => workspace);
 
 function open(args: readonly string[], columns = 100): Terminal {
-  const terminal = new Terminal(workspace, 'errand', args, { columns });
-  terminals.push(terminal);
-  return terminal;
+  return terminalOf('errand', args, { columns });
 }
 
 const json = async (...args: string[]) =>

@@ -1,30 +1,27 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { json, peer } from '../support/peer.ts';
 import { errand } from '../support/run.ts';
-import { Terminal } from '../support/terminal.ts';
+import type { Terminal } from '../support/terminal.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 import { openLiveService } from './live.ts';
+import { useTerminals } from './terminals.ts';
 
 const enter = '\r';
 const down = '\u001b[B';
 const clear = '\u0015';
 
 let workspace: Workspace;
-let terminals: Terminal[];
 
 beforeEach(() => {
   workspace = makeWorkspace();
-  terminals = [];
 });
 afterEach(() => {
-  for (const terminal of terminals) terminal.close();
   workspace.remove();
 });
+const terminalOf = useTerminals(() => workspace);
 
 function open(args: readonly string[], size: { columns?: number } = {}): Terminal {
-  const terminal = new Terminal(workspace, 'errand', args, size);
-  terminals.push(terminal);
-  return terminal;
+  return terminalOf('errand', args, size);
 }
 
 async function found(
