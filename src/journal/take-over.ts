@@ -52,6 +52,14 @@ export function checkFree(record: JournalRecord): void {
   });
 }
 
+/** The error for a result that another process has reported since the record was read. */
+export const reportedMeanwhile = ({ key, order_id: id }: JournalRecord): ErrandError =>
+  new ErrandError('conflict', `another process has settled ${key}, which is the order ${id}`, {
+    code: atWorkCode,
+    idempotencyKey: key,
+    outcome: 'applied',
+  });
+
 /**
  * Checks that an intent may use its key. @param hash is the hash of the intent's content. @param before is the key's
  * existing record. @throws ErrandError conflict if the intent may not use the key.

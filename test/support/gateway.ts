@@ -3,6 +3,8 @@ import type { Shopping } from './shopping.ts';
 
 /** A gateway in front of the service that can replace its responses. */
 export interface Gateway {
+  /** Holds a request back until it resolves. */
+  hold?: (method: string, path: string) => Promise<void> | undefined;
   /** Returns a replacement response; undefined passes the service's own on, after `alter`. */
   inPlace?: (method: string, path: string) => { readonly status: number; readonly body: unknown } | undefined;
   alter?: (path: string, body: Record<string, unknown>) => Record<string, unknown>;
@@ -12,6 +14,7 @@ export interface Gateway {
 export async function through(shop: Pick<Shopping, 'workspace' | 'service'>): Promise<Gateway> {
   const gateway: Gateway = {};
   const { url } = await peer(async (response, { method, target, headers, body }) => {
+    await gateway.hold?.(method, target);
     const given = gateway.inPlace?.(method, target);
     if (given) {
       response

@@ -200,6 +200,8 @@ async function settleAttempt<N extends JournaledOperation>(
     const record = recordOf(journal, context, attempt);
     if (record?.state === 'damaged') throw damagedRecord(record);
     const doubt = doubtOf(journal, context, attempt, { record, intent });
+    // Another process may have written between the reads of the record and of the chain.
+    if (doubt && hasChanged(record, recordOf(journal, context, attempt))) continue;
     if (doubt?.isContested && !isPaid(attempt.operation))
       return findUnproven(context, { order, intent }, attempt, { doubt, record, settled });
     if (doubt) throw lostRecord(attempt, intent);
@@ -248,6 +250,9 @@ async function settleAttempt<N extends JournaledOperation>(
     await journal.refresh('now');
   }
 }
+
+const hasChanged = (before: JournalRecord | undefined, now: JournalRecord | undefined): boolean =>
+  before?.state !== now?.state || before?.order_id !== now?.order_id;
 
 /** What the audit chain says of an attempt in doubt whose record is gone, or says that it has ended. */
 function doubtOf(
@@ -486,7 +491,7 @@ const mayBeListedLater = (
     },
   );
 
-/** Sends this command's own request in doubt again. @returns undefined if another process is doing so. */
+/** Sends this command's own request in doubt again. @returns undefined if another process is doing so, or has done so. */
 async function settleOwn<N extends JournaledOperation>(
   context: OrderContext,
   intent: IntentOf<N>,
@@ -498,7 +503,7 @@ async function settleOwn<N extends JournaledOperation>(
   context.note(`the same ${one} is in doubt since ${record.created_at}; settling that one${how}${hint}`);
   try {
     // An old key is sent again, too, if no order looks like it.
-    return await resumeKnown(context, intent.operation, record, { resend: true });
+    return await resumeKnown(context, intent.operation, record, { resend: true, onlyUnreported: true });
   } catch (error) {
     if (!isAtWork(error)) throw error;
     return undefined;
@@ -621,6 +626,8 @@ export async function reportUnreported<N extends JournaledOperation>(
       const live = { ...attempt, orderId: id };
       throw await refusedOrder(context, purchase, { why: 'alike', attempts: [live] }, shown);
     }
+    // The command that placed it may have been at work until now, and have reported it.
+    if ((await journal.claim(record, false)).state !== 'responded') continue;
     context.note(
       `this ${one} was ${made} by the command that was interrupted at ${at}: ${id} (${reorderHint(record)})`,
     );

@@ -5,7 +5,12 @@ import { readGrant } from '../../http/payment-credential.ts';
 import { proofOf, type Unproven } from '../../journal/intent-proof.ts';
 import { journalCommand } from '../../journal/journal-command.ts';
 import type { JournalRecord } from '../../journal/journal-record.ts';
-import { damagedRecord, sentWithOtherKey, wasSentWithOtherKey } from '../../journal/take-over.ts';
+import {
+  damagedRecord,
+  reportedMeanwhile,
+  sentWithOtherKey,
+  wasSentWithOtherKey,
+} from '../../journal/take-over.ts';
 import { ErrandError, StorageError, stopOf } from '../../platform/errors.ts';
 import { flagsTo, unnamedService, whereFlags } from '../../run/context-flags.ts';
 import type { OrderContext } from '../../run/order-context.ts';
@@ -37,6 +42,8 @@ interface ResumeOptions {
    * Whether to resend even if the service may have forgotten the key. Where an order looks like it, nothing is sent.
    */
   readonly resend?: boolean;
+  /** Whether a result that another process has reported since the record was read counts as that process's own. */
+  readonly onlyUnreported?: boolean;
 }
 
 /**
@@ -48,7 +55,7 @@ interface ResumeOptions {
 export async function resumeIntent(
   context: OrderContext,
   found: JournalRecord,
-  { resend = false }: ResumeOptions = {},
+  { resend = false, onlyUnreported = false }: ResumeOptions = {},
 ): Promise<Made> {
   const client = await context.client();
   if (found.state === 'damaged') throw damagedRecord(found);
@@ -56,6 +63,7 @@ export async function resumeIntent(
   if (found.state === 'intended') await proven(context, client, found);
   const record = await claim(context, found);
   if (record.state === 'damaged') throw damagedRecord(record);
+  if (onlyUnreported && record.state === 'reported') throw reportedMeanwhile(record);
   if (record.order_id !== null)
     return { order: await readMade(context, client, record, record.order_id), existed: true };
   if (record.state !== 'intended') {

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { normaliseVariants } from '../../../src/api/sandbox-faults.ts';
+import { through } from '../../support/gateway.ts';
 import { orderBody } from '../../support/order-body.ts';
 import { begin, shell, spawned } from '../../support/run.ts';
 import { errorOf, lose, type Shopping, shopping } from '../../support/shopping.ts';
@@ -92,6 +93,30 @@ describe('a command that was killed', () => {
     expect([again.code, again.stdout]).toEqual([0, `${id}\n`]);
     expect(again.stderr).toMatch(/placed by the command that was interrupted at \S+: /);
     expect((await shop.order('-o', 'id')).code).toBe(5);
+    expect(await shop.orders()).toHaveLength(1);
+  });
+
+  test('the same command twice at once: one reports the order, and the other says that it was placed', async () => {
+    const shop = await shopping();
+    const gateway = await through(shop);
+    const id = await killedUnreported(shop);
+    let free = (): void => {};
+    const isHeld = new Promise<void>((held) => {
+      gateway.hold = (method, path) => {
+        if (method !== 'GET' || !path.endsWith(id)) return undefined;
+        delete gateway.hold;
+        held();
+        return new Promise((resolve) => {
+          free = resolve;
+        });
+      };
+    });
+    const late = shop.order('-o', 'id');
+    await isHeld;
+    const first = await shop.order('-o', 'id');
+    free();
+    expect([first.code, first.stdout]).toEqual([0, `${id}\n`]);
+    expect(await late).toMatchObject({ code: 5, stdout: '' });
     expect(await shop.orders()).toHaveLength(1);
   });
 
