@@ -209,13 +209,10 @@ export function judgeEnd(
       (one) => one.kind === 'runs' && one.runs.some(({ run }) => run.needs.includes(at)),
     );
     const held = then?.kind === 'runs' ? then.before : orders;
-    if (
-      live === 0 &&
-      last?.code === policyCode &&
-      [held, orders].some((of) => isSpent(history, of, past, door))
-    )
-      return [];
     const words = lastWords.get(at) ?? last?.text;
+    // A repeat that the policy would refuse, too, does not say how to order another.
+    const isRefused = last?.code === policyCode || last?.text.includes('"policy_outcome":"refused"');
+    if (live === 0 && isRefused && [held, orders].some((of) => isSpent(history, of, past, door))) return [];
     return [{ rule: 'unmet', hidden, what: `${live} live orders in the end; the last words: ${words}` }];
   });
 }
@@ -240,6 +237,8 @@ function isSpent(
   if (history.habits.hidesExisting && runs.some((one) => isTwice(one) || one.outcome.settling.length > 0))
     return true;
   // What was given up may have been bought.
-  if (runs.some(({ outcome: { forgetting = [] } }) => forgetting.length > 0)) return true;
+  const isGivenUp = ({ outcome: { forgetting = [], text } }: JudgedRun) =>
+    forgetting.length > 0 || text.includes('duplicate_unknown');
+  if (runs.some(isGivenUp)) return true;
   return spentBy(history, orders, past, liveDoors.has(door), true) + plainCeiling + feeCents > maxCents;
 }
