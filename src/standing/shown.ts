@@ -97,7 +97,7 @@ export const entryColumns: readonly Column<Entry>[] = [
     name: 'every',
     path: 'every',
     weight: 6,
-    value: ({ every, dates }) => every ?? `${listLength(dates)} dates`,
+    value: ({ every, dates }) => every ?? (listLength(dates) === 1 ? '1 date' : `${listLength(dates)} dates`),
   },
   {
     name: 'next',

@@ -47,7 +47,12 @@ describe('a standing order', () => {
     const waiting = await run(workspace);
     expect(waiting.code).toBe(7);
     expect(rowsOf(waiting)).toMatchObject([
-      { outcome: 'waiting', message: expect.stringContaining('failed: price') },
+      {
+        outcome: 'waiting',
+        message: expect.stringContaining(
+          'failed: price of $60.00 above the ceiling of $50.00; tried again in',
+        ),
+      },
     ]);
     expect(waiting.stderr).toContain(`errand standing edit coffee --max-price '$63.00'`);
     await advance(workspace, '6h');
@@ -61,6 +66,21 @@ describe('a standing order', () => {
     await advance(workspace, '2d');
     const over = await run(workspace);
     expect(rowsOf(over)).toMatchObject([{ outcome: 'failed', exit_code: 7 }]);
+  });
+
+  test('whose price is far above the ceiling names a ceiling that covers it', async () => {
+    const workspace = place();
+    await add(workspace, 'test-success', '--starts', dayFrom(0));
+    await errand(workspace, ['standing', 'edit', 'coffee', '--max-price', '$5']);
+    await run(workspace);
+    await advance(workspace, '1h');
+    const waiting = await run(workspace);
+    expect(waiting.stderr).toContain('failed: price of $19.99 above the ceiling of $5.00');
+    expect(waiting.stderr).toContain(`errand standing edit coffee --max-price '$20.00'`);
+    await errand(workspace, ['standing', 'edit', 'coffee', '--max-price', '$20.00']);
+    expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed' }]);
+    await advance(workspace, '1h');
+    expect(rowsOf(await run(workspace))).toEqual([]);
   });
 
   test('that failed and is bought on the second try is not bought beside that', async () => {
@@ -228,6 +248,20 @@ describe('a standing order', () => {
     expect(approved.code, approved.stderr).toBe(0);
     expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed' }]);
     expect(await ordersIn(workspace)).toBe(1);
+  });
+
+  test('that is called by a number is changed, and removed, by that name', async () => {
+    const workspace = place();
+    await add(workspace, 'test-success', '--starts', dayFrom(0));
+    const text = readFileSync(fileOf(workspace), 'utf8');
+    writeFileSync(fileOf(workspace), text.replace('coffee:', '2026:'));
+    const skipped = await errand(workspace, ['standing', 'skip', '2026', dayFrom(7)]);
+    expect(skipped.code, skipped.stderr).toBe(0);
+    writeFileSync(fileOf(workspace), text.replace('coffee:', '2026:'));
+    const removed = await errand(workspace, ['standing', 'remove', '2026']);
+    expect(removed.code, removed.stderr).toBe(0);
+    expect(rowsOf(await run(workspace))).toEqual([]);
+    expect(await ordersIn(workspace)).toBe(0);
   });
 
   test('keeps the comments of a file that people have written', async () => {
