@@ -455,6 +455,30 @@ describe('a schedule that is edited by hand', () => {
     expect(await ordersIn(workspace)).toBe(2);
   });
 
+  test.each(['the same', 'another'])(
+    'buys nothing once its entry is taken out, and no past date once it is written in again with %s id',
+    async (which) => {
+      const workspace = place();
+      const { id } = await add(workspace, 'test-success', '--starts', dayFrom(0));
+      await errand(workspace, ['standing', 'edit', 'coffee', '--every', '1d']);
+      expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed', date: dayFrom(0) }]);
+      const text = readFileSync(fileOf(workspace), 'utf8');
+      writeFileSync(fileOf(workspace), 'version: 1\norders: {}\n');
+      await advance(workspace, '1d');
+      expect(rowsOf(await run(workspace))).toEqual([]);
+      await advance(workspace, '1d');
+      writeFileSync(fileOf(workspace), which === 'another' ? text.replace(String(id), 'abcdef012345') : text);
+      expect((await show(workspace)).next_dates).toMatchObject(
+        [3, 4, 5, 6, 7].map((days) => ({ date: dayFrom(days), due: false })),
+      );
+      const again = rowsOf(await run(workspace));
+      expect(again.filter(({ outcome }) => outcome !== 'skipped')).toEqual([]);
+      await advance(workspace, '1d');
+      expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed', date: dayFrom(3) }]);
+      expect(await ordersIn(workspace)).toBe(2);
+    },
+  );
+
   test('is bought from its new start on', async () => {
     const workspace = place();
     await add(workspace, 'test-success', '--starts', dayFrom(30));
@@ -687,6 +711,12 @@ describe('two machines', () => {
     const text = readFileSync(fileOf(first), 'utf8').replace('max_price: 5000', 'max_price: 6000');
     const other = join(second.folder, 'standing.yaml');
     writeFileSync(other, text, { mode: 0o600 });
+    const changesOn = async (workspace: Workspace, ...words: string[]): Promise<unknown> =>
+      JSON.parse((await errand(workspace, ['standing', 'show', 'coffee', '-o', 'json', ...words])).stdout)
+        .changes;
+    const another = expect.stringContaining('a run orders nothing, since another machine has another file');
+    expect(await changesOn(second, '--standing', other)).toContainEqual(another);
+    expect(await changesOn(first)).not.toContainEqual(another);
     const differs = await run(second, '--standing', other);
     expect([differs.code, rowsOf(differs)]).toMatchObject([5, [{ outcome: 'conflict', exit_code: 5 }]]);
     const [, version] = /--follows ([0-9a-f]{12})/.exec(differs.stderr) ?? [];
@@ -701,6 +731,7 @@ describe('two machines', () => {
       other,
     ]);
     expect(edited.code, edited.stderr).toBe(0);
+    expect(await changesOn(second, '--standing', other)).not.toContainEqual(another);
     expect((await run(second, '--standing', other)).code).toBe(0);
     // The machine that ran with the older version knows it.
     writeFileSync(fileOf(first), text, { mode: 0o600 });
