@@ -183,7 +183,8 @@ function fieldName(key: unknown, ancestors: readonly unknown[]): string {
   return names.join('.');
 }
 
-function checkCents(name: string, key: string, value: unknown): void {
+/** Rejects an amount with a decimal point. @throws UsageError. */
+export function checkCents(name: string, key: string, value: unknown): void {
   const source = isScalar(value) ? value.source : undefined;
   if (source === undefined || /^[+-]?\d+$/.test(source)) return;
   if (/^[+-]?[\d.,]+(e[+-]?\d+)?$/i.test(source)) throw decimalCents(name, key, source);

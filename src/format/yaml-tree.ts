@@ -122,6 +122,24 @@ export class YamlTree {
     });
   }
 
+  /**
+   * @throws UsageError at the first number, or key, that a program reads as another text than the file has: 012, 1e3.
+   * Written again, it would be that.
+   */
+  refuseRewritten(): void {
+    visit(this.#document, {
+      Scalar: (key, node) => {
+        const { value, source = '' } = node;
+        if (typeof value === 'string' || String(value) === source) return;
+        if (key === 'key' || typeof value === 'number')
+          throw this.refused(
+            { node, path: '' },
+            `${shown(source)} is read as ${value}; write numbers in decimal digits, such as 5000, and text in quotes`,
+          );
+      },
+    });
+  }
+
   /** A value as plain data, with its aliases resolved. */
   plain({ node }: Location): unknown {
     return isNode(node) ? node.toJS(this.#document, { maxAliasCount: 100 }) : undefined;

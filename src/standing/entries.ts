@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { isMap } from 'yaml';
 import { isObject, type JsonObject } from '../api/json.ts';
 import { canonicalJson, sha256 } from '../format/canonical.ts';
+import { checkCents } from '../format/parse-document.ts';
 import { type Location, YamlTree } from '../format/yaml-tree.ts';
 import { parseDuration } from '../platform/duration.ts';
 import { UsageError } from '../platform/errors.ts';
@@ -84,6 +86,7 @@ export function readEntries(file: string, text: string): readonly StandingEntry[
   if (tree.text(version) !== '1')
     throw tree.refused(version, `is ${tree.text(version)}; this errand knows version 1`);
   const entries = orders ? tree.pairs(orders).map(({ key, value }) => readEntry(tree, key, value)) : [];
+  tree.refuseRewritten();
   const ids = new Map<string, string>();
   for (const { id, name, position } of entries) {
     const other = ids.get(id);
@@ -113,6 +116,8 @@ function readEntry(tree: YamlTree, { text: name, location: at }: Key, location: 
   if (!order) throw tree.refused(location, 'has no order: what is bought, as in an order file');
   const plain = tree.plain(order);
   if (!isObject(plain)) throw tree.refused(order, 'takes a map, as an order file has it');
+  const price = isMap(order.node) ? order.node.get('max_price', true) : undefined;
+  checkCents(tree.positionOf({ node: price, path: '' }), `${order.path}.max_price`, price);
   for (const field of ['reference', 'namespace', 'idempotency_key'] as const)
     if (Object.hasOwn(plain, field))
       throw tree.refused(order, `has ${field}, and the reference follows from the entry's id and the date`);
@@ -232,8 +237,11 @@ function readLate(tree: YamlTree, location: Location): number {
     const ms = parseDuration(text, 'it', maxLateDays);
     if (ms >= minLateMs) return ms;
   } catch (error) {
-    if (error instanceof UsageError) throw tree.refused(location, error.message.replace(/^it /, ''));
-    throw error;
+    if (!(error instanceof UsageError)) throw error;
+    throw tree.refused(
+      location,
+      `takes a length of time from 1h to ${maxLateDays}d, such as 12h or 2d, not "${text}"`,
+    );
   }
   throw tree.refused(location, `is ${text}; at least 1h, since what runs the orders may be late itself`);
 }
@@ -241,7 +249,8 @@ function readLate(tree: YamlTree, location: Location): number {
 function readMoment(tree: YamlTree, location: Location): number {
   const text = tree.text(location, 'a time, such as 2026-12-01T09:00:00Z');
   const moment = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(moment)) return moment;
+  // Date.parse reads 31 February as a day of March.
+  if (!Number.isNaN(moment) && dayOf(text.slice(0, 10)) !== undefined) return moment;
   throw tree.refused(location, `takes a time such as 2026-12-01T09:00:00Z, not "${text}"`);
 }
 

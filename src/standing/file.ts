@@ -172,12 +172,18 @@ async function draftOf(
   change: EntryChange,
 ): Promise<{ readonly text: string; readonly entries: readonly StandingEntry[] }> {
   const before = await entriesOf({ path, bytes });
-  const [{ parseDocument }, { entryFields, readEntries }] = await Promise.all([
+  const [{ parseDocument, visit }, { entryFields, readEntries }] = await Promise.all([
     import('yaml'),
     import('./entries.ts'),
   ]);
   const old = bytes === undefined ? '' : textOf(path, bytes);
   const document = parseDocument(old.trim() === '' ? newFile : old);
+  // A change finds an entry by the text of its name, be it a number such as 2026.
+  visit(document, {
+    Scalar: (key, scalar) => {
+      if (key === 'key') scalar.value = String(scalar.value);
+    },
+  });
   const textNow = (): string => document.toString({ lineWidth: 0 });
   const parse = (): readonly StandingEntry[] => {
     try {

@@ -16,6 +16,7 @@ import { safeText } from '../platform/redact/safe-text.ts';
 import { shellLine, shellWord } from '../platform/shell.ts';
 import type { Context } from '../run/context.ts';
 import { whereFlags } from '../run/context-flags.ts';
+import { chargeOf } from '../spending/price-of-order.ts';
 import { type Day, dateText, dayAt, dueAt, nextDates } from './cadence.ts';
 import { isLimited } from './consent.ts';
 import { countAndRemember, isEdited, rememberedEntry } from './counting.ts';
@@ -417,8 +418,8 @@ class EntryRun {
   #raise({ order }: DateOrder, why: string): readonly NextStep[] {
     const { name, order: content } = this.#entry;
     const ceiling = numberIn(content, 'max_price');
-    if (textIn(order.job_result, 'error_type') !== 'max_price_exceeded' || ceiling === undefined) return [];
-    const raised = formatMoney(Math.ceil((ceiling * 1.25) / 100) * 100);
+    if (!isTooDear(order) || ceiling === undefined) return [];
+    const raised = formatMoney(Math.ceil(Math.max(ceiling * 1.25, priceOf(order) ?? 0) / 100) * 100);
     return [
       { command: shellLine`errand standing edit ${name} --max-price ${raised}` + this.#where, when: why },
     ];
@@ -606,7 +607,21 @@ export async function bodyOf(entry: StandingEntry): Promise<Shape<'OrderCreate'>
 
 const maxState = 60;
 
-const stateText = (order: OrderRecord): string => safeText(stateOfOrder(order).text, maxState);
+function stateText(order: OrderRecord): string {
+  const state = safeText(stateOfOrder(order).text, maxState);
+  const [price, ceiling] = [priceOf(order), numberIn(order, 'max_price')];
+  if (!isTooDear(order) || ceiling === undefined) return state;
+  return `${state}${price === undefined ? '' : ` of ${formatMoney(price)}`} above the ceiling of ${formatMoney(ceiling)}`;
+}
+
+const isTooDear = ({ job_result: result }: OrderRecord): boolean =>
+  textIn(result, 'error_type') === 'max_price_exceeded';
+
+/** What an order would have cost, cents; undefined if that is not known. */
+function priceOf(order: OrderRecord): number | undefined {
+  const charge = chargeOf(order);
+  return charge?.currency === 'USD' ? charge.cents : undefined;
+}
 
 const afterFailure = (before: DateOrder | undefined): string | null =>
   before ? `the one before (${before.id}) ended: ${stateText(before.order)}` : null;

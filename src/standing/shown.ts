@@ -11,8 +11,9 @@ import { moneyOf } from '../spending/money-of-order.ts';
 import { type Day, dateText, dayAt, dueAt, nextDates } from './cadence.ts';
 import type { CountedEntry } from './counting.ts';
 import type { StandingEntry } from './entries.ts';
+import type { KnownEntry } from './memory.ts';
 import type { DateOrder } from './orders.ts';
-import { planDates, type Verdict } from './plan.ts';
+import { foreignOrder, listSince, planDates, type Verdict } from './plan.ts';
 import { doubtfulDates, ordersOfEntry } from './requests.ts';
 import { isoMinute, scheduleFieldsOf } from './schedule-fields.ts';
 
@@ -97,7 +98,7 @@ export const entryColumns: readonly Column<Entry>[] = [
     name: 'every',
     path: 'every',
     weight: 6,
-    value: ({ every, dates }) => every ?? `${listLength(dates)} dates`,
+    value: ({ every, dates }) => every ?? (listLength(dates) === 1 ? '1 date' : `${listLength(dates)} dates`),
   },
   {
     name: 'next',
@@ -166,14 +167,23 @@ export const editText = ({ editedAt, entry: { since = 0 } }: CountedEntry): read
     ? []
     : [`the schedule was edited by hand; no date that was due before ${isoMinute(since)} comes in`];
 
-/** What the next order does otherwise than the last, and which dates fall to an order that is there. Pure. @param body is the next order. */
+/**
+ * What the next order does otherwise than the last, which dates fall to an order that is there, and whether another machine
+ * has another file. Pure. @param body is the next order. @param known is what this machine remembers of the entry.
+ */
 export function changesOf(
   entry: StandingEntry,
   body: Body,
   orders: readonly DateOrder[] | undefined,
-  now: number,
+  { now, known: { versions, closed } }: { readonly now: number; readonly known: KnownEntry },
 ): readonly string[] {
   if (!orders) return [];
+  const since = listSince(entry, { now, closed });
+  const foreign = foreignOrder(
+    entry,
+    orders.filter(({ madeAt }) => madeAt >= since),
+    versions,
+  );
   const last = lastOf(orders);
   const differing = last ? differences(body, absentAsNull(last.order)) : [];
   const [next] = comingDates(entry, now, orders);
@@ -183,6 +193,11 @@ export function changesOf(
   const waiting = planned.filter(({ verdict }) => verdict === 'unsettled').map(({ day }) => dateText(day));
   const doubtful = orders.filter((one) => !isMade(one)).map(({ day }) => dateText(day));
   return [
+    ...(foreign
+      ? [
+          `a run orders nothing, since another machine has another file: the order for ${dateText(foreign.day)} was placed for version ${foreign.version}, and this is ${entry.version}`,
+        ]
+      : []),
     ...differing
       .filter(({ field, isVariant }) => !isVariant && !field.startsWith('metadata'))
       .map((one) => changesText([one])),

@@ -32,10 +32,14 @@ export const show = defineCommand({
     const body = await bodyOf(written);
     const orders = offline ? undefined : await shown.ordersIfRead(context, written);
     const now = offline ? context.clock.now() : context.serviceClock.now();
-    const counted = countAndRemember(context, { file, memory: new RunMemory(context), entry: written });
+    const memory = new RunMemory(context);
+    const counted = countAndRemember(context, { file, memory, entry: written });
     const { entry } = counted;
     const entryShown = shown.shownEntry(entry, file.path, now, orders);
-    const changes = [...shown.changesOf(entry, body, orders, now), ...shown.editText(counted)];
+    const changes = [
+      ...shown.changesOf(entry, body, orders, { now, known: memory.entry(entry.id) }),
+      ...shown.editText(counted),
+    ];
     return {
       kind: 'record',
       record: {

@@ -1,4 +1,6 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { embeddedShop, errand } from '../../support/run.ts';
 import { serveAt } from '../../support/served.ts';
@@ -19,23 +21,33 @@ async function lose(workspace: Workspace, fault = 'reset-before'): Promise<void>
   await errand(workspace, ['sandbox', 'fault', '--off']);
 }
 
-/** A service that lists no orders as long as `isLate`. */
-async function lateLists(url: string): Promise<{ readonly url: string; isLate: boolean }> {
+/** A service that lists no orders as long as `isLate`. @param keys are a live key, and the one that it stands for. */
+async function lateLists(
+  url: string,
+  keys?: readonly [string, string],
+): Promise<{ readonly url: string; isLate: boolean }> {
   const service = { url: '', isLate: true };
   const server = createServer(async (request, response) => {
     const isList = request.method === 'GET' && /^\/orders(\?|$)/.test(request.url ?? '');
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const { host: _, connection: _c, 'content-length': _l, ...headers } = request.headers;
-    const answer = await fetch(`${url}${request.url}`, {
-      method: request.method ?? 'GET',
-      headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
-      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
-    });
-    const text = await answer.text();
-    const date = answer.headers.get('date') ?? '';
-    response.writeHead(answer.status, { 'content-type': 'application/json', date });
-    response.end(isList && service.isLate ? '{"orders":[],"total":0}' : text);
+    try {
+      const answer = await fetch(`${url}${request.url}`, {
+        method: request.method ?? 'GET',
+        headers: Object.entries(headers).map(([name, value]) => [
+          name,
+          keys ? String(value).replace(...keys) : String(value),
+        ]),
+        ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+      });
+      const text = await answer.text();
+      const date = answer.headers.get('date') ?? '';
+      response.writeHead(answer.status, { 'content-type': 'application/json', date });
+      response.end(isList && service.isLate ? '{"orders":[],"total":0}' : text);
+    } catch {
+      response.destroy();
+    }
   });
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
@@ -116,6 +128,42 @@ test('a date in doubt whose order failed is told so', async () => {
   expect([settled.code, rowsOf(settled)]).toMatchObject([7, [{ outcome: 'failed', date: dayFrom(0) }]]);
   expect(settled.stderr).toContain('it ended');
 });
+
+test.each([
+  ['truncate', [['existed', 0]]],
+  ['reset-before', [['unknown', 10]]],
+] as const)(
+  'what was sent with a live key is settled, and not sent again, once nobody agrees to real money: %s',
+  async (fault, settled) => {
+    const host = place();
+    const { url } = await serveAt(host);
+    const minted = await errand(host, ['sandbox', 'mint', '--base-url', url, '-o', 'json']);
+    const key = 'xx_live_0123456789abcdef0123';
+    const service = await lateLists(url, [key, JSON.parse(minted.stdout).api_key]);
+    service.isLate = false;
+    const workspace = place({ ERRAND_BASE_URL: service.url, ERRAND_API_KEY: key });
+    const config = join(workspace.folder, '.config');
+    mkdirSync(config, { recursive: true, mode: 0o700 });
+    const policy = join(config, 'policy.yaml');
+    writeFileSync(policy, 'version: 1\nlimits: { per_day: $200 }\n', { mode: 0o600 });
+    await addAt(workspace, url);
+    await errand(host, ['sandbox', 'fault', `${fault}@POST /orders`, '--base-url', url]);
+    const lost = await run(workspace, '--retries', '0');
+    expect([lost.code, rowsOf(lost)], lost.stderr).toMatchObject([10, [{ outcome: 'unknown' }]]);
+    await errand(host, ['sandbox', 'fault', '--off', '--base-url', url]);
+    rmSync(policy);
+    const outcomes = async () => rowsOf(await run(workspace)).map((row) => [row.outcome, row.exit_code]);
+    expect(await outcomes()).toEqual(settled);
+    await errand(host, ['sandbox', 'advance', '6m', '--base-url', url]);
+    const isMade = fault === 'truncate';
+    // The date itself is not bought without an agreement.
+    expect(await outcomes()).toEqual(isMade ? [] : [['refused', 11]]);
+    expect(await ordersIn(workspace)).toBe(isMade ? 1 : 0);
+    writeFileSync(policy, 'version: 1\nlimits: { per_day: $200 }\n', { mode: 0o600 });
+    expect(await outcomes()).toEqual(isMade ? [] : [['placed', 0]]);
+    expect(await ordersIn(workspace)).toBe(1);
+  },
+);
 
 test('a request that was sent with the key of another account is not given up, nor made again', async () => {
   const host = place();

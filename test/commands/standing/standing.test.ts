@@ -47,7 +47,12 @@ describe('a standing order', () => {
     const waiting = await run(workspace);
     expect(waiting.code).toBe(7);
     expect(rowsOf(waiting)).toMatchObject([
-      { outcome: 'waiting', message: expect.stringContaining('failed: price') },
+      {
+        outcome: 'waiting',
+        message: expect.stringContaining(
+          'failed: price of $60.00 above the ceiling of $50.00; tried again in',
+        ),
+      },
     ]);
     expect(waiting.stderr).toContain(`errand standing edit coffee --max-price '$63.00'`);
     await advance(workspace, '6h');
@@ -61,6 +66,21 @@ describe('a standing order', () => {
     await advance(workspace, '2d');
     const over = await run(workspace);
     expect(rowsOf(over)).toMatchObject([{ outcome: 'failed', exit_code: 7 }]);
+  });
+
+  test('whose price is far above the ceiling names a ceiling that covers it', async () => {
+    const workspace = place();
+    await add(workspace, 'test-success', '--starts', dayFrom(0));
+    await errand(workspace, ['standing', 'edit', 'coffee', '--max-price', '$5']);
+    await run(workspace);
+    await advance(workspace, '1h');
+    const waiting = await run(workspace);
+    expect(waiting.stderr).toContain('failed: price of $19.99 above the ceiling of $5.00');
+    expect(waiting.stderr).toContain(`errand standing edit coffee --max-price '$20.00'`);
+    await errand(workspace, ['standing', 'edit', 'coffee', '--max-price', '$20.00']);
+    expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed' }]);
+    await advance(workspace, '1h');
+    expect(rowsOf(await run(workspace))).toEqual([]);
   });
 
   test('that failed and is bought on the second try is not bought beside that', async () => {
@@ -228,6 +248,20 @@ describe('a standing order', () => {
     expect(approved.code, approved.stderr).toBe(0);
     expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed' }]);
     expect(await ordersIn(workspace)).toBe(1);
+  });
+
+  test('that is called by a number is changed, and removed, by that name', async () => {
+    const workspace = place();
+    await add(workspace, 'test-success', '--starts', dayFrom(0));
+    const text = readFileSync(fileOf(workspace), 'utf8');
+    writeFileSync(fileOf(workspace), text.replace('coffee:', '2026:'));
+    const skipped = await errand(workspace, ['standing', 'skip', '2026', dayFrom(7)]);
+    expect(skipped.code, skipped.stderr).toBe(0);
+    writeFileSync(fileOf(workspace), text.replace('coffee:', '2026:'));
+    const removed = await errand(workspace, ['standing', 'remove', '2026']);
+    expect(removed.code, removed.stderr).toBe(0);
+    expect(rowsOf(await run(workspace))).toEqual([]);
+    expect(await ordersIn(workspace)).toBe(0);
   });
 
   test('keeps the comments of a file that people have written', async () => {
@@ -420,6 +454,30 @@ describe('a schedule that is edited by hand', () => {
     expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed', date: dayFrom(5) }]);
     expect(await ordersIn(workspace)).toBe(2);
   });
+
+  test.each(['the same', 'another'])(
+    'buys nothing once its entry is taken out, and no past date once it is written in again with %s id',
+    async (which) => {
+      const workspace = place();
+      const { id } = await add(workspace, 'test-success', '--starts', dayFrom(0));
+      await errand(workspace, ['standing', 'edit', 'coffee', '--every', '1d']);
+      expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed', date: dayFrom(0) }]);
+      const text = readFileSync(fileOf(workspace), 'utf8');
+      writeFileSync(fileOf(workspace), 'version: 1\norders: {}\n');
+      await advance(workspace, '1d');
+      expect(rowsOf(await run(workspace))).toEqual([]);
+      await advance(workspace, '1d');
+      writeFileSync(fileOf(workspace), which === 'another' ? text.replace(String(id), 'abcdef012345') : text);
+      expect((await show(workspace)).next_dates).toMatchObject(
+        [3, 4, 5, 6, 7].map((days) => ({ date: dayFrom(days), due: false })),
+      );
+      const again = rowsOf(await run(workspace));
+      expect(again.filter(({ outcome }) => outcome !== 'skipped')).toEqual([]);
+      await advance(workspace, '1d');
+      expect(rowsOf(await run(workspace))).toMatchObject([{ outcome: 'placed', date: dayFrom(3) }]);
+      expect(await ordersIn(workspace)).toBe(2);
+    },
+  );
 
   test('is bought from its new start on', async () => {
     const workspace = place();
@@ -653,6 +711,12 @@ describe('two machines', () => {
     const text = readFileSync(fileOf(first), 'utf8').replace('max_price: 5000', 'max_price: 6000');
     const other = join(second.folder, 'standing.yaml');
     writeFileSync(other, text, { mode: 0o600 });
+    const changesOn = async (workspace: Workspace, ...words: string[]): Promise<unknown> =>
+      JSON.parse((await errand(workspace, ['standing', 'show', 'coffee', '-o', 'json', ...words])).stdout)
+        .changes;
+    const another = expect.stringContaining('a run orders nothing, since another machine has another file');
+    expect(await changesOn(second, '--standing', other)).toContainEqual(another);
+    expect(await changesOn(first)).not.toContainEqual(another);
     const differs = await run(second, '--standing', other);
     expect([differs.code, rowsOf(differs)]).toMatchObject([5, [{ outcome: 'conflict', exit_code: 5 }]]);
     const [, version] = /--follows ([0-9a-f]{12})/.exec(differs.stderr) ?? [];
@@ -667,6 +731,7 @@ describe('two machines', () => {
       other,
     ]);
     expect(edited.code, edited.stderr).toBe(0);
+    expect(await changesOn(second, '--standing', other)).not.toContainEqual(another);
     expect((await run(second, '--standing', other)).code).toBe(0);
     // The machine that ran with the older version knows it.
     writeFileSync(fileOf(first), text, { mode: 0o600 });

@@ -56,11 +56,11 @@ $ errand standing run dear -o csv --fields name,outcome
 ? 7
 name,outcome
 dear,waiting
-! error: dear, …: failed: price; tried again in …
-! try: errand standing edit dear --max-price '$25.00' — to raise its ceiling; the next run then tries again at once
+! error: dear, …: failed: price of $… above the ceiling of $20.00; tried again in …
+! try: errand standing edit dear --max-price '$30.00' — to raise its ceiling; the next run then tries again at once
 ! …
-$ errand standing edit dear --max-price '$25.00' -o json --query max_price
-2500
+$ errand standing edit dear --max-price '$30.00' -o json --query max_price
+3000
 $ errand standing run --dry-run dear -o csv --fields name,outcome
 name,outcome
 dear,would_place

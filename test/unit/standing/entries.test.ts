@@ -95,6 +95,21 @@ describe('a file', () => {
       'line 7, column 11: orders.coffee.late is 5m; at least 1h, since what runs the orders may be late itself',
     ],
     [
+      'too much lateness',
+      `${whole}\nlate: 90d`,
+      'line 7, column 11: orders.coffee.late takes a length of time from 1h to 60d, such as 12h or 2d, not "90d"',
+    ],
+    [
+      'a moment that does not exist',
+      `${whole}\nsince: 2026-02-31T00:00:00Z`,
+      'line 7, column 12: orders.coffee.since takes a time such as 2026-12-01T09:00:00Z',
+    ],
+    [
+      'an id that is read as a number',
+      'id: 012345678901\nevery: 2w\nstarts: 2026-12-01',
+      'line 4, column 9: 012345678901 is read as 12345678901; write numbers in decimal digits',
+    ],
+    [
       'an end before the start',
       `${whole}\nends: 2026-11-01`,
       'line 7, column 11: orders.coffee.ends is before starts, 2026-12-01',
@@ -107,6 +122,23 @@ describe('a file', () => {
     ],
   ])('with %s is refused with line and column', (_, fields, message) => {
     expect(refusal(file(fields))).toContain(`standing.yaml, ${message}`);
+  });
+
+  test.each([
+    [
+      'max_price: 5000',
+      'max_price: 50.00',
+      'orders.coffee.order.max_price is 50.00, and files carry integer cents',
+    ],
+    ['max_price: 5000', 'max_price: 0x1388', '0x1388 is read as 5000; write numbers in decimal digits'],
+    [
+      'max_price: 5000',
+      'max_price: 5000\n      shipping_address: { postal_code: 02134 }',
+      '02134 is read as 2134; write numbers in decimal digits, such as 5000, and text in quotes',
+    ],
+    ['coffee:', '012:', '012 is read as 12; write numbers in decimal digits'],
+  ])('with what a program would write otherwise is refused: %s as %s', (from, to, message) => {
+    expect(refusal(file(whole).replace(from, to))).toContain(message);
   });
 
   test('with an alias is refused', () => {
