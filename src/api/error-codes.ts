@@ -101,7 +101,7 @@ export const errorCodes = {
   },
   order_not_cancellable: {
     status: 400,
-    hint: 'Only an order that is still waiting can be cancelled; ask for a return once it is delivered.',
+    hint: 'Only a pending order can be cancelled; ask for a return once it is delivered.',
   },
   return_not_allowed: { status: 400, hint: 'Only a placed order can be returned, and an item only once.' },
   external_service_error: { status: 502, hint: 'A service behind this one failed; try again later.' },
