@@ -10,6 +10,7 @@ import { commandNamed, helpPointer, type Named, withSuggestion } from './suggest
 /** A mounted command, as far as mistakes are explained by it. */
 export interface Mounted extends Named<Mounted> {
   readonly options: readonly { readonly long?: string | undefined; readonly hidden: boolean }[];
+  readonly registeredArguments: readonly { name(): string; readonly description: string }[];
 }
 
 interface Facts {
@@ -112,6 +113,7 @@ export async function mistakeOf(
   if (error.code === 'commander.excessArguments') return excess(error.message, program, plain);
   if (error.code === 'commander.optionMissingArgument')
     return plain(await bareOption(error.message, program));
+  if (error.code === 'commander.missingArgument') return plain(missingArgument(error.message, program));
   return plain(withSuggestion(error.message, root, argv));
 }
 
@@ -189,10 +191,18 @@ const extraWords = (argv: readonly string[], path: readonly string[]): string[] 
 };
 
 async function bareOption(message: string, { root, argv, facts }: Program): Promise<string> {
-  const [, flag = ''] = /^option '(?:-\w, )?(--[a-z-]+)/.exec(message) ?? [];
+  const [, usage = '', flag = ''] = /^option '(?:-\w, )?((--[a-z0-9-]+)[^']*)'/.exec(message) ?? [];
+  const plain = `${flag} is without its value: ${usage}`;
   if (flag === '--output') return `-o takes one of ${outputFormats.join(', ')}`;
-  if (flag !== '--fields') return message;
+  if (flag !== '--fields') return plain;
   const { words } = commandNamed(root, argv);
   const { fields } = await facts(words.slice(1));
-  return fields.length === 0 ? message : `--fields takes some of ${fields.join(', ')}`;
+  return fields.length === 0 ? plain : `--fields takes some of ${fields.join(', ')}`;
+}
+
+function missingArgument(message: string, { root, argv }: Program): string {
+  const [, name = ''] = /'([^']*)'$/.exec(message) ?? [];
+  const { command, words } = commandNamed(root, argv);
+  const what = command.registeredArguments.find((one) => one.name() === name)?.description;
+  return `\`${words.join(' ')}\` needs <${name}>${what ? `: ${what}` : ''}`;
 }

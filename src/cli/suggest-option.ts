@@ -28,7 +28,9 @@ export function withSuggestion(message: string, program: Optioned, argv: readonl
   const flags = [commandNamed(program, argv).command, program].flatMap(({ options }) =>
     options.flatMap(({ long, hidden }) => (long && !hidden ? [long] : [])),
   );
-  const suggestions = suggestionsFor(typed, [...new Set(flags)]);
+  const [name = '', value] = typed.split('=');
+  if (value !== undefined && flags.includes(name)) return `${name} takes true or false, not "${value}"`;
+  const suggestions = suggestionsFor(name, [...new Set(flags)]);
   const plain = `unknown option '${typed}'`;
   if (suggestions.length === 0) return plain;
   return `${plain} (Did you mean ${suggestions.length > 1 ? 'one of ' : ''}${suggestions.join(', ')}?)`;

@@ -2,7 +2,7 @@ import { amountUnits } from '../api/amount.ts';
 import { outputFormats } from '../format/result.ts';
 import { parseDuration } from '../platform/duration.ts';
 import { UsageError } from '../platform/errors.ts';
-import { nearestWord } from '../platform/near-words.ts';
+import { didYouMean } from '../platform/near-words.ts';
 import { currentName, type Preference } from './stored.ts';
 
 interface PreferenceSpec {
@@ -191,16 +191,18 @@ export function specOf(name: string): PreferenceSpec {
   const current = currentName(name);
   const spec = Object.hasOwn(preferences, current) ? preferences[current] : undefined;
   if (spec) return spec;
-  const near = nearestWord(name.toLowerCase(), Object.keys(preferences));
+  const known = Object.keys(preferences);
   throw new UsageError(
-    `there is no preference "${name}"${near === undefined ? '' : `; did you mean ${near}?`} Known are ${Object.keys(preferences).join(', ')}`,
+    `there is no preference "${name}"; known are ${known.join(', ')}${didYouMean(name.toLowerCase(), known)}`,
   );
 }
 
 function oneOf(name: string, values: readonly string[]): (text: string) => string {
   return (text) => {
     if (values.includes(text)) return text;
-    throw new UsageError(`${name} takes one of ${values.join(', ')}, not "${text}"`);
+    throw new UsageError(
+      `${name} takes one of ${values.join(', ')}, not "${text}"${didYouMean(text.toLowerCase(), values)}`,
+    );
   };
 }
 

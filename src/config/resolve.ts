@@ -4,6 +4,7 @@ import type { DatabaseAddress } from '../format/database-address.ts';
 import { type OutputFormat, outputFormats } from '../format/result.ts';
 import { parseDuration } from '../platform/duration.ts';
 import { UsageError } from '../platform/errors.ts';
+import { didYouMean } from '../platform/near-words.ts';
 import { shellLine } from '../platform/shell.ts';
 import { checkBaseUrl, checkDatabaseUrl } from './base-url.ts';
 import { checkKey } from './keys.ts';
@@ -242,7 +243,7 @@ function profileNamed(stored: Stored, { value, name }: Setting<string>): Profile
   const profile = Object.hasOwn(stored.profiles, value) ? stored.profiles[value] : undefined;
   if (profile) return profile;
   throw new UsageError(
-    `${name}: there is no profile "${value}"; known are ${Object.keys(stored.profiles).join(', ')}`,
+    `${name}: there is no profile "${value}"; known are ${Object.keys(stored.profiles).join(', ')}${didYouMean(value, Object.keys(stored.profiles))}`,
     {
       next: [{ command: shellLine`errand profile set ${value} --base-url URL`, when: 'to make it' }],
     },

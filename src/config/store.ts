@@ -2,6 +2,7 @@ import { renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Waiting } from '../platform/async.ts';
 import { StorageError, UsageError } from '../platform/errors.ts';
+import { didYouMean } from '../platform/near-words.ts';
 import { addressTaken, withAddress, withoutAddress } from './addresses.ts';
 import type { KeyChange } from './keys.ts';
 import { lockPath } from './lock.ts';
@@ -294,7 +295,7 @@ function checkName(what: string, name: string): string {
 
 function unknown(what: string, name: string, known: readonly string[]): UsageError {
   return new UsageError(
-    `there is no ${what} "${name}"${known.length > 0 ? `; known are ${known.join(', ')}` : ''}`,
+    `there is no ${what} "${name}"${known.length > 0 ? `; known are ${known.join(', ')}` : ''}${didYouMean(name, known)}`,
   );
 }
 

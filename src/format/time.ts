@@ -92,11 +92,11 @@ function zoneOffset(zone: string): number | undefined {
 /**
  * Parses a point in time from a flag: `2026-01-31` (midnight UTC), a full ISO time (in UTC if no zone is given),
  * `today`, `yesterday` (midnight UTC), or `7d`, `12h`, `30m` ago.
- * @param more lists further accepted values for the error message.
+ * @param more is a further accepted form, for the error message.
  * @returns ISO 8601 in UTC.
  * @throws UsageError naming the flag.
  */
-export function parseDate(text: string, flag: string, now: number = Date.now(), more = ''): string {
+export function parseDate(text: string, flag: string, now: number = Date.now(), ...more: string[]): string {
   const trimmed = text.trim();
   const midnight = Math.floor(now / day) * day;
   if (trimmed === 'today') return new Date(midnight).toISOString();
@@ -105,9 +105,12 @@ export function parseDate(text: string, flag: string, now: number = Date.now(), 
   if (at !== undefined) return new Date(at).toISOString();
   if (isoShape.test(trimmed)) throw new UsageError(`${flag}: there is no ${trimmed}`);
   throw new UsageError(
-    `${flag} takes a date (2026-01-31, 2026-01-31T09:00:00Z, today, yesterday, or 7d for 7 days ago${more}), not "${text}"`,
+    `${flag} takes ${['a date (2026-01-31)', ...more, 'today', 'yesterday', 'an age (7d)'].join(', ')} or a time (2026-01-31T09:00:00Z), not "${text}"`,
   );
 }
+
+/** How an error message writes a month. */
+export const monthForm = 'a month (2026-01)';
 
 /**
  * Parses one end of a span: as `parseDate` does, or a month (2026-01). The end of a day or a month named so is the first
@@ -119,7 +122,7 @@ export function parseEdge(text: string, flag: string, now: number, edge: 'first'
   const [, year, month] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(trimmed) ?? [];
   if (year !== undefined && month !== undefined)
     return new Date(Date.UTC(Number(year), Number(month) - (edge === 'first' ? 1 : 0))).toISOString();
-  const at = parseDate(text, flag, now, ', or a month (2026-01)');
+  const at = parseDate(text, flag, now, monthForm);
   const isDay = /^(?:\d{4}-\d\d-\d\d|today|yesterday)$/.test(trimmed);
   return edge === 'end' && isDay ? new Date(Date.parse(at) + day).toISOString() : at;
 }

@@ -1,6 +1,6 @@
 /** Whether a typed word is within a few typos of a known one. */
 export function isNear(typed: string, word: string): boolean {
-  const limit = Math.max(1, Math.floor(typed.length / 4));
+  const limit = Math.max(1, Math.floor(Math.max(typed.length, word.length) / 4));
   return Math.abs(word.length - typed.length) <= limit && slipsBetween(typed, word) <= limit;
 }
 
@@ -11,6 +11,12 @@ export function isNear(typed: string, word: string): boolean {
 export const nearestWord = (typed: string, known: readonly string[]): string | undefined =>
   known.find((word) => isNear(typed, word)) ??
   known.find((word) => typed.length >= 3 && (word.includes(typed) || typed.includes(word)));
+
+/** Ends an error message with the known word that was probably meant, if there is one. */
+export function didYouMean(typed: string, known: readonly string[]): string {
+  const near = nearestWord(typed, known);
+  return near === undefined ? '' : `; did you mean ${near}?`;
+}
 
 /** Edit distance between two words, counting deletions, insertions, substitutions and swaps. */
 function slipsBetween(a: string, b: string): number {

@@ -41,7 +41,7 @@ export function parseOption(
     case 'date':
       if (option.edge) return parseEdge(text, flag, now, option.edge);
       return option.unixSeconds
-        ? parseDate(fromUnixSeconds(text), flag, now, ', or unix seconds such as 1795000000')
+        ? parseDate(fromUnixSeconds(text), flag, now, 'unix seconds (1795000000)')
         : parseDate(text, flag, now);
     case 'duration':
       return parseDuration(text, flag);

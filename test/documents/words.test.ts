@@ -5,6 +5,7 @@ import { stateWords } from '../../src/api/state-words.ts';
 import { definitions } from '../../src/cli/help/page.ts';
 import { describedProgram } from '../../src/commands/program.ts';
 import type { Column } from '../../src/format/result.ts';
+import { editableLines } from '../../src/orders/input/review.ts';
 import { foldedWord } from '../../src/run/parse-option.ts';
 import { errand } from '../support/run.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
@@ -12,11 +13,16 @@ import { pages } from './markdown.ts';
 
 const page = pages.find(({ name }) => name === 'docs/words.md')?.text ?? '';
 
-/** First cells of a section's table. */
-function words(section: string): string[] {
+/** First and last cells of a section's table. */
+function rows(section: string): (readonly [string, string])[] {
   const text = page.split(/^## /m).find((one) => one.startsWith(section)) ?? expect.fail(`no ${section}`);
-  return [...text.matchAll(/^\| `([^`]+)` \|/gm)].map(([, word = '']) => word);
+  return [...text.matchAll(/^\| `([^`]+)` \|.*?([^|]*) \|$/gm)].map(([, word = '', last = '']) => [
+    word,
+    last,
+  ]);
 }
+
+const words = (section: string): string[] => rows(section).map(([word]) => word);
 
 /** Every list verb that publishes its columns, by its words, with its options. */
 async function lists(): Promise<{ words: string[]; columns: readonly Column[]; options: string[] }[]> {
@@ -47,6 +53,28 @@ describe('docs/words.md', () => {
     expect(headings).toEqual([...new Set(headings)]);
     const shown = (await lists()).flatMap(({ columns }) => columns.map(({ name }) => name));
     expect([...headings].sort()).toEqual([...new Set(shown)].sort());
+  });
+
+  test('names where each heading stands in the JSON', async () => {
+    const columns = (await lists()).flatMap(({ columns: own }) => own);
+    const wrong = rows('Headings').flatMap(([heading, last]) => {
+      const paths = columns.flatMap(({ name, path }) => (name === heading ? [path] : []));
+      const named = [...last.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path.replaceAll('[]', '.0'));
+      // A column that is made of several fields has its own name for a path.
+      const isMade = paths.includes(heading);
+      return named
+        .filter((path) => !isMade && !paths.includes(path))
+        .map((path) => `${heading}: ${path}, not ${paths}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('lists each line of an order that can be changed before it is placed', async () => {
+    expect(words('Lines of an order')).toEqual([...editableLines]);
+    const order = (await describedProgram()).commands.find((one) => one.name() === 'order');
+    const taken = order?.commands.find((one) => one.name() === 'create')?.options.map(({ long }) => long);
+    for (const [word, last] of rows('Lines of an order'))
+      expect(taken, word).toContain(/--[a-z-]+/.exec(last)?.[0]);
   });
 
   test('lists each state once, and no other', () => {

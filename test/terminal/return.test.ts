@@ -77,6 +77,8 @@ test('return create asks how many of a line go back, one unless more are typed, 
   expect(await terminal.ended()).toBe(130);
   expect(await ask('2', 'y')).toBe(0);
   expect(await returned()).toMatchObject([{ items: [{ quantity: 2 }] }]);
+  // What goes back is shown by its title, not by its id.
+  expect(terminal?.text).toMatch(/items +2 x [^\r\n]*[A-Z]/);
 });
 
 test('Ctrl-C at a prompt sends nothing and ends with 130', async () => {

@@ -75,7 +75,7 @@ test('each line of the order can be changed before it is placed, and the ceiling
   await asked.shows(/quantity +3/);
   await answer([/\$190\.00; the 3 items[\s\S]*e to edit/, 'edit']);
   await answer(
-    [/✔ Place this order\? \(y\/N, e to edit\) edit[\s\S]*nothing, go back/, down.repeat(5)],
+    [/✔ Place this order\? \(y\/N, e to edit\) edit[\s\S]*nothing, go back/, down.repeat(3)],
     ['as a gift?', 'y'],
     ['Gift message', 'Hello'],
   );

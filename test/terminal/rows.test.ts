@@ -74,5 +74,5 @@ test('a batch where a plan is asked for is answered with the command that shows 
   open('errand bulk show @1');
   expect(await terminal.ended()).toBe(2);
   expect(terminal.text).toContain('@1 is not a file; name the plan file that `bulk plan` wrote');
-  expect(terminal.text).toContain('try: errand bulk get @1 — if you mean a batch');
+  expect(terminal.text).toContain('try: errand bulk get @1\n  if you mean a batch');
 });

@@ -29,12 +29,12 @@ const filters = {
   metadata_key: {
     type: 'string',
     maxLength: limits.metadataKeyLength.max,
-    description: 'top-level metadata key; needs metadata_value',
+    description: 'top-level metadata key; only with a value',
   },
   metadata_value: {
     type: 'string',
     maxLength: limits.metadataValueLength.max,
-    description: 'exact, case-sensitive; needs metadata_key',
+    description: 'exact, case-sensitive; only with a key',
   },
   user_email: {
     type: 'string',

@@ -1,6 +1,7 @@
 import { isRecord } from '../../format/path.ts';
 import type { KnownFields, ListResult, OutputOptions, RecordResult, Row } from '../../format/result.ts';
 import { UsageError } from '../../platform/errors.ts';
+import { didYouMean } from '../../platform/near-words.ts';
 import type { Io } from '../../platform/streams.ts';
 import { noteLines } from './notice.ts';
 
@@ -54,7 +55,8 @@ async function checkFields(
   const headings = [...columns, ...screen].map(({ name }) => name.replaceAll(' ', '-'));
   const known = [...new Set([...headings, ...Object.keys(record ?? {}), ...paths])];
   const more = known.length > maxNamed ? ', …' : '';
-  const message = `--fields: there is no field ${unknown.join(', ')}; there are ${known.slice(0, maxNamed).join(', ')}${more}`;
+  const near = didYouMean(unknown[0] ?? '', known);
+  const message = `--fields: there is no field ${unknown.join(', ')}; there are ${known.slice(0, maxNamed).join(', ')}${more}${near}`;
   if (refuses) throw new UsageError(message);
   noteLines([`note: ${message}`], io);
 }

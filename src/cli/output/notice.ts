@@ -69,6 +69,8 @@ function silence(stream: Writable): void {
 
 const escapes = /\u001b\[[\d;]*m/g;
 const lineStart = /^((?:\u001b\[[\d;]{0,9}m)*)( {0,40})/;
+/** Between a suggested command and its purpose. */
+const separator = ' — ';
 const hanging = 2;
 /** Minimum terminal width for folding sentences. */
 const narrowest = 20;
@@ -89,11 +91,12 @@ export function foldLines(lines: readonly string[], { stderr, commandName }: Io)
 }
 
 function foldLine(line: string, width: number, command: string): string[] {
-  if (columnsOf(line) <= width) return [line];
   const plain = line.replace(escapes, '');
   // Put a suggested command on its own line, so that it can be copied, and its purpose below it.
-  const reason = plain.startsWith('try: ') ? line.lastIndexOf(' — ') : -1;
-  if (reason >= 0) return [line.slice(0, reason), ...foldLine(`  ${line.slice(reason + 1)}`, width, command)];
+  const reason = plain.startsWith('try: ') ? line.lastIndexOf(separator) : -1;
+  if (reason >= 0)
+    return [line.slice(0, reason), ...foldLine(`  ${line.slice(reason + separator.length)}`, width, command)];
+  if (columnsOf(line) <= width) return [line];
   if (isWhole(plain)) return [line];
   const [head = '', paint = '', indent = ''] = lineStart.exec(line) ?? [];
   const text = line.slice(head.length);
@@ -115,7 +118,7 @@ function foldLine(line: string, width: number, command: string): string[] {
  * folded, with continuation lines beneath the value.
  */
 const isWhole = (plain: string): boolean =>
-  plain.startsWith('try: ') || (/\S {2}/.test(plain) && labelOf(plain.trimStart()) === 0);
+  /^(?:try: | {0,9}\$ )/.test(plain) || (/\S {2}/.test(plain) && labelOf(plain.trimStart()) === 0);
 
 const named = /^(?:[a-z]+ )?[a-z]+ {2,8}(?=\S)/;
 

@@ -1,6 +1,7 @@
 import { defineCommand } from '../../cli/define.ts';
 import { addressColumns } from '../../orders/addresses/options.ts';
 import { ErrandError } from '../../platform/errors.ts';
+import { didYouMean } from '../../platform/near-words.ts';
 
 export const show = defineCommand({
   name: 'show',
@@ -18,7 +19,7 @@ export const show = defineCommand({
       const known = store.addressNames();
       throw new ErrandError(
         'not_found',
-        `there is no address "${name}"${known.length > 0 ? `; saved are ${known.join(', ')}` : ''}`,
+        `there is no address "${name}"${known.length > 0 ? `; saved are ${known.join(', ')}` : ''}${didYouMean(name, known)}`,
       );
     }
     return { kind: 'record', record: { name, ...address }, columns: addressColumns, id: 'name' };

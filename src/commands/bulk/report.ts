@@ -25,7 +25,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { checkPage, pageOptions, savePage } from '../../cli/page-options.ts';
 import type { ListResult, Row } from '../../format/result.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { nearestWord } from '../../platform/near-words.ts';
+import { didYouMean } from '../../platform/near-words.ts';
 import { readRetailers } from '../../spending/report/read.ts';
 import { reportZone } from '../../spending/report/time-zone.ts';
 
@@ -108,10 +108,9 @@ function titleOf({ ids, uploads, words }: NamedBatches, { batches }: Report): st
 function checkGrouping(text: string, headings: readonly string[]): Grouping {
   const found = groupingNamed(text, headings);
   if (found) return found;
-  const near = nearestWord(text, [...groupings, ...headings]);
-  const suggestion = near === undefined ? '' : `; did you mean ${near}?`;
+  const near = didYouMean(text, [...groupings, ...headings]);
   throw new UsageError(
-    `--by takes ${groupings.join(', ')}, metadata.KEY or a column of the file, not "${text}"${suggestion}`,
+    `--by takes ${groupings.join(', ')}, metadata.KEY or a column of the file, not "${text}"${near}`,
     { hint: `The columns are ${headings.slice(0, 40).join(', ')}.` },
   );
 }

@@ -65,12 +65,10 @@ function refuseOutput({ output, settings }: Context): void {
 async function toolNamed(name: string): Promise<ToolName> {
   const known = toolWords.find((one) => one === name);
   if (known !== undefined) return known;
-  const { nearestWord } = await import('../../platform/near-words.ts');
-  const near = nearestWord(name, toolWords);
-  throw new UsageError(
-    `--tools: there is no tool "${name}"${near === undefined ? '' : `; did you mean ${near}?`}`,
-    { next: [{ command: 'errand mcp --help', when: 'to see every tool' }] },
-  );
+  const { didYouMean } = await import('../../platform/near-words.ts');
+  throw new UsageError(`--tools: there is no tool "${name}"${didYouMean(name, toolWords)}`, {
+    next: [{ command: 'errand mcp --help', when: 'to see every tool' }],
+  });
 }
 
 /** @throws UsageError if no tool remains. */

@@ -4,7 +4,7 @@ import { eachId, readIds } from '../../run/ids.ts';
 
 export const cancel = defineCommand({
   name: 'cancel',
-  summary: 'Cancel orders that are still pending',
+  summary: 'Cancel orders that are still waiting',
   arguments: [
     {
       name: 'ids',
@@ -17,7 +17,7 @@ export const cancel = defineCommand({
   ],
   examples: [
     { command: 'errand order cancel $ORDER', note: 'only while it is pending' },
-    { command: 'errand order list --status pending -o id | errand order cancel -', note: 'all that can be' },
+    { command: 'errand order list --status waiting -o id | errand order cancel -', note: 'all that can be' },
   ],
   output: { list: 'CancelledOrder' },
   operations: ['order.cancel', 'order.get'],

@@ -37,7 +37,7 @@ export const list = listCommand('order.list', {
   examples: [
     { command: 'errand order list', note: 'the newest 50' },
     {
-      command: 'errand order list --status pending -o id | errand order cancel -',
+      command: 'errand order list --status waiting -o id | errand order cancel -',
       note: 'cancel what can be',
     },
     { command: 'errand order list --all -o ndjson', note: 'every order, one a line' },

@@ -29,7 +29,7 @@ export const watch = defineCommand({
   examples: [
     { command: 'errand order watch $ORDER', note: 'until delivered' },
     {
-      command: 'errand order watch $(errand order list --status pending -o id) --timeout 30s',
+      command: 'errand order watch $(errand order list --status waiting -o id) --timeout 30s',
       note: 'all that is pending',
     },
     { command: 'errand order watch --open', note: 'everything that is open' },

@@ -10,7 +10,11 @@ const dayMs = 24 * 3600 * 1000;
 export const command = defineRootCommand({
   description: `Compares the journal and audit chain of this machine with the orders, returns and wallet of the account at the service. It changes no order; it records what each order cost, once, and the wallet balance in the audit chain. Each finding names the order or key, and a command that settles it or shows more. Fees, and refunds that no record shows, are computed from the rules of the service. Others may use the wallet too, and it shows only a balance, so the next reconcile checks it against this one, less what the orders of the account have cost since. A difference (such as a deposit) or an order made elsewhere is a note; with --exclusive it is a finding. Without --since it covers ${defaultDays} days, as long as the journal keeps settled records; an order in doubt always counts. Two identical orders are a finding within the duplicate window and a note within a day, unless one was made with --new or a key of its own. Fields of -o json: agrees, since, service, orders, incomplete, sums, elsewhere, wallet, audit, findings (finding, order_id, key, cents, message, command), notes.`,
   options: {
-    since: { kind: 'date', description: `orders from this time on (default: the last ${defaultDays} days)` },
+    since: {
+      kind: 'date',
+      edge: 'first',
+      description: `orders from this time on (default: the last ${defaultDays} days)`,
+    },
     exclusive: {
       kind: 'flag',
       description: 'nobody but this machine uses the account: what else it holds is a finding',

@@ -1,7 +1,9 @@
+import { objectsIn } from '../../api/json.ts';
 import type { Unchecked } from '../../api/received.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import { plainText } from '../../format/path.ts';
-import type { Column } from '../../format/result.ts';
+import type { Column, TitleOf } from '../../format/result.ts';
+import { lineNames } from '../../orders/columns.ts';
 
 /** Columns of a return, for every format. Label links grant access, so tables show only their count. */
 export const returnColumns: readonly Column<Shape<'ReturnRequest'>>[] = [
@@ -26,15 +28,28 @@ export const returnDetailColumns: readonly Column<Shape<'ReturnRequest'>>[] = [
   ...returnColumns.slice(0, 2),
   { name: 'outcome', path: 'resolution_notes' },
   ...returnColumns.slice(2, 7),
-  { name: 'items', path: 'items', value: itemsOf },
+  { name: 'items', path: 'items', value: (record) => itemsOf(record) },
   { name: 'notes', path: 'notes' },
   { name: 'created', path: 'created_at', kind: 'time' },
   { name: 'updated', path: 'updated_at', kind: 'time' },
 ];
 
-function itemsOf({ items }: Unchecked<Shape<'ReturnRequest'>>): string {
-  return list(items)
-    .map((item) => `${plainText(Object(item).quantity)} x ${plainText(Object(item).order_item_id)}`)
+/** The same, with the items by their titles in the order. */
+export const titledColumns = (order: unknown): readonly Column<Shape<'ReturnRequest'>>[] =>
+  returnDetailColumns.map((column) =>
+    column.name === 'items'
+      ? { ...column, value: (record, titleOf) => itemsOf(record, order, titleOf), usesTitles: true }
+      : column,
+  );
+
+function itemsOf({ items }: Unchecked<Shape<'ReturnRequest'>>, order?: unknown, titleOf?: TitleOf): string {
+  const nameLine = lineNames(order, titleOf);
+  const lines = objectsIn(order, 'items');
+  return objectsIn({ items }, 'items')
+    .map(({ quantity, order_item_id: id }) => {
+      const line = lines.find((one) => one.id === id);
+      return `${plainText(quantity)} x ${line ? nameLine(line) : plainText(id)}`;
+    })
     .join('; ');
 }
 

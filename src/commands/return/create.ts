@@ -21,7 +21,8 @@ import { checkUuid } from '../../run/ids.ts';
 import { parseInteger } from '../../run/parse-option.ts';
 import { readDocument } from '../../run/read-document.ts';
 import { RequestPreview } from '../../run/request-preview.ts';
-import { returnDetailColumns } from './columns.ts';
+import { returnDetailColumns, titledColumns } from './columns.ts';
+import { orderOnScreen } from './get.ts';
 import { labelUrls } from './labels.ts';
 
 type Body = Shape<'ReturnRequestCreate'>;
@@ -88,11 +89,13 @@ export const create = defineCommand({
     await context.ready();
     const body = await assemble(context, input);
     const { order: record, existed } = await requestReturn(context, body, { isNew: input.new === true });
+    const bought = await orderOnScreen(context, record);
     if (existed) context.note('a return of these items existed already; nothing was requested twice');
     return {
       kind: 'record',
       record,
       columns: returnDetailColumns,
+      ...(bought && { screen: titledColumns(bought) }),
       hints: [
         `follow it: ${shellLine`errand return watch ${record.id}`}`,
         `${labelUrls(record).length > 0 ? 'its labels' : 'its labels, once it is approved'}: ${shellLine`errand return labels ${record.id}`}`,

@@ -1,4 +1,3 @@
-import { numberIn } from '../../api/json.ts';
 import type { Received } from '../../api/received.ts';
 import { defineCommand } from '../../cli/define.ts';
 import { plainText } from '../../format/path.ts';
@@ -7,7 +6,7 @@ import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { eachId, readIds } from '../../run/ids.ts';
 import { isOnScreen } from '../../run/on-screen.ts';
-import { returnColumns, returnDetailColumns } from './columns.ts';
+import { returnColumns, returnDetailColumns, titledColumns } from './columns.ts';
 
 export const get = defineCommand({
   name: 'get',
@@ -40,11 +39,14 @@ export const get = defineCommand({
     const [only] = requested;
     if (only !== undefined && requested.length === 1) {
       const record = await read(only);
+      const order = await orderOnScreen(context, record);
+      const credit = order && creditText(order, record);
       return {
         kind: 'record',
         record,
         columns: returnDetailColumns,
-        hints: isOnScreen(context) ? await creditHints(context, record) : [],
+        ...(order && { screen: titledColumns(order) }),
+        hints: credit === undefined ? [] : [credit],
       };
     }
     return {
@@ -56,18 +58,17 @@ export const get = defineCommand({
   },
 });
 
-/** Explains a credit by the prices of the order. An order that cannot be read leaves it unexplained. */
-async function creditHints(context: Context, record: Received<'return.get'>): Promise<string[]> {
-  if (!(numberIn(record, 'credited_amount') ?? 0) || context.previewsReads) return [];
+/** The order of a return, whose titles and prices a terminal shows. Undefined elsewhere, and if it cannot be read. */
+export async function orderOnScreen(
+  context: Context,
+  { order_id }: { readonly order_id?: unknown },
+): Promise<Received<'order.get'> | undefined> {
+  if (!isOnScreen(context) || context.previewsReads) return undefined;
   const client = await context.client();
   try {
-    const { body: order } = await client.call('order.get', {
-      path: { order_id: plainText(record.order_id) },
-    });
-    const text = creditText(order, record);
-    return text === undefined ? [] : [text];
+    return (await client.call('order.get', { path: { order_id: plainText(order_id) } })).body;
   } catch (error) {
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
-    return [];
+    return undefined;
   }
 }

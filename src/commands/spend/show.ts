@@ -2,7 +2,7 @@ import { defineCommand } from '../../cli/define.ts';
 import { checkPage, pageOptions, savePage } from '../../cli/page-options.ts';
 import { forTable } from '../../format/result.ts';
 import { UsageError } from '../../platform/errors.ts';
-import { nearestWord } from '../../platform/near-words.ts';
+import { didYouMean } from '../../platform/near-words.ts';
 import { agentOrderNotes } from '../../spending/report/agent-orders.ts';
 import { readRetailers, readWallet } from '../../spending/report/read.ts';
 import { plainColumns, recordOf, shareColumn, tableColumns } from '../../spending/report/rows.ts';
@@ -80,9 +80,9 @@ function groupingNamed(text: string): Grouping {
   const known = groupings.find((name) => name === text);
   if (known) return known;
   if (/^metadata\..{1,200}$/s.test(text)) return `metadata.${text.slice('metadata.'.length)}`;
-  const near = nearestWord(text, groupings);
-  const suggestion = near === undefined ? '' : `; did you mean ${near}?`;
-  throw new UsageError(`--by takes ${groupings.join(', ')} or metadata.KEY, not "${text}"${suggestion}`);
+  throw new UsageError(
+    `--by takes ${groupings.join(', ')} or metadata.KEY, not "${text}"${didYouMean(text, groupings)}`,
+  );
 }
 
 function notesOf(

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { UsageError } from '../../platform/errors.ts';
+import { didYouMean } from '../../platform/near-words.ts';
 import { shellLine } from '../../platform/shell.ts';
 import type { Context } from '../../run/context.ts';
 import { readDocument } from '../../run/read-document.ts';
@@ -78,7 +79,7 @@ const looksLikeFile = (text: string): boolean => /[/\\]|\.(json|ya?ml)$/i.test(t
 
 function unknownAddress(field: string, name: string, known: readonly string[]): UsageError {
   const saved = known.length > 0 ? `saved are ${known.join(', ')}` : 'none is saved yet';
-  return new UsageError(`${field}: there is no address "${name}" (${saved})`, {
+  return new UsageError(`${field}: there is no address "${name}" (${saved})${didYouMean(name, known)}`, {
     next: [{ command: shellLine`errand address add ${name}`, when: 'to save it' }],
   });
 }

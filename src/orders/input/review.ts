@@ -160,6 +160,9 @@ function ceilingText(completed: Completed, ceiling: unknown): string {
   return typeof ceiling === 'number' ? `${formatMoney(ceiling)}${beside}` : plainText(ceiling);
 }
 
+/** Lines of an order that can be changed before it is placed, as they are shown. */
+export const editableLines = ['product', 'variant', 'quantity', 'gift', 'ship to', 'ceiling'] as const;
+
 const nothing = 'nothing, go back';
 
 async function edited(context: Context, completed: Completed): Promise<Completed> {
@@ -167,12 +170,7 @@ async function edited(context: Context, completed: Completed): Promise<Completed
   const lines = linesOf(completed);
   const hasVariants = lines.some(({ url }) => (completed.facts?.get(url)?.variants.length ?? 0) > 1);
   const what = await prompt.askChoice(context, 'What to change', [
-    'product',
-    ...(hasVariants ? (['variant'] as const) : []),
-    'quantity',
-    'ship to',
-    'ceiling',
-    'gift',
+    ...editableLines.filter((line) => hasVariants || line !== 'variant'),
     nothing,
   ] as const);
   if (what === nothing) return completed;

@@ -126,7 +126,7 @@ function exclusive(others: readonly string[], wallet: Reconciliation['wallet']):
     {
       ...{ finding: 'set_aside', order_id: null, key: null, cents: difference },
       message: `the wallet sets ${formatMoney(difference)} more aside than its open orders hold by rule`,
-      command: 'errand order list --status pending --all',
+      command: 'errand order list --status waiting --all',
     },
   ];
 }

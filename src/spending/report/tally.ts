@@ -1,5 +1,5 @@
 import { own, textIn } from '../../api/json.ts';
-import { parseDate } from '../../format/time.ts';
+import { monthForm, parseDate } from '../../format/time.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { type MoneyLine, type MoneySum, type Payer, tooMuch } from '../money-lines.ts';
 import { moneyOf } from '../money-of-order.ts';
@@ -213,8 +213,7 @@ function edgesOf(text: string, flag: string, timeZone: string, now: number): rea
     if (number < 1 || number > 12) throw new UsageError(`${flag}: there is no ${text}`);
     return [beginOf(Date.UTC(year, number - 1), dateAt), beginOf(Date.UTC(year, number), dateAt)];
   }
-  const more = ', or a month (2026-01)';
-  const at = Date.parse(parseDate(named, flag, now, more));
+  const at = Date.parse(parseDate(named, flag, now, monthForm));
   if (!dayShape.test(named)) return [at, at];
   return [beginOf(at, dateAt), beginOf(at + dayMs, dateAt)];
 }

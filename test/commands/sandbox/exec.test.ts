@@ -88,7 +88,7 @@ test.each([
   ['a program that is not there', ['nope'], '"nope" cannot be run: there is no such program', 127],
   ['a file that is no program', ['./order.json'], '"./order.json" cannot be run', 126],
   ['an option without --', ['npm', '--coverage'], "unknown option '--coverage'", 2],
-  ['nothing', [], "missing required argument 'command'", 2],
+  ['nothing', [], '`errand sandbox exec` needs <command>', 2],
 ])('%s is refused', async (_, args, message, expected) => {
   writeFileSync(join(workspace.folder, 'order.json'), '{}');
   const { code, stdout, stderr } = await errand(workspace, ['sandbox', 'exec', ...args]);

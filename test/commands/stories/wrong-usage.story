@@ -28,12 +28,38 @@ $ errand order list --limit 501
 $ errand order list --status lost
 ? 2
 ! error: --status takes one of waiting, in-progress, placed, in-transit, ready-for-pickup, delivered, undeliverable, failed, cancelled, cancelled-by-retailer, not "lost"
+$ errand order list --status delivrd
+? 2
+! error: --status takes one of waiting, in-progress, placed, in-transit, ready-for-pickup, delivered, undeliverable, failed, cancelled, cancelled-by-retailer, not "delivrd"; did you mean delivered?
+$ errand order list --has-tracking=maybe
+? 2
+! error: --has-tracking takes true or false, not "maybe"
+! hint: `errand order list --help` shows its arguments and flags.
+$ errand order list --limit
+? 2
+! error: --limit is without its value: --limit <n>
+! hint: `errand order list --help` shows its arguments and flags.
+$ errand order list --fields staet
+? 2
+! error: --fields: there is no field staet; there are …; did you mean state?
+$ errand address show hme
+? 4
+! error: there is no address "hme"; saved are home; did you mean home?
+$ errand profile use locl
+? 2
+! error: there is no profile "locl"; known are local; did you mean local?
+$ errand config set output jsn
+? 2
+! error: output takes one of table, json, ndjson, csv, tsv, yaml, id, not "jsn"; did you mean json?
 $ errand return list --status denyed
 ? 2
 ! error: --status takes one of open, in_progress, approved, denied, completed, credited, not "denyed"; did you mean denied?
 $ errand order list --since 2026-02-30
 ? 2
 ! error: --since: there is no 2026-02-30
+$ errand order list --since someday
+? 2
+! error: --since takes a date (2026-01-31), a month (2026-01), today, yesterday, an age (7d) or a time (2026-01-31T09:00:00Z), not "someday"
 $ errand order list --created-after 2026-02-30
 ? 2
 ! error: --created-after: there is no 2026-02-30
@@ -90,7 +116,7 @@ $ errand order get 123
 
 $ errand order get
 ? 2
-! error: missing required argument 'ids'
+! error: `errand order get` needs <ids>: ids of orders; - reads them from stdin
 ! hint: `errand order get --help` shows its arguments and flags.
 
 $ errand shop
@@ -169,7 +195,7 @@ $ errand sandbox trigger exploded
 
 $ errand product get p1 --retailer harborgoods --newer-than soon
 ? 2
-! error: --newer-than takes a date (2026-01-31, 2026-01-31T09:00:00Z, today, yesterday, or 7d for 7 days ago, or unix seconds such as 1795000000), not "soon"
+! error: --newer-than takes a date (2026-01-31), unix seconds (1795000000), today, yesterday, an age (7d) or a time (2026-01-31T09:00:00Z), not "soon"
 
 $ printf 'metadata: 5\nmax_price: 5000\n' | errand order create --file - --product https://shop.example/p --ship-to home
 ? 2

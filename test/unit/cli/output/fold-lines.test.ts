@@ -37,8 +37,11 @@ describe('a line for people on stderr', () => {
     ];
     const folded = foldLines(lines, at(60));
     expect(folded.filter((line) => line.includes(command))).toHaveLength(3);
-    // The explanation moves to the next line, so that the command can be copied.
-    expect(folded.slice(0, 2)).toEqual([`try: ${command}`, '  — to go on watching it until it is placed']);
+    // The explanation stands below, so that the command can be copied, also where there is room beside it.
+    const said = [`try: ${command}`, '  to go on watching it until it is placed'];
+    expect(folded.slice(0, 2)).toEqual(said);
+    expect(foldLines(lines.slice(0, 1), at(300))).toEqual(said);
+    expect(folded.at(-1)).toBe(`     $ ${command}`);
   });
 
   test('of a name and its value goes on below the value', () => {
@@ -72,7 +75,7 @@ describe('a line for people on stderr', () => {
     await renderError(new ErrandError('conflict', long, { hint: long, next }), io, 'table', { debug: false });
     const lines = err.text.trimEnd().split('\n');
     expect(lines[0]).toMatch(/^error: note: no$/);
-    expect(lines.slice(-2)).toEqual([`try: errand order get ${id}`, '  — to see where it stands']);
+    expect(lines.slice(-2)).toEqual([`try: errand order get ${id}`, '  to see where it stands']);
     expect(lines.filter((line) => line.startsWith('  ')).length).toBeGreaterThan(4);
   });
 });
