@@ -33,9 +33,10 @@ function makeOwn(folder, { getuid, platform }) {
 
 /**
  * Whether Node is to keep compiled code its own way, or needs to compile all of it: to count what runs, to map errors. What
- * else loads such files was put there before the start, to change them.
+ * else loads such files was put there before the start, to change them. Bun has no V8.
  */
-const isLeftToNode = ({ env, sourceMapsEnabled }) =>
+const isLeftToNode = ({ env, sourceMapsEnabled, versions }) =>
+  versions.bun !== undefined ||
   Boolean(env.NODE_COMPILE_CACHE || env.NODE_DISABLE_COMPILE_CACHE || env.NODE_V8_COVERAGE) ||
   sourceMapsEnabled ||
   require.extensions['.cjs'] !== undefined;

@@ -118,9 +118,19 @@ const parts: readonly Part[] = [
     command: tests('test/integrations/doors'),
   },
   {
+    name: 'lost-answers',
+    proves: 'a payment is made once, at whichever byte its answer is cut, beside the reference clients',
+    command: tests(
+      'test/commands/agent/lost-answers.test.ts',
+      'test/integrations/doors/mppx',
+      'test/integrations/doors/x402',
+    ),
+    environment: { EVERY_BYTE: '1' },
+  },
+  {
     name: 'doors',
     proves:
-      'a public linter and generated clients take the description; without its addon the package does the main job on Node 22 and 24',
+      'a public linter and generated clients take the description; bundlers, runners of tests, Bun and Deno run the library; without its addon the package does the main job on Node 22 and 24',
     command: tests('--config', 'test/doors/vitest.config.ts'),
   },
   ...[22, 24].map((node) => ({

@@ -169,13 +169,10 @@ export function listCommand<N extends ListName>(
         ...(screen && { screen }),
         ...(id !== undefined && { id }),
         empty,
-        // No hint if the user asked for a specific range.
-        hints: () => [
-          ...(!isSpan && input.limit === undefined && input.offset === undefined
-            ? moreHint(paged, what)
-            : []),
-          ...(more?.hints(input, paged.count().shown) ?? []),
-        ],
+        // Not if the user asked for a specific range.
+        rest: () =>
+          !isSpan && input.limit === undefined && input.offset === undefined ? moreHint(paged, what) : [],
+        hints: () => more?.hints(input, paged.count().shown) ?? [],
       };
     },
   });

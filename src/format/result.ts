@@ -127,8 +127,10 @@ export interface ListResult<R extends Row = Row> {
   readonly facts?: (row: Row) => Readonly<Record<string, unknown>>;
   /** Shown on stderr instead of an empty table. */
   readonly empty?: string;
-  /** Called once all rows are printed; returns lines for stderr ("50 of 1,200; --all for the rest"). */
+  /** Called once all rows are printed; returns lines for stderr, for people only. */
   readonly hints?: () => readonly string[];
+  /** Like `hints`, in every format: what was left out ("50 of 1,200; --all for the rest"). */
+  readonly rest?: () => readonly string[];
   /** Called once all rows are printed, to record what must not be recorded earlier. */
   readonly printed?: () => Promise<void>;
   readonly exitCode?: () => number;

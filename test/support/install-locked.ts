@@ -13,7 +13,7 @@ export async function installLocked(folder: string, name: string): Promise<void>
   )
     return;
   try {
-    await promisify(execFile)('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
+    await promisify(execFile)('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder });
   } catch (cause) {
     throw new Error(`${name} could not be installed: is the package registry reachable?`, { cause });
   }

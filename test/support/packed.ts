@@ -25,6 +25,27 @@ export interface Project {
   remove(): void;
 }
 
+/** A program's `main` that uses every entry point: it places an order in its own sandbox and reads it back. */
+export const everyDoor = `
+import { createClient } from 'errand';
+import { openJournal, placeOrder } from 'errand/safely';
+import { startSandbox } from 'errand/sandbox';
+
+async function main() {
+  const sandbox = await startSandbox({ port: 0 });
+  const { baseUrl, apiKey } = sandbox;
+  const client = createClient({ baseUrl, apiKey });
+  const journal = await openJournal({ folder: process.env.FOLDER, program: 'bundle' });
+  const order = { ...sandbox.exampleOrder, idempotency_key: 'bundle-1' };
+  const { order: placed } = await placeOrder(client, journal, order);
+  const { body } = await client.call('order.get', { path: { order_id: placed.id } });
+  console.log(body.id === placed.id && journal.unsettled().length);
+  await journal.close();
+  await client.close();
+  await sandbox.close();
+}
+`;
+
 /** A strict project's compiler options. */
 const strict = {
   strict: true,

@@ -13,7 +13,7 @@ import { byteOrderMark } from '../../platform/csv-cell.ts';
 import type { Io } from '../../platform/streams.ts';
 import { asTyped } from './as-typed.ts';
 import { printRows } from './format.ts';
-import { reportToUser } from './notice.ts';
+import { noteLines, reportToUser } from './notice.ts';
 import { paintFor } from './paint.ts';
 import { inferColumns, projection, selectColumns, withHeadings, withStates } from './select.ts';
 import { type Writer, writerOf } from './writer.ts';
@@ -69,6 +69,7 @@ async function printTo(result: Result, printing: Printing): Promise<number> {
       await printData(result, printing);
       if (printing.out.isClosed) return 0;
       await result.printed?.();
+      noteLines(result.rest?.() ?? [], io);
       reportToUser(result.hints?.() ?? [], io, options.format);
       return result.exitCode?.() ?? 0;
     case 'text':

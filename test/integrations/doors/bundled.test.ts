@@ -6,32 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { rolldown } from 'rolldown';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { packedProject } from '../../support/packed.ts';
+import { everyDoor, packedProject } from '../../support/packed.ts';
 
 const project = packedProject();
 afterAll(() => project.remove());
-
-/** A program that uses every entry point: it places an order in its own sandbox and reads it back. */
-const program = `
-import { createClient } from 'errand';
-import { openJournal, placeOrder } from 'errand/safely';
-import { startSandbox } from 'errand/sandbox';
-
-async function main() {
-  const sandbox = await startSandbox({ port: 0 });
-  const { baseUrl, apiKey } = sandbox;
-  const client = createClient({ baseUrl, apiKey });
-  const journal = await openJournal({ folder: process.env.FOLDER, program: 'bundle' });
-  const order = { ...sandbox.exampleOrder, idempotency_key: 'bundle-1' };
-  const { order: placed } = await placeOrder(client, journal, order);
-  const { body } = await client.call('order.get', { path: { order_id: placed.id } });
-  console.log(body.id === placed.id && journal.unsettled().length);
-  await journal.close();
-  await client.close();
-  await sandbox.close();
-}
-main();
-`;
 
 const bundlers: Readonly<Record<string, (input: string, file: string) => Promise<unknown>>> = {
   esbuild: (input, outfile) =>
@@ -52,7 +30,7 @@ const bundlers: Readonly<Record<string, (input: string, file: string) => Promise
 
 test.each(Object.entries(bundlers))('a bundle of every door in CommonJS by %s runs', async (name, bundle) => {
   const input = join(project.folder, 'program.js');
-  writeFileSync(input, program);
+  writeFileSync(input, `${everyDoor}main();\n`);
   // The one library that cannot be bundled must sit next to it, for Node before 22.13.
   const folder = mkdtempSync(join(tmpdir(), 'errand-bundle-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
