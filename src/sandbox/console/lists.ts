@@ -16,7 +16,7 @@ export interface Part {
   readonly limit: number;
 }
 
-const pageSize = 25;
+export const pageSize = 25;
 
 /** Rows shown per list on the home page. */
 export const latest: Part = { before: Number.MAX_SAFE_INTEGER, limit: 8 };

@@ -19,9 +19,11 @@ import type { OrderRecord } from '../orders/lifecycle/types.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
 import { ErrorResponse } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
+import type { Store } from '../store/store.ts';
 import { type Entry, entriesOf } from '../wallet/ledger.ts';
 import type { LedgerKind } from '../wallet/wallet.ts';
 import { readDeliveriesOf } from '../webhooks/read.ts';
+import { batchRowPath } from './batches.ts';
 import { deliveriesTable } from './deliveries.ts';
 import { formAction, Misfilled, onceField, onceIn, seeOther, type WayBack } from './form-action.ts';
 import { userNames } from './lists.ts';
@@ -68,9 +70,9 @@ ${section('timeline', 'Timeline', orderTimeline(service, order, now))}
 ${section('money', 'Money', orderMoney(service, order))}
 ${section('parcels', 'Parcels', html`${parcels(shipments)}<p><a href="${publicPath(record.id)}">What the recipient sees</a></p>`)}
 ${section('items', 'Items', itemsTable(record, titleOf))}
-${section('facts', 'Order', facts(record))}
+${section('facts', 'Order', facts(service, order))}
 ${returnsOfOrder(service, order, now)}
-${section('deliveries', 'Webhook deliveries', deliveriesTable(service.config, deliveries, { now, isOfOrder: true }))}
+${section('deliveries', 'Webhook deliveries', deliveriesTable(service.config, deliveries, { now }))}
 <details class="card" id="record"><summary>The record as JSON</summary><pre tabindex="0">${JSON.stringify(record, null, 2)}</pre></details>
 <div class="card" id="same">${sameAs('this order', sameRequest(service.config, { method: 'GET', target: orderPathOf(record.id) }))}</div>`;
   return consolePage(orderTitle(titleOf, record.items), body, { live: true, section: 'orders' });
@@ -127,7 +129,7 @@ function itemsTable({ items, fulfillment }: OrderRecord, titleOf: TitleOf): Cont
 }
 
 /** The remaining fields of the record that are set. */
-function facts(record: OrderRecord): Content {
+function facts({ store }: Service, { seq, record }: StoredOrder): Content {
   const { shipping_address: to, job_result: result, payment, fulfillment } = record;
   const price = result?.price_components;
   const paid = result?.success ? price : null;
@@ -151,10 +153,24 @@ function facts(record: OrderRecord): Content {
     ],
     ['Metadata', record.metadata && html`<code>${JSON.stringify(record.metadata)}</code>`],
     ['Attempts', record.attempts],
+    ['Batch', batchRowOf(store, seq)],
   ];
   return html`<dl>${rows
     .filter(([, value]) => value !== null && value !== undefined && value !== '')
     .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+}
+
+/** Link to the row of a batch that an order was made of. */
+function batchRowOf(store: Store, orderSeq: number): Content {
+  const row = store.get(
+    `SELECT b.id, b.filename, b.row_count, r.place FROM batch_rows r JOIN batches b ON b.seq = r.batch_seq
+     WHERE r.order_seq = ? AND r.order_seq IS NOT NULL LIMIT 1`,
+    orderSeq,
+  );
+  if (!row) return null;
+  const place = Number(row.place);
+  const name = row.filename === null ? String(row.id).slice(0, 8) : String(row.filename);
+  return html`<a href="${batchRowPath(String(row.id), { place, count: Number(row.row_count) })}"><bdi>${name}</bdi>, row ${(place + 1).toLocaleString('en-US')}</a>`;
 }
 
 const yesOrValue = (value: string | number | boolean | null): Content =>

@@ -57,6 +57,15 @@ export const readOrdersOnAccount = (service: Service, accountId: string, { limit
     ),
   );
 
+/** Titles of the products of an order; undefined if it is gone. */
+export function titleOfOrder(service: Service, id: string): string | undefined {
+  const listed = service.store.get('SELECT listed FROM orders WHERE id = ?', id)?.listed;
+  // This column is written from an OrderRecord.
+  return listed === undefined
+    ? undefined
+    : orderTitle(titlesNow(service), (JSON.parse(String(listed)) as OrderRecord).items);
+}
+
 function rowsOf(service: Service, rows: readonly StoredRow[]): Row[] {
   const titleOf = titlesNow(service);
   const nameOf = userNames(

@@ -66,7 +66,10 @@ test('a batch shows how far it is, its failed rows and why, each row with its or
     'all 31 pending 0 placed 28 failed 3',
   );
   const order = /href="\/console\/orders\/([\w-]+)"/.exec(first)?.[1];
-  expect((await page(service, `/console/orders/${order}`)).status).toBe(200);
+  expect(await read(`/console/orders/${order}`)).toContain(`href="${path}#row-0"><bdi>may.csv</bdi>, row 1<`);
+  const [, last = ''] = /row-30".*?console\/orders\/([\w-]+)"/s.exec(await read(next)) ?? [];
+  const [, back = ''] = /href="([^"]+)#row-30"/.exec(await read(`/console/orders/${last}`)) ?? [];
+  expect(await read(back)).toContain('id="row-30"');
   expect(await words('/console/batches?failed=1&user=ada')).toContain('1 of 1 batch');
   expect(await words('/console/batches?user=nobody')).toContain('Nothing matches these filters.');
 });

@@ -112,8 +112,13 @@ async function find() {
     found.setAttribute('aria-live', 'polite');
     frame.after(found);
   }
+  found.dataset.query = text;
   found.replaceChildren(...[...page.childNodes].map((node) => document.importNode(node, true)));
 }
+
+// The button of the command that is typed, once it has been found.
+const commandNow = () =>
+  found?.dataset.query === finder.value.trim() ? found.querySelector('#commands button') : null;
 
 if (finder) {
   finder.addEventListener('input', () => find().catch(() => {}));
@@ -128,7 +133,8 @@ if (finder) {
     if ((key === 'k' && (event.ctrlKey || event.metaKey)) || (key === '/' && isPlain && !isTyping)) {
       finder.focus();
       finder.select();
-    } else if (isInFinder && key === 'ArrowDown') step(results(), 1);
+    } else if (target === finder && key === 'Enter' && commandNow()) commandNow().click();
+    else if (isInFinder && key === 'ArrowDown') step(results(), 1);
     else if (isInFinder && key === 'ArrowUp') step(results(), -1);
     else if (key === 'Escape' && isInFinder) {
       closeFound();
