@@ -26,7 +26,7 @@ import { readDeliveriesOf } from '../webhooks/read.ts';
 import { batchRowPath } from './batches.ts';
 import { deliveriesTable } from './deliveries.ts';
 import { formAction, Misfilled, onceField, onceIn, seeOther, type WayBack } from './form-action.ts';
-import { userNames } from './lists.ts';
+import { orderFilters, orderNeighbours, queryOf, readFilters, userNames } from './lists.ts';
 import { stateOf } from './orders.ts';
 import { consolePage, notThere, type Page, siblingLinks } from './page.ts';
 import {
@@ -52,7 +52,7 @@ import { signed } from './wallet.ts';
 const maxDeliveries = 50;
 
 /** Page of an order: everything known about it, and the events that can be triggered. */
-export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id } }) => {
+export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id }, search }) => {
   const order = uuidPattern.test(id) ? findOrder(service.store, id.toLowerCase(), null) : undefined;
   if (!order) return notThere('No such order', 'No order has this id here.', { section: 'orders' });
   const { record } = order;
@@ -64,7 +64,7 @@ export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id } })
   const deliveries = readDeliveriesOf(service.store, record.id, maxDeliveries);
   const nameOf = userNames(service.store, [order.userId]);
   const titleOf = titlesNow(service);
-  const body = html`<div class="neighbours">${siblingLinks('order', siblingsOf(service, order.seq))}</div><p>${stateBadge(stateOf(record))}</p><p class="soft placed">for <bdi>${record.shipping_address.first_name} ${record.shipping_address.last_name}</bdi>, placed ${age(Date.parse(record.created_at), now)} by <a href="${walletPath(order.userId)}"><bdi>${nameOf(order.userId)}</bdi></a></p><p>${copiedId('order', record.id)}</p>
+  const body = html`<div class="neighbours">${siblingLinks('order', siblingsOf(service, order.seq, search))}</div><p>${stateBadge(stateOf(record))}</p><p class="soft placed">for <bdi>${record.shipping_address.first_name} ${record.shipping_address.last_name}</bdi>, placed ${age(Date.parse(record.created_at), now)} by <a href="${walletPath(order.userId)}"><bdi>${nameOf(order.userId)}</bdi></a></p><p>${copiedId('order', record.id)}</p>
 ${section('timeline', 'Timeline', orderTimeline(service, order, now))}
 <div class="slot holds" id="now">${failure(record)}${await orderActions(service, order, now)}</div>
 ${section('money', 'Money', orderMoney(service, order))}
@@ -80,15 +80,12 @@ ${section('deliveries', 'Webhook deliveries', deliveriesTable(service.config, de
 
 const orderPathOf = (id: string): string => operations['order.get'].path.replace('{order_id}', id);
 
-function siblingsOf({ store }: Service, seq: number) {
-  const linkTo = (sql: string): string | null => {
-    const id = store.get(sql, seq)?.id;
-    return id === undefined ? null : `${ordersPath}/${String(id)}`;
-  };
-  return {
-    newer: linkTo('SELECT id FROM orders WHERE seq > ? ORDER BY seq LIMIT 1'),
-    older: linkTo('SELECT id FROM orders WHERE seq < ? ORDER BY seq DESC LIMIT 1'),
-  };
+/** The neighbours in the list that the page was opened from. */
+function siblingsOf({ store }: Service, seq: number, search: string) {
+  const filters = readFilters(search, orderFilters);
+  const { newer, older } = orderNeighbours(store, filters, seq);
+  const linkTo = (id: string | null): string | null => id && `${ordersPath}/${id}${queryOf(filters)}`;
+  return { newer: linkTo(newer), older: linkTo(older) };
 }
 
 const publicPath = (id: string): string => operations['order.track'].path.replace('{order_id}', id);

@@ -177,3 +177,22 @@ test.each(['batches', 'returns', 'accounts', 'payments'])(
     expect([status, text.includes(`href="/console/${name}">All ${name}</a>`)]).toEqual([404, true]);
   },
 );
+
+test('the page of an order that a filtered list leads to has its neighbours in that list', async () => {
+  const place = async (slug: string): Promise<string> => (await service.order(slug)).body.id;
+  const [older, , newer] = [
+    await place('test-out-of-stock'),
+    await place('test-success'),
+    await place('test-out-of-stock'),
+  ];
+  service.pass(20_000);
+  const list = await read('/console/orders?failed=1');
+  expect(list).toContain(`href="/console/orders/${newer}?failed=1"`);
+  const shown = await read(`/console/orders/${newer}?failed=1`);
+  expect(shown).toContain(`href="/console/orders/${older}?failed=1" rel="next"`);
+  expect(shown).not.toContain('rel="prev"');
+  expect(await read(`/console/orders/${older}?failed=1`)).toContain(
+    `href="/console/orders/${newer}?failed=1" rel="prev"`,
+  );
+  expect(await read(`/console/orders/${newer}`)).not.toContain(`/console/orders/${older}"`);
+});

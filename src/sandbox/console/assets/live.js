@@ -168,8 +168,20 @@ function become(node, fetched) {
 // A form with a field of that name has the field as its property `id`.
 const idOf = (node) => node?.getAttribute?.('id');
 
+// Several rows that come at once would push the others away: all are new then, unless the reader holds something there.
+const isHeld = (node) =>
+  node.contains(document.activeElement) ||
+  node.contains(getSelection().anchorNode) ||
+  node.querySelector(':checked, [open]');
+const isFlooded = (node, fetched, named) =>
+  node.localName === 'tbody' &&
+  [...fetched.children].filter((child) => idOf(child) && !named.has(idOf(child))).length > 1 &&
+  !isHeld(node);
+
 function children(node, fetched) {
   const named = new Map([...node.children].filter(idOf).map((child) => [idOf(child), child]));
+  if (isFlooded(node, fetched, named))
+    return node.replaceChildren(...[...fetched.childNodes].map((next) => document.importNode(next, true)));
   const stay = new Set([...fetched.children].map(idOf));
   let at = node.firstChild;
   const drop = () => {
