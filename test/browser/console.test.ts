@@ -199,4 +199,29 @@ describeInChromium('the console in a browser', (browser) => {
       `errand order create --product ${service.product('test-out-of-stock')} --max-price '$50.00' --ship-to home --watch`,
     );
   });
+
+  test('the header of a phone leaves the page its room, whatever failed and whatever is on', async () => {
+    await place('test-out-of-stock');
+    service.pass(12_000);
+    await page.setViewportSize({ width: 360, height: 800 });
+    await page.goto(at('/console/search?q=503+50+%25'));
+    await page.getByRole('button', { name: 'Switch on 503:50%' }).click();
+    await page.goto(at('/console/requests'));
+    const top = async () => (await page.locator('h1').boundingBox())?.y;
+    expect(await top()).toBeLessThan(200);
+    await page.locator('.strip button').click();
+    await page.locator('#did').waitFor();
+    await page.goto(at('/console/keys'));
+    expect(await page.locator('.strip').innerText()).toContain('1 order');
+    expect(await top()).toBeLessThan(180);
+  });
+
+  test('Enter gives the command that is typed', async () => {
+    await page.goto(at('/console'));
+    await page.keyboard.press('/');
+    await page.keyboard.type('503 50 %');
+    await page.getByRole('button', { name: 'Switch on 503:50%' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('Fault switched on.').waitFor();
+  });
 });

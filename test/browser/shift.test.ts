@@ -53,3 +53,32 @@ describeInChromium('the page of an order stays where it is through the order’s
     }
   });
 });
+
+describeInChromium('lists stay where they are while 55 orders a second come', (browser) => {
+  test.each([
+    [360, '/console'],
+    [1440, '/console'],
+    [360, '/console/orders'],
+    [768, '/console/orders'],
+    [1440, '/console/orders'],
+  ] as const)('%i pixels wide, %s', async (width, path) => {
+    const service = await TestService.start();
+    const { page, troubles } = await openTab(browser(), { viewport: { width, height: 900 } });
+    try {
+      for (let row = 0; row < 30; row += 1) await service.order('test-success');
+      await watchShifts(page);
+      await page.goto(`${service.baseUrl}${path}`);
+      for (let second = 0; second < 5; second += 1) {
+        for (let row = 0; row < 55; row += 1) await service.order('test-success');
+        service.pass(1000);
+        await page.waitForResponse((response) => response.request().resourceType() === 'fetch');
+      }
+      await page.waitForTimeout(300);
+      expect(await sumOf(page)).toBeLessThan(most);
+      expect(troubles).toEqual([]);
+    } finally {
+      await page.context().close();
+      await service.stop();
+    }
+  });
+});

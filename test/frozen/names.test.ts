@@ -9,7 +9,7 @@ import { errorTypes } from '../../src/api/error-types.ts';
 import * as events from '../../src/api/events.ts';
 import { operations } from '../../src/api/operations/index.ts';
 import { outputSchemas } from '../../src/api/outputs/schema.ts';
-import { printingCommands } from '../../src/commands/program.ts';
+import { describedProgram, printingCommands } from '../../src/commands/program.ts';
 import { preferences } from '../../src/config/preferences.ts';
 import { profileFields, storedFields } from '../../src/config/stored.ts';
 import { toolNames } from '../../src/integrations/mcp/names.ts';
@@ -26,7 +26,7 @@ import { hasPostgres, useServer } from '../support/postgres.ts';
 import { shell } from '../support/run.ts';
 import { TestService } from '../support/service.ts';
 import { makeWorkspace } from '../support/workspace.ts';
-import { expectFrozen } from './frozen.ts';
+import { expectFrozen, expectStable, goneFrom } from './frozen.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -139,30 +139,59 @@ test('files of a state and of a configuration', async (context) => {
   }
 });
 
-/** Where a schema has properties: `order.items[].url`. What it refers to has lines of its own. */
+/** Where a schema has properties, and of which type: `order.items[].url: string`. What it refers to has lines of its own. */
 function fieldsOf(node: unknown, path: string): string[] {
   if (typeof node !== 'object' || node === null) return [];
   const { $ref: ref, properties = {}, items, additionalProperties, enum: values } = Object(node);
   const { anyOf = [], oneOf = [], allOf = [], const: value } = Object(node);
   return [
     ...(typeof ref === 'string' ? [`${path} -> ${ref.replace('#/$defs/', '')}`] : []),
-    ...(Array.isArray(values) ? [`${path} = ${values.join(' | ')}`] : []),
+    ...(Array.isArray(values) ? values.map((one) => `${path} = ${one}`) : []),
     ...(value === undefined ? [] : [`${path} = ${value}`]),
-    ...Object.entries(properties).flatMap(([name, one]) => [
-      `${path}.${name}`,
-      ...fieldsOf(one, `${path}.${name}`),
-    ]),
+    ...Object.entries(properties).flatMap(([name, one]) => {
+      const types = typesOf(one).sort().join(' | ');
+      return [`${path}.${name}${types === '' ? '' : `: ${types}`}`, ...fieldsOf(one, `${path}.${name}`)];
+    }),
     ...fieldsOf(items, `${path}[]`),
     ...fieldsOf(additionalProperties, `${path}.*`),
     ...[...anyOf, ...oneOf, ...allOf].flatMap((one) => fieldsOf(one, path)),
   ];
 }
 
+function typesOf(node: unknown): string[] {
+  const { type = [], anyOf = [], oneOf = [] } = Object(node);
+  return [...new Set<string>([type, [...anyOf, ...oneOf].flatMap(typesOf)].flat(2))];
+}
+
+type Command = Awaited<ReturnType<typeof describedProgram>>;
+
+/** A command with its other names, arguments and options, and all commands below it. */
+function spellingsOf(command: Command, path: string): string[] {
+  return [
+    path,
+    ...command.aliases().map((alias) => `${path} alias ${alias}`),
+    ...command.registeredArguments.map(
+      (argument) => `${path} ${argument.name()}${argument.variadic ? '...' : ''}`,
+    ),
+    ...command.options.map(({ long, short, defaultValue, required, optional }) => {
+      const value = required ? ' VALUE' : optional ? ' [VALUE]' : '';
+      return `${path} ${long ?? short}${value}${defaultValue === undefined ? '' : ` = ${defaultValue}`}`;
+    }),
+    ...command.commands.flatMap((one) => spellingsOf(one, `${path} ${one.name()}`)),
+  ];
+}
+
+test('commands, their arguments and options', async (context) => {
+  const lines = spellingsOf(await describedProgram(), 'errand');
+  expect(lines.length).toBeGreaterThan(500);
+  expectStable(context, 'commands.txt', textOf(lines));
+});
+
 test('fields of everything that is printed', async (context) => {
   const { $defs } = outputSchemas(await printingCommands());
   const lines = Object.entries(Object($defs)).flatMap(([name, schema]) => [name, ...fieldsOf(schema, name)]);
   expect(lines.length).toBeGreaterThan(1000);
-  expectFrozen(context, 'outputs.txt', textOf(lines));
+  expectStable(context, 'outputs.txt', textOf(lines));
 });
 
 test('tools for agents, with their fields', async (context) => {
@@ -198,7 +227,7 @@ test('tools for agents, with their fields', async (context) => {
         ...fieldsOf(answers.get(name).structuredContent.response, `${name} >`),
       ],
     );
-    expectFrozen(context, 'tools.txt', textOf(lines));
+    expectStable(context, 'tools.txt', textOf(lines));
   } finally {
     workspace.remove();
   }
@@ -213,11 +242,12 @@ const matches = (pattern: RegExp): string[] =>
   [...new Set(sources.flatMap((text) => [...text.matchAll(pattern)].map(([, name = '']) => name)))].sort();
 
 /** What a policy may say at a place, as the message for an unknown key lists it. */
-function policyKeys(place: string): string {
+function policyKeys(place: string): string[] {
   try {
     readPolicy('policy.yaml', `version: 1\n${place}`);
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    const [, where = '', keys = ''] = / is not known( in [\w[\]]+)?; known: (.+)/.exec(String(error)) ?? [];
+    return keys.split(', ').map((key) => `${key}${where}`);
   }
   return expect.fail(`a policy may say ${place}`);
 }
@@ -252,7 +282,7 @@ test('names and numbers of the program itself', (context) => {
     ...list('event name', events.webhookEventNames),
     ...list(
       'policy',
-      ['unknown: 1', 'limits: { unknown: 1 }', 'per: [{ unknown: 1 }]', 'approve: { unknown: 1 }'].map(
+      ['unknown: 1', 'limits: { unknown: 1 }', 'per: [{ unknown: 1 }]', 'approve: { unknown: 1 }'].flatMap(
         policyKeys,
       ),
     ),
@@ -268,5 +298,13 @@ test('names and numbers of the program itself', (context) => {
       ([name, { method, path, surface }]) => `operation ${name} ${surface} ${method} ${path}`,
     ),
   ];
-  expectFrozen(context, 'names.txt', textOf(lines));
+  expectStable(context, 'names.txt', textOf(lines));
+});
+
+test('what is gone is told with the page that promised it; what came is a line to write down', () => {
+  const before = 'exit usage 2\norder.total: integer\n';
+  expect(
+    goneFrom(before, 'exit policy 11\norder.total: integer\norder.fee: integer\nexit usage 2\n'),
+  ).toEqual([]);
+  expect(goneFrom(before, 'exit usage 2\norder.total: string\n')).toEqual(['order.total: integer']);
 });

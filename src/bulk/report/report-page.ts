@@ -1,3 +1,4 @@
+import { errorTypeHint } from '../../api/error-codes.ts';
 import { formatMoney } from '../../format/money.ts';
 import { barChart, type PageColumn, type PageSection, pageTable, pageText } from '../../format/page/page.ts';
 import { payerNames } from '../../spending/report/rows.ts';
@@ -55,18 +56,20 @@ function failedSection(rows: readonly ReportRow[]): PageSection[] {
   if (failed.length === 0) return [];
   const reasons = new Map<string, ReportRow[]>();
   for (const row of failed) {
-    const known = reasons.get(row.reason);
+    // The words of a reason may name amounts, which differ from row to row.
+    const why = row.errorType || row.reason;
+    const known = reasons.get(why);
     if (known) known.push(row);
-    else reasons.set(row.reason, [row]);
+    else reasons.set(why, [row]);
   }
   const table = [...reasons]
     .sort(([, one], [, other]) => other.length - one.length)
     .slice(0, maxReasons)
-    .map(([reason, all]) => [
-      String(all.length),
-      { text: reason === '' ? (all[0]?.state.text ?? '') : reason, mood: 'bad' as const },
-      numbersOf(all),
-    ]);
+    .map(([why, all]) => {
+      const [reason = '', ...others] = new Set(all.map((row) => row.reason));
+      const text = others.length > 0 || reason === '' ? (all[0]?.state.text ?? '') : reason;
+      return [String(all.length), { text, mood: 'bad' as const }, errorTypeHint(why) ?? '', numbersOf(all)];
+    });
   return [
     {
       heading: 'What to look at first',
@@ -74,6 +77,7 @@ function failedSection(rows: readonly ReportRow[]): PageSection[] {
         [
           { name: 'rows', isNumber: true },
           { name: 'why', isProse: true },
+          { name: 'what to do', isProse: true },
           { name: 'which', isProse: true },
         ],
         table,

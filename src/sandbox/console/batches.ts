@@ -14,6 +14,7 @@ import {
   filterLinks,
   listPage,
   pagedTable,
+  pageSize,
   readFilters,
   startsWith,
   userCondition,
@@ -169,6 +170,16 @@ const rowsTable = (rows: Rows): Content =>
             html`<a class="mono" href="${ordersPath}/${order_id}">${order_id.slice(0, 8)}</a>${order_status !== null && html` <small>${spoken(order_status)}</small>`}`
           }</td></tr>`,
       )}</tbody></table>`;
+
+/** Where a row of a batch stands. @param place begins at 0. */
+export function batchRowPath(
+  id: string,
+  { place, count }: { readonly place: number; readonly count: number },
+): string {
+  // A later part of the list begins at the row itself.
+  const part = place < pageSize ? '' : `?before=${count - place + 1}`;
+  return `${batchesPath}/${id}${part}#row-${place}`;
+}
 
 /** Caps the count, because live pages repeat it every second. */
 const maxCounted = 200;

@@ -3,7 +3,7 @@ import { type Content, html } from '../../platform/html.ts';
 import { type SandboxConfig, shopPath } from '../config.ts';
 import type { Service } from '../server/service.ts';
 import { readDeliveries } from '../webhooks/read.ts';
-import { deliveriesTable } from './deliveries.ts';
+import { deliveriesTable, orderTitles } from './deliveries.ts';
 import { keysTable, readKeys } from './keys.ts';
 import { latest } from './lists.ts';
 import { ordersTable, readOrders } from './orders.ts';
@@ -25,7 +25,7 @@ export const dashboardPage: Page<'console'> = ({ service }) => {
 <a href="${shopPath}">The shop</a> has a product for every outcome.</p>
 ${firstOrder(config, orders.length === 0)}${figures(service)}
 ${section('orders', 'Orders', ordersPath, ordersTable(orders, now))}
-${section('deliveries', 'Webhook deliveries', deliveriesPath, deliveriesTable(config, deliveries, { now }))}
+${section('deliveries', 'Webhook deliveries', deliveriesPath, deliveriesTable(config, deliveries, { now, titleOf: orderTitles(service) }))}
 ${section('requests', 'Requests', requestsPath, requestsTable(service, readRequests(service, latest)))}
 ${section('keys', 'Keys and wallets', keysPath, keysTable(service, readKeys(service, latest), now))}`;
   return consolePage('The sandbox', body, { live: true, isDashboard: true });

@@ -36,12 +36,14 @@ import {
   userCondition,
   usersToOffer,
 } from './lists.ts';
+import { titleOfOrder } from './orders.ts';
 import { consolePage, notThere, type Page, siblingLinks } from './page.ts';
 import { age, bodyBlock, dateTime, headersTable, jsonBlock, sameAs } from './parts.ts';
 import { deliveriesPath, ordersPath } from './sections.ts';
 import { receiverCall, sameFromTerminal } from './terminal-commands.ts';
 
-export const deliveriesPage: Page<'consoleDeliveries'> = ({ service: { store, clock, config }, search }) => {
+export const deliveriesPage: Page<'consoleDeliveries'> = ({ service, search }) => {
+  const { store, clock, config } = service;
   const filters = readFilters(search, deliveryFilters);
   return listPage({
     section: 'deliveries',
@@ -52,7 +54,7 @@ export const deliveriesPage: Page<'consoleDeliveries'> = ({ service: { store, cl
     read: (part) => findDeliveries(store, filters, part),
     numberOf: ({ seq }) => seq,
     table: (rows) =>
-      html`${rows.length > 0 && markedForm(store)}${deliveriesTable(config, rows, { now: clock.now(), marks: true })}`,
+      html`${rows.length > 0 && markedForm(store)}${deliveriesTable(config, rows, { now: clock.now(), titleOf: orderTitles(service), marks: true })}`,
   });
 };
 
@@ -72,9 +74,11 @@ export const compareDeliveries: Page<'consoleCompareDeliveries'> = ({
   service: { store, clock },
   search,
 }) => {
-  const found = (readQuery(search).id ?? []).slice(0, 2).flatMap((id) => readDelivery(store, id) ?? []);
-  const [one, other] = found.toSorted((a, b) => a.seq - b.seq);
-  if (!one || !other)
+  const marked = (readQuery(search).id ?? []).slice(0, 3);
+  const [one, other, more] = marked
+    .flatMap((id) => readDelivery(store, id) ?? [])
+    .toSorted((a, b) => a.seq - b.seq);
+  if (!one || !other || more)
     return notThere('Two are compared', 'Mark two deliveries, and compare them.', {
       section: 'deliveries',
       status: 400,
@@ -220,10 +224,10 @@ export const deliveryPage: Page<'consoleDelivery'> = ({ service, path: { id } })
   const { event, eventId, orderId, url, body: json, createdAt, seq, attempts } = found;
   const now = clock.now();
   const { block, isCut } = jsonBlock('the body', json);
-  const body = html`${siblingLinks('delivery', siblingsOf(service, seq))}<p>${outcome(found, now)}</p>
+  const body = html`${siblingLinks('delivery', siblingsOf(service, seq))}<p>${outcome(found, now)}${earlier(store, found, now)}</p>
 <div class="actions">${again(found)} ${sinceLast(store, found)}</div>
 <section id="facts"><dl><dt>Event</dt><dd><code>${event}</code> <span class="soft">${webhookEvents[event]}</span></dd>
-<dt>Order</dt><dd><a class="mono" href="${ordersPath}/${orderId}">${orderId}</a></dd><dt>Address</dt><dd class="mono">${addressOf(url)}</dd>
+<dt>Order</dt><dd><a href="${ordersPath}/${orderId}"><bdi>${orderTitles(service)(orderId)}</bdi></a> <small class="mono">${orderId}</small></dd><dt>Address</dt><dd class="mono">${addressOf(url)}</dd>
 <dt>Queued</dt><dd>${age(createdAt, now)}</dd></dl></section>
 <section id="attempts"><header><h2>Attempts</h2></header>${attemptsTable(readAttempts(store, seq, maxAttempts))}${
     attempts > maxAttempts && html`<p class="soft">The newest ${maxAttempts} of ${attempts}.</p>`
@@ -285,8 +289,8 @@ const headersOf = (url: string, { event, eventId, json }: Sent): [string, string
 interface Shown {
   /** When the list was shown, ms since the epoch. */
   readonly now: number;
-  /** Whether the rows belong to one order. */
-  readonly isOfOrder?: boolean;
+  /** Titles of the orders; undefined where all rows are of one order. */
+  readonly titleOf?: (orderId: string) => string;
   /** Whether rows can be marked, to be sent again or compared. */
   readonly marks?: boolean;
 }
@@ -295,21 +299,22 @@ interface Shown {
 export const deliveriesTable = (
   { baseUrl }: SandboxConfig,
   rows: readonly Delivery[],
-  { now, isOfOrder = false, marks = false }: Shown,
-): Content =>
-  rows.length === 0
-    ? html`<p class="soft">None. <code>errand webhook listen --register --base-url ${baseUrl}</code> receives them.</p>`
-    : html`<table class="stack"><thead><tr><th class="fit">Event</th>${!isOfOrder && html`<th class="fit">Order</th>`}<th>Address</th>
+  { now, titleOf, marks = false }: Shown,
+): Content => {
+  if (rows.length === 0)
+    return html`<p class="soft">None. <code>errand webhook listen --register --base-url ${baseUrl}</code> receives them.</p>`;
+  return html`<table class="stack"><thead><tr><th class="fit">Event</th>${titleOf && html`<th class="fit">Order</th>`}<th>Address</th>
 <th class="fit">Queued</th><th class="fit">Attempts</th><th>Outcome</th><td></td></tr></thead><tbody>${rows.map(
-        (
-          delivery,
-        ) => html`<tr id="delivery-${delivery.id}"><td class="fit mono"><a href="${deliveriesPath}/${delivery.id}">${delivery.event}</a></td>${
-          !isOfOrder &&
-          html`<td class="fit"><a class="mono" href="${ordersPath}/${delivery.orderId}">${delivery.orderId.slice(0, 8)}</a></td>`
-        }<td class="mono">${addressOf(delivery.url)}</td><td class="fit" data-label="queued">${age(delivery.createdAt, now)}</td>
+    (
+      delivery,
+    ) => html`<tr id="delivery-${delivery.id}"><td class="fit mono"><a href="${deliveriesPath}/${delivery.id}">${delivery.event}</a></td>${
+      titleOf &&
+      html`<td class="fit"><a href="${ordersPath}/${delivery.orderId}"><bdi>${titleOf(delivery.orderId)}</bdi></a> <small class="mono">${delivery.orderId.slice(0, 8)}</small></td>`
+    }<td class="mono">${addressOf(delivery.url)}</td><td class="fit" data-label="queued">${age(delivery.createdAt, now)}</td>
 <td class="fit" data-label="attempts">${delivery.attempts}</td><td>${outcome(delivery, now)}</td>
 <td class="fit">${marks && html`<label class="mark"><input type="checkbox" name="id" value="${delivery.id}" form="marked"><span class="unseen">Mark ${delivery.event} of ${delivery.orderId.slice(0, 8)}</span></label> `}${again(delivery)}</td></tr>`,
-      )}</tbody></table>`;
+  )}</tbody></table>`;
+};
 
 /**
  * Renders the resend button. A finished delivery can be replayed, and a failed delivery can be retried at once. A
@@ -319,6 +324,30 @@ function again({ id, orderId, event, state, attempts }: Delivery): Content {
   const word = state === 'delivered' || state === 'given up' ? 'Replay' : 'Try now';
   if (state === 'behind' || (state === 'open' && attempts === 0)) return null;
   return html`<form method="post" action="${deliveriesPath}/${id}/replay"><button>${word}<span class="unseen"> ${event} of ${orderId.slice(0, 8)}</span></button></form><a href="${deliveriesPath}/${id}/edit">Edit<span class="unseen"> ${event} of ${orderId.slice(0, 8)}</span></a>`;
+}
+
+/** Titles of the products of orders, by the id of the order. */
+export function orderTitles(service: Service): (orderId: string) => string {
+  const known = new Map<string, string>();
+  return (orderId) => {
+    const title = known.get(orderId) ?? titleOfOrder(service, orderId) ?? 'an order';
+    known.set(orderId, title);
+    return title;
+  };
+}
+
+/** The delivery that one waits behind. */
+function earlier(store: Store, { state, orderId, url }: Delivery, now: number): Content {
+  if (state !== 'behind') return null;
+  const row = store.get(
+    `SELECT ${deliveryColumns} WHERE d.seq = (
+       SELECT min(seq) FROM deliveries WHERE order_id = ? AND url = ? AND next_at IS NOT NULL)`,
+    orderId,
+    url,
+  );
+  if (!row) return null;
+  const found = deliveryIn(row);
+  return html`: <a href="${deliveriesPath}/${found.id}">${found.event}</a> ${outcome(found, now)}`;
 }
 
 function outcome(delivery: Delivery, now: number): Content {
@@ -394,7 +423,12 @@ export const replayEditedPage: Page<'consoleReplayEdited'> = async ({ service, r
     return await send(service, found, form);
   } catch (error) {
     if (error instanceof Misfilled)
-      return formPage(service, found, { form, problem: error.message, status: 400 });
+      return formPage(service, found, {
+        form,
+        problem: error.message,
+        field: error.field,
+        status: 400,
+      });
     if (!(error instanceof ErrorResponse)) throw error;
     // The input is rendered into a new form with a new token, so submitting again works.
     const problem =
@@ -408,7 +442,7 @@ async function send(service: Service, found: Found, form: URLSearchParams): Prom
   const given = (form.get('url') ?? '').trim();
   const url = given === '' ? found.url : given;
   const denial = refusedTarget(url, config.webhooks);
-  if (denial !== undefined) throw new Misfilled(`Nothing is sent there: ${denial}.`);
+  if (denial !== undefined) throw new Misfilled(`Nothing is sent there: ${denial}.`, 'url');
   // Browsers submit forms with CRLF line endings.
   const text = (form.get('body') ?? '').replaceAll('\r\n', '\n');
   const body = text === editable(found.body) ? found.body : text;
@@ -427,6 +461,7 @@ function checkJson(body: string): void {
     const why = error instanceof Error ? error.message : '';
     throw new Misfilled(
       `Not sent: the body is not JSON (${why.slice(0, 200)}). Mend it, or tick that it is meant.`,
+      'body',
     );
   }
 }
@@ -447,6 +482,8 @@ function editable(body: string): string {
 interface Filled {
   readonly form: URLSearchParams;
   readonly problem: string;
+  /** The field that it is about. */
+  readonly field?: string | undefined;
   readonly status: number;
 }
 
@@ -455,6 +492,9 @@ function formPage({ config }: Service, found: Found, filled?: Filled): SandboxRe
   const text = filled?.form.get('body') ?? editable(found.body);
   const isSame = filled?.form.get('event') === 'same';
   const title = `Replay ${event}, edited`;
+  const note = filled && html`<span class="bad" id="problem" role="alert">${filled.problem}</span>`;
+  const invalid = html` aria-invalid="true" aria-describedby="problem" autofocus`;
+  const [ofUrl, ofBody] = [filled?.field === 'url', filled?.field === 'body'];
   if (text.length > maxEditableLength)
     return consolePage(
       title,
@@ -462,12 +502,10 @@ function formPage({ config }: Service, found: Found, filled?: Filled): SandboxRe
       { section: 'deliveries' },
     );
   const page = html`<p class="lead">What you send is a delivery of its own. ${back(orderId)}</p>
-<form method="post" action="${editPath(id)}" class="card">${onceField()}${
-    filled && html`<p class="bad" role="alert">${filled.problem}</p>`
-  }
-<label>Another target<input name="url" type="url" class="mono" placeholder="${addressOf(url)}" value="${filled?.form.get('url') ?? ''}" autocomplete="off" spellcheck="false" aria-describedby="target-note"></label>
+<form method="post" action="${editPath(id)}" class="card">${onceField()}${!ofUrl && !ofBody && note && html`<p>${note}</p>`}
+<label>Another target<input name="url" type="url" class="mono" placeholder="${addressOf(url)}" value="${filled?.form.get('url') ?? ''}" autocomplete="off" spellcheck="false"${ofUrl ? invalid : html` aria-describedby="target-note"`}>${ofUrl && note}</label>
 <p class="soft" id="target-note">Left empty, it goes where it went: <span class="mono">${addressOf(url)}</span>. ${reachOf(config.webhooks.external)}</p>
-<label>Body<textarea name="body" class="mono" rows="24" spellcheck="false">
+<label>Body${ofBody && html` ${note}`}<textarea name="body" class="mono" rows="24" spellcheck="false"${ofBody && invalid}>
 ${text}</textarea></label>
 <label>${webhookIdHeader}<select name="event"><option value="new"${!isSame && html` selected`}>a new one: a receiver takes it for another event</option><option value="same"${isSame && html` selected`}>the same, ${eventId.slice(0, 8)}: a receiver may know it already</option></select></label>
 <label class="check"><input type="checkbox" name="raw" value="yes"${filled?.form.get('raw') === 'yes' && html` checked`}> Send the body even if it is not JSON</label>

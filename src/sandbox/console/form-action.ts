@@ -20,6 +20,13 @@ export interface WayBack {
 /** A form field has an invalid value. The message names the field and what it accepts. */
 export class Misfilled extends Error {
   override readonly name = 'Misfilled';
+  /** Name of the field, where the message does not begin with its label. */
+  readonly field: string | undefined;
+
+  constructor(message: string, field?: string) {
+    super(message);
+    this.field = field;
+  }
 }
 
 /**

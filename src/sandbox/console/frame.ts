@@ -101,9 +101,9 @@ async function strip({ clock, config, control }: Service, failures: Marks): Prom
     [failures.requests, 'request', 'requests', `${sections.requests.path}?failed=1`],
   ] as const;
   const failed = words.filter(([count]) => count > 0);
-  return html`<div class="strip"><span class="alive">still</span><span>Sandbox clock <a href="${timePath}"><time>${dateTime(now)}</time></a>${
+  return html`<div class="strip"><span class="alive">still</span><span><span class="roomy">Sandbox clock </span><a href="${timePath}"><time>${dateTime(now)}</time></a>${
     ahead !== 0 && html` <small>${ahead > 0 ? '+' : '−'}${duration(Math.abs(ahead))}</small>`
-  }</span><span>Speed ${config.speed}×</span>${faults
+  }</span><span><span class="roomy">Speed </span>${config.speed}×</span>${faults
     .slice(0, maxFaults)
     .map(
       (fault) =>
@@ -112,7 +112,7 @@ async function strip({ clock, config, control }: Service, failures: Marks): Prom
         } <button>off<span class="unseen">: ${fault}</span></button></form>`,
     )}${faults.length > maxFaults && html`<a class="bad" href="${faultsPath}">${faults.length - maxFaults} more faults</a>`}${
     failed.length > 0 &&
-    html`<span class="failures">Failed since it was opened: ${failed.map(
+    html`<span class="failures">Failed<span class="roomy"> since it was opened</span>: ${failed.map(
       ([count, one, several, path], index) =>
         html`${index > 0 && ', '}<a class="bad" href="${path}">${count} ${count === 1 ? one : several}</a>`,
     )}</span>`

@@ -16,7 +16,7 @@ export interface Part {
   readonly limit: number;
 }
 
-const pageSize = 25;
+export const pageSize = 25;
 
 /** Rows shown per list on the home page. */
 export const latest: Part = { before: Number.MAX_SAFE_INTEGER, limit: 8 };
@@ -105,6 +105,9 @@ function addressOf(path: string, filters: Filters): string {
   const query = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== ''));
   return query.size > 0 ? `${path}?${query}` : path;
 }
+
+/** The filters as the query string of a page below the list; empty if none is set. */
+export const queryOf = (filters: Filters): string => addressOf('', filters);
 
 export const isFiltered = (filters: Filters): boolean => Object.values(filters).some((value) => value !== '');
 
@@ -271,6 +274,26 @@ export function findOrders(store: Store, filters: Filters<Name>, { before, limit
     before,
     limit,
   );
+}
+
+/** The next newer and the next older order that the filters let through; null at either end. */
+export function orderNeighbours(
+  store: Store,
+  filters: Filters<Name>,
+  seq: number,
+): { readonly newer: string | null; readonly older: string | null } {
+  const { sql, values } = conditionOf(conditions, filters);
+  // The unary + keeps SQLite from scanning wide rows for a filter.
+  const column = isFiltered(filters) ? '+o.seq' : 'o.seq';
+  const idOf = (order: string): string | null => {
+    const row = store.get(
+      `SELECT id FROM orders WHERE seq = (SELECT o.seq FROM orders o WHERE ${sql} AND ${column} ${order} LIMIT 1)`,
+      ...values,
+      seq,
+    );
+    return row === undefined ? null : String(row.id);
+  };
+  return { newer: idOf(`> ? ORDER BY ${column}`), older: idOf(`< ? ORDER BY ${column} DESC`) };
 }
 
 interface OrderCounts {

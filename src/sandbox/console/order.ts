@@ -19,12 +19,14 @@ import type { OrderRecord } from '../orders/lifecycle/types.ts';
 import { findOrder, type StoredOrder } from '../orders/records.ts';
 import { ErrorResponse } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
+import type { Store } from '../store/store.ts';
 import { type Entry, entriesOf } from '../wallet/ledger.ts';
 import type { LedgerKind } from '../wallet/wallet.ts';
 import { readDeliveriesOf } from '../webhooks/read.ts';
+import { batchRowPath } from './batches.ts';
 import { deliveriesTable } from './deliveries.ts';
 import { formAction, Misfilled, onceField, onceIn, seeOther, type WayBack } from './form-action.ts';
-import { userNames } from './lists.ts';
+import { orderFilters, orderNeighbours, queryOf, readFilters, userNames } from './lists.ts';
 import { stateOf } from './orders.ts';
 import { consolePage, notThere, type Page, siblingLinks } from './page.ts';
 import {
@@ -50,7 +52,7 @@ import { signed } from './wallet.ts';
 const maxDeliveries = 50;
 
 /** Page of an order: everything known about it, and the events that can be triggered. */
-export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id } }) => {
+export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id }, search }) => {
   const order = uuidPattern.test(id) ? findOrder(service.store, id.toLowerCase(), null) : undefined;
   if (!order) return notThere('No such order', 'No order has this id here.', { section: 'orders' });
   const { record } = order;
@@ -62,15 +64,15 @@ export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id } })
   const deliveries = readDeliveriesOf(service.store, record.id, maxDeliveries);
   const nameOf = userNames(service.store, [order.userId]);
   const titleOf = titlesNow(service);
-  const body = html`<div class="neighbours">${siblingLinks('order', siblingsOf(service, order.seq))}</div><p>${stateBadge(stateOf(record))}</p><p class="soft placed">for <bdi>${record.shipping_address.first_name} ${record.shipping_address.last_name}</bdi>, placed ${age(Date.parse(record.created_at), now)} by <a href="${walletPath(order.userId)}"><bdi>${nameOf(order.userId)}</bdi></a></p><p>${copiedId('order', record.id)}</p>
+  const body = html`<div class="neighbours">${siblingLinks('order', siblingsOf(service, order.seq, search))}</div><p>${stateBadge(stateOf(record))}</p><p class="soft placed">for <bdi>${record.shipping_address.first_name} ${record.shipping_address.last_name}</bdi>, placed ${age(Date.parse(record.created_at), now)} by <a href="${walletPath(order.userId)}"><bdi>${nameOf(order.userId)}</bdi></a></p><p>${copiedId('order', record.id)}</p>
 ${section('timeline', 'Timeline', orderTimeline(service, order, now))}
 <div class="slot holds" id="now">${failure(record)}${await orderActions(service, order, now)}</div>
 ${section('money', 'Money', orderMoney(service, order))}
 ${section('parcels', 'Parcels', html`${parcels(shipments)}<p><a href="${publicPath(record.id)}">What the recipient sees</a></p>`)}
 ${section('items', 'Items', itemsTable(record, titleOf))}
-${section('facts', 'Order', facts(record))}
+${section('facts', 'Order', facts(service, order))}
 ${returnsOfOrder(service, order, now)}
-${section('deliveries', 'Webhook deliveries', deliveriesTable(service.config, deliveries, { now, isOfOrder: true }))}
+${section('deliveries', 'Webhook deliveries', deliveriesTable(service.config, deliveries, { now }))}
 <details class="card" id="record"><summary>The record as JSON</summary><pre tabindex="0">${JSON.stringify(record, null, 2)}</pre></details>
 <div class="card" id="same">${sameAs('this order', sameRequest(service.config, { method: 'GET', target: orderPathOf(record.id) }))}</div>`;
   return consolePage(orderTitle(titleOf, record.items), body, { live: true, section: 'orders' });
@@ -78,15 +80,12 @@ ${section('deliveries', 'Webhook deliveries', deliveriesTable(service.config, de
 
 const orderPathOf = (id: string): string => operations['order.get'].path.replace('{order_id}', id);
 
-function siblingsOf({ store }: Service, seq: number) {
-  const linkTo = (sql: string): string | null => {
-    const id = store.get(sql, seq)?.id;
-    return id === undefined ? null : `${ordersPath}/${String(id)}`;
-  };
-  return {
-    newer: linkTo('SELECT id FROM orders WHERE seq > ? ORDER BY seq LIMIT 1'),
-    older: linkTo('SELECT id FROM orders WHERE seq < ? ORDER BY seq DESC LIMIT 1'),
-  };
+/** The neighbours in the list that the page was opened from. */
+function siblingsOf({ store }: Service, seq: number, search: string) {
+  const filters = readFilters(search, orderFilters);
+  const { newer, older } = orderNeighbours(store, filters, seq);
+  const linkTo = (id: string | null): string | null => id && `${ordersPath}/${id}${queryOf(filters)}`;
+  return { newer: linkTo(newer), older: linkTo(older) };
 }
 
 const publicPath = (id: string): string => operations['order.track'].path.replace('{order_id}', id);
@@ -127,7 +126,7 @@ function itemsTable({ items, fulfillment }: OrderRecord, titleOf: TitleOf): Cont
 }
 
 /** The remaining fields of the record that are set. */
-function facts(record: OrderRecord): Content {
+function facts({ store }: Service, { seq, record }: StoredOrder): Content {
   const { shipping_address: to, job_result: result, payment, fulfillment } = record;
   const price = result?.price_components;
   const paid = result?.success ? price : null;
@@ -151,10 +150,24 @@ function facts(record: OrderRecord): Content {
     ],
     ['Metadata', record.metadata && html`<code>${JSON.stringify(record.metadata)}</code>`],
     ['Attempts', record.attempts],
+    ['Batch', batchRowOf(store, seq)],
   ];
   return html`<dl>${rows
     .filter(([, value]) => value !== null && value !== undefined && value !== '')
     .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+}
+
+/** Link to the row of a batch that an order was made of. */
+function batchRowOf(store: Store, orderSeq: number): Content {
+  const row = store.get(
+    `SELECT b.id, b.filename, b.row_count, r.place FROM batch_rows r JOIN batches b ON b.seq = r.batch_seq
+     WHERE r.order_seq = ? AND r.order_seq IS NOT NULL LIMIT 1`,
+    orderSeq,
+  );
+  if (!row) return null;
+  const place = Number(row.place);
+  const name = row.filename === null ? String(row.id).slice(0, 8) : String(row.filename);
+  return html`<a href="${batchRowPath(String(row.id), { place, count: Number(row.row_count) })}"><bdi>${name}</bdi>, row ${(place + 1).toLocaleString('en-US')}</a>`;
 }
 
 const yesOrValue = (value: string | number | boolean | null): Content =>

@@ -11,6 +11,7 @@ import {
   listPage,
   orderFilters,
   type Part,
+  queryOf,
   readFilters,
   userNames,
   usersToOffer,
@@ -57,6 +58,15 @@ export const readOrdersOnAccount = (service: Service, accountId: string, { limit
     ),
   );
 
+/** Titles of the products of an order; undefined if it is gone. */
+export function titleOfOrder(service: Service, id: string): string | undefined {
+  const listed = service.store.get('SELECT listed FROM orders WHERE id = ?', id)?.listed;
+  // This column is written from an OrderRecord.
+  return listed === undefined
+    ? undefined
+    : orderTitle(titlesNow(service), (JSON.parse(String(listed)) as OrderRecord).items);
+}
+
 function rowsOf(service: Service, rows: readonly StoredRow[]): Row[] {
   const titleOf = titlesNow(service);
   const nameOf = userNames(
@@ -75,8 +85,8 @@ function rowsOf(service: Service, rows: readonly StoredRow[]): Row[] {
   });
 }
 
-/** @param now ms since the epoch. */
-export const ordersTable = (rows: readonly Row[], now: number): Content =>
+/** @param now ms since the epoch. @param query the filters of the list, which the page of an order keeps. */
+export const ordersTable = (rows: readonly Row[], now: number, query = ''): Content =>
   rows.length === 0
     ? html`<p class="soft">No order yet.</p>`
     : html`<table class="stack"><thead><tr><th>Order</th><th class="fit">State</th><th class="fit">Recipient</th>
@@ -85,7 +95,7 @@ export const ordersTable = (rows: readonly Row[], now: number): Content =>
           record,
           user,
           title,
-        }) => html`<tr id="order-${record.id}"><td><a href="${ordersPath}/${record.id}"><bdi>${title}</bdi></a> <small class="mono">${record.id.slice(0, 8)}</small></td>
+        }) => html`<tr id="order-${record.id}"><td><a href="${ordersPath}/${record.id}${query}"><bdi>${title}</bdi></a> <small class="mono">${record.id.slice(0, 8)}</small></td>
 <td class="fit">${stateBadge(stateOf(record))}</td><td class="fit" data-label="for"><bdi>${record.shipping_address.first_name} ${record.shipping_address.last_name}</bdi></td><td class="fit number">${price(record)}</td>
 <td class="fit" data-label="by">${user}</td><td class="fit">${age(Date.parse(record.created_at), now)}</td></tr>`,
       )}</tbody></table>`;
@@ -117,7 +127,7 @@ export const ordersPage: Page<'consoleOrders'> = ({ service, search }) => {
     bar: ordersBar(service, filters),
     read: (part) => readOrders(service, part, filters),
     numberOf: ({ seq }) => seq,
-    table: (rows) => ordersTable(rows, clock.now()),
+    table: (rows) => ordersTable(rows, clock.now(), queryOf(filters)),
   });
 };
 

@@ -12,6 +12,7 @@ import {
   readFilters,
   userNames,
 } from './lists.ts';
+import { titleOfOrder } from './orders.ts';
 import { consolePage, notThere, type Page, siblingLinks } from './page.ts';
 import { age, bodyBlock, headersTable, sameAs } from './parts.ts';
 import { ordersPath, sections, walletPath } from './sections.ts';
@@ -38,8 +39,8 @@ export function requestsTable({ store }: Service, rows: readonly Exchange[], mar
     ({ number, code, rule, isOfConsole, request: { at, method, target, status, tookMs, userId } }) =>
       html`<tr id="request-${number}"><td class="fit number"><time>${new Date(at).toISOString().slice(11, 19)}</time></td>
 <td class="mono"><a href="${requestsPath}/${number}">${method} ${target}</a></td><td class="fit">${statusText(status)}${
-        code !== null && html` <small>${code}</small>`
-      }${rule !== null && html` <small class="bad">fault <code>${rule}</code></small>`}</td><td class="fit number">${durationText(tookMs)}</td><td class="fit">${isOfConsole ? html`<small>console</small>` : html`<bdi>${nameOf(userId)}</bdi>`}</td>${
+        rule !== null && html` <small class="bad">fault <code>${rule}</code></small>`
+      }${code !== null && html` <small>${code}</small>`}</td><td class="fit number">${durationText(tookMs)}</td><td class="fit">${isOfConsole ? html`<small>console</small>` : html`<bdi>${nameOf(userId)}</bdi>`}</td>${
         marks &&
         html`<td class="fit"><label class="mark"><input type="checkbox" name="number" value="${number}" form="marked"><span class="unseen">Mark request ${number}</span></label></td>`
       }</tr>`,
@@ -214,13 +215,13 @@ ${side(
 /** Compares two requests: line, body and response. */
 export const compareRequests: Page<'consoleCompareRequests'> = ({ service: { requests }, search }) => {
   const numbers = (readQuery(search).number ?? [])
-    .slice(0, 2)
+    .slice(0, 3)
     .map(Number)
     .toSorted((one, other) => one - other);
-  const [one, other] = numbers.flatMap((number) =>
+  const [one, other, more] = numbers.flatMap((number) =>
     (requests?.latest(1, number + 1) ?? []).filter((exchange) => exchange.number === number),
   );
-  if (!one || !other)
+  if (!one || !other || more)
     return notThere('Two are compared', 'Mark two requests, and compare them.', {
       section: 'requests',
       status: 400,
@@ -238,14 +239,36 @@ export const compareRequests: Page<'consoleCompareRequests'> = ({ service: { req
 
 const shortened = (path: string): string => (path.length > 80 ? `${path.slice(0, 79)}…` : path);
 
-function facts(
-  { store }: Service,
-  { request: { userId }, orderId, rule, code, key, isOfConsole }: Exchange,
-): Content {
-  return html`${userId !== null && html`<dt>Account</dt><dd><a href="${walletPath(userId)}">${userNames(store, [userId])(userId)}</a></dd>`}${
-    orderId !== null &&
-    html`<dt>Order</dt><dd><a class="mono" href="${ordersPath}/${orderId}">${orderId}</a></dd>`
-  }${code !== null && html`<dt>Error</dt><dd><code>${code}</code></dd>`}${rule !== null && html`<dt>Fault</dt><dd><code>${rule}</code></dd>`}${key !== null && html`<dt>Key</dt><dd><code>${key}</code></dd>`}${isOfConsole && html`<dt>Sent by</dt><dd>the console</dd>`}`;
+/** The orders that a request is about: its own, or what came of its key with another attempt. */
+function ordersOf(service: Service, { orderId, key, request: { userId } }: Exchange): string[] {
+  if (orderId !== null) return [orderId];
+  if (key === null) return [];
+  return service.store
+    .all(
+      `SELECT id FROM orders WHERE idempotency_key = ? AND user_id IN (${userId === null ? 'SELECT id FROM users' : '?'}) LIMIT 3`,
+      key,
+      ...(userId === null ? [] : [userId]),
+    )
+    .map(({ id }) => String(id));
+}
+
+function facts(service: Service, exchange: Exchange): Content {
+  const {
+    request: { userId },
+    orderId,
+    rule,
+    code,
+    key,
+    isOfConsole,
+  } = exchange;
+  const { store } = service;
+  return html`${userId !== null && html`<dt>Account</dt><dd><a href="${walletPath(userId)}">${userNames(store, [userId])(userId)}</a></dd>`}${ordersOf(
+    service,
+    exchange,
+  ).map(
+    (id) =>
+      html`<dt>Order</dt><dd><a href="${ordersPath}/${id}"><bdi>${titleOfOrder(service, id) ?? 'gone'}</bdi></a> <small class="mono">${id}</small>${orderId === null && html` <span class="soft">another attempt under the same key made it</span>`}</dd>`,
+  )}${code !== null && html`<dt>Error</dt><dd><code>${code}</code></dd>`}${rule !== null && html`<dt>Fault</dt><dd><code>${rule}</code></dd>`}${key !== null && html`<dt>Key</dt><dd><code>${key}</code></dd>`}${isOfConsole && html`<dt>Sent by</dt><dd>the console</dd>`}`;
 }
 
 /** Whether the body was redacted. Resending it would overwrite a secret with its placeholder. */

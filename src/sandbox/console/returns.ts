@@ -28,6 +28,7 @@ import {
 } from './lists.ts';
 import { consolePage, notThere, type Page } from './page.ts';
 import { age, money, outsideLink, sameAs, stateBadge } from './parts.ts';
+import { titlesNow } from './products.ts';
 import { ordersPath, sections, walletPath } from './sections.ts';
 import { curlCall, sameFromTerminal, sameRequest, triggerCall } from './terminal-commands.ts';
 
@@ -237,7 +238,9 @@ export const returnEvent = formAction<'consoleReturnEvent'>(
   },
 );
 
-function requestForm({ config }: Service, { record }: StoredOrder): Content {
+function requestForm(service: Service, { record }: StoredOrder): Content {
+  const { config } = service;
+  const titleOf = titlesNow(service);
   const [first] = record.items;
   if (!first) return null;
   const path = `${ordersPath}/${record.id}/return`;
@@ -249,7 +252,7 @@ function requestForm({ config }: Service, { record }: StoredOrder): Content {
   return html`<form method="post" action="${path}" class="inline" id="return-form">${onceField()}
 <label>Item<select name="item">${record.items.map(
     (item) =>
-      html`<option value="${item.id}">${boughtQuantity(record, item)} × ${item.url.slice(-60)}</option>`,
+      html`<option value="${item.id}">${boughtQuantity(record, item)} × ${titleOf(item.url)}</option>`,
   )}</select></label>
 <label>Quantity<input name="quantity" type="number" min="${limits.quantity.min}" required value="1" autocomplete="off"></label>
 <label>Reason<select name="reason">${returnReasons.map((reason) => html`<option value="${reason}">${spoken(reason)}</option>`)}</select></label>

@@ -134,7 +134,7 @@ function deliveries({ store, clock }: Service, found: readonly number[]): Result
   return found.flatMap(one).map(({ id, event, orderId, state, last, createdAt }) => ({
     path: `${deliveriesPath}/${id}`,
     title: event,
-    detail: html`${state === 'open' ? 'waiting' : state}${last && `, ${attemptText(last)}`}, of order <span class="mono">${orderId.slice(0, 8)}</span>, ${age(createdAt, clock.now())}`,
+    detail: html`${state === 'open' ? 'waiting' : state === 'behind' ? 'waits behind an earlier one' : state}${last && `, ${attemptText(last)}`}, of order <span class="mono">${orderId.slice(0, 8)}</span>, ${age(createdAt, clock.now())}`,
   }));
 }
 

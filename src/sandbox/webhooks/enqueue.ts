@@ -58,21 +58,25 @@ interface NewDelivery {
   readonly body: string;
   /** When the event happened, ms since the epoch. The delivery is due from then on. */
   readonly at: number;
+  /** Whether it goes at once, past open deliveries of the same order. */
+  readonly isAtOnce?: boolean;
 }
 
 /**
- * Queues a delivery. If the same order has open deliveries to the same address, the new delivery waits behind them.
- * Must run in a transaction.
+ * Queues a delivery. If the same order has open deliveries to the same address, the new delivery waits behind them,
+ * unless it goes at once. Must run in a transaction.
  */
 export function insertDelivery(
   store: Store,
-  { id, userId, orderId, event, eventId, url, body, at }: NewDelivery,
+  { id, userId, orderId, event, eventId, url, body, at, isAtOnce = false }: NewDelivery,
 ): void {
-  const isBehind = store.get(
-    'SELECT 1 FROM deliveries WHERE order_id = ? AND url = ? AND next_at IS NOT NULL LIMIT 1',
-    orderId,
-    url,
-  );
+  const isBehind =
+    !isAtOnce &&
+    store.get(
+      'SELECT 1 FROM deliveries WHERE order_id = ? AND url = ? AND next_at IS NOT NULL LIMIT 1',
+      orderId,
+      url,
+    ) !== undefined;
   store.run(
     `INSERT INTO deliveries (id, user_id, order_id, event, event_id, url, body, created_at, next_at, behind)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

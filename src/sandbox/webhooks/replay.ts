@@ -88,6 +88,8 @@ export function replayEdited(
       url,
       body,
       at: now,
+      // Its sender waits for the result, and the delivery that it mends may be what holds up the others.
+      isAtOnce: true,
     });
     return orderId;
   });

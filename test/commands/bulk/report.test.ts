@@ -236,6 +236,24 @@ describe('bulk report', () => {
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('use --force to overwrite it')]);
   });
 
+  test('the page takes failures of one kind together, whatever their amounts, and says what to do', async () => {
+    const rows = [6005, 7005].map(
+      (cents) =>
+        `P-${cents},${service.product('test-price-exceeded')},${cents},Ada Byron,9 Main St,Austin,TX,78701,5125550100,,`,
+    );
+    writeFileSync(join(workspace.folder, 'prices.csv'), [headings, ...rows, ''].join('\n'));
+    const id = await place('bulk', 'upload', 'prices.csv');
+    service.pass(60 * minute);
+    const file = join(workspace.folder, 'prices.html');
+    expect((await run('bulk', 'report', id, '--html', file)).code).toBe(0);
+    const page = readFileSync(file, 'utf8')
+      .replace(/<[^>]+>/g, ' ')
+      .replace(/\s+/g, ' ');
+    expect(page).toContain(
+      '2 failed: price The price went over the ceiling; order again with a higher --max-price. 2, 3',
+    );
+  });
+
   test('a row that was ordered before is in the report of the upload that ordered it', async () => {
     const rows = readFileSync(join(workspace.folder, 'orders.csv'), 'utf8').split('\n');
     writeFileSync(join(workspace.folder, 'again.csv'), `${rows.slice(0, 4).join('\n')}\n`);

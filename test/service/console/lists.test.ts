@@ -66,7 +66,10 @@ test('a batch shows how far it is, its failed rows and why, each row with its or
     'all 31 pending 0 placed 28 failed 3',
   );
   const order = /href="\/console\/orders\/([\w-]+)"/.exec(first)?.[1];
-  expect((await page(service, `/console/orders/${order}`)).status).toBe(200);
+  expect(await read(`/console/orders/${order}`)).toContain(`href="${path}#row-0"><bdi>may.csv</bdi>, row 1<`);
+  const [, last = ''] = /row-30".*?console\/orders\/([\w-]+)"/s.exec(await read(next)) ?? [];
+  const [, back = ''] = /href="([^"]+)#row-30"/.exec(await read(`/console/orders/${last}`)) ?? [];
+  expect(await read(back)).toContain('id="row-30"');
   expect(await words('/console/batches?failed=1&user=ada')).toContain('1 of 1 batch');
   expect(await words('/console/batches?user=nobody')).toContain('Nothing matches these filters.');
 });
@@ -174,3 +177,22 @@ test.each(['batches', 'returns', 'accounts', 'payments'])(
     expect([status, text.includes(`href="/console/${name}">All ${name}</a>`)]).toEqual([404, true]);
   },
 );
+
+test('the page of an order that a filtered list leads to has its neighbours in that list', async () => {
+  const place = async (slug: string): Promise<string> => (await service.order(slug)).body.id;
+  const [older, , newer] = [
+    await place('test-out-of-stock'),
+    await place('test-success'),
+    await place('test-out-of-stock'),
+  ];
+  service.pass(20_000);
+  const list = await read('/console/orders?failed=1');
+  expect(list).toContain(`href="/console/orders/${newer}?failed=1"`);
+  const shown = await read(`/console/orders/${newer}?failed=1`);
+  expect(shown).toContain(`href="/console/orders/${older}?failed=1" rel="next"`);
+  expect(shown).not.toContain('rel="prev"');
+  expect(await read(`/console/orders/${older}?failed=1`)).toContain(
+    `href="/console/orders/${newer}?failed=1" rel="prev"`,
+  );
+  expect(await read(`/console/orders/${newer}`)).not.toContain(`/console/orders/${older}"`);
+});

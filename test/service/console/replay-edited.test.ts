@@ -65,6 +65,25 @@ test('another body and another target are sent as they were typed', async () => 
   expect([last().target, last().body]).toEqual(['POST /elsewhere', { id: 'changed' }]);
 });
 
+test('one that fails on and holds up its order is no reason to wait for what was edited', async () => {
+  receiver.reply = () => ({ status: 500 });
+  const fields = await form();
+  await submit(service, path, { ...fields, body: '{"n":1}' });
+  await receiver.until(2);
+  receiver.reply = () => ({
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: '{"thank":"you"}',
+  });
+  const sent = await submit(service, path, { ...(await form()), body: '{"n":2}' });
+  await receiver.until(3);
+  expect(last().body).toEqual({ n: 2 });
+  await vi.waitFor(async () => {
+    const { text } = await page(service, sent.leadsTo);
+    for (const part of ['Sent, edited: 1 webhook sent.', 'thank']) expect(text).toContain(part);
+  }, hangsAfterMs);
+});
+
 test('a form that is sent twice sends one delivery', async () => {
   const fields = await form();
   await Promise.all([submit(service, path, fields), submit(service, path, fields)]);
@@ -126,6 +145,7 @@ test('a body that is not JSON is told before it is sent, and sent once that is m
   const refused = await submit(service, path, broken);
   expect([refused.status, receiver.received.length]).toEqual([400, 1]);
   expect(refused.text).toContain('Not sent: the body is not JSON');
+  expect(refused.text).toContain('<label>Body <span class="bad" id="problem" role="alert">');
   expect(refused.text).toContain('{&quot;id&quot;: ');
   expect((await submit(service, path, { ...broken, raw: 'yes' })).status).toBe(303);
   await receiver.until(2);

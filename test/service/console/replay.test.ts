@@ -45,7 +45,7 @@ test('a delivery shows event, order, address without its secrets, attempts and t
   const cells = await settledRow(delivery, /^delivered HTTP 200, \d+ ms$/);
   expect(cells.slice(0, 5)).toEqual([
     'status_updated',
-    id.slice(0, 8),
+    `Slow start ${id.slice(0, 8)}`,
     `${receiver.at('/hook')}?…`,
     '0 s ago',
     '1',
@@ -126,5 +126,19 @@ test('two deliveries are compared, and one with the last event of its order', as
   const [, path = ''] = /href="(\/console\/deliveries\/compare[^"]+)"/.exec(text) ?? [];
   const compared = (await page(service, path.replaceAll('&amp;', '&'))).text;
   for (const mark of ['<del>− ', '<ins>+ ']) expect(compared).toContain(mark);
-  expect((await page(service, '/console/deliveries/compare?id=nothing')).status).toBe(400);
+  const three = (await deliveries()).slice(0, 3).map((one) => `id=${one}`);
+  for (const query of ['id=nothing', three.join('&')])
+    expect((await page(service, `/console/deliveries/compare?${query}`)).status, query).toBe(400);
+});
+
+test('one that waits says behind which', async () => {
+  receiver.reply = () => ({ status: 500 });
+  id = (await service.order('test-success')).body.id;
+  service.pass(3000);
+  await service.send('GET', `/orders/${id}`);
+  const all = await deliveries();
+  const first = all.at(-1);
+  await settledRow(first, /^is sent again/);
+  const { text } = await page(service, `/console/deliveries/${all[0]}`);
+  expect(text).toContain(`waits behind an earlier one</span>: <a href="/console/deliveries/${first}">`);
 });

@@ -87,7 +87,7 @@ test('what a fault made of a request is told', async () => {
   await expect(service.send('GET', '/wallet/me')).rejects.toThrow();
   expect((await requests()).slice(0, 2)).toEqual([
     'GET /wallet/me | broken off fault reset-before@GET /wallet/me | ',
-    'GET /orders | 503 service_unavailable fault 503@GET /orders | ',
+    'GET /orders | 503 fault 503@GET /orders service_unavailable | ',
   ]);
 });
 
@@ -104,7 +104,8 @@ test('two requests are compared; those of the console are apart from those of pr
   expect(textOf(sent)).toMatch(
     /− &quot;po_number&quot;: &quot;PO-1&quot;,? \+ &quot;po_number&quot;: &quot;PO-2&quot;/,
   );
-  expect((await page(service, '/console/requests/compare?number=1')).status).toBe(400);
+  for (const query of ['number=1', 'number=1&number=2&number=3'])
+    expect((await page(service, `/console/requests/compare?${query}`)).status, query).toBe(400);
   const [own, others] = [
     await requests('/console/requests?from=console'),
     await requests('/console/requests?from=programs'),
@@ -112,4 +113,18 @@ test('two requests are compared; those of the console are apart from those of pr
   expect(own).toEqual(['POST /console/time/advance | 303 | console']);
   expect(others.join()).not.toContain('/console/');
   expect((await page(service, `/console/requests/${clicked}`)).text).toContain('<dd>the console</dd>');
+});
+
+test('an attempt that a fault refused leads to the order that another attempt under its key made', async () => {
+  service = await TestService.start();
+  const order = { idempotency_key: 'weekly-42' };
+  const fault = (name: string) => submit(service, `/console/faults/${name}`, { fault: '503@POST /orders' });
+  await fault('on');
+  expect((await service.order('test-success', order)).status).toBe(503);
+  const number = /requests\/(\d+)">POST \/orders</.exec((await page(service, '/console/requests')).text)?.[1];
+  const refused = async () => textOf((await page(service, `/console/requests/${number}`)).text);
+  expect(await refused()).not.toContain('another attempt under the same key');
+  await fault('off');
+  const { id } = (await service.order('test-success', order)).body;
+  expect(await refused()).toContain(`Successful order ${id} another attempt under the same key made it`);
 });

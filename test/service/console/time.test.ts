@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { onceOf, page, submit } from '../../support/read-page.ts';
+import { onceOf, page, submit, textOf } from '../../support/read-page.ts';
 import { Receiver } from '../../support/receiver.ts';
 import type { TestService } from '../../support/service.ts';
 import { startedForEach } from '../started-for-each.ts';
@@ -102,7 +102,7 @@ test.each([
 
 test('the speed holds for what is created from now on', async () => {
   expect((await act('speed', { speed: '100' })).status).toBe(303);
-  expect((await page(service, '/')).text).toContain('Speed 100×');
+  expect(textOf((await page(service, '/')).text)).toContain('Speed 100×');
   const { id } = (await service.order('test-success')).body;
   service.pass(200);
   expect((await service.send('GET', `/orders/${id}`)).body.items[0].status).toBe('delivered');

@@ -112,8 +112,13 @@ async function find() {
     found.setAttribute('aria-live', 'polite');
     frame.after(found);
   }
+  found.dataset.query = text;
   found.replaceChildren(...[...page.childNodes].map((node) => document.importNode(node, true)));
 }
+
+// The button of the command that is typed, once it has been found.
+const commandNow = () =>
+  found?.dataset.query === finder.value.trim() ? found.querySelector('#commands button') : null;
 
 if (finder) {
   finder.addEventListener('input', () => find().catch(() => {}));
@@ -128,7 +133,8 @@ if (finder) {
     if ((key === 'k' && (event.ctrlKey || event.metaKey)) || (key === '/' && isPlain && !isTyping)) {
       finder.focus();
       finder.select();
-    } else if (isInFinder && key === 'ArrowDown') step(results(), 1);
+    } else if (target === finder && key === 'Enter' && commandNow()) commandNow().click();
+    else if (isInFinder && key === 'ArrowDown') step(results(), 1);
     else if (isInFinder && key === 'ArrowUp') step(results(), -1);
     else if (key === 'Escape' && isInFinder) {
       closeFound();
@@ -162,8 +168,20 @@ function become(node, fetched) {
 // A form with a field of that name has the field as its property `id`.
 const idOf = (node) => node?.getAttribute?.('id');
 
+// Several rows that come at once would push the others away: all are new then, unless the reader holds something there.
+const isHeld = (node) =>
+  node.contains(document.activeElement) ||
+  node.contains(getSelection().anchorNode) ||
+  node.querySelector(':checked, [open]');
+const isFlooded = (node, fetched, named) =>
+  node.localName === 'tbody' &&
+  [...fetched.children].filter((child) => idOf(child) && !named.has(idOf(child))).length > 1 &&
+  !isHeld(node);
+
 function children(node, fetched) {
   const named = new Map([...node.children].filter(idOf).map((child) => [idOf(child), child]));
+  if (isFlooded(node, fetched, named))
+    return node.replaceChildren(...[...fetched.childNodes].map((next) => document.importNode(next, true)));
   const stay = new Set([...fetched.children].map(idOf));
   let at = node.firstChild;
   const drop = () => {
