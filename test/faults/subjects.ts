@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { address } from '../support/order-body.ts';
+import type { Ended } from './attempt.ts';
 import type { Service } from './service.ts';
 
-/** What a command must create, without duplicates. */
+/** What a command must create or cancel, each once. */
 export interface Thing {
   readonly args: readonly string[];
   /** The expected number in the end. */
@@ -13,13 +14,23 @@ export interface Thing {
   count(): Promise<number>;
 }
 
-/** A command under test that creates something. */
+/** A command under test that creates or cancels something. */
 export interface Subject {
   readonly name: string;
-  /** Upper bound on its journal-writing calls of any one kind. */
-  readonly mostWrites: number;
-  make(service: Service, key: string, folder: string): Promise<Thing>;
+  /** Speed-up factor of its sandbox. */
+  readonly speed: number;
+  /** @param prepare runs the program in the workspace of the command, unharmed. */
+  make(
+    service: Service,
+    key: string,
+    folder: string,
+    prepare: (args: readonly string[]) => Promise<Ended>,
+  ): Promise<Thing>;
 }
+
+const fast = 100;
+/** `test-slow` stays pending for 15 s. */
+const slow = 4;
 
 const orderFile = (service: Service, folder: string, intent: string): string => {
   const order = {
@@ -43,15 +54,27 @@ const ask = async (service: Service, key: string, path: string, body?: unknown) 
   return response.json() as Promise<ReturnType<typeof JSON.parse>>;
 };
 
+/** The rows of a file with its headings, each with a number of its own. */
+const ordersFile = (service: Service, folder: string, intent: string, product: string, rows: number) => {
+  const file = join(folder, 'orders.csv');
+  const row = (number: number) =>
+    `${service.shopUrl}/${product},${number},A B,1 Main St,Austin,TX,78701,5125550100,${intent}`;
+  const headings = 'url,max_price_cents,name,address,city,state,zip,phone,metadata.intent';
+  const all = Array.from({ length: rows }, (_, at) => row(at + 1));
+  writeFileSync(file, [headings, ...all, ''].join('\n'));
+  return file;
+};
+
 const countOrders = async (service: Service, key: string, intent: string): Promise<number> =>
   (await ask(service, key, `/orders?metadata_key=intent&metadata_value=${intent}`)).total;
 
 const limits = ['--timeout', '3s', '-o', 'json', '--retries', '1'];
 
+/** Commands that create. */
 export const subjects: readonly Subject[] = [
   {
     name: 'order create',
-    mostWrites: 20,
+    speed: fast,
     async make(service, key, folder) {
       const intent = randomUUID();
       const args = ['order', 'create', '--file', orderFile(service, folder, intent), ...limits];
@@ -60,7 +83,7 @@ export const subjects: readonly Subject[] = [
   },
   {
     name: 'standing run',
-    mostWrites: 20,
+    speed: fast,
     async make(service, key, folder) {
       const intent = randomUUID();
       const order = JSON.parse(readFileSync(orderFile(service, folder, intent), 'utf8'));
@@ -75,7 +98,7 @@ export const subjects: readonly Subject[] = [
   },
   {
     name: 'agent order create',
-    mostWrites: 25,
+    speed: fast,
     async make(service, _, folder) {
       const intent = randomUUID();
       const args = ['agent', 'order', 'create', '--file', orderFile(service, folder, intent), ...limits];
@@ -86,14 +109,10 @@ export const subjects: readonly Subject[] = [
   },
   {
     name: 'bulk upload',
-    mostWrites: 30,
+    speed: fast,
     async make(service, key, folder) {
       const intent = randomUUID();
-      const file = join(folder, 'orders.csv');
-      const row = (number: number) =>
-        `${service.shopUrl}/test-success,${number},A B,1 Main St,Austin,TX,78701,5125550100,${intent}`;
-      const headings = 'url,max_price_cents,name,address,city,state,zip,phone,metadata.intent';
-      writeFileSync(file, [headings, row(1), row(2), row(3), ''].join('\n'));
+      const file = ordersFile(service, folder, intent, 'test-success', 3);
       const args = ['bulk', 'upload', file, '--batch-size', '2', ...limits];
       const count = async (): Promise<number> => {
         await service.untilPlaced(key);
@@ -104,7 +123,7 @@ export const subjects: readonly Subject[] = [
   },
   {
     name: 'return create',
-    mostWrites: 20,
+    speed: fast,
     async make(service, key) {
       const order = await placedOrder(service, key);
       const args = ['return', 'create', '--order', order, '--reason', 'damaged', ...limits];
@@ -114,7 +133,7 @@ export const subjects: readonly Subject[] = [
   },
   {
     name: 'bulk return',
-    mostWrites: 30,
+    speed: fast,
     async make(service, key, folder) {
       const orders = [await placedOrder(service, key), await placedOrder(service, key)];
       const file = join(folder, 'returns.csv');
@@ -128,6 +147,31 @@ export const subjects: readonly Subject[] = [
     },
   },
 ];
+
+export const cancellations: readonly Subject[] = [
+  cancelling('bulk cancel', ['bulk', 'cancel', 'orders']),
+  cancelling('undo', ['undo', 'orders']),
+];
+
+/** A command that cancels the two orders of an upload. */
+function cancelling(name: string, line: readonly string[]): Subject {
+  return {
+    name,
+    speed: slow,
+    async make(service, key, folder, prepare) {
+      const intent = randomUUID();
+      const file = ordersFile(service, folder, intent, 'test-slow', 2);
+      const sent = await prepare(['bulk', 'upload', file]);
+      if (sent.code !== 0) throw new Error(sent.stderr);
+      await service.untilPlaced(key);
+      const count = async (): Promise<number> => {
+        const { orders } = await ask(service, key, `/orders?metadata_key=intent&metadata_value=${intent}`);
+        return orders.filter(({ status }: { status: string }) => status === 'cancelled').length;
+      };
+      return { args: [...line, ...limits], meant: 2, count };
+    },
+  };
+}
 
 /** An order that can be returned. */
 async function placedOrder(service: Service, key: string): Promise<string> {

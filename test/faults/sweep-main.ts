@@ -1,6 +1,6 @@
 import { atOnce } from './at-once.ts';
-import { startService } from './service.ts';
-import { subjects } from './subjects.ts';
+import { startAtSpeed } from './service.ts';
+import { cancellations, subjects } from './subjects.ts';
 import { type Finding, hurt, injuriesOf } from './sweep.ts';
 
 /** One wallet covers the orders of more than these. */
@@ -9,11 +9,11 @@ const injuriesPerKey = 20;
 /** @param part `2/8` is the second of eight parts. @returns whether no problem was found. */
 export async function runSweep(part: string, workers: number): Promise<boolean> {
   const [own = 1, of = 1] = part.split('/').map(Number);
-  const service = await startService();
   const findings: Finding[] = [];
   let points = 0;
-  try {
-    for (const subject of subjects) {
+  for (const subject of [...subjects, ...cancellations]) {
+    const service = await startAtSpeed(subject.speed);
+    try {
       const injuries = (await injuriesOf(service, subject)).filter((_, index) => index % of === own - 1);
       points += injuries.length;
       console.log(`${subject.name}: ${injuries.length} points`);
@@ -23,9 +23,9 @@ export async function runSweep(part: string, workers: number): Promise<boolean> 
         const key = keys[Math.floor(index / injuriesPerKey)] ?? '';
         findings.push(...(await hurt(service, key, subject, injury)));
       });
+    } finally {
+      await service.stop();
     }
-  } finally {
-    await service.stop();
   }
   for (const finding of findings) console.log(JSON.stringify(finding));
   console.log(`${points} points, ${findings.length} findings`);

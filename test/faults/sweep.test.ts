@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { Random } from './random.ts';
-import { type Service, startService } from './service.ts';
-import { subjects } from './subjects.ts';
+import { startAtSpeed } from './service.ts';
+import { cancellations, subjects } from './subjects.ts';
 import { hasStrace, hurt, type Injury, injuriesOf } from './sweep.ts';
 
 /** Faults sampled per command for each change; `npm run faults -- --sweep` runs all. */
@@ -10,15 +10,11 @@ const injuriesEach = 14;
 describe.skipIf(!hasStrace() && !process.env.ERRAND_CI)(
   'hurt at a system call, then the same command again',
   () => {
-    let service: Service;
-    beforeAll(async () => {
-      service = await startService();
-    });
-    afterAll(() => service.stop());
-
-    test.each(subjects.map((subject) => [subject.name, subject] as const))(
-      '%s makes what was meant, once',
+    test.each([...subjects, ...cancellations].map((subject) => [subject.name, subject] as const))(
+      '%s does what was meant, once',
       async (_, subject) => {
+        const service = await startAtSpeed(subject.speed);
+        onTestFinished(() => service.stop());
         const all = await injuriesOf(service, subject);
         expect(all.length).toBeGreaterThan(100);
         const random = new Random(Date.now());

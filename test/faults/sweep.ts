@@ -10,9 +10,10 @@ import { fileURLToPath } from 'node:url';
 import { caches } from '../support/caches.ts';
 import { hangsAfterMs } from '../support/limits.ts';
 import { type DiskFault, type Ended, endOf } from './attempt.ts';
+import { brokenChain } from './chain.ts';
 import { outcomeOf } from './lies.ts';
 import type { Service } from './service.ts';
-import type { Subject } from './subjects.ts';
+import type { Subject, Thing } from './subjects.ts';
 
 const program = fileURLToPath(new URL('../../bin/errand.js', import.meta.url));
 
@@ -63,8 +64,9 @@ export async function injuriesOf(service: Service, subject: Subject): Promise<In
   });
   const late = points.filter(({ isLate }) => isLate).map(({ call, when }) => ({ call, when }));
   // Error injection counts only calls on the journal's files.
+  const onJournal = calls.filter(({ line }) => line.includes('/journal.db'));
   const writes = writing.flatMap((call) =>
-    Array.from({ length: subject.mostWrites }, (_, index) => ({ call, when: index + 1 })),
+    onJournal.filter((one) => one.call === call).map((_, at) => ({ call, when: at + 1 })),
   );
   return [
     ...late.flatMap((point) => (['SIGKILL', 'SIGINT'] as const).map((signal) => ({ ...point, signal }))),
@@ -76,8 +78,10 @@ async function traced(service: Service, subject: Subject): Promise<{ call: strin
   const workspace = makeWorkspace(service, await service.mint());
   const log = join(workspace.folder, 'trace');
   try {
-    const thing = await subject.make(service, workspace.key, workspace.folder);
-    await run(workspace, thing.args, ['-o', log, '-e', `trace=${watched.join(',')}`]);
+    const thing = await subject.make(service, workspace.key, workspace.folder, (args) =>
+      run(workspace, args),
+    );
+    await run(workspace, thing.args, ['-o', log, '-y', '-e', `trace=${watched.join(',')}`]);
     const lines = readFileSync(log, 'utf8').split('\n');
     return lines.flatMap((line) => {
       const call = /^(\w+)\(/.exec(line)?.[1];
@@ -100,7 +104,7 @@ export async function hurt(
   const workspace = makeWorkspace(service, key);
   const wrong: string[] = [];
   try {
-    const thing = await subject.make(service, key, workspace.folder);
+    const thing = await subject.make(service, key, workspace.folder, (args) => run(workspace, args));
     const how = 'signal' in injury ? `signal=${injury.signal}` : `error=${injury.error}`;
     const only = 'signal' in injury ? [] : journalPaths(workspace.state);
     const inject = `inject=${injury.call}:${how}:when=${injury.when}`;
@@ -123,7 +127,11 @@ export async function hurt(
       wrong.push(...(await untruths(thing, ended)));
     }
     const count = await thing.count();
-    if (count !== thing.meant) wrong.push(`${count} in place of ${thing.meant}`);
+    if (count !== thing.meant)
+      wrong.push(
+        `${count} in place of ${thing.meant} after exit ${ended.code}: ${ended.stdout}${ended.stderr}`,
+      );
+    wrong.push(...brokenChain(workspace.folder));
   } finally {
     workspace.remove();
   }
@@ -140,18 +148,39 @@ const isDone = (ended: Ended): boolean =>
 const isOpen = (text: string): boolean => /"outcome": "(?:not_tried|in_doubt)"/.test(text);
 
 /** Whether the text is a complete record or list. */
-function isWhole(text: string): boolean {
+const isWhole = (text: string): boolean => typeof parsed(text) === 'object';
+
+/** Undefined if it is cut off. */
+function parsed(text: string): unknown {
   try {
-    return typeof JSON.parse(text) === 'object';
+    return JSON.parse(text);
   } catch {
-    return false;
+    return undefined;
   }
 }
 
-async function untruths(thing: { count(): Promise<number> }, ended: Ended): Promise<string[]> {
+/** Checks a list that says of each row what became of it. */
+function wrongOfRows({ meant }: Thing, { stdout }: Ended, count: number): string[] {
+  const list = parsed(stdout);
+  if (!Array.isArray(list)) return [];
+  const outcomes = list.flatMap(({ outcome }): string[] => outcome ?? []);
+  if (outcomes.length === 0) return [];
+  if (outcomes.length !== meant) return [`tells of ${outcomes.length} rows of ${meant}`];
+  const done = outcomes.filter((outcome) => doneOutcome.test(outcome)).length;
+  const doubtful = outcomes.filter((outcome) => outcome === 'in_doubt').length;
+  return done <= count && count <= done + doubtful
+    ? []
+    : [`tells ${outcomes.join(', ')} of ${count} that are done`];
+}
+
+const doneOutcome = /^(?:was_)?(?:cancelled|requested)$/;
+
+async function untruths(thing: Thing, ended: Ended): Promise<string[]> {
   const outcome = outcomeOf(ended);
   if (ended.code === null || ended.signal !== null) return [];
   const count = await thing.count();
+  const wrong = wrongOfRows(thing, ended, count);
+  if (wrong.length > 0) return wrong;
   if (ended.code === 0 && count === 0) return ['exit 0, and nothing was made'];
   const isDenied = outcome?.outcome === 'not_sent' || outcome?.outcome === 'rejected';
   return isDenied && count > 0 ? [`"${outcome.outcome}" of what was made: ${ended.stderr}`] : [];

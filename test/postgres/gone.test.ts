@@ -75,7 +75,9 @@ describe.skipIf(!hasPostgres)('with the database gone', () => {
       const at = await scene();
       const [machine] = at.machines;
       try {
-        const { args, meant, count } = await subject.make(service, at.key, machine.folder);
+        const { args, meant, count } = await subject.make(service, at.key, machine.folder, (line) =>
+          at.run(machine, line),
+        );
         const before = await count();
         for (const isFirst of [true, false]) {
           // The first time it was never reached; the second time there is a local copy.
@@ -112,7 +114,9 @@ describe.skipIf(!hasPostgres)('with the database gone', () => {
       const at = await scene();
       const [machine, other] = at.machines;
       try {
-        const { args, meant, count } = await subject.make(service, at.key, machine.folder);
+        const { args, meant, count } = await subject.make(service, at.key, machine.folder, (line) =>
+          at.run(machine, line),
+        );
         let gone: Promise<void> | undefined;
         // For an order paid by challenge, the first request only fetches the challenge.
         let before = name === 'agent order create' ? 1 : 0;

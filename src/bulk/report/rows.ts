@@ -333,13 +333,16 @@ export async function fileRowsOf(
 }
 
 /**
- * Headings as written in the file. If any headings are duplicated, returns the names under which the columns were sent.
+ * Headings as written in the file. If any headings are duplicated, returns the names under which the columns were sent,
+ * and so for an own column that would be read back as the price.
  */
 function shownHeadings(names: readonly string[], fileHeadings: readonly string[] = names): readonly string[] {
   const isClear = new Set(fileHeadings).size === names.length;
-  return names.map((name, at) =>
-    isPriceHeading(name) ? centsHeading : ((isClear ? fileHeadings[at] : undefined) ?? name),
-  );
+  return names.map((name, at) => {
+    if (isPriceHeading(name)) return centsHeading;
+    const heading = isClear ? fileHeadings[at] : undefined;
+    return heading === undefined || isPriceHeading(heading) ? name : heading;
+  });
 }
 
 /** Ignores storage errors: local data only supplements what the service says. */

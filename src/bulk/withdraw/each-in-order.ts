@@ -1,5 +1,5 @@
 import { countText } from '../../format/counts.ts';
-import { ErrandError, exitCodes } from '../../platform/errors.ts';
+import { ErrandError, exitCodes, toError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { RequestPreview } from '../../run/request-preview.ts';
 import { inFlight } from '../upload/concurrency-limiter.ts';
@@ -24,7 +24,7 @@ interface Work<T, R> {
  * @param report is told of such a failure, after all were yielded. @throws RequestPreview with all requests of a preview.
  */
 export async function* eachInOrder<T, R>(
-  context: Context,
+  context: Pick<Context, 'clock' | 'signal'>,
   items: readonly T[],
   { group, act, failed, untried, isDone }: Work<T, R>,
   report: (error: ErrandError) => void,
@@ -74,7 +74,12 @@ export async function* eachInOrder<T, R>(
       next += 1;
     }
   if (previews.length > 0) throw new RequestPreview(previews.map(({ text }) => text).join(''));
-  for (const [at, item] of items.entries()) if (at >= next) yield ended.get(at) ?? untried(item);
+  for (const [at, item] of items.entries()) {
+    if (at < next) continue;
+    const row = ended.get(at);
+    if (!row && context.signal.aborted) failure ??= toError(context.signal.reason);
+    yield row ?? untried(item);
+  }
   if (failure) report(isPartial ? partial(failure) : failure);
   else context.signal.throwIfAborted();
 }

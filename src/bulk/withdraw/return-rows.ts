@@ -231,7 +231,8 @@ export async function* requestReturns(
         return { row: recordOf(one, outcome, { message: error.message }), goesOn: outcome === 'refused' };
       },
       untried: (one) => recordOf(one, 'not_tried', {}),
-      isDone: ({ outcome }) => outcome === 'requested',
+      // A return that was in doubt is found, and this command is the first to tell of it.
+      isDone: ({ outcome }) => outcome === 'requested' || outcome === 'was_requested',
     },
     report,
   );

@@ -75,7 +75,10 @@ export const validate = defineCommand({
       throw error;
     });
     const warnings = new UploadWarnings();
-    const check = new FileCheck(context, source, options, { local, shard, warnings });
+    const { format } = context.output;
+    // A local check reads the rows a second time for them, and only a table shows them.
+    const shown = format === 'table' && { warnings };
+    const check = new FileCheck(context, source, options, { local, shard, ...shown });
     return {
       kind: 'list',
       rows: isOnScreen(context) ? forTable(grouped()) : issues(),

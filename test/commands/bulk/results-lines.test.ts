@@ -7,6 +7,7 @@ import { FaultProxy, type NetworkFault } from '../../faults/proxy.ts';
 import { hangsAfterMs } from '../../support/limits.ts';
 import { errand } from '../../support/run.ts';
 import { TestService } from '../../support/service.ts';
+import { beginUploads } from '../../support/uploads.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
 
 const headings = 'requisition,product_url,max_price_cents,name,address,city,state,zip,phone,note';
@@ -187,3 +188,18 @@ async function holds(first: readonly Kind[], actions: readonly Action[], isRefer
     await service.stop();
   }
 }
+
+test('an own column that is headed as the price keeps another heading in the results, which are read back as sent', async () => {
+  const { bulk, workspace, service } = await beginUploads();
+  const headings = 'product_url,Limit,max_price_cents,name,address,city,state,zip,phone';
+  const row = `${service.product('test-success')},$50.00,77,Ada Byron,1 Main St,Austin,TX,78701,5125550100`;
+  writeFileSync(join(workspace.folder, 'a.csv'), `${headings}\n${row}\n`);
+  const sent = await bulk('upload', 'a.csv', '--map', 'Limit=max_price', '--own', 'max_price_cents');
+  expect(sent.code, sent.stderr).toBe(0);
+  const { stdout } = await bulk('results', 'a', '-o', 'csv');
+  expect(stdout).toContain('product_url,max_price_cents,file.max_price_cents,');
+  expect(stdout).toContain(',5000,77,Ada Byron,');
+  writeFileSync(join(workspace.folder, 'results.csv'), stdout);
+  const again = await bulk('upload', 'results.csv', '--dry-run');
+  expect(again.stderr).toContain('1 placed already');
+});
