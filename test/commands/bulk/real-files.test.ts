@@ -369,3 +369,17 @@ describe('characters that nobody sees', () => {
     },
   );
 });
+
+test.each([
+  ['v1.csv', 0, /placed already/],
+  ['v2.csv', 5, /1 row is like an earlier order/],
+  ['v3.csv', 5, /1 row is like an earlier order/],
+])('a row that was saved again is the same need: %s', async (name, exit, said) => {
+  expect((await errand(workspace, ['bulk', 'upload', real('base.csv')])).code).toBe(0);
+  const again = await errand(workspace, ['bulk', 'upload', real(name)]);
+  expect(again).toMatchObject({ code: exit, stderr: expect.stringMatching(said) });
+  const agreed = await errand(workspace, ['bulk', 'upload', name, '--skip-duplicates']);
+  expect(agreed.code).toBe(0);
+  const { stdout } = await errand(workspace, ['bulk', 'list', '-o', 'json']);
+  expect(JSON.parse(stdout)).toMatchObject([{ row_count: 1 }]);
+});
