@@ -127,8 +127,8 @@ function fixedRow(
   return withoutFormulas(plan, fixed, row, report);
 }
 
-/** A number or a phone number, which a spreadsheet may calculate with and does not run. */
-const signedNumber = /^[+-][\d .,()/-]*$/;
+/** A number, a phone number or text that starts with a digit (`="02134"`): a spreadsheet runs nothing of them. */
+const harmless = /^[+-][\d .,()/-]*$|^="\d[^"]*"$/;
 
 function withoutFormulas(
   { fileHeadings }: TablePlan,
@@ -138,7 +138,7 @@ function withoutFormulas(
 ): readonly string[] {
   let safe = cells;
   for (const [index, was] of cells.entries()) {
-    const is = signedNumber.test(was) ? was : escapeFormula(was);
+    const is = harmless.test(was) ? was : escapeFormula(was);
     if (is === was) continue;
     report({ row, column: fileHeadings[index] ?? '', was, is, why: 'a formula, written as text' });
     safe = safe.with(index, is);

@@ -159,6 +159,7 @@ describe('--fix', () => {
     [{ max_price: '12,50' }],
     [{ quantity: '1.5' }],
     [{ name: 'M\ufffdller' }],
+    [{ postal_code: '="02134"', state: 'MA' }],
     [{ product_url: `${url} ` }],
   ] as const)('guesses nothing: %j', async (cells) => {
     write([cells]);
