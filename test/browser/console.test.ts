@@ -161,13 +161,28 @@ describeInChromium('the console in a browser', (browser) => {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.keyboard.press('/');
-    await page.keyboard.type('out of st');
+    await page.keyboard.type('out of s');
     await page
       .locator('#finder-found')
       .getByRole('link', { name: 'Out of stock', exact: true })
       .first()
       .waitFor();
+    // A result that comes late takes no focus away.
+    let answer = (): void => {};
+    await page.route(/q=out%20of%20st$/, async (route) => {
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      await route.continue();
+    });
+    const isAsked = page.waitForRequest(/q=out%20of%20st$/);
+    const isAnswered = page.waitForResponse(/q=out%20of%20st$/);
+    await page.keyboard.type('t');
+    await isAsked;
     await page.keyboard.press('ArrowDown');
+    answer();
+    await (await isAnswered).finished();
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))');
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/console/orders/${first}`);
     await page.keyboard.press('Control+k');

@@ -104,6 +104,8 @@ async function find() {
   });
   const page = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('#found');
   if (number !== asked || !page) return;
+  // Who has gone into the results opens what is seen there.
+  if (found?.contains(document.activeElement)) return;
   if (!found) {
     found = document.createElement('div');
     found.id = 'finder-found';
