@@ -46,7 +46,9 @@ const endings: readonly (readonly [
 
 /** Replaces ids and ages, which differ between two runs. */
 const alike = (text: string): string =>
-  text.replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[\w-]+/g, 'ID').replaceAll(/\bnow\b|\b\d+[sm] ago\b/g, 'AGE');
+  text
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[\w-]+/g, 'ID')
+    .replaceAll(/\bjust now\b|\bnow\b|\b\d+[sm] ago\b/g, 'AGE');
 
 const withoutIds = ({ stdout, stderr, ...ended }: Finished) => ({
   ...ended,

@@ -101,7 +101,10 @@ async function find() {
   if (number !== asked) return;
   const response = await fetch(`/console/search?q=${encodeURIComponent(text)}`, {
     headers: { accept: 'text/html' },
-  });
+    signal: AbortSignal.timeout(5000),
+  }).catch(() => undefined);
+  // What did not come is asked for again, unless other text was typed.
+  if (!response?.ok) return void setTimeout(() => number === asked && find().catch(() => {}), 1000);
   const page = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('#found');
   if (number !== asked || !page) return;
   // Who has gone into the results opens what is seen there.
