@@ -102,10 +102,12 @@ async function find() {
   const response = await fetch(`/console/search?q=${encodeURIComponent(text)}`, {
     headers: { accept: 'text/html' },
     signal: AbortSignal.timeout(5000),
-  }).catch(() => undefined);
+  })
+    .then((one) => (one.ok ? one.text() : undefined))
+    .catch(() => undefined);
   // What did not come is asked for again, unless other text was typed.
-  if (!response?.ok) return void setTimeout(() => number === asked && find().catch(() => {}), 1000);
-  const page = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('#found');
+  if (response === undefined) return void setTimeout(() => number === asked && find().catch(() => {}), 1000);
+  const page = new DOMParser().parseFromString(response, 'text/html').querySelector('#found');
   if (number !== asked || !page) return;
   // Who has gone into the results opens what is seen there.
   if (found?.contains(document.activeElement)) return;
@@ -132,7 +134,7 @@ if (finder) {
   });
   document.addEventListener('keydown', (event) => {
     const { key, target } = event;
-    const isTyping = target.matches?.('input:not([type=checkbox]), textarea, select, dialog *');
+    const isTyping = target.matches?.('input:not([type=checkbox]), textarea, select, dialog[open] *');
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
     const isInFinder = target === finder || found?.contains(target);
     if ((key === 'k' && (event.ctrlKey || event.metaKey)) || (key === '/' && isPlain && !isTyping)) {
