@@ -191,7 +191,7 @@ const extraWords = (argv: readonly string[], path: readonly string[]): string[] 
 };
 
 async function bareOption(message: string, { root, argv, facts }: Program): Promise<string> {
-  const [, usage = '', flag = ''] = /^option '(?:-\w, )?((--[a-z0-9-]+)[^']*)'/.exec(message) ?? [];
+  const [, usage = '', flag = ''] = /^option '(?:-\w, )?((--[a-z0-9-]{1,40})[^']{0,80})'/.exec(message) ?? [];
   const plain = `${flag} is without its value: ${usage}`;
   if (flag === '--output') return `-o takes one of ${outputFormats.join(', ')}`;
   if (flag !== '--fields') return plain;
