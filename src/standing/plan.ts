@@ -81,12 +81,15 @@ export function firstDay(
   return Math.min(first, ...reopened);
 }
 
+/** A machine that has the entry every day sees what one has ordered that has it every month. */
+const seenDays = 31;
+
 /**
  * From when on the service's orders matter, ms since the epoch: one date more than `firstDay`, since an order close to a
- * date may stand for it, and shows which version of the entry other machines have. Pure.
+ * date may stand for it, and a month at least, since orders show which version of the entry other machines have. Pure.
  */
 export const listSince = (entry: StandingEntry, facts: Omit<Facts, 'orders'>): number =>
-  (firstDay(entry, facts) - stepDays(entry.schedule) - 3) * dayMs;
+  (firstDay(entry, facts) - Math.max(stepDays(entry.schedule), seenDays) - 3) * dayMs;
 
 /** Decides about each date of an entry, ascending. Pure. */
 export function planDates(entry: StandingEntry, facts: Facts): readonly PlannedDate[] {

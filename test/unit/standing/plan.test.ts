@@ -4,7 +4,7 @@ import { type Day, dateText, dayOf, parseCadence } from '../../../src/standing/c
 import type { StandingEntry } from '../../../src/standing/entries.ts';
 import type { DateOrder } from '../../../src/standing/orders.ts';
 import { referenceFor } from '../../../src/standing/orders.ts';
-import { foreignOrder, idleUntil, planDates } from '../../../src/standing/plan.ts';
+import { foreignOrder, idleUntil, listSince, planDates } from '../../../src/standing/plan.ts';
 
 const dayMs = 86_400_000;
 const day = (text: string): Day => dayOf(text) ?? expect.fail(text);
@@ -241,4 +241,10 @@ describe('a machine is idle', () => {
       ),
     );
   });
+});
+
+test('orders of a month are read for an entry of every day, since another machine may have it every month', () => {
+  const now = moment('2026-12-20T00:00:00Z');
+  const since = listSince(entryOf('1d', '2026-12-01'), { now, closed: day('2026-12-19') });
+  expect(since).toBeLessThanOrEqual(now - 31 * dayMs);
 });
