@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { cutLineTo, cutsOf } from '../../support/cut-line.ts';
 import { installLocked } from '../../support/install-locked.ts';
 import { orderBody } from '../../support/order-body.ts';
 import { errand } from '../../support/run.ts';
 import { TestService } from '../../support/service.ts';
 import { makeWorkspace, type Workspace } from '../../support/workspace.ts';
+import { paysOnceWhereverCut } from './lost-answers.ts';
 
 const folder = fileURLToPath(new URL('./mppx/', import.meta.url));
 const seller = join(folder, 'seller.js');
@@ -100,33 +100,8 @@ describe('with the public SDK of the payment scheme', () => {
     expect((await service.send('GET', `/orders/${order.id}`, undefined, key)).status).toBe(200);
   });
 
-  test('its client gets the order that it paid for by sending the payment again, wherever the response is cut', async () => {
-    let made = 0;
-    const service = await TestService.start({
-      now: Date.now(),
-      onRequest: ({ status }) => {
-        if (status === 201) made += 1;
-      },
-    });
-    onTestFinished(() => service.stop());
-    const line = await cutLineTo(service.baseUrl);
-    const body = JSON.stringify(orderBody(service.product('test-success')));
-    const buy = async (orders: number) => {
-      const args = [join(folder, 'loser.js'), `${line.url}/agent/orders`, body, `${orders}`];
-      return JSON.parse((await run(process.execPath, args)).stdout);
-    };
-    made = 0;
-    expect(await buy(1)).toMatchObject([{ asked: 402, made: 201, again: 409 }]);
-    const cuts = cutsOf(line.answer);
-    line.cuts.push(...cuts);
-    const bought: { readonly existing: string }[] = await buy(cuts.length);
-    expect(bought).toEqual(
-      cuts.map(() => expect.objectContaining({ asked: 402, again: 409, receipt: expect.anything() })),
-    );
-    expect([line.cuts, bought.filter((one) => 'made' in one)]).toEqual([[], []]);
-    expect(new Set(bought.map(({ existing }) => existing)).size).toBe(cuts.length);
-    expect([made, line.payments.size]).toEqual([cuts.length + 1, cuts.length + 1]);
-  });
+  test('its client gets the order that it paid for by sending the payment again, wherever the response is cut', () =>
+    paysOnceWhereverCut(join(folder, 'loser.js'), 'receipt'));
 
   test('its client reads the sandbox’s data by a query alone', async () => {
     const service = await TestService.start({ now: Date.now() });

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { cutLineTo, cutsOf } from '../../support/cut-line.ts';
 import { installLocked } from '../../support/install-locked.ts';
 import { orderBody } from '../../support/order-body.ts';
 import { errand } from '../../support/run.ts';
 import { TestService } from '../../support/service.ts';
 import { makeWorkspace } from '../../support/workspace.ts';
+import { paysOnceWhereverCut } from './lost-answers.ts';
 
 const folder = fileURLToPath(new URL('./x402/', import.meta.url));
 const run = promisify(execFile);
@@ -37,34 +37,8 @@ describe('with the reference library of x402', () => {
     expect(bought.settledAgain).toEqual(bought.settled);
   });
 
-  test('its client gets the order that it paid for by sending the payment again, wherever the response is cut', async () => {
-    let made = 0;
-    const service = await TestService.start({
-      now: Date.now(),
-      config: { paymentSchemes: ['x402'] },
-      onRequest: ({ status }) => {
-        if (status === 201) made += 1;
-      },
-    });
-    onTestFinished(() => service.stop());
-    const line = await cutLineTo(service.baseUrl);
-    const body = JSON.stringify(orderBody(service.product('test-success')));
-    const buy = async (orders: number) => {
-      const args = [join(folder, 'buyer.js'), `${line.url}/agent/orders`, body, `${orders}`];
-      return JSON.parse((await run(process.execPath, args)).stdout);
-    };
-    made = 0;
-    expect(await buy(1)).toMatchObject([{ asked: 402, made: 201, again: 409 }]);
-    const cuts = cutsOf(line.answer);
-    line.cuts.push(...cuts);
-    const bought: { readonly existing: string }[] = await buy(cuts.length);
-    expect(bought).toEqual(
-      cuts.map(() => expect.objectContaining({ asked: 402, again: 409, settledAgain: expect.anything() })),
-    );
-    expect([line.cuts, bought.filter((one) => 'made' in one)]).toEqual([[], []]);
-    expect(new Set(bought.map(({ existing }) => existing)).size).toBe(cuts.length);
-    expect([made, line.payments.size]).toEqual([cuts.length + 1, cuts.length + 1]);
-  });
+  test('its client gets the order that it paid for by sending the payment again, wherever the response is cut', () =>
+    paysOnceWhereverCut(join(folder, 'buyer.js'), 'settledAgain', ['x402']));
 
   test('a wallet made with it pays for errand', async () => {
     const service = await begin();
