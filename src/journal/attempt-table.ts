@@ -2,6 +2,7 @@ import type { Database } from '../platform/sqlite/database.ts';
 import {
   type Attempt,
   type AttemptChange,
+  type AttemptClaim,
   type AttemptNeed,
   type AttemptScope,
   type Attempts,
@@ -11,8 +12,6 @@ import {
   attemptOf,
   byScope,
   type Claim,
-  type ClaimExtent,
-  decisionOf,
   type EarlierAttempt,
   type IntentEnd,
   inChunks,
@@ -24,12 +23,14 @@ import {
   needNumbers,
   needsAtOnce,
   newSecret,
+  Overtaken,
   type Reference,
   relatedOf,
   type StoredAccount,
   type StoredAttempt,
   scopeOf,
   sweptAtOnce,
+  wholeClaim,
 } from './attempts.ts';
 
 /** Migration. Older records are imported when the table is first used. */
@@ -76,15 +77,9 @@ export class AttemptTable {
   }
 
   /** Implements `Attempts.claim`. */
-  claim(
-    scope: AttemptScope,
-    needs: Iterable<AttemptNeed>,
-    decide: Claim,
-    extent: ClaimExtent = 'some',
-  ): (number | undefined)[] {
+  claim(scope: AttemptScope, needs: Iterable<AttemptNeed>, decide: Claim): (number | undefined)[] {
     const own = this.#accountOf(scope);
     const accounts = this.#accounts(scope);
-    const decision = decisionOf(scope, decide, extent, this.#newestAccount(scope, own));
     const secret = this.#secret();
     const last = Number(this.#database.get('SELECT max(serial) AS last FROM attempts')?.last ?? 0);
     const written: (number | undefined)[] = [];
@@ -93,7 +88,7 @@ export class AttemptTable {
         if (written.length === needsAtOnce) this.#cache(claimCacheKiB);
         const lookup = lookupOf(secret, piece);
         for (const [at, related] of this.#find(accounts, lookup, last).entries()) {
-          const made = decision(related, written.length);
+          const made = decide(related, written.length);
           const numbers = lookup.numbers[at];
           written.push(made && numbers && this.#insert(own, piece[at]?.reference, numbers, made));
         }
@@ -102,6 +97,14 @@ export class AttemptTable {
       if (written.length > needsAtOnce) this.#cache(defaultCacheKiB);
     }
     return written;
+  }
+
+  /** Persists an attempt for each need. @throws Overtaken. */
+  claimAll({ scope, needs, decide }: AttemptClaim): void {
+    const { newestAccount } = scope;
+    if (newestAccount !== undefined && this.#newestAccount(scope, this.#accountOf(scope)) > newestAccount)
+      throw new Overtaken('another account has begun to order');
+    this.claim(scope, needs, wholeClaim(decide));
   }
 
   /** Implements `Attempts.accounts`. */
@@ -358,13 +361,12 @@ export class LocalAttempts implements Attempts {
     return this.#table.related(scope, needs);
   }
 
-  claim(
-    scope: AttemptScope,
-    needs: Iterable<AttemptNeed>,
-    decide: Claim,
-    extent?: ClaimExtent,
-  ): Promise<(number | undefined)[]> {
-    return this.#database.transaction(() => this.#table.claim(scope, needs, decide, extent));
+  claim(scope: AttemptScope, needs: Iterable<AttemptNeed>, decide: Claim): Promise<(number | undefined)[]> {
+    return this.#database.transaction(() => this.#table.claim(scope, needs, decide));
+  }
+
+  async prepare(claim: AttemptClaim): Promise<() => void> {
+    return () => this.#table.claimAll(claim);
   }
 
   async accounts(scope: Pick<AttemptScope, 'service' | 'isTest'>): Promise<readonly StoredAccount[]> {

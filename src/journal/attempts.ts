@@ -111,35 +111,20 @@ export interface AttemptClaim {
   readonly decide: Claim;
 }
 
-/**
- * Thrown inside a claim that persists all of its attempts or none. Another process has decided about one of the needs
- * meanwhile.
- */
+/** Another process has decided about one of the needs meanwhile, so none of a claim's attempts is persisted. */
 export class Overtaken extends Error {}
 
-/** Whether a claim may persist some of its attempts, or fails as soon as one of its needs is not to be attempted. */
-export type ClaimExtent = 'some' | 'all';
+/** The attempts in a shared database have changed since a claim was prepared. */
+export class OutdatedClaim extends Error {}
 
-const wholeClaim =
-  (decide: Claim): Claim =>
-  (related, at) => {
+/** Decides about all needs of a claim. @throws Overtaken for one that is not to be attempted. */
+export const wholeClaim =
+  (decide: Claim) =>
+  (related: readonly Attempt[], at: number): NewAttempt => {
     const made = decide(related, at);
     if (made === undefined) throw new Overtaken('another process has decided about the same need');
     return made;
   };
-
-/** The decision of a claim. @param newest account in the table, apart from the claim's own. @throws Overtaken. */
-export function decisionOf(
-  { newestAccount }: Pick<AttemptScope, 'newestAccount'>,
-  decide: Claim,
-  extent: ClaimExtent,
-  newest: number,
-): Claim {
-  if (extent === 'some') return decide;
-  if (newestAccount !== undefined && newest > newestAccount)
-    throw new Overtaken('another account has begun to order');
-  return wholeClaim(decide);
-}
 
 /** Parses a row of the table of accounts. */
 export const accountOf = ({ id, account, user_id }: Readonly<Record<string, unknown>>): StoredAccount => ({
@@ -158,12 +143,13 @@ export interface Attempts {
    * the same needs meanwhile. An attempt persisted here does not count as related to the needs that follow.
    * @returns the serial of each attempt; undefined if none was persisted. @throws StorageError.
    */
-  claim(
-    scope: AttemptScope,
-    needs: Iterable<AttemptNeed>,
-    decide: Claim,
-    extent?: ClaimExtent,
-  ): Promise<(number | undefined)[]>;
+  claim(scope: AttemptScope, needs: Iterable<AttemptNeed>, decide: Claim): Promise<(number | undefined)[]>;
+  /**
+   * Decides about all needs of an intent.
+   * @returns a function that persists the attempts; call it in the transaction that records the intent.
+   * @throws Overtaken, also from that function; OutdatedClaim from that transaction; StorageError.
+   */
+  prepare(claim: AttemptClaim): Promise<() => void>;
   /** The accounts that have attempts at a service, oldest first. @throws StorageError. */
   accounts(scope: Pick<AttemptScope, 'service' | 'isTest'>): Promise<readonly StoredAccount[]>;
   /** Id of the newest order of an account, if one is known. @throws StorageError. */

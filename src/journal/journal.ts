@@ -2,7 +2,13 @@ import { copyFolder, type Sharing } from '../format/database-address.ts';
 import { DamagedError, ErrandError, StorageError, UsageError, unread } from '../platform/errors.ts';
 import type { Database, Freshness } from '../platform/sqlite/database.ts';
 import { AttemptTable, LocalAttempts } from './attempt-table.ts';
-import { type AttemptClaim, type Attempts, attemptRetentionMs, Overtaken } from './attempts.ts';
+import {
+  type AttemptClaim,
+  type Attempts,
+  attemptRetentionMs,
+  OutdatedClaim,
+  Overtaken,
+} from './attempts.ts';
 import { AuditChain, intentEntry, stepEntry } from './audit.ts';
 import { type AuditOrigin, nobody } from './audit-entry.ts';
 import { contentHash } from './content.ts';
@@ -37,7 +43,6 @@ export class Journal extends IntentOutcomes {
   readonly reservations: Reservations;
   readonly quotes: Quotes;
   readonly reverting: Reverting;
-  readonly #local: AttemptTable;
   readonly #closeAttempts: () => void;
   readonly #now: () => number;
   readonly #recordCountFile: string;
@@ -64,7 +69,6 @@ export class Journal extends IntentOutcomes {
     const attemptStore = attempts ?? new LocalAttempts(database);
     super({ ...{ database, table, ends, grants, sealer, localFallback, signers }, attempts: attemptStore });
     this.#closeAttempts = () => attempts?.close();
-    this.#local = local;
     this.#recentMs = Math.max(recentMs, minRecentMs);
     // The local copy of a shared database may be lost at any time, so it needs no creation marker.
     this.#creationMarker = new CreationMarkerWriter(options.shared ? undefined : creationMarker);
@@ -103,45 +107,25 @@ export class Journal extends IntentOutcomes {
     reserving?: Reserving,
     claim?: AttemptClaim,
   ): Promise<Recorded> {
-    if (!claim || !this.localFallback)
-      return unlessOvertaken(() => this.#record(intent, rule, reserving, claim));
-    const claimed = await unlessOvertaken(async () => {
-      const { scope, needs, decide } = claim;
-      return { serials: await this.attemptStore.claim(scope, needs, decide, 'all') };
-    });
-    if ('isOvertaken' in claimed) return claimed;
-    this.claimed.add(intent.key);
-    let isRecorded = false;
-    try {
-      const recorded = await this.#record(intent, rule, reserving);
-      isRecorded = recorded.mayBeSent !== undefined;
-      return recorded;
-    } finally {
-      if (!isRecorded) await this.#neverSent(claimed.serials);
-    }
-  }
-
-  /**
-   * A failed update is harmless. The journal has no such intent, so the state of its attempts can be derived from that
-   * later.
-   */
-  async #neverSent(serials: readonly (number | undefined)[]): Promise<void> {
-    const changes = serials.flatMap((serial) =>
-      serial === undefined ? [] : { serial, state: 'unsent' as const },
-    );
-    try {
-      await this.attemptStore.change(changes);
-    } catch (error) {
-      if (!(error instanceof ErrandError)) throw error;
-    }
+    for (let tries = 1; ; tries += 1)
+      try {
+        const persist = claim && (await this.attemptStore.prepare(claim));
+        const recorded = await this.#record(intent, rule, reserving, persist);
+        if (claim && this.isShared && recorded.mayBeSent !== undefined) this.claimed.add(intent.key);
+        return recorded;
+      } catch (error) {
+        if (error instanceof OutdatedClaim && tries < maxTries) continue;
+        if (error instanceof Overtaken || error instanceof OutdatedClaim) return { isOvertaken: true };
+        throw error;
+      }
   }
 
   async #record(
     intent: Intent,
     rule: TwinRule | undefined,
     reserving: Reserving | undefined,
-    claim?: AttemptClaim,
-  ): Promise<Recorded> {
+    persistAttempts: (() => void) | undefined,
+  ): Promise<Persisted> {
     this.signers.add(intent);
     await this.ready();
     if (reserving) await this.reservations.prepare(reserving);
@@ -149,7 +133,7 @@ export class Journal extends IntentOutcomes {
     const hash = contentHash(intent.operation, intent.body);
     // Set only for a first attempt, because a record left by an earlier attempt stays in doubt.
     let fresh: IntentRow | undefined;
-    const work = (): Recorded & { readonly count?: number } => {
+    const work = (): Persisted & { readonly count?: number } => {
       this.table.tally.check(recordCount);
       const before = this.table.find(intent.key, intent.baseUrl);
       const earlier = withRecord(before);
@@ -159,7 +143,7 @@ export class Journal extends IntentOutcomes {
         return { duplicate: { situation: 'made', record: earlier } };
       const duplicate = rule && this.#acquireDuplicate(intent, hash, rule);
       if (duplicate) return { duplicate };
-      if (claim) this.#local.claim(claim.scope, claim.needs, claim.decide, 'all');
+      persistAttempts?.();
       this.reservations.policies.checkCurrent();
       this.quotes.use(intent, earlier);
       const now = this.#now();
@@ -185,7 +169,6 @@ export class Journal extends IntentOutcomes {
       throw this.localFallback?.notRecorded(error, fresh) ?? error;
     });
     if (recorded.duplicate) return this.#logged(recorded.duplicate);
-    if (recorded.isOvertaken) return recorded;
     writeRecordCount(this.#recordCountFile, recorded.count ?? 0);
     if (isSweepDue(recorded.count ?? 0)) await this.#sweepAttempts();
     await this.#creationMarker.note(isoOf(this.#now()));
@@ -460,7 +443,7 @@ export async function openJournalDatabase(
   const file = journalFile(copyFolder(folder, shared.address));
   const { SharedAttempts } = await import('./postgres/attempts.ts');
   const database = await openShared(file, journalMigrations, 'journal', shared, options);
-  const attempts = new SharedAttempts(shared.address, waiting?.signal);
+  const attempts = new SharedAttempts(shared.address, database, waiting?.signal);
   return { database, attempts, localFallback: new LocalFallback(database, folder, shared, options) };
 }
 
@@ -508,20 +491,16 @@ export interface JournalOptions extends OpenOptions {
 }
 
 /** `mayBeSent`: an earlier process may already have sent the intent. */
-type Recorded =
+type Persisted =
   | { readonly duplicate: Twin; readonly isOvertaken?: never; readonly mayBeSent?: never }
-  | { readonly duplicate?: never; readonly isOvertaken: true; readonly mayBeSent?: never }
   | { readonly duplicate?: never; readonly isOvertaken?: never; readonly mayBeSent: boolean };
 
-/** @returns `isOvertaken` if another process has decided about the same need meanwhile; nothing was persisted then. */
-async function unlessOvertaken<T>(work: () => Promise<T>): Promise<T | { readonly isOvertaken: true }> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof Overtaken) return { isOvertaken: true };
-    throw error;
-  }
-}
+type Recorded =
+  | Persisted
+  | { readonly duplicate?: never; readonly isOvertaken: true; readonly mayBeSent?: never };
+
+/** How often to decide about a need whose attempts other processes change meanwhile. */
+const maxTries = 8;
 
 /** Minimum time a reported record counts as recent, ms. */
 const minRecentMs = 3600 * 1000;

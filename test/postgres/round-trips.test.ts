@@ -1,13 +1,14 @@
+import { spawnSync } from 'node:child_process';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hasPostgres, useServer } from '../support/postgres.ts';
-import { orderOf } from '../support/run.ts';
+import { embeddedShop, errand, orderOf } from '../support/run.ts';
 import { makeWorkspace } from '../support/workspace.ts';
 import { DatabaseProxy } from './proxy.ts';
 
 describe.skipIf(!hasPostgres)('what the database costs an order', () => {
   const server = useServer();
 
-  test('six round trips before it is sent, and a commit each for its response and its report', async () => {
+  test('three round trips before it is sent, and a commit each for its response and its report', async () => {
     const proxy = await DatabaseProxy.start(server().port);
     onTestFinished(() => proxy.close());
     const { url } = await server().newDatabase();
@@ -19,9 +20,32 @@ describe.skipIf(!hasPostgres)('what the database costs an order', () => {
     const written = proxy.statements.map((statement) =>
       statement.includes('INSERT INTO errand.intents') ? 'record' : 'other',
     );
-    // Others' writes, the table's secret and accounts, the attempts at the need, the claim with its commit; then the intent.
-    expect(written.slice(0, 6)).toEqual([...Array.from({ length: 5 }, () => 'other'), 'record']);
+    // Others' writes, the attempts at the need, then the attempt together with its intent.
+    expect(written.slice(0, 3)).toEqual(['other', 'other', 'record']);
     expect(written.filter((kind) => kind === 'record')).toHaveLength(3);
     expect(proxy.connections).toBe(2);
+  });
+
+  test('an order whose attempt comes after that of another command is not sent', async () => {
+    const proxy = await DatabaseProxy.start(server().port);
+    onTestFinished(() => proxy.close());
+    const { url } = await server().newDatabase();
+    const workspace = makeWorkspace({ ERRAND_DATABASE_URL: proxy.url(url) });
+    onTestFinished(workspace.remove);
+    const product = `${await embeddedShop()}test-success`;
+    const create = ['order', 'create', '--product', product, '--max-price', '$50', '--ship-to', 'home'];
+    const other: unknown[] = [];
+    proxy.faultAt({
+      ...{ at: /INSERT INTO errand\.intents/, arrives: false, end: 'cut' },
+      onMessage: () => {
+        const env = { ...workspace.environment, ERRAND_DATABASE_URL: url };
+        other.push(spawnSync('errand', create, { cwd: workspace.folder, env }).status);
+      },
+    });
+    const { code, stderr } = await errand(workspace, create);
+    expect([other, code], stderr).toEqual([[0], 5]);
+    expect((await errand(workspace, ['order', 'list', '-o', 'id'])).stdout.trim().split('\n')).toHaveLength(
+      1,
+    );
   });
 });

@@ -69,10 +69,7 @@ export interface SeenBatch {
 /** Maximum number of batches read concurrently. */
 const maxInFlight = 4;
 
-/**
- * Age in ms after which an attempt without a record counts as never sent. A shared database persists the two
- * separately.
- */
+/** Age in ms after which an attempt without a record counts as never sent. Earlier versions persisted them separately. */
 const claimMs = 120_000;
 
 /** Up to this many orders are read one by one to find out whether they were returned. */

@@ -4,6 +4,7 @@ import { InTurn } from '../../platform/async.ts';
 import {
   type Attempt,
   type AttemptChange,
+  type AttemptClaim,
   type AttemptNeed,
   type AttemptScope,
   type Attempts,
@@ -13,8 +14,6 @@ import {
   attemptOf,
   byScope,
   type Claim,
-  type ClaimExtent,
-  decisionOf,
   type EarlierAttempt,
   type IntentEnd,
   inChunks,
@@ -27,8 +26,11 @@ import {
   relatedOf,
   type StoredAccount,
   sweptAtOnce,
+  wholeClaim,
 } from '../attempts.ts';
 import { Connection, type DatabaseRow, explained, jsonText, literal } from './connect.ts';
+import { outdatedCode } from './copy.ts';
+import type { SharedDatabase } from './database.ts';
 
 /**
  * Advisory locks for deciding about needs. Each lock covers a bucket of references and likenesses, because a server has
@@ -41,40 +43,80 @@ const columns = attemptColumns.map((name) => `attempts.${name}`).join(', ');
 /** Attempts in the shared database; machines keep no copy. The journal creates the schema when it opens. */
 export class SharedAttempts implements Attempts {
   readonly #connection: Connection;
+  readonly #journal: SharedDatabase;
   readonly #inTurn = new InTurn();
-  #secret: string | undefined;
-  /** The table of accounts as it was read together with the secret. */
+  readonly #secret: string;
+  /** The table of accounts as it was read when the journal was opened. */
   #accounts: readonly DatabaseRow[] | undefined;
-  #isComplete = false;
+  #isComplete: boolean;
+  /** The last read, for as long as this process has written nothing since. */
+  #lastRead: AttemptsRead | undefined;
 
   /** @param signal is aborted when nobody is waiting for the result any more. */
-  constructor(address: DatabaseAddress, signal?: AbortSignal) {
+  constructor(address: DatabaseAddress, journal: SharedDatabase, signal?: AbortSignal) {
     this.#connection = new Connection(address, signal);
+    this.#journal = journal;
+    const { secret, imported, accounts } = journal.attemptSettings();
+    this.#secret = secret;
+    this.#isComplete = imported === 1;
+    this.#accounts = accounts;
   }
 
   related(scope: AttemptScope, needs: readonly AttemptNeed[]): Promise<(readonly Attempt[])[]> {
     return this.#inTurn.run(async () => {
-      const secret = await this.#readSecret();
       const found: (readonly Attempt[])[] = [];
       for (const piece of inChunks(needs, needsAtOnce)) {
-        const lookup = lookupOf(secret, piece);
-        found.push(...foundIn(await this.#ask(findSql(scope, lookup)), lookup));
+        this.#lastRead = await this.#read(scope, lookupOf(this.#secret, piece));
+        found.push(...this.#lastRead.related);
       }
       return found;
     });
   }
 
-  claim(
-    scope: AttemptScope,
-    needs: Iterable<AttemptNeed>,
-    decide: Claim,
-    extent: ClaimExtent = 'some',
-  ): Promise<(number | undefined)[]> {
+  prepare({ scope, needs, decide }: AttemptClaim): Promise<() => void> {
     return this.#inTurn.run(async () => {
-      const secret = await this.#readSecret();
       this.#accounts = undefined;
+      const locks = new Set<number>();
+      const checks: string[] = [];
+      const inserts: string[] = [];
+      const whole = wholeClaim(decide);
+      let count = 0;
+      for (const piece of inChunks(needs, needsAtOnce)) {
+        const lookup = lookupOf(this.#secret, piece);
+        const { related, digest } = await this.#readOnce(scope, lookup);
+        const made = related.map((one, at) => whole(one, count + at));
+        count += made.length;
+        for (const group of locksOf(lookup, piece)) locks.add(group);
+        checks.push(`${digestSql(scope, lookup)} <> ${literal(digest)}`);
+        inserts.push(insertSql(scope, storedRows(piece, lookup, made)));
+      }
+      const { newestAccount } = scope;
+      if (newestAccount !== undefined) checks.push(`${newestAccountSql(scope)} > ${newestAccount}`);
+      const sql = [...lockSql(locks), ownSql(scope), ...checks.map(refuseSql), ...inserts];
+      return () => this.#journal.commitWith(sql);
+    });
+  }
+
+  /** Reads what is related to one piece of a list of needs, unless that was what this process did last. */
+  async #readOnce(scope: AttemptScope, lookup: Lookup): Promise<AttemptsRead> {
+    const last = this.#lastRead;
+    this.#lastRead = undefined;
+    return last?.of === readKey(scope, lookup) ? last : this.#read(scope, lookup);
+  }
+
+  async #read(scope: AttemptScope, lookup: Lookup): Promise<AttemptsRead> {
+    // The digest comes first: if an attempt changes in between, the digest is the one that is outdated.
+    const rows = await this.#ask(`SELECT ${digestSql(scope, lookup)} AS digest; ${findSql(scope, lookup)}`);
+    const digest = String(rows.find((row) => 'digest' in row)?.digest);
+    return { of: readKey(scope, lookup), related: foundIn(rows, lookup), digest };
+  }
+
+  claim(scope: AttemptScope, needs: Iterable<AttemptNeed>, decide: Claim): Promise<(number | undefined)[]> {
+    return this.#inTurn.run(async () => {
+      this.#accounts = undefined;
+      this.#lastRead = undefined;
       try {
-        return await this.#claimed(scope, needs, { decide, extent }, secret);
+        return await this.#claimed(scope, needs, decide);
       } catch (error) {
         await this.#undo();
         throw error;
@@ -85,26 +127,20 @@ export class SharedAttempts implements Attempts {
   async #claimed(
     scope: AttemptScope,
     needs: Iterable<AttemptNeed>,
-    { decide, extent }: { readonly decide: Claim; readonly extent: ClaimExtent },
-    secret: string,
+    decide: Claim,
   ): Promise<(number | undefined)[]> {
     const serials: (number | undefined)[] = [];
     let before: number | undefined;
     let isCommitted = false;
-    let decision = decide;
     for (const piece of inChunks(needs, needsAtOnce)) {
-      const lookup = lookupOf(secret, piece);
+      const lookup = lookupOf(this.#secret, piece);
       const begin =
-        before === undefined ? ['BEGIN', ...lockSql(lookup, piece), ownSql(scope), lastSql(scope)] : [];
+        before === undefined ? ['BEGIN', ...lockSql(locksOf(lookup, piece)), ownSql(scope), lastSql] : [];
       const rows = await this.#ask([...begin, findSql(scope, lookup, before)].join(';\n'));
-      if (before === undefined) {
-        const table = rows.find((row) => 'last' in row);
-        before = Number(table?.last ?? 0);
-        decision = decisionOf(scope, decide, extent, Number(table?.newest_account ?? 0));
-      }
+      before ??= Number(rows.find((row) => 'last' in row)?.last ?? 0);
       const last = before;
       const older = rows.filter((row) => !('serial' in row) || Number(row.serial) <= last);
-      const made = foundIn(older, lookup).map((related, at) => decision(related, serials.length + at));
+      const made = foundIn(older, lookup).map((related, at) => decide(related, serials.length + at));
       // Only the last piece is not full.
       isCommitted = piece.length < needsAtOnce && made.some((one) => one !== undefined);
       const written = await this.#write(scope, piece, lookup, made, isCommitted);
@@ -118,38 +154,33 @@ export class SharedAttempts implements Attempts {
   async #write(
     scope: AttemptScope,
     needs: readonly AttemptNeed[],
-    { numbers }: Lookup,
+    lookup: Lookup,
     made: readonly (NewAttempt | undefined)[],
     commits = false,
   ): Promise<number[]> {
-    const rows = made.flatMap((attempt, at) => {
-      const [need, own] = [needs[at], numbers[at]];
-      return attempt && need && own
-        ? [{ ...storedRow(need, attempt), whole: own.whole, parts: own.parts, at }]
-        : [];
-    });
+    const rows = storedRows(needs, lookup, made);
     if (rows.length === 0) return [];
     const inserted = await this.#ask(`${insertSql(scope, rows)}${commits ? '; COMMIT' : ''}`, commits);
     return inserted.map(({ serial }) => Number(serial));
   }
 
   async isComplete(): Promise<boolean> {
-    await this.#inTurn.run(() => this.#readSecret());
     return this.#isComplete;
   }
 
   bringIn(earlier: () => Iterable<EarlierAttempt>): Promise<void> {
     return this.#inTurn.run(async () => {
-      const secret = await this.#readSecret();
       if (this.#isComplete) return;
       try {
-        const [settings] = await this.#ask(`BEGIN; ${settingsSql} FOR UPDATE`);
+        const [settings] = await this.#ask(
+          'BEGIN; SELECT imported FROM errand.attempt_settings WHERE id = 1 FOR UPDATE',
+        );
         if (Number(settings?.imported) !== 1)
           for (const { scope, piece } of byScope(earlier())) {
             await this.#ask(ownSql(scope));
             const needs = piece.map(({ need }) => need);
             const made = piece.map(({ attempt }) => attempt);
-            await this.#write(scope, needs, lookupOf(secret, needs), made);
+            await this.#write(scope, needs, lookupOf(this.#secret, needs), made);
           }
         await this.#ask('UPDATE errand.attempt_settings SET imported = 1; COMMIT', true);
         this.#isComplete = true;
@@ -246,7 +277,6 @@ export class SharedAttempts implements Attempts {
 
   accounts(scope: Pick<AttemptScope, 'service' | 'isTest'>): Promise<readonly StoredAccount[]> {
     return this.#inTurn.run(async () => {
-      await this.#readSecret();
       const read = this.#accounts ?? (await this.#ask(accountsSql));
       // A command that asks again wants to know what has changed.
       this.#accounts = undefined;
@@ -274,21 +304,12 @@ export class SharedAttempts implements Attempts {
     this.#connection.drop();
   }
 
-  async #readSecret(): Promise<string> {
-    if (this.#secret !== undefined) return this.#secret;
-    const rows = await this.#ask(`${settingsSql}; ${accountsSql}`);
-    const settings = rows.find((row) => 'secret' in row);
-    this.#accounts = rows.filter((row) => 'account' in row);
-    this.#isComplete = Number(settings?.imported) === 1;
-    this.#secret = String(settings?.secret);
-    return this.#secret;
-  }
-
   async #undo(): Promise<void> {
     if (this.#connection.isOpen) await this.#connection.ask('ROLLBACK', true).catch(() => {});
   }
 
   async #ask(sql: string, writes = false): Promise<readonly DatabaseRow[]> {
+    if (writes) this.#lastRead = undefined;
     try {
       return await this.#connection.ask(sql, writes);
     } catch (error) {
@@ -297,32 +318,48 @@ export class SharedAttempts implements Attempts {
   }
 }
 
-/** The locks are sorted, so that concurrent claims cannot deadlock. */
-function lockSql({ numbers }: Lookup, piece: readonly AttemptNeed[]): string[] {
-  const isMany = piece.length >= needsAtOnce;
-  const groups = isMany
+/** What was read for one piece of a list of needs. */
+interface AttemptsRead {
+  readonly of: string;
+  readonly related: readonly (readonly Attempt[])[];
+  /** Digest of what is stored. */
+  readonly digest: string;
+}
+
+const readKey = (scope: AttemptScope, { wholes, references }: Lookup): string =>
+  JSON.stringify([scope, wholes, references]);
+
+/** The locks for one piece of a list of needs. */
+const locksOf = ({ numbers }: Lookup, piece: readonly AttemptNeed[]): readonly number[] =>
+  piece.length >= needsAtOnce
     ? Array.from({ length: lockCount }, (_, group) => group)
     : [
         ...numbers.flatMap(({ parts }) => parts.map((part) => part % lockCount)),
         ...piece.flatMap(({ reference }) => (reference ? [groupOf(reference.text)] : [])),
       ];
-  return [...new Set(groups)]
+
+/** The locks are sorted, so that concurrent claims cannot deadlock. */
+const lockSql = (groups: Iterable<number>): string[] =>
+  [...new Set(groups)]
     .sort((one, other) => one - other)
     .map((group) => `SELECT pg_advisory_xact_lock(${lockClass}, ${group}) IS NULL AS locked`);
-}
+
+/** Ends a transaction if a condition holds. */
+const refuseSql = (condition: string): string =>
+  `DO $$ BEGIN IF ${condition} THEN RAISE EXCEPTION 'outdated' USING ERRCODE = '${outdatedCode}'; END IF; END $$`;
 
 const groupOf = (text: string): number =>
   Number.parseInt(hash('sha256', text, 'hex').slice(0, 8), 16) % lockCount;
 
 const accountsSql = 'SELECT id, service, account, test, user_id FROM errand.attempt_accounts ORDER BY id';
 
-const settingsSql = 'SELECT secret, imported FROM errand.attempt_settings WHERE id = 1';
+/** The newest attempt. */
+const lastSql = 'SELECT coalesce(max(serial), 0) AS last FROM errand.attempts';
 
-/** The newest attempt, and the newest account apart from the own one. */
-const lastSql = (scope: AttemptScope): string =>
-  `SELECT coalesce(max(serial), 0) AS last,
-     (SELECT max(id) FROM errand.attempt_accounts WHERE ${scopeSql(scope)} AND account <> ${literal(scope.accounts[0])})
-       AS newest_account FROM errand.attempts`;
+/** SQL expression for the newest account apart from the own one. */
+const newestAccountSql = (scope: AttemptScope): string =>
+  `coalesce((SELECT max(id) FROM errand.attempt_accounts WHERE ${scopeSql(scope)}
+     AND account <> ${literal(scope.accounts[0])}), 0)`;
 
 const scopeSql = ({ service, isTest }: Pick<AttemptScope, 'service' | 'isTest'>): string =>
   `service = ${literal(service)} AND test = ${isTest ? 1 : 0}`;
@@ -335,12 +372,22 @@ const ownSql = ({ service, accounts: [account], isTest }: AttemptScope): string 
   `INSERT INTO errand.attempt_accounts (service, account, test) VALUES (${literal(service)}, ${literal(account)}, ${isTest ? 1 : 0})
      ON CONFLICT DO NOTHING`;
 
-function findSql(scope: AttemptScope, { wholes, references }: Lookup, before?: number): string {
+const findSql = (scope: AttemptScope, lookup: Lookup, before?: number): string =>
+  finding(scope, lookup, before)
+    .map((one) => `${one} ORDER BY attempts.serial`)
+    .join(';\n');
+
+/** SQL expression for a digest of all that is found. */
+const digestSql = (scope: AttemptScope, lookup: Lookup): string =>
+  `(SELECT md5(coalesce(string_agg(one::text, ',' ORDER BY one::text COLLATE "C"), ''))
+     FROM (${finding(scope, lookup).join('\nUNION ALL ')}) AS one)`;
+
+/** Queries for what is related to one piece of a list of needs. */
+function finding(scope: AttemptScope, { wholes, references }: Lookup, before?: number): readonly string[] {
   const own = `${isOf(scope)}${before === undefined ? '' : ` AND attempts.serial <= ${before}`}`;
   const numbers = `json_array_elements(${jsonText(wholes)}) AS requested`;
   const texts = `json_array_elements(${jsonText(references)}) AS requested`;
-  const select = (how: string) =>
-    `SELECT '${how}' AS how, (requested ->> 1)::bigint AS at, attempts.whole, ${columns} FROM`;
+  const select = (how: string) => `SELECT '${how}' AS how, (requested ->> 1)::bigint AS at, ${columns} FROM`;
   return [
     `${select('whole')} ${numbers} JOIN errand.attempts ON attempts.whole = (requested ->> 0)::bigint WHERE ${own}`,
     `${select('part')} ${numbers} JOIN errand.attempt_parts ON attempt_parts.part = (requested ->> 0)::bigint
@@ -350,15 +397,26 @@ function findSql(scope: AttemptScope, { wholes, references }: Lookup, before?: n
       : [
           `${select('reference')} ${texts} JOIN errand.attempts ON attempts.reference = requested ->> 0 WHERE ${own}`,
         ]),
-  ]
-    .map((one) => `${one} ORDER BY attempts.serial`)
-    .join(';\n');
+  ];
 }
 
 function foundIn(rows: readonly DatabaseRow[], lookup: Lookup): (readonly Attempt[])[] {
   const by = (how: string) => rows.filter((row) => row.how === how);
   return relatedOf(lookup, { wholes: by('whole'), parts: by('part'), references: by('reference') });
 }
+
+/** The rows of attempts to insert, with the index of their need. */
+const storedRows = (
+  needs: readonly AttemptNeed[],
+  { numbers }: Lookup,
+  made: readonly (NewAttempt | undefined)[],
+): readonly object[] =>
+  made.flatMap((attempt, at) => {
+    const [need, own] = [needs[at], numbers[at]];
+    return attempt && need && own
+      ? [{ ...storedRow(need, attempt), whole: own.whole, parts: own.parts, at }]
+      : [];
+  });
 
 const storedRow = (
   { reference }: AttemptNeed,

@@ -22,6 +22,17 @@ interface Head {
   readonly time: number;
   /** Whether the database's audit chain contains the last record of the copy's chain. */
   readonly follows: boolean;
+  /** Read only if requested. */
+  readonly attempts: AttemptSettings | undefined;
+}
+
+/** What is needed to look up attempts, which a copy does not hold. */
+export interface AttemptSettings {
+  /** Keys the hashes that attempts are found by. */
+  readonly secret: string;
+  /** 1 once the records of earlier versions have their attempts. */
+  readonly imported: number;
+  readonly accounts: readonly DatabaseRow[];
 }
 
 /** Changes read from a table group since a sequence number. */
@@ -64,12 +75,20 @@ export function pulledOf(rows: readonly DatabaseRow[], since: number): Pulled {
         version: Number(fields.version),
         time: Number(fields.time),
         follows: fields.follows === true,
+        attempts: settingsOf(fields.attempts),
       };
     else if (name === '-') removed.push({ table: String(fields.table), key: String(fields.key) });
     else if (typeof name === 'string') changed.push([name, fields]);
   }
   if (!head) throw new Error('the database told nothing of its head');
   return { since, head, rows: changed, removed };
+}
+
+function settingsOf(read: unknown): AttemptSettings | undefined {
+  if (read === undefined) return undefined;
+  const { secret, imported, accounts }: Record<string, unknown> = Object(read);
+  const rows: DatabaseRow[] = Array.isArray(accounts) ? accounts : [];
+  return { secret: String(secret), imported: Number(imported), accounts: rows };
 }
 
 /** Applies pulled changes to the copy. Call within a transaction. */
@@ -159,14 +178,23 @@ export interface ChainEnd {
   readonly hash: string;
 }
 
-/**
- * Reads a table group's head and all its changes since a sequence number. @param end is the copy's newest audit record.
- * The head says whether the database has the same record.
- */
-export const pullSql = ({ name, tables }: Mirror, since: number, end?: ChainEnd): string =>
+/** What to read besides the changes. */
+export interface PullOptions {
+  /** The copy's newest audit record. The head says whether the database has the same record. */
+  readonly end?: ChainEnd | undefined;
+  /** Whether to read the settings of attempts too. */
+  readonly withAttempts?: boolean;
+}
+
+/** Reads a table group's head and all its changes since a sequence number. */
+export const pullSql = (
+  { name, tables }: Mirror,
+  since: number,
+  { end, withAttempts = false }: PullOptions = {},
+): string =>
   [
     `SELECT '' AS name, json_build_object('id', id, 'seq', seq, 'purged', purged,
-       'version', (SELECT version FROM errand.schema), 'follows', ${followsSql(end)},
+       'version', (SELECT version FROM errand.schema), 'follows', ${followsSql(end)},${withAttempts ? attemptsSql : ''}
        'time', (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS row FROM errand.heads WHERE name = '${name}'`,
     `SELECT '-' AS name, json_build_object('table', name, 'key', key) AS row FROM errand.removed
        WHERE head = '${name}' AND seq > ${since}`,
@@ -176,6 +204,11 @@ export const pullSql = ({ name, tables }: Mirror, since: number, end?: ChainEnd)
            (SELECT ${quoted(columnsOf(table))} FROM errand.${table.name} WHERE seq > ${since}) AS found`,
     ),
   ].join('\nUNION ALL ');
+
+const attemptsSql = `
+       'attempts', (SELECT json_build_object('secret', secret, 'imported', imported, 'accounts',
+         (SELECT json_agg(account ORDER BY id) FROM errand.attempt_accounts AS account))
+         FROM errand.attempt_settings WHERE id = 1),`;
 
 const followsSql = (end: ChainEnd | undefined): string =>
   end === undefined
@@ -190,14 +223,28 @@ export const lockSql = ({ name }: Mirror): string =>
 export const overtakenCode = 'ER001';
 /** Error code raised by the schema when an audit record does not continue the chain. */
 export const brokenChainCode = 'ER003';
+/** Error code of a claim whose attempts have changed since it was prepared. */
+export const outdatedCode = 'ER004';
 /** Error code of `pushSql` when the schema version differs from this program's. */
 export const newerCode = 'ER002';
+
+/** What one transaction writes. */
+export interface Written {
+  readonly changes: readonly Change[];
+  /** Statements for tables that are not mirrored. */
+  readonly others: readonly string[];
+}
 
 /**
  * Writes changes durably if nobody has written since `seq`. Send it as one query, so that it is atomic.
  * @param version schema version this program expects.
  */
-export const pushSql = (mirror: Mirror, seq: number, changes: readonly Change[], version: number): string => {
+export const pushSql = (
+  mirror: Mirror,
+  seq: number,
+  { changes, others }: Written,
+  version: number,
+): string => {
   const next = seq + 1;
   return [
     `DO $$ BEGIN
@@ -206,6 +253,7 @@ export const pushSql = (mirror: Mirror, seq: number, changes: readonly Change[],
        IF (SELECT version FROM errand.schema) <> ${version}
        THEN RAISE EXCEPTION 'newer' USING ERRCODE = '${newerCode}'; END IF;
      END $$`,
+    ...others,
     ...changes.flatMap((change) => [
       ...(change.rows.length > 0 ? [upsertSql(change, next)] : []),
       ...(change.removed.length > 0 ? [removeSql(mirror, change, next)] : []),

@@ -4,8 +4,16 @@ import type { Freshness, Synchronous } from '../../platform/sqlite/database.ts';
 import type { Sqlite } from '../../platform/sqlite/load.ts';
 import { registerLeases } from '../owner.ts';
 import { ConnectionLost, newId, refusedBy, UnsettledCommit, uncopied } from './connect.ts';
-import type { Change } from './copy.ts';
-import { allRows, applyChange, copyState, type Pulled, touchedRows, writeCopyState } from './copy.ts';
+import {
+  type AttemptSettings,
+  allRows,
+  applyChange,
+  copyState,
+  type Pulled,
+  touchedRows,
+  type Written,
+  writeCopyState,
+} from './copy.ts';
 import { DatabaseCopy, type SharedOptions } from './database-copy.ts';
 import { ContradictedError, OvertakenError } from './remote.ts';
 
@@ -25,6 +33,9 @@ export class SharedDatabase extends DatabaseCopy {
   /** Serializes calls, because there is only one connection. */
   readonly #inTurn = new InTurn();
   #hasLease = false;
+  #attempts: AttemptSettings | undefined;
+  /** Further statements for the commit of the current transaction. */
+  #others: readonly string[] = [];
 
   constructor(file: string, sqlite: Sqlite, options: SharedOptions, unwritable?: unknown) {
     super(file, sqlite, options, unwritable);
@@ -48,9 +59,23 @@ export class SharedDatabase extends DatabaseCopy {
     // Set first, so that a failed pull is not retried immediately.
     this.pulledAt = this.options.clock.monotonic();
     return this.#inTurn.run(async () => {
-      const { head } = await this.apply(await this.options.remote.pull(this.seq(), this.chainEnd()));
+      const withAttempts = this.options.mirror.name === 'journal' && this.#attempts === undefined;
+      const read = await this.options.remote.pull(this.seq(), { end: this.chainEnd(), withAttempts });
+      this.#attempts ??= read.head.attempts;
+      const { head } = await this.apply(read);
       if (head.seq === 0) await this.#begin();
     });
+  }
+
+  /** The settings of attempts as they were when the journal was opened. */
+  attemptSettings(): AttemptSettings {
+    if (this.#attempts) return this.#attempts;
+    throw new Error('the journal was not opened');
+  }
+
+  /** Adds statements for other tables to the commit of the current transaction. */
+  commitWith(statements: readonly string[]): void {
+    this.#others = statements;
   }
 
   /** @throws StorageError. */
@@ -88,11 +113,13 @@ export class SharedDatabase extends DatabaseCopy {
     if (isDamage(tried)) return this.#locked(work, turn);
     if (tried.changes.length === 0) {
       // A read-only result is valid only if nothing changed meanwhile.
-      const { head } = await this.apply(await this.options.remote.pullWithRetry(seq, this.chainEnd()));
+      const { head } = await this.apply(
+        await this.options.remote.pullWithRetry(seq, { end: this.chainEnd() }),
+      );
       return head.seq === seq ? result(tried) : this.#locked(work, turn);
     }
     try {
-      await this.options.remote.push(seq, tried.changes);
+      await this.options.remote.push(seq, tried);
     } catch (error) {
       if (error instanceof OvertakenError) return this.#locked(work, turn);
       if (error instanceof ContradictedError) return this.#locked(work, turn, true);
@@ -104,7 +131,7 @@ export class SharedDatabase extends DatabaseCopy {
 
   /** Same as `#commit`, but with the group locked. */
   async #locked<T>(work: () => T, turn: string, needsReload = false, attempt = 1): Promise<T> {
-    const pulled = await this.options.remote.lock(this.seq(), this.chainEnd());
+    const pulled = await this.options.remote.lock(this.seq(), { end: this.chainEnd() });
     return this.#finish(work, turn, pulled, needsReload, attempt);
   }
 
@@ -134,7 +161,7 @@ export class SharedDatabase extends DatabaseCopy {
       }
       if (tried.changes.length === 0) return result(tried);
       try {
-        await this.options.remote.pushLocked(seq, tried.changes);
+        await this.options.remote.pushLocked(seq, tried);
         isCommitted = true;
       } catch (error) {
         if (error instanceof ConnectionLost) return await this.#resolved(work, turn, tried, error);
@@ -159,7 +186,7 @@ export class SharedDatabase extends DatabaseCopy {
   async #resolved<T>(work: () => T, turn: string, tried: Tried<T>, cause: ConnectionLost): Promise<T> {
     let pulled: Pulled;
     try {
-      pulled = await this.options.remote.lock(this.seq(), this.chainEnd());
+      pulled = await this.options.remote.lock(this.seq(), { end: this.chainEnd() });
       await this.apply(pulled);
     } catch (error) {
       // Roll back, or later statements would end up inside this open transaction.
@@ -182,6 +209,7 @@ export class SharedDatabase extends DatabaseCopy {
     try {
       await super.transaction(() => {
         this.run('DELETE FROM temp.touched');
+        this.#others = [];
         tried = this.#worked(work, turn);
         throw rollback;
       });
@@ -207,9 +235,13 @@ export class SharedDatabase extends DatabaseCopy {
         // The lease may exist even if the commit's response is lost.
         this.#hasLease = true;
       }
-      return { outcome: { value }, changes: hasChanged ? touchedRows(this, mirror) : [] };
+      return {
+        outcome: { value },
+        changes: hasChanged ? touchedRows(this, mirror) : [],
+        others: this.#others,
+      };
     } catch (error) {
-      return { outcome: { error }, changes: [] };
+      return { outcome: { error }, changes: [], others: [] };
     }
   }
 
@@ -243,7 +275,7 @@ export class SharedDatabase extends DatabaseCopy {
       const { head } = await this.apply(pulled);
       if (head.seq > 0) return;
       const changes = allRows(this, this.options.mirror).filter(({ rows }) => rows.length > 0);
-      await this.options.remote.pushLocked(0, changes);
+      await this.options.remote.pushLocked(0, { changes, others: [] });
       await super.transaction(() => {
         if (this.seq() === 0) writeCopyState(this, head.id, 1);
       });
@@ -256,9 +288,8 @@ export class SharedDatabase extends DatabaseCopy {
 const rollback = Symbol('undone');
 
 /** Result of a transaction's work on the copy, after rollback. */
-interface Tried<T> {
+interface Tried<T> extends Written {
   readonly outcome: { readonly value: T } | { readonly error: unknown };
-  readonly changes: readonly Change[];
 }
 
 const isDamage = ({ outcome }: Tried<unknown>): boolean =>

@@ -86,8 +86,9 @@ export async function moveJournal(folder: string, sharing: Sharing, options: Mov
     checkWhole(own.table, file);
     const copy = journalFile(copyFolder(folder, sharing.address));
     const advised = { ...opening, damagedAdvice };
-    const shared = side(await openShared(copy, journalMigrations, 'journal', sharing, advised));
-    const store = new SharedAttempts(sharing.address, options.waiting?.signal);
+    const database = await openShared(copy, journalMigrations, 'journal', sharing, advised);
+    const shared = side(database);
+    const store = new SharedAttempts(sharing.address, database, options.waiting?.signal);
     try {
       if (isPreview) {
         const found = judged(own.table.unfinished(), own, shared);
@@ -113,7 +114,7 @@ export async function moveJournal(folder: string, sharing: Sharing, options: Mov
       return moved;
     } finally {
       store.close();
-      await shared.database.close();
+      await database.close();
     }
   } finally {
     await own.database.close();

@@ -1,18 +1,20 @@
 import { retryWhile, type Waiting } from '../../platform/async.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { StorageError } from '../../platform/errors.ts';
+import { OutdatedClaim } from '../attempts.ts';
 import { type Connection, ConnectionLost, type DatabaseRow, refusedBy, StatementError } from './connect.ts';
 import {
   brokenChainCode,
-  type ChainEnd,
-  type Change,
   lockSql,
   newerCode,
+  outdatedCode,
   overtakenCode,
   type Pulled,
+  type PullOptions,
   pulledOf,
   pullSql,
   pushSql,
+  type Written,
 } from './copy.ts';
 import { migrate, schemaVersion } from './schema.ts';
 import type { Mirror } from './tables.ts';
@@ -44,8 +46,8 @@ export class Remote {
   }
 
   /** Reads the changes since a sequence number, and migrates an older schema. @throws StorageError. */
-  async pull(since: number, end?: ChainEnd): Promise<Pulled> {
-    const sql = pullSql(this.#mirror, since, end);
+  async pull(since: number, options?: PullOptions): Promise<Pulled> {
+    const sql = pullSql(this.#mirror, since, options);
     const ask = async () =>
       pulledOf(await retryWhile(isTransient, () => this.#connection.ask(sql), this.#waiting), since);
     try {
@@ -64,10 +66,12 @@ export class Remote {
   }
 
   /** Same as `pull`, but locks the group in a new transaction. Waits for a restarting server. */
-  lock(since: number, end?: ChainEnd): Promise<Pulled> {
+  lock(since: number, options?: PullOptions): Promise<Pulled> {
     return this.#patiently(async () => {
       try {
-        const rows = await this.#execute(`${lockSql(this.#mirror)}; ${pullSql(this.#mirror, since, end)}`);
+        const rows = await this.#execute(
+          `${lockSql(this.#mirror)}; ${pullSql(this.#mirror, since, options)}`,
+        );
         return this.#known(
           pulledOf(
             rows.filter((row) => !('locked' in row)),
@@ -82,18 +86,21 @@ export class Remote {
   }
 
   /** Same as `pull`, but waits for a restarting server, because work is already in progress. */
-  pullWithRetry(since: number, end?: ChainEnd): Promise<Pulled> {
-    return this.#patiently(() => this.pull(since, end));
+  pullWithRetry(since: number, options?: PullOptions): Promise<Pulled> {
+    return this.#patiently(() => this.pull(since, options));
   }
 
-  /** Commits changes based on the state at `seq`. @throws OvertakenError; ConnectionLost if the outcome is unknown. */
-  async push(seq: number, changes: readonly Change[]): Promise<void> {
-    await this.#execute(pushSql(this.#mirror, seq, changes, schemaVersion), true);
+  /**
+   * Commits what was written based on the state at `seq`.
+   * @throws OvertakenError; OutdatedClaim; ConnectionLost if the outcome is unknown.
+   */
+  async push(seq: number, written: Written): Promise<void> {
+    await this.#execute(pushSql(this.#mirror, seq, written, schemaVersion), true);
   }
 
   /** Same as `push`, but under the lock, which the commit releases. */
-  async pushLocked(seq: number, changes: readonly Change[]): Promise<void> {
-    await this.#execute(`${pushSql(this.#mirror, seq, changes, schemaVersion)}; COMMIT`, true);
+  async pushLocked(seq: number, written: Written): Promise<void> {
+    await this.#execute(`${pushSql(this.#mirror, seq, written, schemaVersion)}; COMMIT`, true);
   }
 
   /** Rolls back, releasing the lock. */
@@ -161,6 +168,7 @@ export class Remote {
   #explained(error: unknown): unknown {
     if (!(error instanceof StatementError)) return error;
     if (error.code === overtakenCode) return new OvertakenError(error.message, { cause: error });
+    if (error.code === outdatedCode) return new OutdatedClaim(error.message, { cause: error });
     if (error.code === newerCode) return this.#newer();
     if (contradictions.has(error.code)) return new ContradictedError(error.message, { cause: error });
     return refusedBy(this.shown, error);

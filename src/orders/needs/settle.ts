@@ -42,10 +42,7 @@ import { isWithin, listLagMs, type Windows, waitHint, windowsOf } from './window
 /** How long to wait for another process that is placing the same order, ms. */
 const maxWaitMs = 10_000;
 const pauseMs = 40;
-/**
- * Age in ms after which an attempt without an intent counts as never sent. A shared database persists the two
- * separately.
- */
+/** Age in ms after which an attempt without an intent counts as never sent. Earlier versions persisted them separately. */
 const claimMs = 120_000;
 
 /** Holds the result of this command's own request that was in doubt, once it is settled. */
