@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hasPostgres, useServer } from '../support/postgres.ts';
 import { embeddedShop, errand, orderOf } from '../support/run.ts';
@@ -39,7 +40,9 @@ describe.skipIf(!hasPostgres)('what the database costs an order', () => {
       ...{ at: /INSERT INTO errand\.intents/, arrives: false, end: 'cut' },
       onMessage: () => {
         const env = { ...workspace.environment, ERRAND_DATABASE_URL: url };
-        other.push(spawnSync('errand', create, { cwd: workspace.folder, env }).status);
+        other.push(
+          spawnSync(join(workspace.folder, '.bin/errand'), create, { cwd: workspace.folder, env }).status,
+        );
       },
     });
     const { code, stderr } = await errand(workspace, create);
