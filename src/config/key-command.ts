@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { basename, isAbsolute, resolve } from 'node:path';
 import { apiKeyPattern } from '../api/limits.ts';
 import { ErrandError, UsageError } from '../platform/errors.ts';
@@ -33,12 +34,28 @@ export function readKeyCommand(text: string, environment: Environment): KeyComma
         : `--command: there is no program ${shellWord(name)} in an absolute folder of the PATH`,
       { hint: 'Name it by its path.' },
     );
-  const loose = findLooseProgram(file);
-  if (loose) throw new UsageError(`--command: ${looseText(file, loose)}`, { hint: looseHint });
+  const loose = looseTextOf([file, ...args]);
+  if (loose !== undefined) throw new UsageError(`--command: ${loose}`, { hint: looseHint });
   return [file, ...args];
 }
 
-/** Says why a program is not run, whose place another user's program may take. */
+/**
+ * Says why a command is not run: another user of the machine may put something else in the place of its program, or of
+ * a file that it is given, such as a script. Undefined if nobody may.
+ */
+function looseTextOf([program, ...args]: KeyCommand): string | undefined {
+  for (const file of [program, ...args.filter(isGivenFile)]) {
+    const loose = findLooseProgram(file);
+    if (loose) return looseText(file, loose);
+  }
+  return undefined;
+}
+
+/** A relative path leads into the folder of errand's own that the command runs in. */
+const isGivenFile = (word: string): boolean =>
+  isAbsolute(word) && statSync(word, { throwIfNoEntry: false })?.isFile() === true;
+
+/** Says why a file is not used, whose place another user's file may take. */
 const looseText = (file: string, { path, message }: PrivateFileError): string =>
   path === file ? message : `${message}, and so can ${file}`;
 
@@ -125,13 +142,12 @@ const maxNoteBytes = 65_536;
  */
 export async function readKey(reading: KeyReading): Promise<string> {
   const { command, profile, signal } = reading;
-  const [file] = command;
   const failed = (what: string, hint: string): ErrandError =>
     new ErrandError('authentication', `the key command of profile ${profile} ${what}`, {
       ...{ code: 'key_command_failed', outcome: 'not_sent', retryable: false, hint },
     });
-  const loose = findLooseProgram(file);
-  if (loose) throw failed(`is not run: ${looseText(file, loose)}`, looseHint);
+  const loose = looseTextOf(command);
+  if (loose !== undefined) throw failed(`is not run: ${loose}`, looseHint);
   const ended = await run(reading);
   signal.throwIfAborted();
   const problem = 'problem' in ended ? ended.problem : problemIn(ended.printed);

@@ -159,6 +159,19 @@ describe.runIf(process.platform !== 'win32')('a key command', () => {
     expect((await run('wallet')).code).toBe(0);
   });
 
+  test('is not run where others may change a script that it is given', async () => {
+    const script = at('key.sh');
+    writeFileSync(script, `echo ${service.key}\n`, { mode: 0o600 });
+    const stored = () => run('auth', 'token', '--command', `sh '${script}'`);
+    expect(await stored()).toMatchObject({ code: 0 });
+    expect(await run('wallet')).toMatchObject({ code: 0 });
+    chmodSync(script, 0o602);
+    const refused = await run('wallet');
+    expect(refused).toMatchObject({ code: 3, stdout: '' });
+    expect(refused.stderr).toContain(`profile work is not run: ${script} can be changed by other users`);
+    expect(await stored()).toMatchObject({ code: 2 });
+  });
+
   test('is run where a folder above it lets its group write, or is shared and sticky as /tmp is', async () => {
     await set();
     chmodSync(at('.bin'), 0o775);
