@@ -14,7 +14,10 @@ function sorted(value: unknown): unknown {
   return copy;
 }
 
-/** Whether a text is the canonical JSON of the value that was parsed of it. Faster than to write it anew. */
+/**
+ * Whether a text is the canonical JSON of the value that it was parsed to. Names that are in order already save the
+ * sorted copy, which takes longer.
+ */
 export const isCanonical = (value: unknown, text: string): boolean =>
   hasSortedNames(value) ? JSON.stringify(value) === text : canonicalJson(value) === text;
 

@@ -39,7 +39,7 @@ function entityText(decimal: string | undefined, hex: string | undefined, name =
 /** Whether a text has HTML entities. */
 export const hasEntities = (text: string): boolean => text.includes('&') && text.search(entity) >= 0;
 
-/** Decodes HTML entities. Those of unknown names stay. */
+/** Decodes HTML entities. Leaves entities with unknown names unchanged. */
 export const withoutEntities = (text: string): string =>
   text.includes('&')
     ? text.replace(entity, (whole, decimal?: string, hex?: string, name?: string) =>
@@ -47,7 +47,7 @@ export const withoutEntities = (text: string): string =>
       )
     : text;
 
-/** Bytes 0x80 to 0x9f as Windows-1252 reads them; an empty place stays as it is. */
+/** Characters of the bytes 0x80 to 0x9f in Windows-1252. A byte without a character stands for its own code point. */
 const windows1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 const byteOf = (character: string): number | undefined => {
   const code = character.charCodeAt(0);
@@ -56,10 +56,12 @@ const byteOf = (character: string): number | undefined => {
   return code < 0x100 ? code : undefined;
 };
 
-/** A UTF-8 sequence that was read as Windows-1252, such as `Ã¶`. */
+/** A UTF-8 sequence that was decoded as Windows-1252, such as `Ã¶`. */
 const misread = /[\u00c2-\u00f4][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]/;
 
-/** Reads a text again that was UTF-8 and read as Windows-1252; undefined if it is not such a text as a whole. */
+/**
+ * Repairs a UTF-8 text that was decoded as Windows-1252. @returns undefined unless the text as a whole is such a text.
+ */
 export function withoutMojibake(text: string): string | undefined {
   if (!misread.test(text)) return undefined;
   const bytes = [...text].map(byteOf);
@@ -73,7 +75,7 @@ export function withoutMojibake(text: string): string | undefined {
 
 const maybeDamaged = /[&\u00c2-\u00f4]/;
 
-/** Undoes what exports did to a text: HTML entities, and UTF-8 that was read as Windows-1252. */
+/** Repairs what exports do to a text: decodes HTML entities, and UTF-8 that was decoded as Windows-1252. */
 export function repairedText(text: string): string {
   if (!maybeDamaged.test(text)) return text;
   const decoded = withoutEntities(text);

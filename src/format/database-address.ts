@@ -10,7 +10,7 @@ export interface DatabaseAddress {
   readonly shown: string;
 }
 
-/** A shared database, and how long this machine may work on a record in it. */
+/** A shared database, with this machine's settings for it. */
 export interface Sharing {
   readonly address: DatabaseAddress;
   /** Longest time a request may take, ms. */

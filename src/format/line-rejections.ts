@@ -19,7 +19,7 @@ export interface RejectedLine {
 export const rejectedLines = (details: unknown): RejectedLine[] =>
   objectsIn(details, 'line_rejections').map(readRejectedLine);
 
-/** @param line has one code and message in the older form, lists of them in the newer one. */
+/** @param line has one code and one message in the older format, and lists of both in the newer format. */
 export function readRejectedLine(line: JsonObject): RejectedLine {
   const url = textIn(line, 'url') || undefined;
   const itemId = textIn(line, 'item_id');
@@ -51,8 +51,8 @@ export const contains = (rendered: string | undefined, text: string): boolean =>
   rendered !== undefined && text !== '' && rendered.includes(withoutStop(text));
 
 /**
- * What an order's rejected lines add to the order's own error, a text for each. An order of one line does not repeat
- * its error; where several have the order's reason, only the product is named. Pure.
+ * Describes each rejected line of an order, to be shown next to the order's own error. Leaves out a reason that the
+ * error already contains, and with it the product if the order has only one line. Pure.
  */
 export function rejectionsBeside(order: unknown): string[] {
   const result = own(order, 'job_result');

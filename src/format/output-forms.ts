@@ -19,7 +19,7 @@ type ResultOfForm<F> = F extends { readonly record: infer N }
         : never;
 
 /**
- * What `run` may return for a declared output. It may also return a stream of lines where the output is a table, or no
- * result where the output is `nothing`.
+ * What `run` may return for a declared output. For a table, it may also return a stream of lines. For `nothing`, it may
+ * return no result.
  */
 export type ResultOf<P> = ResultOfForm<P extends readonly (infer F)[] ? F : P> | StreamResult | NoResult;

@@ -14,7 +14,7 @@ import {
 } from 'yaml';
 import { UsageError } from '../platform/errors.ts';
 
-/** Depth of a record's own fields, which are nested in the document and its map. */
+/** Depth of a record's own fields, counting the document and its top-level map. */
 const recordDepth = 2;
 
 /** Maximum nesting depth; a record has five levels. */

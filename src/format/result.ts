@@ -56,7 +56,7 @@ interface ColumnStyle<R> {
   readonly room?: number;
   /** For a time: the column's name when times are absolute rather than relative. */
   readonly absoluteName?: string;
-  /** For a time: it was taken on this machine, not at the service. */
+  /** Set for a time from this machine's clock instead of the service's. */
   readonly isLocal?: true;
   /** Path of a money column's currency field; USD without it. */
   readonly currency?: PathOf<R>;
@@ -64,7 +64,9 @@ interface ColumnStyle<R> {
   readonly mood?: (row: Unchecked<R>) => Mood | undefined;
   /** Shown only if all other columns keep their full width. With `told`, the user learns when the column is dropped. */
   readonly isExtra?: true | 'told';
-  /** Scripts get it only if `--fields` names it; it is younger than what they read. */
+  /**
+   * Scripts get the column only if `--fields` names it, because they may have been written before the column existed.
+   */
   readonly isNamedOnly?: true;
   /** `value` looks up product titles by URL when the record has none. */
   readonly usesTitles?: true;

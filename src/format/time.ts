@@ -109,12 +109,12 @@ export function parseDate(text: string, flag: string, now: number = Date.now(), 
   );
 }
 
-/** How an error message writes a month. */
+/** A month as error messages describe it. */
 export const monthForm = 'a month (2026-01)';
 
 /**
- * Parses one end of a span: as `parseDate` does, or a month (2026-01). The end of a day or a month named so is the first
- * moment after it.
+ * Parses the start or the end of a time span. Accepts the forms of `parseDate`, and a month (2026-01). A span that ends
+ * with a day or a month ends at the first moment after it.
  * @throws UsageError naming the flag.
  */
 export function parseEdge(text: string, flag: string, now: number, edge: 'first' | 'end'): string {

@@ -21,7 +21,7 @@ export interface Location {
 }
 
 interface Reading {
-  /** What the whole file is, for an error: `a policy is a map: version: 1, …`. */
+  /** Description of the whole file, for an error: `a policy is a map: version: 1, …`. */
   readonly whole: string;
   /** Tells the user how to write an amount that has a comma. */
   readonly remedy?: CommaRemedy;
@@ -53,7 +53,7 @@ export class YamlTree {
     return range ? this.#lines.linePos(range[0]).line : 1;
   }
 
-  /** Where a value is: `policy.yaml, line 3`. */
+  /** Position of a value, for messages: `policy.yaml, line 3`. */
   positionOf(location: Location): string {
     const { node } = location;
     const column =
@@ -123,8 +123,9 @@ export class YamlTree {
   }
 
   /**
-   * @throws UsageError at the first number, or key, that a program reads as another text than the file has: 012, 1e3.
-   * Written again, it would be that.
+   * Rejects a number or key whose text in the file differs from its parsed value, such as 012 or 1e3. A program that
+   * writes the file again would change that text.
+   * @throws UsageError at the first one.
    */
   refuseRewritten(): void {
     visit(this.#document, {

@@ -53,13 +53,16 @@ export interface ClientOptions {
   /** Aborts every call. */
   readonly signal: AbortSignal;
   readonly trace?: Trace | undefined;
-  /** Makes another trace for each call, given the operation's name if the call has one. */
+  /**
+   * Creates a trace for one call, which gets the events in addition to `trace`. A call without an operation passes
+   * undefined.
+   */
   readonly observe?: ((operation: string | undefined) => Trace) | undefined;
   readonly random?: (() => number) | undefined;
   readonly allowPlainHttp?: boolean | undefined;
   /** Version of this program, for `user-agent`. */
   readonly version: string;
-  /** What `user-agent` says of the program that uses this one. */
+  /** Identifies, in `user-agent`, the program that uses this one. */
   readonly appInfo?: string | undefined;
   /** Hints for the client's errors; defaults to hints for people. */
   readonly advice?: Advice | undefined;

@@ -14,12 +14,12 @@ export class ServiceError extends ErrandError {
     this.#headers = headers;
   }
 
-  /** Code of the contract, or one that the service has come to send since. */
+  /** An error code of the contract, or one that the service introduced later. */
   override get code(): ErrorCode | (string & {}) | undefined {
     return super.code;
   }
 
-  /** Response headers. Private, because they may hold secrets that must not show up with an error. */
+  /** Response headers. Private, because they may hold secrets, which must not be printed along with the error. */
   get headers(): WireHeaders {
     return this.#headers;
   }
@@ -41,12 +41,12 @@ export class PaymentRequiredError extends ServiceError {
   }
 }
 
-/** 402 `payment_required`: nothing was made, and the order has to be paid for on a page first. */
+/** The service placed nothing, because the order must first be paid for on a web page (402 `payment_required`). */
 export class UnpaidOrderError extends ServiceError {
   override readonly name = 'UnpaidOrderError';
   readonly #page: URL | undefined;
 
-  /** @param page is undefined if the service names none that may be opened. */
+  /** @param page is undefined if the service gives no address that may be opened. */
   constructor(message: string, facts: ErrorFacts, headers: WireHeaders, page: URL | undefined) {
     super('payment', message, facts, headers);
     this.#page = page;

@@ -20,7 +20,7 @@ export interface PaymentChallenge {
   readonly request: Readonly<Record<string, unknown>>;
   /** All parameters as received; a credential repeats them unchanged. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Set if it is an offer of x402, whose currency is an asset: `network/asset`. */
+  /** The offer, if the challenge is one of x402. Its currency is then an asset: `network/asset`. */
   readonly offer?: X402Offer | undefined;
 }
 
@@ -28,7 +28,9 @@ const maxRequestLength = 16 * 1024;
 const maxTextLength = 2000;
 const methodName = /^[a-z][a-z0-9:_-]{0,63}$/;
 
-/** What a payment by x402 repeats unchanged: the requirement that it accepts, and what it is for. */
+/**
+ * Parts of an x402 offer. The payment repeats them unchanged: the requirement that it accepts, and what it pays for.
+ */
 export interface X402Offer {
   readonly accepted: Readonly<Record<string, unknown>>;
   readonly resource: unknown;

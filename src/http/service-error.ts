@@ -89,7 +89,10 @@ function outcomeOf(request: Prepared, ended: Attempted): Outcome | undefined {
   return ended.response ? 'rejected' : 'not_sent';
 }
 
-/** When money moves, only the service's own refusal proves that nothing was done. */
+/**
+ * Whether the last attempt may have been acted on. For a request that moves money, only the service's own refusal
+ * proves that it was not.
+ */
 function lastMayHaveActed(request: Prepared, { response, failure }: Attempted): boolean {
   if (!response) return failure?.sent !== 'not_sent';
   return response.status >= 500 || (request.movesMoney && !isProvenRejection(request, response));
@@ -123,7 +126,8 @@ function interruption(
 ): ErrandError {
   const stop = stopOf(reason);
   const category = stop ?? 'interrupted';
-  // A program gave the reason, so it finds it again. A signal of the command line says nothing more.
+  // If a program aborted the call, its abort reason becomes the cause, so that the program recognizes it. A signal of
+  // the command line needs no cause of its own.
   const facts = { ...more, cause: stop ? cause : (reason ?? cause) };
   if (facts.outcome !== 'unknown') return new InterruptedError(category, category, facts);
   const message = `${category}: ${requestLine(request)} had been sent and may have taken effect`;
@@ -203,7 +207,10 @@ function errorOfResponse(request: Prepared, response: ServiceResponse, facts: Er
   return new ServiceError(category, message, { ...known, retryable: isTemporary(status) }, headers);
 }
 
-/** Error for an order to be paid for on a page. An address that may not be opened is left out, with the reason. */
+/**
+ * Error for an order that must first be paid for on a web page. Leaves out an address that may not be opened, and says
+ * why.
+ */
 function unpaid(
   message: string,
   known: ErrorFacts,
@@ -212,7 +219,7 @@ function unpaid(
 ): UnpaidOrderError {
   const facts = { ...known, retryable: false };
   const body = asObject(parseJson(bytes));
-  // The details of the error are redacted, so that their address may no longer lead anywhere.
+  // Read the address from the response, because the details of the error are redacted, which may break the address.
   const address = textIn(own(body.error, 'details') ?? body.details, 'pay_url');
   if (address === undefined || address === '')
     return new UnpaidOrderError(message, facts, headers, undefined);
@@ -236,7 +243,7 @@ function isProvenRejection(
   { status, bytes, headers }: ServiceResponse,
 ): boolean {
   if (status < 400 || status >= 500 || provesNothing.has(status)) return false;
-  // Money has moved, whatever the body says.
+  // A successful settlement means that money has moved, whatever the body says.
   if (readSettlement(headers)?.status === 'success') return false;
   if (status === 402 && auth === 'payment' && readChallenges(headers).length > 0) return true;
   const { code, message, issues = [] } = readErrorBody(bytes);
@@ -257,7 +264,8 @@ function categoryOf({ idempotencyKey }: Prepared, status: number, code: string |
   if (isTemporary(status)) return 'unavailable';
   if (code !== undefined && refusedByState.includes(code)) return 'conflict';
   const known: CodeRow | undefined = code !== undefined && isKnown(code) ? errorCodes[code] : undefined;
-  // An order that is refused at once ends as one does that is refused later. Only orders have keys.
+  // An order that is rejected at once gets the same category as one that fails later. Only requests that place an order
+  // have a key.
   if (known?.isOfOrder && idempotencyKey !== undefined) return 'ended_badly';
   const effectiveStatus = known?.status ?? status;
   return categories[effectiveStatus] ?? (isTemporary(effectiveStatus) ? 'unavailable' : 'usage');

@@ -19,19 +19,18 @@ const maxTextLength = 200;
 const networkName = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;
 const assetName = /^[-_.a-zA-Z0-9]{1,128}$/;
 
-/** Name of the payment method. */
 export const x402Method = 'x402';
 
-/** All that a 402 response takes as payment, in order, offers of x402 first. */
+/** All challenges in a 402 response, in order. Those of x402 come first. */
 export const readChallenges = (headers: WireHeaders): PaymentChallenge[] => [
   ...readX402Challenges(headers),
   ...readPaymentChallenges(headers),
 ];
 
 /**
- * Reads what the header `PAYMENT-REQUIRED` of a 402 response offers (x402, version 2). Amounts are in the smallest unit
- * of an asset, which is the currency: `network/asset`. Skips an offer that cannot be read, or of another scheme than
- * `exact`.
+ * Reads the x402 offers (version 2) in the `PAYMENT-REQUIRED` header of a 402 response. An amount is in the smallest
+ * unit of an asset, and the currency is that asset: `network/asset`. Skips an offer that cannot be read, or whose
+ * scheme is not `exact`.
  */
 function readX402Challenges(headers: WireHeaders): PaymentChallenge[] {
   const offered = decodeJson(headerText(headers, 'payment-required') ?? '');
@@ -59,7 +58,7 @@ function challengeOf(offer: X402Offer): PaymentChallenge | undefined {
   };
 }
 
-/** What a wallet is given: the offer in the form of the header, with the one requirement to accept. */
+/** The offer as a wallet needs it: in the format of the header, with only the requirement to accept. */
 export const x402Required = ({ accepted, resource, extensions }: X402Offer): Fields => ({
   x402Version: version,
   ...(resource !== undefined && { resource }),
@@ -70,9 +69,9 @@ export const x402Required = ({ accepted, resource, extensions }: X402Offer): Fie
 const prefix = 'x402 ';
 
 /**
- * Builds the payment from what a wallet printed: a header value, or JSON of the payment or of its `payload` alone. It
- * begins with `x402`, and is sent as `PAYMENT-SIGNATURE`.
- * @returns a description of the problem instead, if it does not pay this offer.
+ * Builds the credential from the output of a wallet: a header value, or JSON of the payment or of only its `payload`.
+ * The credential starts with `x402`. The rest of it is sent as `PAYMENT-SIGNATURE`.
+ * @returns a description of the problem instead, if the output does not pay this offer.
  */
 export function readX402Payment(
   fields: Fields,
@@ -92,13 +91,16 @@ export function readX402Payment(
   return { credential: prefix + Buffer.from(JSON.stringify(given)).toString('base64') };
 }
 
-/** The header that carries a payment, or a key. */
+/** The request header for a credential, which is either a payment by x402 or an `authorization` value. */
 export const headersOfCredential = (credential: string): Readonly<Record<string, string>> =>
   credential.startsWith(prefix)
     ? { 'payment-signature': credential.slice(prefix.length) }
     : { authorization: credential };
 
-/** Reads what the header `PAYMENT-RESPONSE` says of a payment. The service's time is that of the response. */
+/**
+ * Reads the receipt in the `PAYMENT-RESPONSE` header. The header has no time of its own, so the receipt gets the time
+ * in the `date` header.
+ */
 export function readSettlement(headers: WireHeaders): Output<'Receipt'> | undefined {
   const settled = decodeJson(headerText(headers, 'payment-response') ?? '');
   const reference = settled && textIn(settled, 'transaction');

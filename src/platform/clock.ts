@@ -52,8 +52,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * Difference up to which two clocks count as agreeing, ms. A tolerance is needed because Date headers have whole
- * seconds, and a response takes time.
+ * Maximum difference between two clocks that count as equal, ms. Some difference is normal, because Date headers have
+ * whole seconds, and a response takes time.
  */
 const toleranceMs = 2000;
 

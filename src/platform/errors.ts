@@ -60,7 +60,7 @@ export class ErrandError extends Error {
     this.facts = { ...withoutSecrets(facts), ...(cause !== undefined && { cause }) };
   }
 
-  /** What went wrong, for a program; undefined if there is no code for it. */
+  /** Error code, for programs that handle the error; undefined if the error has none. */
   get code(): string | undefined {
     return this.facts.code;
   }
@@ -115,7 +115,9 @@ export class UsageError extends ErrandError {
   }
 }
 
-/** Turns a parser that throws into a check that returns why a text is rejected. */
+/**
+ * Converts a parser that throws to a check. The check returns why a text is rejected, and undefined for a valid text.
+ */
 export const refusedBy =
   (parse: (text: string) => unknown) =>
   (text: string): string | undefined => {

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'nod
 import { readPrivateFile, type Warn } from './private-files.ts';
 
 /**
- * Reads a file that holds a random key, mode 0600. Makes it if there is none.
+ * Reads a file that holds a random key, mode 0600. Creates the file if it is missing.
  * @throws PrivateFileError, NodeJS.ErrnoException; Error if the file holds something else.
  */
 export function readKeyFile(file: string, bytes: number, warn: Warn): Buffer {

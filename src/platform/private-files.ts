@@ -142,8 +142,8 @@ export function readGuardedFile(file: string): Buffer | undefined {
 }
 
 /**
- * Finds a folder above a path in which others may put something else in the path's place; undefined if there is none,
- * or if it cannot be found out.
+ * Finds a folder above a path in which other users could replace the next part of the path. @returns undefined if there
+ * is no such folder, or if the check fails.
  */
 export function findLooseParent(path: string): PrivateFileError | undefined {
   try {
@@ -155,10 +155,10 @@ export function findLooseParent(path: string): PrivateFileError | undefined {
 }
 
 /**
- * Finds what lets other users of the machine put another program in a program's place: its own mode or owner, or those
- * of a folder that it or its symlinks lie in. A folder may let its group write, because package managers share theirs
- * among a machine's administrators.
- * @returns undefined if nothing does, or if it cannot be found out.
+ * Finds out whether other users of the machine could replace a program. They could through its mode or its owner, or
+ * through a folder above it or above the targets of its symlinks. Group-writable folders are accepted, because package
+ * managers share folders among a machine's administrators.
+ * @returns the first problem; undefined if there is none, or if the check fails.
  */
 export function findLooseProgram(file: string): PrivateFileError | undefined {
   try {
@@ -174,7 +174,9 @@ export function findLooseProgram(file: string): PrivateFileError | undefined {
 
 const groupBits = 0o020;
 
-/** Checks the folders above a path, and those above what its symlinks lead to. A missing folder is ours to make. */
+/**
+ * Checks the folders above a path and above its real path. Accepts a missing folder, because errand creates it itself.
+ */
 function checkParents(path: string, allowed = 0): void {
   checkFoldersOf(path, allowed);
   if (statsOf(path)) checkFoldersOf(realpathSync(path), allowed);
@@ -196,7 +198,10 @@ function checkFoldersOf(path: string, allowed: number): void {
   }
 }
 
-/** Many systems make a group for each user alone, with the user's number, and let it write to what the user makes. */
+/**
+ * Mode bits that are safe because only one user is in the group. Many systems create such a group for each user, with
+ * the same number as the user, and give it write access to the user's files.
+ */
 const ownGroupBits = ({ gid }: Stats): number =>
   gid === process.getegid?.() && gid === process.geteuid?.() ? groupBits : 0;
 

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 
-/** What Linux tells of a process. */
+/** State of a process, as Linux reports it. */
 export interface ProcessStat {
   readonly state: string;
   readonly session: string;
-  /** When it started, in clock ticks since the machine did. */
+  /** Start of the process, in clock ticks since the machine booted. */
   readonly started: string;
 }
 
-/** Reads /proc; undefined if there is no such process, or no such folder, as in some containers. */
+/** Reads the state from /proc. Returns undefined if there is no such process, or no /proc, as in some containers. */
 export function statOf(pid: number | 'self'): ProcessStat | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -3,7 +3,7 @@ import { basename, delimiter, dirname, extname, isAbsolute, join } from 'node:pa
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A program that errand runs by itself, and the environment that it is run with. */
+/** A program to run, and the environment to run it in. */
 export interface Program {
   /** Absolute path. */
   readonly file: string;
@@ -11,9 +11,10 @@ export interface Program {
 }
 
 /**
- * Finds a program by its bare name in the folders of the PATH, but not in the working folder or in a folder named
- * relative to it, where anybody's project may lie. The program gets a PATH of these folders too.
- * @param environment is the program's environment, without secrets. @returns undefined if there is none.
+ * Finds a program by its bare name in the trusted folders of the PATH. Skips the working folder and every folder
+ * relative to it, because files of any project may lie there. The program itself also gets a PATH of only the trusted
+ * folders.
+ * @param environment is the program's environment, without secrets. @returns undefined if there is no such program.
  */
 export function findProgram(name: string, environment: Environment): Program | undefined {
   const trusted = trustedEnvironment(environment);
@@ -26,7 +27,7 @@ export function findProgram(name: string, environment: Environment): Program | u
   return file === undefined ? undefined : { file, environment: trusted };
 }
 
-/** The environment with a PATH that leads neither into the working folder nor into a folder named relative to it. */
+/** The environment with a PATH of only the trusted folders. */
 export function trustedEnvironment(environment: Environment): Environment {
   const variable = pathVariable(environment);
   return { ...environment, [variable]: trustedFolders(environment[variable] ?? '').join(delimiter) };
@@ -37,7 +38,10 @@ const pathVariable = (environment: Environment): string =>
   (process.platform === 'win32' && Object.keys(environment).find((name) => name.toUpperCase() === 'PATH')) ||
   'PATH';
 
-/** Folders of a PATH that no project decides. An empty entry means the working folder. */
+/**
+ * Folders of a PATH that no project controls. Leaves out relative folders, the working folder, empty entries (which
+ * mean the working folder), and `node_modules/.bin`.
+ */
 function trustedFolders(path: string): string[] {
   const here = workingFolder();
   return path
@@ -45,7 +49,7 @@ function trustedFolders(path: string): string[] {
     .filter((folder) => isAbsolute(folder) && !isOfPackages(folder) && realPath(folder) !== here);
 }
 
-/** `node_modules/.bin` of a project, which npm and npx put in front of the PATH. */
+/** Whether a folder is the `node_modules/.bin` of a project. npm and npx put this folder in front of the PATH. */
 const isOfPackages = (folder: string): boolean =>
   basename(folder) === '.bin' && basename(dirname(folder)) === 'node_modules';
 

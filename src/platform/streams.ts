@@ -42,7 +42,7 @@ export interface Io {
   readonly programFile: string;
 }
 
-/** A command that shows what is longer than the terminal, with the environment that it runs in. */
+/** A pager: a command that shows output longer than the terminal, and the environment it runs in. */
 export interface Pager {
   readonly command: string;
   readonly environment: Readonly<Record<string, string | undefined>>;

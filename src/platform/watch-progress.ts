@@ -10,7 +10,6 @@ export interface WatchLabels {
   readonly verbs?: readonly [one: string, several: string];
 }
 
-/** Progress of a watch. */
 export interface WatchProgress {
   readonly total: number;
   readonly ended: number;

@@ -30,7 +30,7 @@ export interface SandboxConfig {
   readonly startBalanceCents: number;
   /** Payment methods accepted from callers without an account, in challenge order. */
   readonly paymentMethods: readonly PaymentMethod[];
-  /** How payments are asked for: by `WWW-Authenticate: Payment`, by `PAYMENT-REQUIRED`, or both. */
+  /** Headers that request a payment: `WWW-Authenticate: Payment`, `PAYMENT-REQUIRED`, or both. */
   readonly paymentSchemes: readonly PaymentScheme[];
 }
 

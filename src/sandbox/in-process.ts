@@ -228,7 +228,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
   }
 }
 
-/** Tells the sandbox's own time in each response, as a service does. */
+/** Sets the `date` header of each response to sandbox time, as a served sandbox does. */
 const dated =
   ({ handle, service }: OpenSandbox): Handle =>
   async (request) => {

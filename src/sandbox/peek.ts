@@ -7,7 +7,7 @@ export type Kind = 'orders' | 'accounts' | 'batches' | 'returns';
 interface Choice {
   readonly id: string;
   readonly text: string;
-  /** Of an order: what its state follows from, and its first product. */
+  /** Set for an order: the facts that its displayed state depends on, and its first product. */
   readonly order?: {
     readonly status: string;
     readonly parcel: string | undefined;

@@ -12,7 +12,7 @@ export interface PageSection {
 
 interface Page {
   readonly title: string;
-  /** What it comes to, in one line. */
+  /** Summary of the page in one line. */
   readonly headline?: string;
   /** Lines below the title. */
   readonly about: readonly string[];
@@ -139,7 +139,7 @@ export interface PageColumn {
   readonly isProse?: boolean;
 }
 
-/** Text of a cell, coloured by how it went where that is known. */
+/** Text of a cell, with a mood that determines its color if the outcome is known. */
 type Cell = string | { readonly text: string; readonly mood: Mood };
 
 /** Renders a table for a page; `totals` rows are set apart at the end. Cells may hold any text. */

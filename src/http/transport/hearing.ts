@@ -2,7 +2,7 @@ import type { Clock, ServiceClock } from '../../platform/clock.ts';
 import { isSameOrigin } from '../request.ts';
 import type { Transport } from './transport.ts';
 
-/** The same transport, which also reads the service's clock from its responses. */
+/** Wraps a transport. Sets the clock of the service from the `date` header of its responses. */
 export function hearing(
   transport: Transport,
   service: URL,

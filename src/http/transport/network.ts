@@ -24,7 +24,7 @@ import {
 /** Maximum size of all response headers, bytes. */
 const maxHeaderSize = 64 * 1024;
 
-/** Number of requests after which it pays to load undici, which has higher throughput. */
+/** Number of requests after which undici is worth loading, because it has higher throughput. */
 const defaultPlain = 8;
 
 export interface NetworkOptions {
@@ -198,8 +198,8 @@ const brokenCoding = (cause: unknown): TransportFailure =>
   });
 
 /**
- * Kinds of addresses, ordered from public to innermost. Link-local addresses are allowed only if the user entered such
- * an address.
+ * Kinds of addresses, ordered from public to innermost. A link never leads to a `forbidden` address, but a service
+ * whose address the user entered may have one.
  */
 const inwards: readonly AddressKind[] = ['public', 'private', 'forbidden', 'loopback'];
 

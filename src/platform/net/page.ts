@@ -1,12 +1,12 @@
 import { isLoopback } from './lookup.ts';
 import { hasCredentials, parseUrl } from './urls.ts';
 
-/** An address of the service that may be opened, or why not, phrased to follow "the address". */
+/** A page that may be opened, or why it may not, phrased to follow "the address". */
 type Page = { readonly url: URL } | { readonly problem: string };
 
 /**
- * Checks an address that the service names. A page is encrypted or on this machine, has no user or password that could
- * pass for its host, and is on this machine only if the service is.
+ * Checks the address of a page, as given by the service. The page must be encrypted, or on this machine. Its address
+ * must have no user or password, which could pass for its host. A page may be on this machine only if the service is.
  */
 export function pageAt(address: string, service: URL): Page {
   const url = parseUrl(address);

@@ -9,9 +9,12 @@ const base64Texts = (text: string): string[] =>
     return shifted.toString('base64').slice(Math.ceil((offset * 8) / 6), end);
   });
 
-/** Length from which a part of a secret must be hidden, because it would help to guess the rest. */
+/** Minimum length of the parts of a secret that are redacted, because they would help to guess the rest. */
 const substringLength = 12;
-/** A shorter secret has no part worth hiding. A longer secret is not a key, and its parts are ordinary text. */
+/**
+ * Lengths of the secrets whose parts are redacted. A shorter secret has no part worth hiding. A longer secret is not a
+ * key, and its parts are ordinary text.
+ */
 const [minLength, maxLength] = [20, 256];
 
 /** All substrings that reveal part of a secret, taken from the secret in any case and from its base64 forms. */

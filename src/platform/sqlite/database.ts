@@ -21,8 +21,8 @@ export interface DatabaseOptions {
   /** Run in order, each once. */
   readonly migrations: readonly Migration[];
   /**
-   * Indexes beyond those of the migrations, by name. They are made where they are missing, and change no version, so that
-   * an earlier program goes on with the file.
+   * Indexes in addition to those of the migrations, by name. Opening the file creates the missing ones. They do not
+   * change the schema version, so an earlier version of the program can still use the file.
    */
   readonly indexes?: Readonly<Record<string, string>>;
   readonly waiting?: Waiting;
@@ -128,8 +128,8 @@ export class Database {
   }
 
   /**
-   * Same as `unsyncedTransaction`, for tables derived from the others. They are no part of a database shared between
-   * machines: each machine writes its own.
+   * Same as `unsyncedTransaction`, for tables that are derived from other tables. If the database is shared between
+   * machines, these tables are not: each machine writes its own.
    */
   derivedTransaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
     return this.unsyncedTransaction(work, ..._);
@@ -187,7 +187,7 @@ export class Database {
         for (const [name, on] of wanted) this.execute(`CREATE INDEX IF NOT EXISTS ${name} ON ${on}`);
       });
     } catch {
-      // Without it reads are slower, and the next program to open the file makes it.
+      // Without the index, reads are slower. The next program that opens the file creates it.
     }
   }
 

@@ -431,8 +431,8 @@ const keywordsOf = ({ sort, item, brand }: Listing): string =>
   `${sort.category} ${localized(item.name, 'US')} ${brand}`;
 
 /**
- * Who can order a listing: 2 means anyone in the US, 1 anyone elsewhere, 0 only users with an account; -1 is never
- * shown.
+ * Who can order a listing: 2 means anyone in the US, 1 anyone in another country, and 0 only users with an account. A
+ * listing with -1 is never shown.
  */
 function reachOf({ seller, currency }: Listing): number {
   if (currency !== seller.currency) return -1;

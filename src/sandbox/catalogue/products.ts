@@ -29,8 +29,8 @@ export const productDetails = (
   payload(service, product, now, (catalogue, requested, seconds) => catalogue.details(requested, seconds));
 
 /**
- * Returns a product's offers payload. Products of store domains have no offers. @throws ErrorResponse, the one that a
- * request for product details gets.
+ * Returns a product's offers payload. Products of store domains have no offers.
+ * @throws ErrorResponse for each request that would also fail for product details.
  */
 export async function productOffers(
   service: Service,
@@ -44,8 +44,8 @@ export async function productOffers(
 }
 
 /**
- * Rejects requests that the product's retailer does not support. @throws ErrorResponse, the one that a request for
- * product details gets.
+ * Rejects a request that the product's retailer does not support.
+ * @throws ErrorResponse for each request that would also fail for product details.
  */
 export async function refuseProduct(
   service: Pick<Service, 'catalogue'>,
@@ -63,7 +63,8 @@ export async function refuseProduct(
 }
 
 /**
- * Returns the legacy v1 record of a product. @throws ErrorResponse, the one that a request for product details gets.
+ * Returns the legacy v1 record of a product.
+ * @throws ErrorResponse for each request that would also fail for product details.
  */
 export const legacyProduct = (
   service: Service,

@@ -149,7 +149,7 @@ export const isObserved = (domain: string): boolean => observedStores.some(({ ho
 
 /** The host of a URL without `www.`; empty if the URL has none. */
 export function domainOf(url: string): string {
-  // Not `isUrl`: completion reads this file and nothing else.
+  // Does not use the helpers for URLs, because completion loads this file and no other.
   try {
     return new URL(url).hostname.replace(/^www\./, '');
   } catch {

@@ -1,13 +1,13 @@
 import { readQuery } from '../server/request.ts';
 import type { Service } from '../server/service.ts';
 
-/** What a form did, and what that caused, in one sentence for each. */
+/** Recent notes of each sandbox. A note is a sentence about what a form did, and what that caused. */
 const said = new WeakMap<Service, string[]>();
 const maxSaid = 200;
-/** Parameter of an address that names a note. */
+/** Query parameter with the number of a note. */
 export const noteParameter = 'did';
 
-/** The sentence that a page's address names; undefined if there is none. */
+/** The note whose number is in a page's query string; undefined if there is none. */
 export function actionNote(service: Service, search: string): string | undefined {
   const [number = ''] = readQuery(search)[noteParameter] ?? [];
   return /^\d{1,6}$/.test(number) ? said.get(service)?.[Number(number)] : undefined;
@@ -17,7 +17,7 @@ export function addNote(service: Service, text: string): number {
   const all = said.get(service) ?? [];
   said.set(service, all);
   const number = all.push(text) - 1;
-  // Forget the oldest, and keep the numbers of the others.
+  // Delete the oldest note, but keep the numbers of the others.
   if (number >= maxSaid) delete all[number - maxSaid];
   return number;
 }

@@ -171,12 +171,12 @@ const rowsTable = (rows: Rows): Content =>
           }</td></tr>`,
       )}</tbody></table>`;
 
-/** Where a row of a batch stands. @param place begins at 0. */
+/** URL of a batch's row on the page of the batch. @param place index of the row, from 0. */
 export function batchRowPath(
   id: string,
   { place, count }: { readonly place: number; readonly count: number },
 ): string {
-  // A later part of the list begins at the row itself.
+  // A page of the list can start at any row, so this one starts at the row itself.
   const part = place < pageSize ? '' : `?before=${count - place + 1}`;
   return `${batchesPath}/${id}${part}#row-${place}`;
 }

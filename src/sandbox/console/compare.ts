@@ -1,9 +1,9 @@
 import { type Content, html } from '../../platform/html.ts';
 import { prettyJson } from './parts.ts';
 
-/** Number of lines that are compared; more would take too long. */
+/** Maximum number of lines to compare; more would take too long. */
 const maxLines = 600;
-/** Number of equal lines shown around a change. */
+/** Number of unchanged lines shown around a change. */
 const context = 3;
 
 interface Line {
@@ -11,7 +11,7 @@ interface Line {
   readonly text: string;
 }
 
-/** Compares two texts of JSON line by line, and marks what is gone and what is new. */
+/** Compares two JSON texts line by line, and marks removed and added lines. */
 export function difference(before: string, after: string): Content {
   const [one, other] = [before, after].map((json) => prettyJson(json).split('\n').slice(0, maxLines));
   const lines = compared(one ?? [], other ?? []);
@@ -31,7 +31,7 @@ function shown(lines: readonly Line[]): Content {
   });
 }
 
-/** The longest common subsequence, and what differs around it. */
+/** Finds the longest common subsequence of two texts. All other lines were removed or added. */
 function compared(before: readonly string[], after: readonly string[]): Line[] {
   const width = after.length + 1;
   const lengths = new Uint16Array((before.length + 1) * width);

@@ -4,11 +4,12 @@ import { addNote, noteParameter } from './action-notes.ts';
 import type { Page } from './page.ts';
 import type { PageName } from './routes.ts';
 
-/** How long an action waits for the webhooks that it caused, ms. */
+/** Maximum wait for the webhooks that an action caused, ms. */
 const settleMs = 500;
 
 /**
- * Wraps the handler of a form: the page that it leads to says what the form did and what that caused.
+ * Wraps a form handler. The page to which the handler redirects then shows a note of what the form did, and what that
+ * caused.
  * @param words what the form did, such as `Clock moved`.
  */
 export const withDeed =
@@ -41,7 +42,7 @@ function leadingTo(response: SandboxResponse, number: number): SandboxResponse {
 
 type Counts = ReadonlyMap<string, number>;
 
-/** What an action can change, as counts with the words for one more of each. */
+/** Counts everything that an action can change. `effects` refers to the counts by name. */
 function countsOf({ store }: Service): Counts {
   const rows = store.all(
     `SELECT 'order ' || status AS name, count(*) AS count FROM orders GROUP BY status
@@ -54,7 +55,7 @@ function countsOf({ store }: Service): Counts {
   return new Map(rows.map(({ name, count }) => [String(name), Number(count)]));
 }
 
-/** Words for one more of a count, in the order of a sentence. */
+/** Words for an increase of each count, in the order in which a sentence lists them. */
 const effects: readonly (readonly [name: string, one: string, several: string])[] = [
   ['order order_placed', 'placed', 'placed'],
   ['order order_failed', 'failed', 'failed'],

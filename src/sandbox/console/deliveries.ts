@@ -58,7 +58,7 @@ export const deliveriesPage: Page<'consoleDeliveries'> = ({ service, search }) =
   });
 };
 
-/** Buttons for the rows that are marked, and for all that failed. */
+/** Renders buttons that act on the marked rows, and a button that replays all failed deliveries. */
 function markedForm(store: Store): Content {
   const count = Number(
     store.get(`SELECT count(*) AS count FROM deliveries d WHERE ${failed} AND d.behind = 0`)?.count,
@@ -89,10 +89,10 @@ export const compareDeliveries: Page<'consoleCompareDeliveries'> = ({
   return consolePage('What changed', body, { section: 'deliveries', copies: true });
 };
 
-/** A body without secrets, as far as it is JSON. */
+/** Removes the secrets from a body, whether it is JSON or any other text. */
 const redacted = (json: string): string => foreignJson(json) ?? withoutSecrets(json);
 
-/** Link to what changed since the previous event of the same order to the same address. */
+/** Renders a link that compares a delivery with the previous one of the same order to the same address. */
 function sinceLast(store: Store, { id, seq, orderId, url }: Delivery): Content {
   const before = store.get(
     'SELECT id FROM deliveries WHERE order_id = ? AND url = ? AND seq < ? ORDER BY seq DESC LIMIT 1',
@@ -287,11 +287,11 @@ const headersOf = (url: string, { event, eventId, json }: Sent): [string, string
 ];
 
 interface Shown {
-  /** When the list was shown, ms since the epoch. */
+  /** Current sandbox time, ms since the epoch. */
   readonly now: number;
-  /** Titles of the orders; undefined where all rows are of one order. */
+  /** Gives the title of an order. Not set if all rows belong to the same order. */
   readonly titleOf?: (orderId: string) => string;
-  /** Whether rows can be marked, to be sent again or compared. */
+  /** Whether rows have checkboxes, so that they can be replayed or compared. */
   readonly marks?: boolean;
 }
 
@@ -326,7 +326,7 @@ function again({ id, orderId, event, state, attempts }: Delivery): Content {
   return html`<form method="post" action="${deliveriesPath}/${id}/replay"><button>${word}<span class="unseen"> ${event} of ${orderId.slice(0, 8)}</span></button></form><a href="${deliveriesPath}/${id}/edit">Edit<span class="unseen"> ${event} of ${orderId.slice(0, 8)}</span></a>`;
 }
 
-/** Titles of the products of orders, by the id of the order. */
+/** Returns a function from the id of an order to the titles of its products. The function caches the titles. */
 export function orderTitles(service: Service): (orderId: string) => string {
   const known = new Map<string, string>();
   return (orderId) => {
@@ -336,7 +336,7 @@ export function orderTitles(service: Service): (orderId: string) => string {
   };
 }
 
-/** The delivery that one waits behind. */
+/** Renders a link to the delivery that must end before this one is sent; null if this one does not wait. */
 function earlier(store: Store, { state, orderId, url }: Delivery, now: number): Content {
   if (state !== 'behind') return null;
   const row = store.get(
@@ -376,10 +376,10 @@ export const replayDelivery = formAction<'consoleReplay'>(
   },
 );
 
-/** Deliveries that one form sends again at most. */
+/** Maximum number of deliveries that one form replays. */
 const maxReplayed = 500;
 
-/** Sends the marked deliveries again, or all that failed. */
+/** Replays the marked deliveries, or all that failed. */
 export const replayDeliveries = formAction<'consoleReplayAll'>(
   () => ({ path: deliveriesPath, text: 'All deliveries' }),
   async ({ service: { store, idGenerator, clock } }, form) => {
@@ -482,7 +482,7 @@ function editable(body: string): string {
 interface Filled {
   readonly form: URLSearchParams;
   readonly problem: string;
-  /** The field that it is about. */
+  /** Name of the field with the problem. */
   readonly field?: string | undefined;
   readonly status: number;
 }

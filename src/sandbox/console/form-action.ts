@@ -20,7 +20,7 @@ export interface WayBack {
 /** A form field has an invalid value. The message names the field and what it accepts. */
 export class Misfilled extends Error {
   override readonly name = 'Misfilled';
-  /** Name of the field, where the message does not begin with its label. */
+  /** Name of the field, if the message does not start with the label of the field. */
   readonly field: string | undefined;
 
   constructor(message: string, field?: string) {
@@ -81,7 +81,7 @@ interface Refusal {
   readonly back: WayBack;
 }
 
-/** Why a form was refused, by the page that says so on its own. */
+/** The refusal of each form, keyed by the page that reports it. */
 const refusals = new WeakMap<SandboxResponse, Refusal>();
 
 function refusedForm(response: SandboxResponse, refusal: Refusal): SandboxResponse {
@@ -89,7 +89,7 @@ function refusedForm(response: SandboxResponse, refusal: Refusal): SandboxRespon
   return response;
 }
 
-/** Why a form was refused because of what was typed; undefined for other responses. */
+/** The refusal of a form that had an invalid value; undefined for any other response. */
 export const refusalOf = (response: SandboxResponse): Refusal | undefined => refusals.get(response);
 
 const errorPage = (

@@ -15,7 +15,7 @@ interface Marks {
   requests: number;
 }
 
-/** What each sandbox had when its console was first needed, and what its reader has seen since. */
+/** Marks of each sandbox: `opened` when its console was first used, and `seen` when the user last viewed each list. */
 const books = new WeakMap<Service, { readonly opened: Marks; readonly seen: Marks }>();
 
 const marksNow = ({ store, requests }: Service): Marks => {
@@ -24,7 +24,10 @@ const marksNow = ({ store, requests }: Service): Marks => {
   return { orders: newest('orders'), deliveries: newest('deliveries'), requests: requests?.total ?? 0 };
 };
 
-/** A sandbox in memory is new when it is served; one in a file is as old as its data. */
+/**
+ * Returns the marks of a sandbox. For a sandbox in a file, the records that it had before its console was used are not
+ * new. For a sandbox in memory, all records are new, because it started empty.
+ */
 function booksOf(service: Service): { readonly opened: Marks; readonly seen: Marks } {
   const none = { orders: 0, deliveries: 0, requests: 0 };
   const opened = service.store.file === ':memory:' ? none : { ...marksNow(service), requests: 0 };
@@ -33,10 +36,10 @@ function booksOf(service: Service): { readonly opened: Marks; readonly seen: Mar
   return known;
 }
 
-/** Number of requests that are counted at most, because each page does it. */
+/** Maximum number of requests to count. The limit keeps pages fast, because each page counts them. */
 const maxCounted = 1000;
 
-/** Failures among records that are newer than the marks. */
+/** Counts the failures among the records newer than the marks. */
 function failuresSince({ store, requests }: Service, marks: Marks): Marks {
   const count = (sql: string, ...values: (string | number)[]): number =>
     store.cached(`failures ${sql} ${values.join(' ')}`, () => Number(store.get(sql, ...values)?.count));
@@ -60,7 +63,7 @@ function failuresSince({ store, requests }: Service, marks: Marks): Marks {
 
 const isMarked = (name: string): name is keyof Marks => ['orders', 'deliveries', 'requests'].includes(name);
 
-/** The header of a console page: where the reader is, new failures, the search, and the state of the sandbox. */
+/** Renders the header of a console page: navigation, new failures, search, and the state of the sandbox. */
 export async function frameOf(service: Service, options: FrameOptions, search: string): Promise<Content> {
   const { section, isList = false, isDashboard = false } = options;
   const { opened, seen } = booksOf(service);

@@ -17,7 +17,7 @@ const stillPolicy = [
   "base-uri 'none'",
 ].join('; ');
 
-/** Also allows our script, which may only connect to this server. */
+/** In addition to `stillPolicy`, allows our script, which may only connect to this server. */
 const scriptPolicy = `${stillPolicy}; script-src ${hashOf(script)}; connect-src 'self'`;
 
 const icon =

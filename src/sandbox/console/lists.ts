@@ -45,7 +45,6 @@ interface List<Row> extends Paged<Row> {
   readonly title?: string;
   /** Short description of the list. */
   readonly lead?: string;
-  /** The filter bar. */
   readonly bar?: Content;
 }
 
@@ -276,7 +275,7 @@ export function findOrders(store: Store, filters: Filters<Name>, { before, limit
   );
 }
 
-/** The next newer and the next older order that the filters let through; null at either end. */
+/** The next newer and the next older order that match the filters; null at either end of the list. */
 export function orderNeighbours(
   store: Store,
   filters: Filters<Name>,

@@ -80,7 +80,7 @@ ${section('deliveries', 'Webhook deliveries', deliveriesTable(service.config, de
 
 const orderPathOf = (id: string): string => operations['order.get'].path.replace('{order_id}', id);
 
-/** The neighbours in the list that the page was opened from. */
+/** URLs of the next newer and next older order in the filtered list from which the page was opened. */
 function siblingsOf({ store }: Service, seq: number, search: string) {
   const filters = readFilters(search, orderFilters);
   const { newer, older } = orderNeighbours(store, filters, seq);
@@ -157,7 +157,7 @@ function facts({ store }: Service, { seq, record }: StoredOrder): Content {
     .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
-/** Link to the row of a batch that an order was made of. */
+/** Renders a link to the batch row that the order was made from; null if it was not made from a batch. */
 function batchRowOf(store: Store, orderSeq: number): Content {
   const row = store.get(
     `SELECT b.id, b.filename, b.row_count, r.place FROM batch_rows r JOIN batches b ON b.seq = r.batch_seq
@@ -190,7 +190,7 @@ const addressOf = (to: OrderRecord['shipping_address']): string =>
     .filter((line) => line !== null && line !== '')
     .join(', ');
 
-/** All that the wallet did for an order, and what that comes to. */
+/** Renders all movements of the wallet for an order, and their total. */
 function orderMoney(service: Service, order: StoredOrder): Content {
   const { userId } = order;
   const movements = movementsOf(service, order);
@@ -231,7 +231,7 @@ function backToOrder({ path: { id } }: { readonly path: { readonly id: string } 
   return { path: `${ordersPath}/${id}`, text: 'Back to the order' };
 }
 
-/** Moves the clock to a moment of an order's future. */
+/** Handles the button that advances the clock to a scheduled moment of an order. */
 export const jump = formAction<'consoleJump'>(backToOrder, ({ service, path: { id } }, form) => {
   const to = form.get('to') ?? '';
   if (!/^[1-9]\d{0,15}$/.test(to)) throw new Misfilled('This form is not whole: load its page again.');

@@ -40,7 +40,7 @@ export function readOrders(
   return rowsOf(service, findOrders(service.store, filters, part));
 }
 
-/** Orders by their row numbers, in that order. */
+/** The orders with these row numbers, in the same order. */
 export const readOrdersBySeq = (service: Service, numbers: readonly number[]): Row[] =>
   rowsOf(
     service,
@@ -58,7 +58,7 @@ export const readOrdersOnAccount = (service: Service, accountId: string, { limit
     ),
   );
 
-/** Titles of the products of an order; undefined if it is gone. */
+/** Titles of an order's products; undefined if the order no longer exists. */
 export function titleOfOrder(service: Service, id: string): string | undefined {
   const listed = service.store.get('SELECT listed FROM orders WHERE id = ?', id)?.listed;
   // This column is written from an OrderRecord.
@@ -85,7 +85,7 @@ function rowsOf(service: Service, rows: readonly StoredRow[]): Row[] {
   });
 }
 
-/** @param now ms since the epoch. @param query the filters of the list, which the page of an order keeps. */
+/** @param now ms since the epoch. @param query filters of the list, which the links to orders keep. */
 export const ordersTable = (rows: readonly Row[], now: number, query = ''): Content =>
   rows.length === 0
     ? html`<p class="soft">No order yet.</p>`

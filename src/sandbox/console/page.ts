@@ -15,7 +15,7 @@ import { type FrameOptions, type SectionName, sections } from './sections.ts';
 
 interface ConsoleOptions extends Omit<PageOptions, 'links' | 'current' | 'frame'>, FrameOptions {}
 
-/** Where each page stands, until `forThisMachine` has put the header in its place. */
+/** Header options of each page, until `forThisMachine` inserts the header. */
 const framed = new WeakMap<SandboxResponse, FrameOptions>();
 const frame = '<!--frame-->';
 
@@ -34,7 +34,7 @@ export function consolePage(
   return response;
 }
 
-/** Puts the header on a console page. */
+/** Inserts the header into a console page. */
 async function withFrame(
   response: SandboxResponse,
   { service, search }: AnyPageRequest,
@@ -57,7 +57,7 @@ export const notThere = (
     { status, section },
   );
 
-/** The neighbours of an entry in its list; null at either end. */
+/** URLs of the entries before and after an entry in its list; null at either end. */
 interface Siblings {
   readonly newer: string | null;
   readonly older: string | null;

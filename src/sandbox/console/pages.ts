@@ -30,7 +30,10 @@ import { placeOrder, productPage, shopPage } from './shop.ts';
 import { advanceClock, resetSandbox, restoreSnapshot, saveSnapshot, setSpeed, timePage } from './time.ts';
 import { claimKey, emptyWallet, fundWallet, walletPage, walletsPage } from './wallet.ts';
 
-/** A form's handler. Refused for what was typed, the form is shown again with it, and with what is wrong. */
+/**
+ * Wraps a form handler. If an entered value is refused, shows the form again with all values and with the problem
+ * beside its field.
+ */
 function formOf<N extends PageName>(words: string, page: Page<N>): Page<N> {
   return forThisMachine(
     withDeed(words, async (visit) => {

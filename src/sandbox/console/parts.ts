@@ -183,7 +183,7 @@ export function bodyBlock(what: string, { text, bytes, isCut }: LoggedBody): Con
   return html`${block}${(isCut || isShownInPart) && html`<p class="soft">Cut: its beginning, of ${size}.</p>`}`;
 }
 
-/** Size of a text once its marks are escaped, bytes. */
+/** Size of a text after escaping for markup, bytes. */
 export const markupBytes = (text: string): number =>
   Buffer.byteLength(text) + 5 * (text.match(/[&<>"']/g)?.length ?? 0);
 

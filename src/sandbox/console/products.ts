@@ -3,13 +3,15 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { slugOf, testProducts } from '../orders/lifecycle/index.ts';
 import type { Service } from '../server/service.ts';
 
-/** The title of a product by its URL, or the last part of its path. */
+/** Returns the title of the product at a URL, or the last part of the URL's path if the product is unknown. */
 export type TitleOf = (url: string) => string;
 
-/** Catalogues that pages have loaded, so that a list reads titles while it is rendered. */
+/** Catalogues loaded so far. With them, a page can read titles without waiting. */
 const loaded = new WeakMap<Service, Catalogue>();
 
-/** Loads what `titlesNow` needs. The catalogue is only needed once an order names another shop than ours. */
+/**
+ * Loads what `titlesNow` needs. The catalogue is needed only if an order is for a shop other than the sandbox's own.
+ */
 export async function loadTitles(service: Service): Promise<void> {
   const { store, config } = service;
   const isElsewhere = store.cached('hosts elsewhere', () =>
@@ -18,13 +20,16 @@ export async function loadTitles(service: Service): Promise<void> {
   if (isElsewhere !== undefined) loaded.set(service, await service.catalogue());
 }
 
-/** Titles of products, as far as they are loaded. */
+/**
+ * Reads titles of products without loading anything. If the catalogue is not loaded, only products of the sandbox's own
+ * shop have a title.
+ */
 export const titlesNow =
   (service: Service): TitleOf =>
   (url) =>
     shopTitle(service, url) ?? loaded.get(service)?.byUrl(url)?.title ?? lastPart(url);
 
-/** Titles of the products of an order, for a heading. */
+/** Joins the titles of an order's products, for a heading. */
 export function orderTitle(
   titleOf: TitleOf,
   items: readonly { readonly url: string; readonly quantity: number }[],

@@ -1,17 +1,17 @@
 import { html } from '../../platform/html.ts';
 
-/** A form that was refused: where it was sent, what it said, and why. */
+/** A refused form: its URL, its values, and the reason. */
 export interface RefusedForm {
   readonly action: string;
   readonly form: URLSearchParams;
-  /** Begins with the label of the field that it is about, if it is about one. */
+  /** The reason. If it concerns a field, it starts with the label of the field. */
   readonly message: string;
 }
 
 const problemId = 'problem';
 
 /**
- * Puts what was typed back into the form of a page, and says beside the field what is wrong.
+ * Fills the values of a refused form back into the form on its page, and adds the reason beside the field.
  * @param markup of our own page. @returns undefined if the page has no such form.
  */
 export function refilled(markup: string, { action, form, message }: RefusedForm): string | undefined {
@@ -31,7 +31,7 @@ export function refilled(markup: string, { action, form, message }: RefusedForm)
 
 const escapedForRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** A box that was not ticked is not sent. */
+/** Unchecks all checkboxes, because a browser does not send the unchecked ones. */
 const withoutTicks = (form: string): string =>
   form.replaceAll(/(<input type="checkbox"[^>]{0,2000}?) checked>/g, '$1>');
 
@@ -54,7 +54,10 @@ function withValue(form: string, name: string, value: string): string {
     });
 }
 
-/** Says what is wrong beside the field whose label the message begins with, or at the top of the form. */
+/**
+ * Adds the reason beside the field whose label starts with the first word of the reason, or at the top of the form if
+ * there is no such field.
+ */
 function withProblem(form: string, message: string): string {
   const note = html`<span class="bad" id="${problemId}" role="alert">${message}</span>`.text;
   const [word = ''] = message.split(' ');

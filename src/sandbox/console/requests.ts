@@ -188,7 +188,7 @@ ${responses(exchange)}
   return consolePage(`${method} ${shortened(target)}`, body, { section: 'requests', copies: true });
 };
 
-/** What the client got, and what the service had responded if that was something else. */
+/** Renders the response that the client got. If a fault replaced the service's response, also renders that one. */
 function responses({ received, instead, rule }: Exchange): Content {
   const side = (id: string, title: string, content: Content): Content =>
     html`<section id="${id}"><header><h2>${title}</h2></header>${content}</section>`;
@@ -239,7 +239,10 @@ export const compareRequests: Page<'consoleCompareRequests'> = ({ service: { req
 
 const shortened = (path: string): string => (path.length > 80 ? `${path.slice(0, 79)}…` : path);
 
-/** The orders that a request is about: its own, or what came of its key with another attempt. */
+/**
+ * Ids of the orders that a request is about. If it names no order, these are the orders placed by other attempts with
+ * the same idempotency key.
+ */
 function ordersOf(service: Service, { orderId, key, request: { userId } }: Exchange): string[] {
   if (orderId !== null) return [orderId];
   if (key === null) return [];

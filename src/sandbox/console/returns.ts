@@ -202,7 +202,7 @@ const shownReturn = (service: Service, order: StoredOrder, found: StoredReturn, 
 
 interface Shown {
   readonly order: StoredOrder;
-  /** When the list was shown, ms since the epoch. */
+  /** Current sandbox time, ms since the epoch. */
   readonly now: number;
   /** The page that shows the buttons. The browser returns to this page after a button is used. */
   readonly back: 'order' | 'return';

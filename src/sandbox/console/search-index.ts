@@ -9,14 +9,14 @@ import type { StoredRow } from '../store/store.ts';
 import { addressOf } from '../webhooks/read.ts';
 import { type TitleOf, titlesOf } from './products.ts';
 
-/** What is indexed. Few other records exist, so they are searched in the store itself. */
+/** Indexed kinds of records. Other kinds have few records, so a search reads those from the store itself. */
 const kinds = ['orders', 'deliveries', 'requests'] as const;
 type Kind = (typeof kinds)[number];
 
 /** Row numbers of the records found, newest first. */
 export type Found = Readonly<Record<Kind, readonly number[]>>;
 
-/** The row numbers between which everything is indexed. */
+/** The range of row numbers whose records are all indexed. */
 interface Range {
   newest: number;
   oldest: number;
@@ -27,25 +27,25 @@ interface Document {
   readonly text: string;
 }
 
-/** Number of records that are indexed in one transaction. */
+/** Number of records indexed per transaction. */
 const chunkSize = 40;
-/** Work in the background, ms: how long at a time, and the pause after it. */
+/** Background work, ms: the duration of a round, and the pause after it. */
 const [workMs, pauseMs] = [10, 30];
-/** Length to which a text is cut, characters. */
+/** Maximum length of an indexed text, characters. The rest is cut off. */
 const maxTextLength = 4_000;
-/** Number of requests that stay in the index. */
+/** Maximum number of requests in the index. Older ones are removed. */
 const maxRequests = 100_000;
 
 /**
- * Full-text index of one served sandbox, for the console. It lies in a private database that SQLite deletes when it is
- * closed, and holds only text without secrets. It follows the store by itself: nothing waits for it when it is written.
+ * Full-text index of a served sandbox, for the console. Its private database contains no secrets, and SQLite deletes it
+ * on close. The index finds changes by reading the store, so writes to the store never wait for it.
  */
 export class SearchIndex {
   readonly #service: Service;
   readonly #database: Sqlite;
   readonly #statements = new Map<string, Statement>();
   #ranges!: Record<'orders' | 'deliveries' | 'requests', Range>;
-  /** Unfinished orders that are indexed, by row number, with the time of their next step. */
+  /** Indexed orders that are unfinished: row number and time of the next step. */
   #unfinished!: Map<number, number>;
   #interventions = 0;
   #generation: number;
@@ -64,7 +64,7 @@ export class SearchIndex {
     this.#begin(0);
   }
 
-  /** Indexes what is new or changed, in the background until nothing is left. */
+  /** Indexes new and changed records in the background, until all are indexed. */
   follow(): void {
     if (this.#isAtWork) return;
     this.#isAtWork = true;
@@ -81,7 +81,7 @@ export class SearchIndex {
     void work();
   }
 
-  /** Indexes what is new or changed. @param budgetMs real time. @returns whether nothing is left. */
+  /** Indexes new and changed records. @param budgetMs limits the real time spent. @returns whether all are indexed. */
   async catchUp(budgetMs: number): Promise<boolean> {
     const end = realMs() + budgetMs;
     if (!this.#isSameStore()) this.#begin(this.#service.requests?.total ?? 0);
@@ -97,7 +97,7 @@ export class SearchIndex {
     return true;
   }
 
-  /** Records that have a word beginning with each of the words. */
+  /** Finds the records that contain every word, or a longer word that starts with it. */
   find(words: readonly string[], limit: number): Found {
     const match = words.map((word) => `"${word.replaceAll('"', '""')}"*`).join(' ');
     const of = (kind: Kind): number[] =>
@@ -111,7 +111,7 @@ export class SearchIndex {
     this.#database.close();
   }
 
-  /** @param firstRequest number of the newest request that stays out of the index. */
+  /** @param firstRequest number of the last request that is not indexed; later requests are. */
   #begin(firstRequest: number): void {
     const { store } = this.#service;
     const newest = (table: string): number =>
@@ -128,7 +128,9 @@ export class SearchIndex {
     this.#generation = store.generation;
   }
 
-  /** False once the store was emptied or replaced, by this process or by another. */
+  /**
+   * Whether the store still has the contents that were indexed. False after any process has emptied or replaced them.
+   */
   #isSameStore(): boolean {
     const { store } = this.#service;
     if (store.generation !== this.#generation) return false;
@@ -160,7 +162,9 @@ export class SearchIndex {
     return known;
   }
 
-  /** The next rows of a table: the new ones first, then from the newest back to the first. */
+  /**
+   * Reads the next rows of a table to index. New rows come first, then all older rows from the newest to the oldest.
+   */
   #next(table: 'orders' | 'deliveries', columns: string): StoredRow[] {
     const range = this.#ranges[table];
     const { store } = this.#service;
@@ -199,7 +203,7 @@ export class SearchIndex {
     });
   }
 
-  /** Orders that have changed since they were indexed: they have taken a step, or somebody intervened. */
+  /** Returns the orders that changed after they were indexed, because they took a step or someone intervened. */
   #changedOrders() {
     const { store } = this.#service;
     const { newest, oldest } = this.#ranges.orders;
@@ -301,7 +305,10 @@ function requestText({ request, orderId, code, rule, key, sent, received, instea
 
 const timestamp = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
-/** The distinct values in redacted JSON; names only of metadata, which its user chose. Cut JSON is taken as it is. */
+/**
+ * The distinct values in redacted JSON. Names are included only below `metadata`, because the user chose them. JSON
+ * that was cut is returned unchanged.
+ */
 function wordsIn(json: string | null): string {
   if (json === null) return '';
   const words = new Set<string>();
@@ -325,7 +332,7 @@ function wordsIn(json: string | null): string {
 
 const indexes = new WeakMap<Service, SearchIndex>();
 
-/** The index of a sandbox, made when its console is first opened. */
+/** Returns the index of a sandbox. Creates it when the console is first used. */
 export function searchIndexOf(service: Service): SearchIndex {
   const known = indexes.get(service) ?? new SearchIndex(service);
   indexes.set(service, known);

@@ -20,9 +20,9 @@ import { deliveriesPath, faultsPath, ordersPath, sections, timePath, walletPath 
 
 export const searchPath = `${consolePath}/search`;
 
-/** Results shown for each kind of record. */
+/** Maximum number of results shown per kind of record. */
 const maxResults = 6;
-/** Time that a search may spend on indexing what is new, ms. */
+/** Maximum time that a search spends on indexing new records, ms. */
 const catchUpMs = 12;
 const maxQueryLength = 300;
 
@@ -35,11 +35,11 @@ interface Result {
 interface Group {
   readonly name: string;
   readonly results: readonly Result[];
-  /** Where all of them are listed. */
+  /** Path of the page that lists all records of this kind. */
   readonly more?: string;
 }
 
-/** Finds records, pages and commands by anything that names them. */
+/** Search page of the console. Finds records by what they contain, pages by their name or URL, and commands. */
 export const searchPage: Page<'consoleSearch'> = async ({ service, search }) => {
   const [given = ''] = readQuery(search).q ?? [];
   const query = given.trim().slice(0, maxQueryLength);
@@ -75,7 +75,10 @@ const help: Content = html`<div class="card"><p>Finds an order by its id or its 
     html`<li><a href="${searchPath}?q=${encodeURIComponent(command)}"><code>${command}</code></a></li>`,
 )}</ul></div>`;
 
-/** Words that a record must have. Words without letters or digits name nothing. */
+/**
+ * Splits a query into the words that a record must contain. Skips words without letters or digits, because they match
+ * nothing.
+ */
 const wordsOf = (query: string): string[] =>
   query
     .split(/\s+/)
@@ -88,7 +91,7 @@ function groupsFor(service: Service, query: string): Group[] {
   const { store } = service;
   const url = parseUrl(query);
   const isPage = url !== undefined && url.origin === new URL(service.config.baseUrl).origin;
-  // A pasted page is about the record that it names.
+  // If the query is the URL of a page, search for the record whose id is in the URL.
   const named = isPage ? (uuidAnywhere.exec(url.pathname)?.[0] ?? query) : query;
   const words = wordsOf(named);
   if (words.length === 0) return [];
@@ -230,7 +233,9 @@ const products = (text: string): Result[] =>
 
 const units: Readonly<Record<string, string>> = { m: 'minutes', h: 'hours', d: 'days' };
 
-/** A button for what a query tells to do. */
+/**
+ * Renders a button for the command that a query states, such as `advance 1 day`. Empty if the query is not a command.
+ */
 function commandsFor({ config }: Service, query: string): Content[] {
   const command = (path: string, name: string, fields: Readonly<Record<string, string>>): Content =>
     html`<form method="post" action="${path}">${onceField()}${Object.entries(fields).map(

@@ -18,7 +18,7 @@ export const sections = {
 
 export type SectionName = keyof typeof sections;
 
-/** Sections by what their reader is after, in navigation order. */
+/** Sections grouped by purpose, in navigation order. */
 export const groups: readonly { readonly text: string; readonly names: readonly SectionName[] }[] = [
   { text: 'Orders', names: ['orders', 'batches', 'returns'] },
   { text: 'Programs', names: ['requests', 'deliveries', 'keys', 'accounts'] },
@@ -32,11 +32,11 @@ export const deliveriesPath = sections.deliveries.path;
 
 export const walletPath = (userId: string): string => `${consolePath}/wallets/${userId}`;
 
-/** Page of the clock and the saved states. */
+/** Page of the clock and the snapshots. */
 export const timePath = sections.time.path;
 export const faultsPath = sections.faults.path;
 
-/** Where a console page stands. */
+/** Position of a page in the console's navigation. */
 export interface FrameOptions {
   /** The section that the page belongs to. */
   readonly section?: SectionName;

@@ -20,7 +20,7 @@ import { requestsPath, statusText } from './requests.ts';
 import { deliveriesPath, ordersPath, walletPath } from './sections.ts';
 import { ledgerWords, signed } from './wallet.ts';
 
-/** What happened to an order, or will, in the order of the columns. */
+/** Kinds of events on a timeline, with their headings in column order. */
 const lanes = {
   request: 'Requests',
   state: 'State',
@@ -32,7 +32,7 @@ type Lane = keyof typeof lanes;
 const laneNames = Object.keys(lanes) as readonly Lane[];
 
 interface Entry {
-  /** Stays the same while the page lives, so that an entry that is open stays open. */
+  /** Does not change while a live page updates, so that an open entry stays open. */
   readonly id: string;
   /** ms since the epoch, in sandbox time. */
   readonly at: number;
@@ -42,12 +42,12 @@ interface Entry {
   readonly isFuture?: boolean;
   readonly title: Content;
   readonly note?: Content;
-  /** Shown when the entry is opened. */
+  /** JSON that is shown when the entry is opened. */
   readonly json?: string | undefined;
   readonly more?: Content;
 }
 
-/** Entries that share a row lie within this time, ms. */
+/** Time span of one row, ms. All its entries share the row. */
 const momentMs = 100;
 
 interface Moment {
@@ -57,7 +57,10 @@ interface Moment {
   readonly entries: readonly Entry[];
 }
 
-/** Later entries are shown; earlier ones are only counted. A client that polls would make the page very long. */
+/**
+ * Maximum number of past entries shown. Earlier ones are only counted, because a client that polls would make the page
+ * very long.
+ */
 const maxShown = 120;
 
 /**
@@ -108,7 +111,7 @@ function momentsOf(entries: readonly Entry[], startedAt: number): Moment[] {
   }));
 }
 
-/** A pause between two moments that is worth saying, ms. */
+/** Minimum pause between two moments to display, ms. */
 const longPauseMs = 60_000;
 
 interface RowOptions {
@@ -142,7 +145,7 @@ function entryItem({ id, isBad, isWaiting, isFuture, title, note, json, more }: 
   }${more}</details>`;
 }
 
-/** Moves the clock to a moment of the future. */
+/** Renders a button that advances the clock to a scheduled moment. */
 const jumpForm = (orderId: string, at: number): Content =>
   html`<form method="post" action="${ordersPath}/${orderId}/jump">${onceField()}<input type="hidden" name="to" value="${at}"><button class="jump">jump here<span class="unseen"> to ${dateTime(at)}</span></button></form>`;
 
@@ -158,10 +161,13 @@ function sinceStart(ms: number): string {
   return `${sign}${Math.floor(size / 86_400_000)} d ${Math.floor((size % 86_400_000) / 3_600_000)} h`;
 }
 
-/** Room for JSON on the page, bytes of markup: for one entry, and for all. */
+/** Limits for the JSON on a page, bytes of markup: per entry, and for all entries together. */
 const [maxEntryJson, maxAllJson] = [1_200, 7_000];
 
-/** Cuts the JSON of entries. The newest entries get theirs first; an entry without one still leads to it. */
+/**
+ * Cuts the JSON of each entry to its limit. Once the newest entries have used up the common limit, older entries show
+ * no JSON.
+ */
 function withinBudget(entries: readonly Entry[]): Entry[] {
   let room = maxAllJson;
   return entries
@@ -197,11 +203,14 @@ const stateEntries = (record: OrderRecord, known: number): Entry[] =>
       json: JSON.stringify({ type, occurred_at, source, detail }),
     }));
 
-/** The values of a milestone's detail. */
+/** Joins the values of a milestone's detail, except the error type. */
 const inWords = ({ error_type: _, ...detail }: Readonly<Record<string, unknown>>): string =>
   Object.values(detail).flat().join(' ');
 
-/** Scans of parcels. @param known number of scans to leave out. */
+/**
+ * Entries for the scans of all parcels, oldest first. @param known number of scans to leave out, because they are shown
+ * already.
+ */
 const parcelEntries = (record: OrderRecord, known: number): Entry[] =>
   record.tracking_numbers
     .flatMap(({ carrier, tracking_number, checkpoints = [] }) =>
@@ -232,7 +241,7 @@ const placingEnds: readonly string[] = [
   'cancelled',
 ] satisfies readonly MilestoneType[];
 
-/** A movement of the wallet for an order. Holds and releases do not change its balance. */
+/** A movement of the wallet for an order. A hold or a release does not change the balance. */
 export interface Movement {
   readonly at: number;
   readonly name: string;
@@ -259,7 +268,7 @@ export function movementsOf({ store }: Service, { record, body, fee }: StoredOrd
   return all.toSorted((one, other) => one.at - other.at || rankOf(one) - rankOf(other));
 }
 
-/** Money comes in before it is held, and is released before it is charged. */
+/** Order of movements at the same time: a payment comes before its hold, and a release before the charge. */
 const rankOf = ({ kind }: Movement): number =>
   Math.max(0, ['payment', 'hold', 'release'].indexOf(kind) + 1) || 4;
 
@@ -278,7 +287,7 @@ const moneyEntries = (service: Service, order: StoredOrder): Entry[] =>
 
 const maxDeliveries = 200;
 
-/** One entry for each delivery, at the time of its event: what its attempts came to so far. */
+/** One entry per delivery, at the time of its event, with the results of its attempts so far. */
 const webhookEntries = ({ store }: Service, orderId: string, now: number): Entry[] =>
   readDeliveriesOf(store, orderId, maxDeliveries)
     .toReversed()
@@ -305,10 +314,10 @@ const webhookEntries = ({ store }: Service, orderId: string, now: number): Entry
       };
     });
 
-/** Number of attempts of a delivery that an entry lists. */
+/** Maximum number of attempts listed per delivery. */
 const maxListed = 10;
 
-/** What the attempts of a delivery came to: `2 × HTTP 503, then HTTP 200`. */
+/** Summarizes the attempts of a delivery: `2 × HTTP 503, then HTTP 200`. */
 function webhookStory(store: Store, { seq, attempts, state, last }: Delivery, failures: number): string {
   if (state === 'behind') return 'waits its turn';
   if (!last) return 'is sent now';
@@ -318,7 +327,7 @@ function webhookStory(store: Store, { seq, attempts, state, last }: Delivery, fa
   return `${inRuns(results.map(attemptText))}${state === 'given up' ? ', given up' : ''}`;
 }
 
-/** What is scheduled: the order's steps, with their money and webhooks. */
+/** Entries for the scheduled steps of an order, with their money movements and webhooks. */
 function futureEntries({ store }: Service, order: StoredOrder): Entry[] {
   const { record, plan, reserved, fee } = order;
   const reached = advance({ record, plan }, Number.MAX_SAFE_INTEGER);
@@ -357,7 +366,10 @@ function futureEntries({ store }: Service, order: StoredOrder): Entry[] {
   ].map(ahead);
 }
 
-/** Requests about an order: attempts to create it as one story, runs of equal reads as one entry. */
+/**
+ * Entries for the requests about an order. All attempts to create it share one entry, and so does each run of identical
+ * reads.
+ */
 function requestEntries({ requests: log, store }: Service, { record, userId }: StoredOrder): Entry[] {
   const key = store.get('SELECT idempotency_key AS key FROM orders WHERE id = ?', record.id)?.key;
   const found = log?.about(record.id, { key: key == null ? null : String(key), userId }) ?? [];
@@ -375,7 +387,7 @@ function requestEntries({ requests: log, store }: Service, { record, userId }: S
 const isCreation = (exchange: Exchange, key: unknown): boolean =>
   exchange.key !== null && exchange.key === key;
 
-/** All attempts under one key: what each got, and that they made one order. */
+/** One entry for all attempts to create an order with the same idempotency key. Lists the result of each attempt. */
 function story(attempts: readonly Exchange[]): Entry {
   const [first, last] = [attempts[0], attempts.at(-1)];
   const at = first?.sandboxAt ?? 0;
@@ -398,7 +410,7 @@ function story(attempts: readonly Exchange[]): Entry {
 const clientStatus = ({ request: { status } }: Exchange): string =>
   status === null ? 'broken off' : String(status);
 
-/** Joins results in their order: `3 × 503, then 201`. */
+/** Joins results in order, and counts repeated ones: `3 × 503, then 201`. */
 function inRuns(results: readonly string[]): string {
   const runs: { value: string; count: number }[] = [];
   for (const value of results) {

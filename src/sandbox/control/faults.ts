@@ -18,7 +18,7 @@ interface Drawing extends FaultSettings {
   readonly text: string | undefined;
   readonly draw: Draw;
   readonly isRefused: () => boolean;
-  /** Connections that are already accepted, so they face no further draw. */
+  /** Connections for which the draw has already been made. */
   readonly letIn: WeakSet<object>;
 }
 
@@ -30,10 +30,10 @@ export class SandboxFaults {
   readonly #store: Store;
   readonly #runTime: RunTime;
   readonly #started: FaultSettings;
-  /** The stored setting as of process start. */
+  /** The stored setting when the process started. */
   readonly #before: string | undefined;
   #drawing: Drawing | undefined;
-  /** By the text of the fault. */
+  /** Counts of each fault, keyed by the text of the fault. */
   readonly #hits = new Map<string, FaultHits>();
 
   constructor(store: Store, started: FaultSettings) {

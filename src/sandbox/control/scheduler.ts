@@ -3,7 +3,7 @@ import { clearTimeout, setImmediate, setTimeout } from '../../platform/own-timer
 import type { Chunk, Scheduler } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 
-/** Small enough that requests are not delayed. */
+/** Amount of work per transaction while requests arrive. It is small enough that requests are not delayed. */
 const amongRequests: Chunk = { maxRecords: 20, maxMs: 4 };
 /**
  * Amount of work per transaction while no requests arrive. It is large enough that fsync takes a negligible share of

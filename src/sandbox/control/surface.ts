@@ -9,14 +9,14 @@ import { headerOf, type SandboxRequest, type SandboxResponse } from '../server/w
 /** Time budget for advancing the clock in one request, ms of real time. Clients continue with the remainder. */
 const advanceBudgetMs = 5000;
 
-/** Longest clock step, ms. It equals the furthest time that a sandbox can reach. */
+/** Maximum clock step, ms. It only rejects absurd values, because the clock never passes `lastMs`. */
 const maxStepMs = 1e15;
 
 type Fields<A extends ControlAction> = {
   readonly [F in keyof ControlActions[A]]-?: Field<ControlActions[A][F]>;
 };
 
-/** The values a field accepts, in words, and the check for them. */
+/** A field of an action: its valid values in words, and the check for them. */
 interface Field<T> {
   readonly takes: string;
   readonly isTaken: (value: unknown) => value is T;

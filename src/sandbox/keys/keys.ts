@@ -118,7 +118,7 @@ interface Claimed {
   readonly at: number;
 }
 
-/** Tells who claimed the sandbox that a key belongs to, and the sandbox's claim token. */
+/** Returns who has claimed the sandbox of a key, if anyone, and the claim token of that sandbox. */
 export function claimOf(store: Store, keyHash: string): { claimed: Claimed | null; token: string } {
   const row = store.get('SELECT claimed_by, claimed_at, claim_token FROM api_keys WHERE hash = ?', keyHash);
   return { claimed: claimedIn(row), token: String(row?.claim_token ?? '') };

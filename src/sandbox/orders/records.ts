@@ -4,7 +4,6 @@ import type { Store, StoredRow } from '../store/store.ts';
 import { nextDue } from './lifecycle/index.ts';
 import type { OrderBody, OrderPlan, OrderRecord, OrderState } from './lifecycle/types.ts';
 
-/** An order as stored. */
 export interface StoredOrder extends OrderState {
   readonly seq: number;
   readonly userId: string;

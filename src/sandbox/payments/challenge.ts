@@ -183,7 +183,7 @@ export interface Credential {
   readonly challenge: Challenge;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly source: string | null;
-  /** Set for a payment by x402: the requirement that it accepts. */
+  /** The requirement that the payer accepted; set only for a payment by x402. */
   readonly accepted?: Fields;
 }
 

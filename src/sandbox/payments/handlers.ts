@@ -184,7 +184,7 @@ interface KeyRow {
   readonly id: string;
   readonly userId: string;
   readonly orderId: string;
-  /** When the list was shown, ms since the epoch. */
+  /** Creation time of the key, ms since the epoch. */
   readonly now: number;
 }
 

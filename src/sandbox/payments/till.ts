@@ -36,7 +36,7 @@ interface PaidRequest {
   readonly operation: PaidOperation;
   readonly request: SandboxRequest;
   readonly query: ParameterValues;
-  /** When the list was shown, ms since the epoch. */
+  /** Sandbox time of the request, ms since the epoch. */
   readonly now: number;
 }
 
@@ -110,7 +110,7 @@ export async function verified(
   return { challengeId, method, reference, operation, cents, digest, source, ...bought, at: now };
 }
 
-/** The payment of a request, by a scheme that is offered. */
+/** Reads the credential of a request. Accepts only the payment schemes that the sandbox offers. */
 const credentialIn = (
   request: SandboxRequest,
   schemes: readonly PaymentScheme[],

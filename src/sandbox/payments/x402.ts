@@ -4,18 +4,18 @@ import { asObject, type Bill, type Credential, decodeObject, isHex } from './cha
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A test network, and its dollar. Nothing is transferred: only form and binding are verified. */
+/** A test network and its dollar token. No money moves: only the form and the binding of a payment are verified. */
 const network = 'eip155:84532';
 const asset = '0x036CbD53842c5426634e7929541eC2318f3dCF7e';
 const payTo = '0x0000000000000000000000000000000000000402';
-/** Of the asset. */
+/** Decimal places of the asset. */
 const decimals = 6;
 const payableS = 300;
 
-/** Names payments by x402 among the others. */
+/** Prefix of the ids of payments by x402, which sets them apart from other payments. */
 const idPrefix = 'x402:';
 
-/** The requirement that pays a bill by x402 (version 2, scheme `exact`). */
+/** The requirement that a payment must accept to pay a bill (x402 version 2, scheme `exact`). */
 const requirementOf = ({ cents }: Pick<Bill, 'cents'>): Fields => ({
   scheme: 'exact',
   ...{ network, asset, payTo, maxTimeoutSeconds: payableS },
@@ -23,7 +23,7 @@ const requirementOf = ({ cents }: Pick<Bill, 'cents'>): Fields => ({
   extra: { name: 'USDC', version: '2' },
 });
 
-/** The header that offers a bill for payment by x402. */
+/** Value of the `PAYMENT-REQUIRED` header, which offers to pay a bill by x402. */
 export const headerOfOffer = (bill: Bill, url: string, error: string): string =>
   encode({
     ...{ x402Version: 2, error },
@@ -32,8 +32,8 @@ export const headerOfOffer = (bill: Bill, url: string, error: string): string =>
   });
 
 /**
- * Reads a payment by x402. Its nonce is its id, since a signature with it is valid once. Returns undefined if there is
- * none, `malformed` if it cannot be read.
+ * Reads a payment by x402. Uses its nonce as the id, because a signature is valid only once per nonce. Returns
+ * undefined if there is no payment, `malformed` if it cannot be read.
  */
 export function readX402Payment(request: SandboxRequest): Credential | 'malformed' | undefined {
   const given = headerOf(request, 'payment-signature');
@@ -72,7 +72,7 @@ export function x402Failure(
   return isValid ? undefined : ['payment-expired', 'The authorization is not valid at this time.'];
 }
 
-/** The header that says how a payment by x402 was settled; empty for another. */
+/** The header that reports the settlement of a payment by x402; empty for any other payment. */
 export const settlementHeaders = ({
   challengeId,
   reference,

@@ -2,7 +2,6 @@ import type { QueryOf } from '../server/handler.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import type { ReturnPlan, ReturnRecord, ReturnState } from './lifecycle.ts';
 
-/** A return as stored. */
 export interface StoredReturn extends ReturnState {
   readonly seq: number;
   readonly userId: string;

@@ -120,7 +120,7 @@ function ownUser(): number | undefined {
 export function userAt({ localAddress, localPort, remoteAddress, remotePort }: Ends): number | undefined {
   const here = hexOf(localAddress, localPort);
   const there = hexOf(remoteAddress, remotePort);
-  // How the tables list the connection at its other end, in IPv4 and in dual-stack notation.
+  // In the tables, the other end lists this connection with the addresses swapped, in IPv4 or in dual-stack notation.
   const names = there.map((from, index) => `${from} ${here[index]}`);
   for (const table of tables) {
     for (const line of readTable(table)?.split('\n') ?? []) {

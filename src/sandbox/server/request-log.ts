@@ -28,9 +28,12 @@ export interface Exchange {
   readonly sent: LoggedSide;
   /** The service's own response; null if a fault kept the service from responding. */
   readonly received: LoggedSide | null;
-  /** What the client got in its place: another response, half of it, or a dropped connection; null if the same. */
+  /**
+   * What the client got instead of `received`: another response, half of the response, or a dropped connection. Null if
+   * the client got `received` itself.
+   */
   readonly instead: LoggedSide | 'half' | 'reset' | null;
-  /** The rule of the fault, as it was switched on. */
+  /** Text of the fault that was applied, as the user wrote it; null if there was none. */
   readonly rule: string | null;
   /** The error code, or the first invalid field, that the client got. */
   readonly code: string | null;
@@ -49,7 +52,7 @@ export interface Noting {
   readonly identified: (userId: string) => void;
   /** @param at sandbox time, ms since the epoch. */
   readonly started: (at: number) => void;
-  /** Called when its body has been received. */
+  /** Called when the body of the request has been received. */
   bodyRead(body: Uint8Array): void;
   /**
    * @param response the service's own response; null if a fault kept the service from responding.
@@ -80,7 +83,7 @@ export class RequestLog {
   readonly #onEach: ((request: ServedRequest) => void) | undefined;
   #next = 0;
   #bodies = 0;
-  /** Index of the oldest request whose bodies are still kept, and of the oldest with headers. */
+  /** Index of the oldest request with bodies, and index of the oldest request with headers. */
   #oldestBody = 0;
   #oldestWhole = 0;
   /** The current second, and the number of requests whose contents were read in that second. */

@@ -69,9 +69,8 @@ interface Responding {
   readonly report: (error: unknown) => void;
   /** Draws the faults for a request. */
   readonly draw: Draw;
-  /** Log of requests. */
   readonly requests: RequestLog;
-  /** When the list was shown, ms since the epoch. */
+  /** Returns the current time, ms since the epoch. */
   readonly now: () => number;
   /** Aborts delays caused by faults. */
   readonly signal?: AbortSignal;

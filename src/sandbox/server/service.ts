@@ -27,7 +27,7 @@ export interface Scheduler {
   pause(workedMs: number): Promise<void>;
 }
 
-/** How many requests a fault could fall on, and did. */
+/** How often a fault could have been applied to a request, and how often it was. */
 export interface FaultHits {
   requests: number;
   hits: number;
@@ -80,7 +80,7 @@ export interface Control {
   faults(): {
     readonly faults: readonly string[];
     readonly seed: number;
-    /** How many requests each fault could fall on in this process, and did. */
+    /** How often each fault could have been applied to a request of this process, and how often it was. */
     readonly hits?: Readonly<Record<string, FaultHits>>;
   };
   /** Adds and removes faults atomically, even with concurrent changes from other processes. */
@@ -118,7 +118,7 @@ export interface Service {
   control(): Promise<Control>;
   /** Sends due webhooks without waiting for them. */
   deliver(): void;
-  /** Waits until each due webhook has been attempted, for at most so long, ms. */
+  /** Waits until each due webhook has been attempted, but no longer than `limitMs`. */
   attempted(limitMs: number): Promise<void>;
   readonly scheduler: Scheduler;
   readonly readBudget: ReadBudget;

@@ -1,8 +1,8 @@
 import type { Store } from './store.ts';
 
 /**
- * Latest possible sandbox time. An ISO 8601 year has four digits, so this time still leaves room for the timeline of an
- * order.
+ * Latest possible sandbox time. It leaves room for the timeline of an order, which must end within the four-digit years
+ * of ISO 8601.
  */
 export const lastMs = Date.parse('9999-01-01T00:00:00Z');
 

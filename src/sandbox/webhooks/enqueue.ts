@@ -58,13 +58,13 @@ interface NewDelivery {
   readonly body: string;
   /** When the event happened, ms since the epoch. The delivery is due from then on. */
   readonly at: number;
-  /** Whether it goes at once, past open deliveries of the same order. */
+  /** Whether to send the delivery at once, ahead of open deliveries of the same order. */
   readonly isAtOnce?: boolean;
 }
 
 /**
  * Queues a delivery. If the same order has open deliveries to the same address, the new delivery waits behind them,
- * unless it goes at once. Must run in a transaction.
+ * unless `isAtOnce` is set. Must run in a transaction.
  */
 export function insertDelivery(
   store: Store,
@@ -93,7 +93,7 @@ export function insertDelivery(
   );
 }
 
-/** Whether an event of an order goes to any address. */
+/** Whether any webhook address receives this event of an order. */
 export const isReceived = (store: Store, { userId, webhooks }: Concerned, event: WebhookEvent): boolean =>
   registeredAddress(store, userId) !== undefined || ownAddresses(webhooks, event).length > 0;
 

@@ -16,7 +16,7 @@ interface OutboxOptions {
   report(error: unknown): void;
 }
 
-/** The text that is stored of a receiver's response, without secrets. */
+/** Converts a receiver's response to the text to store, without secrets. */
 type ResponseText = (response: ReceiverResponse) => string;
 
 interface UnderWay {
@@ -209,8 +209,8 @@ interface Times {
 const leaseMs = 15_000;
 
 /**
- * A lease may end later than any lease made now could. It was then made before the system clock was set back, so ignore
- * it.
+ * Ignores a lease that ends later than any lease made now could. Such a lease was made before the system clock was set
+ * back.
  */
 const isFree = `next_at <= ? AND behind = 0 AND (leased_until IS NULL OR leased_until NOT BETWEEN ? + 1 AND ? + ${leaseMs})`;
 

@@ -88,7 +88,8 @@ export function replayEdited(
       url,
       body,
       at: now,
-      // Its sender waits for the result, and the delivery that it mends may be what holds up the others.
+      // Send it at once, because the user waits for the result, and because the delivery that it corrects may be
+      // blocking the others.
       isAtOnce: true,
     });
     return orderId;

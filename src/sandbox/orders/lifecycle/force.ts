@@ -83,11 +83,11 @@ function isArrival(change: Transition): change is Extract<Transition, { kind: 's
 interface Force {
   readonly state: OrderState;
   readonly kind: ForcedKind;
-  /** When the list was shown, ms since the epoch. */
+  /** Time of the forced transition, ms since the epoch. */
   readonly now: number;
   /** Failure reason for `failed`; defaults to `checkout_failed`. */
   readonly errorType?: ErrorType;
-  /** The same as when the order was created. */
+  /** External inputs of the order, unchanged since its creation. */
   readonly environment: OrderEnvironment;
 }
 
