@@ -6,7 +6,9 @@ import { isFailedOrder } from './order-state.ts';
 export interface CodeRow {
   readonly status: number;
   readonly hint: string;
-  /** A reason of the order: its product, retailer or address. A later failure of the order may have the same. */
+  /**
+   * Caused by the order itself: its product, retailer or address. An accepted order may still fail for the same reason.
+   */
   readonly isOfOrder?: true;
   /** Observed on the service, but not in its specification. */
   readonly observed?: true;
