@@ -72,7 +72,7 @@ export function duplicateIn(
     ...{ field: textIn(one, 'field') ?? '' },
     ...{ requested: own(one, 'requested'), existing: own(one, 'existing') },
   }));
-  // A policy decides whatever option is given.
+  // No option overrides a policy.
   const hint = textIn(facts.details, 'policy_rule') === undefined ? hintOf(by, why) : facts.hint;
   return new DuplicateError(
     message,
