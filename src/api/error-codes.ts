@@ -131,7 +131,8 @@ export const errorHint = (code: string): string | undefined =>
 /**
  * Picks the hint for an error response. The legacy surface uses its own token, and a failed order has nothing left to
  * cancel.
- * @param details the details of the error response, as received. @param isRead tells whether the call orders nothing.
+ * @param details are the details of the error response, as received.
+ * @param isRead tells whether the call only reads, and orders nothing.
  */
 export function errorResponseHint(
   code: string,

@@ -40,11 +40,11 @@ export const cadenceText = ({ unit, every }: Cadence): string =>
 
 /** When something recurs. */
 export interface Schedule {
-  /** First date, and how often it recurs; undefined if the dates are listed. */
+  /** First date and cadence; undefined if the dates are listed. */
   readonly recurs: { readonly starts: Day; readonly cadence: Cadence } | undefined;
-  /** The dates, ascending, unless it recurs. */
+  /** Dates in ascending order; empty if the schedule recurs. */
   readonly dates: readonly Day[];
-  /** Last date on which it may occur. */
+  /** Last date on which the schedule may occur. */
   readonly ends: Day | undefined;
   /** Number of dates, from the first. */
   readonly count: number | undefined;

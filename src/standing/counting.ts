@@ -10,9 +10,12 @@ import { type ScheduleFields, scheduleFieldsOf } from './schedule-fields.ts';
 
 /** An entry with the instant from which its dates count. */
 export interface CountedEntry {
-  /** `since` holds that instant, even if the file states another. */
+  /** The entry. Its `since` is the start of the dates that count, even if the file states another time. */
   readonly entry: StandingEntry;
-  /** When its schedule was edited by hand, ms since the epoch; undefined if this machine knows of no edit by hand. */
+  /**
+   * When the entry's schedule was edited by hand, ms since the epoch; undefined if this machine knows of no edit by
+   * hand.
+   */
   readonly editedAt: number | undefined;
   /**
    * Dates that an edit by hand added after they were due. They would be bought now if the edit had been made in time.

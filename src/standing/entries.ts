@@ -11,12 +11,12 @@ import { type Day, dateText, dayOf, parseCadence, type Schedule } from './cadenc
 
 /** A standing order as its file defines it: an order to place on each date of a schedule. */
 export interface StandingEntry {
-  /** Name for people; unique in its file. */
+  /** Name of the entry, for people; unique in its file. */
   readonly name: string;
-  /** Random id. The references of its orders contain it, so it stays the same if the name changes. */
+  /** Random id. The references of the entry's orders contain it, so it stays the same if the name changes. */
   readonly id: string;
   readonly schedule: Schedule;
-  /** How long after its due time a date is still bought, ms. */
+  /** How long after its due time a date can still be bought, ms. */
   readonly lateMs: number;
   /** Dates on which nothing is bought. */
   readonly skipped: readonly Day[];
@@ -40,7 +40,7 @@ export interface StandingEntry {
   readonly order: JsonObject;
   /** Short hash of the order, the schedule and the allowed delay. */
   readonly version: string;
-  /** Position in its file: `standing.yaml, line 3, column 3`. */
+  /** Position of the entry in its file: `standing.yaml, line 3, column 3`. */
   readonly position: string;
 }
 

@@ -10,7 +10,7 @@ import type { ScheduleFields } from './schedule-fields.ts';
 /** Maximum number of versions of an entry to remember. */
 const maxVersions = 50;
 
-/** What this machine knows of an entry. */
+/** What this machine remembers of an entry besides its schedule. */
 export interface KnownEntry {
   /** Versions that this machine has run with. */
   readonly versions: readonly string[];
@@ -31,7 +31,7 @@ export interface KnownSchedule {
   readonly left: readonly Day[];
   /** When the schedule was edited by hand, ms since the epoch; undefined if it was not. */
   readonly editedAt: number | undefined;
-  /** When this machine saw it last, by the service's clock, ms since the epoch. */
+  /** When this machine last saw the schedule, by the service's clock, ms since the epoch. */
   readonly seenAt: number | undefined;
   /** When the entry was found missing from its file, ms since the epoch; undefined if it is present. */
   readonly goneAt: number | undefined;

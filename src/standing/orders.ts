@@ -23,7 +23,7 @@ export interface DateOrder {
   readonly state: AttemptState;
   /** Version of the entry for which the order was placed; undefined if the service does not return it. */
   readonly version: string | undefined;
-  /** When the service created it, ms since the epoch. */
+  /** When the service created the order, ms since the epoch. */
   readonly madeAt: number;
   readonly order: OrderRecord;
 }

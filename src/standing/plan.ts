@@ -18,15 +18,15 @@ const maxReported = 400;
 
 /** What is to be done about a date. */
 export type Verdict =
-  /** Due, and not bought: an order is placed. */
+  /** The date is due and not bought, so an order is placed. */
   | 'place'
-  /** Its order failed a short while ago, so another one is placed later. */
+  /** The order for the date failed a short while ago, so another one is placed later. */
   | 'waiting'
-  /** An order for it is live. */
+  /** The date has a live order. */
   | 'bought'
-  /** Its order was cancelled or sent back. */
+  /** The order for the date was cancelled or returned. */
   | 'withdrawn'
-  /** All its orders have failed, and it is too late for another. */
+  /** All orders for the date have failed, and it is too late for another one. */
   | 'failed'
   /** Nobody bought it in time. */
   | 'missed'
@@ -34,16 +34,16 @@ export type Verdict =
   | 'closing'
   /** The schedule has moved, and a date close to this one was bought. */
   | 'covered'
-  /** Waits until the outcome of a request for a date close to it is known. */
+  /** Waits until the outcome of a request for a close date is known. */
   | 'unsettled'
-  /** The file says to skip it. */
+  /** The file says to skip the date. */
   | 'skipped'
   /** Not due yet. */
   | 'upcoming';
 
 export interface PlannedDate {
   readonly day: Day;
-  /** When it is due, ms since the epoch. */
+  /** When the date is due, ms since the epoch. */
   readonly dueAt: number;
   readonly verdict: Verdict;
   /** The order that decided it. */

@@ -22,7 +22,7 @@ type DateRow = Output<'StandingDate'>;
 
 /** A sent request for a date whose outcome is unknown, or was not reported. */
 export interface OpenRequest {
-  /** Id of the entry for which it was sent. The entry may have been removed or changed since. */
+  /** Id of the entry for which the request was sent. The entry may have been removed or changed since. */
   readonly id: string;
   readonly day: Day;
   readonly record: JournalRecord;

@@ -55,7 +55,7 @@ export interface Layout {
 interface Need {
   /** Minimum width that replaces the column's own `minWidth`. */
   readonly minWidth?: number | undefined;
-  /** Whether it is empty in every row. */
+  /** Whether the column is empty in every row. */
   readonly isEmpty?: boolean;
 }
 

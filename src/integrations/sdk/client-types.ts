@@ -8,7 +8,7 @@ export interface ClientOptions {
    * is set.
    */
   readonly baseUrl: string;
-  /** Sent as a bearer token. Without it, only operations that need no key can be called. */
+  /** The API key, sent as a bearer token. Without it, only operations that need no key can be called. */
   readonly apiKey?: string | undefined;
   /**
    * Function that sends the requests in place of errand's own network code: the global `fetch`, or a function like it.

@@ -164,7 +164,7 @@ interface Of extends JournalParts {
 interface Call {
   /** The caller's own key, or that of a record. */
   readonly key: string | undefined;
-  /** Undefined if the journal does not have it. */
+  /** The order's body; undefined if the journal does not have it. */
   readonly body: Body | undefined;
   readonly reference: Reference | undefined;
   readonly signal: AbortSignal | undefined;

@@ -39,7 +39,7 @@ export class OrderFailedError extends ErrandError {
     this.order = order;
   }
 
-  /** Why it failed; undefined if the service does not say. */
+  /** Why the order failed; undefined if the service does not say. */
   get type(): ErrorType | (string & {}) | undefined {
     return this.facts.code;
   }
