@@ -47,7 +47,7 @@ export async function printText(process: NodeJS.Process, text: string | Uint8Arr
   return streams.outcome();
 }
 
-/** How this process is to write to its terminals; sets its streams accordingly. */
+/** Reads how to write to this process's terminals, and configures its streams accordingly. */
 async function displayOf(process: NodeJS.Process, io: Io): Promise<Display> {
   const { applyDisplay, readDisplay } = await import('./config/display.ts');
   const display = readDisplay(process.env, process.platform);
@@ -159,7 +159,7 @@ async function runCommand(
     const { withOutcome } = await import('./orders/outcome.ts');
     const record = result?.kind === 'record' ? result.record : undefined;
     const run = { intents: context.unreported(), hasWritten: context.hasWritten(), record };
-    // Before the error, which scripts read as the last line.
+    // Print the warning before the error, because scripts read the error as the last line.
     warnOfFolders(context, error);
     const failed = await showFailure(process, io, withOutcome(failureOf(error, signal), run));
     // If stdout was cut short, leave the results unreported, because running the command again reports them.

@@ -150,7 +150,7 @@ function readPlain(plan: ColumnPlan, cell: Cell, refuse: Refuse): PlainInput {
     const value = plainValue(column, field, cell, refuse);
     if (value !== undefined) values[column] = value;
   }
-  // Each value matches its field's type, which the compiler cannot infer.
+  // The cast is safe because each value matches the type of its field.
   const plain = values as PlainInput;
   for (const { name, problem } of unmetRequirements(plain)) if (hasBulkColumn(name)) refuse(name, problem);
   return plain;
@@ -250,11 +250,11 @@ export function rowReader(): (cells: Readonly<Record<string, string>>) => {
 /** Matches order ids. */
 const mentioned = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
-/** Whether the error of a batch row says that its key already has an order. */
+/** Whether the error of a batch row says that the row's idempotency key already has an order. */
 export const saysExists = (error: string | undefined): boolean =>
   error?.startsWith('already_exists' satisfies ErrorCode) === true;
 
-/** The one order that the error of a batch row names; undefined if it names none, or several. */
+/** Id of the order that the error of a batch row names; undefined if it names none, or several. */
 export function mentionedOrder(error: string): string | undefined {
   const ids = new Set((error.match(mentioned) ?? []).map((id) => id.toLowerCase()));
   const [id = ''] = ids;

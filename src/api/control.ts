@@ -1,4 +1,4 @@
-/** Kind of target that a trigger takes besides its event name. */
+/** Kind of target that a trigger needs in addition to its event name. */
 export type TriggerTarget = 'order' | 'account' | 'return' | 'code' | 'none';
 
 /**

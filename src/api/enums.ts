@@ -43,7 +43,7 @@ export const trackingStatuses = [
   'undeliverable',
 ] as const;
 
-/** How sure it is which items a parcel holds: the retailer says so, or the service concludes it. */
+/** How certain the items of a parcel are: stated by the retailer, or inferred by the service. */
 export const itemMappings = ['exact', 'inferred'] as const;
 
 export const milestoneTypes = [

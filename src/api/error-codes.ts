@@ -6,7 +6,9 @@ import { isFailedOrder } from './order-state.ts';
 export interface CodeRow {
   readonly status: number;
   readonly hint: string;
-  /** A reason of the order: its product, retailer or address. A later failure of the order may have the same. */
+  /**
+   * Caused by the order itself: its product, retailer or address. An accepted order may still fail for the same reason.
+   */
   readonly isOfOrder?: true;
   /** Observed on the service, but not in its specification. */
   readonly observed?: true;
@@ -129,7 +131,8 @@ export const errorHint = (code: string): string | undefined =>
 /**
  * Picks the hint for an error response. The legacy surface uses its own token, and a failed order has nothing left to
  * cancel.
- * @param details the details of the error response, as received. @param isRead tells whether the call orders nothing.
+ * @param details are the details of the error response, as received.
+ * @param isRead tells whether the call only reads, and orders nothing.
  */
 export function errorResponseHint(
   code: string,

@@ -57,7 +57,7 @@ export function openApiDocument({ baseUrl, legacyBaseUrl, retailers }: ServedDes
 const tagOf = (operation: string): string => operation.split('.', 1)[0] ?? operation;
 const tagNames = [...new Set(Object.keys(operations).map(tagOf))];
 
-/** The shapes that a description refers to, and those that these do, each by its name wherever it occurs. */
+/** Collects the shapes that a description refers to, directly or through other shapes, by name. */
 function usedShapes(described: unknown): Json {
   const all = namedShapes();
   const used = new Map<string, unknown>();
@@ -80,12 +80,15 @@ function usedShapes(described: unknown): Json {
 
 const refPrefix = '#/components/schemas/';
 
-/** Every shape, with a reference in place of each part that is a shape of its own, and a sentence at each field. */
+/**
+ * Builds the schema of every shape. A part that is a shape of its own becomes a reference, and each field gets a
+ * description.
+ */
 function namedShapes(): ReadonlyMap<string, unknown> {
   const requests = [...requestNames].map((name) => JSON.stringify(shapeSchema(name as SchemaName))).join();
   const shapes = new Map(
     Object.keys(schemas).map((name) => {
-      // A part of a request is closed as the request is.
+      // If a request is closed, so are the shapes within it.
       const written = shapeSchema(name as SchemaName, true);
       return [name, requests.includes(JSON.stringify(written)) ? written : shapeSchema(name as SchemaName)];
     }),

@@ -182,7 +182,7 @@ export function readParameters(
     if ('issue' in read) issues.push({ loc: [location, name], ...read.issue });
     else values[name] = read.value;
   }
-  // A rejected value still counts as given.
+  // For the rules between parameters, a rejected value counts as given.
   const isGiven = (name: string): boolean => Object.hasOwn(raw, name) && (raw[name] ?? []).length > 0;
   return { values, issues: [...issues, ...brokenRules(rules, location, isGiven)] };
 }

@@ -1,11 +1,12 @@
 import type { OrderStatus, TrackingStatus } from './enums.ts';
 
-/** A state that lists of orders show, as a filter of the service's. */
+/** The service's filter for a displayed state. */
 type StateFilter = { readonly status_filter: OrderStatus } | { readonly tracking_status: TrackingStatus };
 
 /**
- * States of orders as lists show them. Those after the placement are states of parcels, which the service filters by
- * tracking status. A state with a reason or in part is filtered by its first words.
+ * Order states as lists display them, with the service's filter for each. States after the placement are parcel states,
+ * which the service filters by tracking status. A state with a reason, or one reached in part, uses the filter of its
+ * first words.
  */
 export const stateWords = {
   waiting: { status_filter: 'pending' },

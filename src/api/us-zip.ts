@@ -28,7 +28,7 @@ function statesByPrefix(): ReadonlyMap<number, readonly string[]> {
   return found;
 }
 
-/** The states that a ZIP code may be in, by its first three digits; none if it is of no state. */
+/** States whose ZIP codes begin with the same three digits; empty if there is none. */
 export function statesOfZip(zip: string): readonly string[] {
   states ??= statesByPrefix();
   return /^\d{5}/.test(zip) ? (states.get(Number(zip.slice(0, 3))) ?? []) : [];

@@ -35,7 +35,7 @@ interface Making {
   readonly defaultFormat?: OutputFormat | undefined;
   /** Whether the command diagnoses the settings. */
   readonly diagnoses?: boolean;
-  /** Whether the command needs the key. It then has what a key command prints before it runs. */
+  /** Whether the command needs the key. If it does, the profile's key command runs before it. */
   needsKey?(): Promise<boolean>;
   /** Keys that key commands have printed, by command; a long-lived program runs each command once. */
   readonly printedKeys?: Map<string, string>;
@@ -256,14 +256,14 @@ function accountMembers(run: Run): Pick<Context, 'apiKey' | 'isRehearsal' | 'sen
   };
 }
 
-/** Who signs for an account: its own key, or else the one in use; undefined if there is none. */
+/** Who signs records of an account: the account's own key, or else the key in use; undefined if there is neither. */
 async function signerOf({ settings, folders, context }: Run, account: string): Promise<Signer | undefined> {
   const [{ paidAccount }, { machineMac }] = await Promise.all([
     import('../journal/journal-record.ts'),
     import('../journal/mac.ts'),
   ]);
   if (account === paidAccount) return { account, mac: machineMac(folders.state) };
-  // Where nobody else writes to the journal, no command that needs no key runs a helper for one.
+  // Nobody else writes to an unshared journal, so do not run a key command only for a signature.
   if (settings.keyCommand && !settings.database) return undefined;
   try {
     const senders = [await context().sender(), await context().sender('legacy')];
@@ -271,7 +271,7 @@ async function signerOf({ settings, folders, context }: Run, account: string): P
     const { account: by, mac } = own ?? ((await context().apiKey()) ? senders[0] : undefined) ?? {};
     return by !== undefined && mac ? { account: by, mac } : undefined;
   } catch (error) {
-    // What is not signed is looked for before it counts.
+    // Continue without a signature. Unsigned records count only after they were looked up at the service.
     if (error instanceof ErrandError) return undefined;
     throw error;
   }
@@ -294,7 +294,7 @@ async function printedKey(run: Run): Promise<Setting<string> | undefined> {
   return { value: key, from: 'command', name };
 }
 
-/** Talks to whoever runs the command. */
+/** The members that communicate with the user. */
 function terminalMembers({
   making: { io, signal },
   settings,

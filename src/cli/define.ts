@@ -30,9 +30,9 @@ export interface Command<
   /** Values listed separately in the help, with their meanings. */
   readonly lists?: readonly ValueList[];
   readonly arguments?: A;
-  /** The flag, without its dashes, that an argument belongs to where the command takes none. */
+  /** Flag, without dashes, that a stray argument probably belongs to. For commands that take no arguments. */
   readonly positional?: string;
-  /** The columns that a list shows, by whose headings `--fields` may name them. */
+  /** Columns of a list. `--fields` accepts their headings. */
   readonly columns?: readonly Column[];
   readonly options?: O;
   readonly examples: readonly Example[];

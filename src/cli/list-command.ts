@@ -93,9 +93,11 @@ interface ListDefinition<N extends ListName> {
   readonly empty: string;
   readonly examples: readonly Example[];
   readonly related: readonly string[];
-  /** Path of the time by which errand itself filters a span, of a list that comes newest first. */
+  /**
+   * Path of the time that `--since` and `--until` filter by, if errand itself filters. The list must come newest first.
+   */
   readonly spanBy?: string;
-  /** Filters that are no parameters of the operation. */
+  /** Filters that are not parameters of the operation. */
   readonly more?: MoreFilters<QueryOf<N>>;
 }
 
@@ -169,7 +171,7 @@ export function listCommand<N extends ListName>(
         ...(screen && { screen }),
         ...(id !== undefined && { id }),
         empty,
-        // Not if the user asked for a specific range.
+        // Omit the hint if the user asked for a specific range.
         rest: () =>
           !isSpan && input.limit === undefined && input.offset === undefined ? moreHint(paged, what) : [],
         hints: () => more?.hints(input, paged.count().shown) ?? [],

@@ -7,7 +7,7 @@ import { commandNamed, helpPointer, type Named, withSuggestion } from './suggest
 
 /** Explains a command line that could not be parsed, with the command that was probably meant. */
 
-/** A mounted command, as far as mistakes are explained by it. */
+/** The parts of a mounted command that explain mistakes. */
 export interface Mounted extends Named<Mounted> {
   readonly options: readonly { readonly long?: string | undefined; readonly hidden: boolean }[];
   readonly registeredArguments: readonly { name(): string; readonly description: string }[];
@@ -28,7 +28,7 @@ interface Program {
   facts(words: readonly string[]): Promise<Facts>;
 }
 
-/** Words that users bring along from elsewhere, and the commands that do it here. */
+/** Words that users know from other tools, with the equivalent commands of errand. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
   buy: ['order create'],
   purchase: ['order create'],
@@ -69,11 +69,11 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   serve: ['sandbox serve'],
   events: ['webhook events'],
   server: ['sandbox serve'],
-  // No command opens anything; what is spelt alike would mislead.
+  // No command opens anything, and commands with a similar spelling would mislead.
   open: [],
 };
 
-/** The same for the verb of a noun, in order of preference. */
+/** Verbs that users know from other tools, with the equivalent verbs of errand in order of preference. */
 const verbSynonyms: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(['buy', 'place', 'new', 'make', 'request'].map((word) => [word, ['create', 'add']])),
   add: ['create', 'set'],
@@ -94,7 +94,7 @@ const verbSynonyms: Readonly<Record<string, readonly string[]>> = {
 const maxSuggestions = 4;
 const minNearLength = 5;
 
-/** @param error of the parser: its code, and its message without prefix. */
+/** @param error is the parser's error: its code, and its message without prefix. */
 export async function mistakeOf(
   error: { readonly code: string; readonly message: string },
   program: Program,
@@ -135,7 +135,7 @@ async function linesFor(typed: string, { root, argv, whole }: Program): Promise<
   if (near.length > 0) return near;
   const leaves = leavesOf(await whole(), []);
   const same = leaves.filter(({ names: own }) => own.includes(word));
-  // Short words are near too many others.
+  // Too many words are similar to a short word.
   const isLong = word.length >= minNearLength;
   const alike =
     same.length > 0 || !isLong
@@ -156,7 +156,10 @@ function leavesOf(command: Mounted, words: readonly string[]): Leaf[] {
   return command.commands.flatMap((one) => leavesOf(one, [...words, one.name()]));
 }
 
-/** An argument where the command takes none: names the flag that it belongs to, with the whole command. */
+/**
+ * Explains an argument of a command that takes none: names the flag that the argument belongs to, and suggests the
+ * corrected command line.
+ */
 async function excess(
   message: string,
   { root, argv, facts }: Program,
@@ -182,7 +185,7 @@ async function excess(
 
 const isProduct = (word: string): boolean => /^@\d|:\/\/|\.[^\s/]{1,200}\//.test(word);
 
-/** The words that are neither the command's name nor flags nor, as far as can be told, values of flags. */
+/** The words between the command's name and the first flag. */
 const extraWords = (argv: readonly string[], path: readonly string[]): string[] => {
   const rest = argv.slice(argv.indexOf(path.at(-1) ?? '') + 1);
   const end = rest.findIndex((word) => word.startsWith('-'));

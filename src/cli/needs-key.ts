@@ -1,7 +1,7 @@
 import { operations } from '../api/operations/index.ts';
 import type { AnyCommand } from './define.ts';
 
-/** Whether a command needs the key: it says so, or an operation that it calls takes one. */
+/** Whether a command needs the key, because it declares so or because it calls an operation that takes one. */
 export const needsKey = ({
   needsKey: says,
   anyOperation,

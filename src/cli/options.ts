@@ -56,7 +56,7 @@ function commanderOptions(
     return value;
   };
   made.argParser(parserOf(flag, option));
-  // A date under its earlier name is the moment that it was.
+  // A date given by a hidden flag is an exact moment, not the end of a span.
   const earlier: Option = option.kind === 'date' ? { ...option, edge: undefined } : option;
   const hidden = (option.hiddenFlags ?? []).map((alias) => {
     const same = new CommanderOption(`${alias} <${placeholder(option)}>`).hideHelp();

@@ -4,7 +4,9 @@ import type { PrintingCommand } from '../api/outputs/printed.ts';
 import type { AnyCommand } from '../cli/define.ts';
 import { definitions } from '../cli/help/page.ts';
 
-/** What explains a mistake in the line of a command: the flag of a stray argument, and what `--fields` takes. */
+/**
+ * Facts that explain a mistyped command line: the flag that a stray argument belongs to, and what `--fields` accepts.
+ */
 export async function factsOf(
   mounted: Commander | undefined,
   path: string,

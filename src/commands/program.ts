@@ -257,7 +257,7 @@ export async function runProgram(
   await writePaged(text, io, pager);
 }
 
-/** Verbs that commands without verbs are called with elsewhere. */
+/** Verbs that users expect on commands that have no verbs. */
 const defaultVerbs = ['show', 'get'];
 
 /** `wallet show` is `wallet`. */

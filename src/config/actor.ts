@@ -41,11 +41,12 @@ interface Origin {
   readonly terminal?: string | undefined;
 }
 
-/** Stands for the terminal of this process in the audit chain; undefined without one. */
+/** Identifies the terminal of this process in the audit chain; undefined without a terminal. */
 function terminalHash(environment: Environment): string | undefined {
   const terminal = terminalOf(environment, process.platform);
   if (terminal === undefined) return undefined;
-  // Other machines have the same devices and sessions, and this one has them again after a while.
+  // Device and session numbers recur on other machines, and later on this one. Therefore hash them with the user, the
+  // host and the start of the session.
   const facts = [systemActor(), terminal, statOf(Number(statOf('self')?.session))?.started ?? ''];
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16);
 }

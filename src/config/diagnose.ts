@@ -94,7 +94,7 @@ function unusableState(folder: string): ConfigProblem[] {
   }
 }
 
-/** Reports that others may put another folder in the place of errand's. */
+/** Reports that other users may replace errand's folders. */
 function replaceable(folders: Folders): ConfigProblem[] {
   const found = findLooseFolders(folders);
   return found ? [{ check: 'permissions', ...found }] : [];

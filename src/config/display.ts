@@ -7,16 +7,16 @@ import { type Environment, foldersOf, isRelative } from './paths.ts';
 import { preferenceInUse } from './preferences.ts';
 import type { Preference } from './stored.ts';
 
-/** How a person at a terminal wants to see things. */
+/** How a person at a terminal prefers to see output. */
 export interface Display {
   /** `lines` also shows tables as labelled lines. */
   readonly accessible: 'off' | 'on' | 'lines';
-  /** Shows long texts; undefined for none. */
+  /** The program that shows long texts; undefined if there is none. */
   readonly pager: Pager | undefined;
   readonly color: 'auto' | 'always' | 'never';
 }
 
-/** Reads how things are to be shown. A configuration that cannot be read is reported by the command, not here. */
+/** Reads the display preferences. Ignores an unreadable configuration, because the command reports it. */
 export function readDisplay(environment: Environment, platform: NodeJS.Platform): Display {
   const stored = storedPreferences(environment, platform);
   const inUse = (name: string) => preferenceInUse(name, preferenceIn(stored, name), environment);

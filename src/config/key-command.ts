@@ -15,8 +15,9 @@ import type { KeyCommand } from './stored.ts';
 export const shownCommand = (command: KeyCommand): string => command.map(shellWord).join(' ');
 
 /**
- * Reads a typed command into an argument list with the absolute path of its program.
- * @throws UsageError if it is meant for a shell, contains a key, or names no program, or one that others may replace.
+ * Parses a typed command into an argument list with the absolute path of its program.
+ * @throws UsageError if the command needs a shell, contains a key, names no program, or names a program that others may
+ * replace.
  */
 export function readKeyCommand(text: string, environment: Environment): KeyCommand {
   const [name, ...args] = wordsOf(text);
@@ -40,8 +41,8 @@ export function readKeyCommand(text: string, environment: Environment): KeyComma
 }
 
 /**
- * Says why a command is not run: another user of the machine may put something else in the place of its program, or of
- * a file that it is given, such as a script. Undefined if nobody may.
+ * Explains why a command must not run: another user of the machine may replace its program, or a file among its
+ * arguments, such as a script. Undefined if nobody may.
  */
 function looseTextOf([program, ...args]: KeyCommand): string | undefined {
   for (const file of [program, ...args.filter(isGivenFile)]) {
@@ -51,18 +52,21 @@ function looseTextOf([program, ...args]: KeyCommand): string | undefined {
   return undefined;
 }
 
-/** A relative path leads into the folder of errand's own that the command runs in. */
+/**
+ * Whether an argument names an existing file. A relative path does not count, because it leads into errand's own
+ * folder, where the command runs.
+ */
 const isGivenFile = (word: string): boolean =>
   isAbsolute(word) && statSync(word, { throwIfNoEntry: false })?.isFile() === true;
 
-/** Says why a file is not used, whose place another user's file may take. */
+/** Explains that other users may replace a file. */
 const looseText = (file: string, { path, message }: PrivateFileError): string =>
   path === file ? message : `${message}, and so can ${file}`;
 
 const looseHint =
   'Whoever can change it could have your key, or have orders paid with theirs. Take write access from the others (chmod go-w), or put the program where only you and root can write.';
 
-/** What means something to a shell outside of quotes, and within double quotes. */
+/** Characters with a meaning for a shell: outside of quotes, and within double quotes. */
 const ofShell = /[$`|&;<>()\n\r]/;
 const ofShellQuoted = /[$`]/;
 
@@ -70,7 +74,7 @@ const pieces = /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|(\s+)|./gs;
 
 /**
  * Splits a command line into words. Quotes and backslashes work as in a POSIX shell.
- * @throws UsageError for what only a shell could do, since none runs the command.
+ * @throws UsageError for syntax that needs a shell, because no shell runs the command.
  */
 function wordsOf(text: string): string[] {
   const words: string[] = [];
@@ -93,13 +97,13 @@ function wordsOf(text: string): string[] {
 
 interface Quoting {
   readonly isQuoted: boolean;
-  /** What stands in double quotes, if the piece has them. */
+  /** The text within double quotes, if the piece has them. */
   readonly double: string | undefined;
-  /** Whether a word begins with the piece. */
+  /** Whether the piece starts a word. */
   readonly isFirst: boolean;
 }
 
-/** @throws UsageError for a quote without its end, and for what only a shell could do. */
+/** @throws UsageError for an unterminated quote, and for syntax that needs a shell. */
 function checkPiece(piece: string, { isQuoted, double, isFirst }: Quoting): void {
   if (isQuoted) return;
   const isForShell =
@@ -120,7 +124,9 @@ interface KeyReading {
   readonly profile: string;
   /** The environment without errand's secrets. */
   readonly environment: Environment;
-  /** Folder that the command runs in: errand's own, so that no project decides what it reads. */
+  /**
+   * Working directory of the command. This is errand's own folder, so that no project affects what the command reads.
+   */
   readonly folder: string;
   readonly signal: AbortSignal;
   readonly note: (line: string) => void;
@@ -128,17 +134,17 @@ interface KeyReading {
 
 /** Time limit of a key command, ms. */
 const keyTimeoutMs = 10_000;
-/** How long a command may take to end itself after SIGTERM, ms. */
+/** How long a command may take to exit after SIGTERM, ms. */
 const graceMs = 500;
-/** How long to wait for output after a command exits, ms. What it leaves running may hold the pipe open. */
+/** How long to wait for output after a command exits, ms. Its remaining children may hold the pipe open. */
 const outputMs = 500;
 const maxKeyBytes = 4096;
-/** What a command may print besides the key, bytes. All of it is shown. */
+/** Maximum output on stderr, bytes. All of it is shown. */
 const maxNoteBytes = 65_536;
 
 /**
- * Runs a key command and returns the key that it prints. It has no shell, no terminal and no stdin.
- * @throws ErrandError authentication if it gives no key; the signal's reason on Ctrl-C.
+ * Runs a key command and returns the key that it prints. The command gets no shell, terminal or stdin.
+ * @throws ErrandError authentication if it prints no key; the signal's reason on Ctrl-C.
  */
 export async function readKey(reading: KeyReading): Promise<string> {
   const { command, profile, signal } = reading;
@@ -161,7 +167,7 @@ export async function readKey(reading: KeyReading): Promise<string> {
   return key;
 }
 
-/** What is wrong with the output of a key command, which is never shown; undefined if it is a key. */
+/** Describes what is wrong with the output of a key command, without quoting it; undefined if the output is a key. */
 function problemIn(printed: string): string | undefined {
   const line = printed.replace(/\r?\n$/, '');
   if (line.trim() === '') return 'it printed nothing';
@@ -180,7 +186,7 @@ function run({ command, environment, folder, signal, note }: KeyReading): Promis
   return new Promise((resolve) => {
     const child = spawn(file, args, {
       cwd: folder,
-      // A session of its own: it has no terminal to ask on, and what it starts ends with it.
+      // Runs in its own session, so that it has no terminal to prompt on and its children end with it.
       detached: hasGroups,
       windowsHide: true,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -198,7 +204,7 @@ function run({ command, environment, folder, signal, note }: KeyReading): Promis
     const interrupt = (): void => stop('it was interrupted');
     const timer = setTimeout(() => stop(`it took more than ${keyTimeoutMs / 1000} s`), keyTimeoutMs);
     signal.addEventListener('abort', interrupt, { once: true });
-    // A second signal exits this process at once.
+    // A second signal exits this process at once, without waiting for the command.
     process.once('exit', kill);
     const chunks: Buffer[] = [];
     let size = 0;

@@ -53,7 +53,7 @@ export interface MapPreset {
   readonly columns: Readonly<Record<string, readonly string[]>>;
   /**
    * Headings that together name one line of one order: the order's number, then the line. The first heading found in
-   * the file counts for each. Shops number alike, so these are references only within a namespace.
+   * the file counts for each. Different shops use the same numbers, so these are references only within a namespace.
    */
   readonly reference: readonly (readonly string[])[];
   /**
@@ -61,7 +61,7 @@ export interface MapPreset {
    * `_` replaced by a single space. An empty list matches any text.
    */
   readonly calledOff: Readonly<Record<string, readonly string[]>>;
-  /** Values that mark an order, or a line of it, which the shop has sent itself; as for `calledOff`. */
+  /** Values that mark an order, or a line of it, as already sent by the shop itself; in the form of `calledOff`. */
   readonly fulfilled?: Readonly<Record<string, readonly string[]>>;
 }
 

@@ -92,7 +92,7 @@ export function checkState(folder: string, report: Warn): void {
   }
 }
 
-/** Why others may put another folder in the place of one of errand's, and what to do. */
+/** Why other users may replace one of errand's folders, and what to do. */
 export interface LooseFolders {
   readonly message: string;
   readonly remedy: string;

@@ -7,9 +7,12 @@ import { currentName, type Preference } from './stored.ts';
 
 interface PreferenceSpec {
   readonly description: string;
-  /** What holds where it is not set. */
+  /** Value of the preference if it is not set. */
   readonly default: string;
-  /** Variables that take precedence, each with what it amounts to; undefined if it does not count. */
+  /**
+   * Variables that take precedence. Each function converts the variable's value; undefined means that the variable does
+   * not count.
+   */
   readonly variables?: Readonly<Record<string, (value: string) => string | undefined>>;
   /** Values to offer; none for free text. */
   readonly values?: readonly string[];
@@ -153,7 +156,7 @@ export function parseAssets(text: string, name: string): readonly DollarAsset[] 
   });
 }
 
-/** A preference as it holds now, and what makes it so. */
+/** The value of a preference that is in effect, and its source. */
 export interface PreferenceInUse {
   readonly value: string;
   /** A variable's name, `config`, or `default`. */

@@ -34,7 +34,7 @@ export interface Settings {
   readonly profile: Setting<string>;
   readonly baseUrl: Setting<string>;
   readonly legacyBaseUrl: Setting<string>;
-  /** The key, unless a command has to be run for it. */
+  /** The key; undefined if a key command has to provide it, or if there is none. */
   readonly apiKey: Setting<string> | undefined;
   /** The profile's command for the key; undefined if a variable gives the key. */
   readonly keyCommand: KeyCommand | undefined;
@@ -46,8 +46,9 @@ export interface Settings {
   /** Per request, ms. */
   readonly timeoutMs: Setting<number>;
   readonly retries: Setting<number>;
-  /** Window in which an identical order counts as a repeated command, ms; 0 disables the check. */
-  /** How long an order counts as a duplicate; undefined for the default of the service in use. */
+  /**
+   * How long an order counts as a duplicate, ms; 0 disables the check; undefined for the default of the service in use.
+   */
   readonly duplicateWindowMs: Setting<number | undefined>;
   /** What x402 may pay with; empty if nothing is configured. */
   readonly x402Assets: Setting<readonly DollarAsset[]>;
@@ -311,7 +312,7 @@ function pickDuplicateWindow(environment: Environment, { preferences }: Stored):
   return { ...given, value: parseWindow(given.value, given.name) };
 }
 
-/** Read from the preferences alone: what a caller's environment says must not widen what may be paid with. */
+/** Reads only the preferences, because the caller's environment must not be able to widen what may be paid with. */
 function pickAssets({ preferences }: Stored): Setting<readonly DollarAsset[]> {
   const name = 'x402-assets';
   const preference = preferences[name];

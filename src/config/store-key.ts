@@ -47,9 +47,10 @@ export async function storeKey(
 }
 
 /**
- * Stores a command that prints a profile's key, in place of all keys that the profile has.
- * @param agreed are the keys that may be forgotten. @returns lines about them. @throws UsageError if the profile has
- * others, is for another address, or is gone.
+ * Stores a command that prints a profile's key, in place of all keys of the profile.
+ * @param agreed lists the keys that may be forgotten.
+ * @returns lines about the forgotten keys.
+ * @throws UsageError if the profile has other keys, is for another address, or no longer exists.
  */
 export async function storeKeyCommand(
   store: SettingsStore,

@@ -36,7 +36,7 @@ export type Preference = string | number | boolean;
 export type ColumnMap = Readonly<Record<string, string>>;
 /** Which columns of a file give each row's reference, and in which namespace. */
 export interface StoredReference {
-  /** Each a heading, or several separated by commas. */
+  /** Each item is a heading, or several headings separated by commas. */
   readonly columns: readonly string[];
   readonly namespace?: string;
 }

@@ -26,7 +26,10 @@ export interface Context extends OrderContext {
   /** Aborted by the first SIGINT, SIGTERM, SIGHUP or SIGQUIT. */
   readonly signal: AbortSignal;
   readonly settings: Settings;
-  /** Set if other users may replace errand's folders; a command that diagnoses settings has it in its diagnosis. */
+  /**
+   * Set if other users may replace errand's folders. Unset for a command that diagnoses settings, because its diagnosis
+   * has this problem.
+   */
   readonly looseFolders: LooseFolders | undefined;
   /** Problems with the settings, for commands that report them. */
   readonly diagnosis: Diagnosis | undefined;

@@ -49,10 +49,10 @@ export interface Presentation<Q extends Specs = Specs> {
   /** Options named differently from their parameter. */
   readonly rename?: { readonly [K in keyof Q]?: string };
   readonly completes?: { readonly [K in keyof Q]?: Completable['completes'] };
-  /** Ends of a span of time, which are described and parsed as such. */
+  /** Parameters that are the start or end of a span of time; they are described and parsed as such. */
   readonly edges?: { readonly [K in keyof Q]?: keyof typeof spanOptions };
   readonly hiddenFlags?: { readonly [K in keyof Q]?: readonly string[] };
-  /** Words of the screen for the values of a parameter, each with the query that it stands for. */
+  /** Displayed words for the values of a parameter, each with the query that it stands for. */
   readonly words?: { readonly [K in keyof Q]?: ScreenWords<Q> };
 }
 

@@ -51,7 +51,7 @@ export interface OptionBase extends Completable {
   readonly placeholder?: string;
   /** The flag, if not the key in kebab-case. */
   readonly flag?: string;
-  /** Other flags for the same option, which no help shows. */
+  /** Other flags for the same option, hidden from the help. */
   readonly hiddenFlags?: readonly string[];
 }
 
@@ -63,7 +63,7 @@ export type Option =
       readonly maxLength?: number;
       /** Known values; others are accepted too, unless the option is closed. */
       readonly suggests?: readonly string[];
-      /** Accepts the known values alone, and these. */
+      /** If set, only the known values and these are accepted. */
       readonly isClosedBut?: readonly string[];
     })
   | (OptionBase & { readonly kind: 'integer'; readonly min?: number; readonly max?: number })

@@ -102,14 +102,14 @@ function checkText(flag: string, bounds: { minLength?: number; maxLength?: numbe
 const parseChoice = (flag: string, text: string, values: readonly string[]): string =>
   parseKnown(flag, text, values);
 
-/** Case, and what stands between the words, make no other value: a table shows `in progress` for `in_progress`. */
+/** Normalizes case and the separators between words, because a table shows `in progress` for `in_progress`. */
 export const foldedWord = (text: string): string =>
   text
     .trim()
     .toLowerCase()
     .replaceAll(/[\s_-]+/g, '_');
 
-/** A state without its sign, reason and parts: `✖ failed: price` is `failed`, `1 of 2 delivered` is `delivered`. */
+/** Strips a state's symbol, reason and count: `✖ failed: price` is `failed`, `1 of 2 delivered` is `delivered`. */
 const firstWords = (text: string): string =>
   text
     .replace(/^[✔✖●○] /u, '')

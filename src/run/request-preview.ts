@@ -16,8 +16,8 @@ export class RequestPreview extends Error {
 }
 
 /**
- * Whether a preview reads from the service. An embedded sandbox in which nothing was ordered has nothing, and its key may
- * not be made yet.
+ * Whether a preview may read from the service. An embedded sandbox without orders has nothing to read, and may not have
+ * a key yet.
  */
 export const looksUp = ({
   previewsReads,
@@ -25,7 +25,7 @@ export const looksUp = ({
 }: Pick<OrderContext, 'previewsReads' | 'settings'>): boolean =>
   !previewsReads && (settings.baseUrl.value !== embeddedUrl || journalExists(settings));
 
-/** Lets a preview of `send` exit as the command does that sends. */
+/** Runs `send`. If it ends in a preview, the preview gets the exit code with which sending would end. */
 export async function previewedWith<T>(exitCode: number | undefined, send: () => Promise<T>): Promise<T> {
   try {
     return await send();

@@ -1,6 +1,6 @@
 import { accessor } from '../format/path.ts';
 
-/** Options of every list and report that shows what was made in a span of time. */
+/** Options of lists and reports that cover a span of time. */
 export const spanOptions = {
   since: {
     kind: 'date',
@@ -20,7 +20,7 @@ export interface Span {
   readonly until?: string | undefined;
 }
 
-/** Whether a time is in the span. What has no time is in none. */
+/** Whether a time is in the span. A missing time is only in a span without bounds. */
 export function isWithin(time: unknown, { since, until }: Span): boolean {
   if (since === undefined && until === undefined) return true;
   const at = Date.parse(String(time));
@@ -30,7 +30,7 @@ export function isWithin(time: unknown, { since, until }: Span): boolean {
   );
 }
 
-/** The rows of a span, of rows that come newest first. Reads no further than the span. */
+/** The rows within a span, given all rows, newest first. Stops reading once the rows are older than the span. */
 export async function* newestWithin<R>(rows: AsyncIterable<R>, path: string, span: Span): AsyncGenerator<R> {
   const timeOf = accessor(path);
   for await (const row of rows) {

@@ -130,12 +130,12 @@ export async function reserveAhead(
   };
 }
 
-/** The part of a consent that a preview heeds. What is asked for at the terminal is not asked for. */
+/** The parts of a consent that a preview uses. A preview prompts for nothing. */
 type Previewed = Pick<Consent, 'approval' | 'plan'>;
 
 /**
- * The policy's verdict on proposed orders, without reserving anything; undefined if there is no policy. If earlier
- * orders decide against them, first fetches what became of those, as sending does.
+ * The policy's verdict on proposed orders, without reserving anything; undefined if there is no policy. If the verdict
+ * depends on earlier orders, first reads how those ended, as sending does.
  */
 async function previewPolicy(
   context: OrderContext,
@@ -166,7 +166,7 @@ export async function allowedVerdict(
   });
 }
 
-/** The rule that decides against orders, whatever flag a command is given. */
+/** The policy rule that refuses orders, or requires an approval for them. */
 export interface PolicyObstacle {
   readonly outcome: 'needs_approval' | 'refused';
   readonly rule: string;
@@ -174,7 +174,10 @@ export interface PolicyObstacle {
   readonly line: number;
 }
 
-/** What the policy has against orders; undefined if it allows them, or cannot decide. Reserves nothing. */
+/**
+ * Finds the policy rule that refuses orders, or requires an approval for them; undefined if the policy allows the
+ * orders, or cannot decide. Reserves nothing.
+ */
 export async function policyObstacle(
   context: OrderContext,
   proposed: readonly ProposedOrder[],
@@ -198,13 +201,13 @@ async function obstacleIn(verdict: Verdict): Promise<PolicyObstacle | undefined>
   return { outcome, file, rule: first.rule, line: first.line };
 }
 
-/** Details of an error about orders that the policy has something against. */
+/** Details for an error: the policy rule against the orders, and its outcome. */
 export const obstacleDetails = ({ outcome, rule }: PolicyObstacle) => ({
   policy_rule: rule,
   policy_outcome: outcome,
 });
 
-/** Says what to do about a policy that decides against another order. */
+/** Tells the user what to do if a policy rule refuses another order, or requires an approval for it. */
 export const obstacleHint = ({ outcome, rule, file, line }: PolicyObstacle): string =>
   outcome === 'refused'
     ? `The policy refuses another one whatever flag is given (${rule}: ${file}, line ${line}); its owner can change that.`
@@ -226,8 +229,8 @@ async function linesOf(verdict: Verdict | undefined): Promise<string[]> {
 }
 
 /**
- * Prints the verdict for a preview, which goes on even if the service cannot be reached. @returns the exit code with
- * which sending the orders would end; undefined if the policy allows them.
+ * Prints the verdict for a preview. The preview continues even if the service cannot be reached.
+ * @returns the exit code with which sending the orders would end; undefined if the policy allows them.
  */
 export async function notePolicy(
   context: OrderContext,

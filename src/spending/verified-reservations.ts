@@ -4,7 +4,7 @@ import { machineMac } from '../journal/mac.ts';
 import type { Reservation } from '../journal/reservation-row.ts';
 import type { OrderContext } from '../run/order-context.ts';
 
-/** The keys that verify a shared journal in a run: the API key in use, and this machine's for what is paid by challenge. */
+/** The keys that verify a shared journal: the API key in use, and this machine's key for orders paid by challenge. */
 export async function verifiersOf({
   sender,
   settings: { folders },
@@ -13,7 +13,11 @@ export async function verifiersOf({
   return [...(mac ? [{ account, mac }] : []), { account: paidAccount, mac: machineMac(folders.state) }];
 }
 
-/** What is reserved since a time, as far as it is verified. @param since ms since the epoch. @throws StorageError. */
+/**
+ * The verified reservations since a time.
+ * @param since ms since the epoch.
+ * @throws StorageError.
+ */
 export async function verifiedReservations(
   context: OrderContext,
   since: number,
@@ -22,12 +26,18 @@ export async function verifiedReservations(
   return reservations.standing(since, isShared ? await verifiersOf(context) : []);
 }
 
-/** Says which running sums of limits are not what a recount gives, one line each. @throws StorageError. */
+/**
+ * Lists running sums of limits that differ from a recount, one line each.
+ * @throws StorageError.
+ */
 export async function wrongSums(context: OrderContext): Promise<readonly string[]> {
   return (await context.journal()).reservations.sumProblems();
 }
 
-/** Says which reservations of a shared journal were taken away or changed, one line each. @throws StorageError. */
+/**
+ * Lists reservations of a shared journal that were removed or changed, one line each.
+ * @throws StorageError.
+ */
 export async function alteredReservations(context: OrderContext): Promise<readonly string[]> {
   const { reservations, isShared } = await context.journal();
   const altered = isShared ? reservations.altered(await verifiersOf(context)) : [];

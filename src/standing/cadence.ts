@@ -40,11 +40,11 @@ export const cadenceText = ({ unit, every }: Cadence): string =>
 
 /** When something recurs. */
 export interface Schedule {
-  /** First date, and how often it recurs; undefined if the dates are listed. */
+  /** First date and cadence; undefined if the dates are listed. */
   readonly recurs: { readonly starts: Day; readonly cadence: Cadence } | undefined;
-  /** The dates, ascending, unless it recurs. */
+  /** Dates in ascending order; empty if the schedule recurs. */
   readonly dates: readonly Day[];
-  /** Last date on which it may occur. */
+  /** Last date on which the schedule may occur. */
   readonly ends: Day | undefined;
   /** Number of dates, from the first. */
   readonly count: number | undefined;
@@ -54,7 +54,7 @@ export interface Schedule {
   readonly timeZone: string;
 }
 
-/** The dates on which a schedule occurs, from one date to another, both included. Pure. */
+/** Dates of a schedule between two dates, both inclusive. Pure. */
 export function occurrences({ recurs, dates, ends, count }: Schedule, from: Day, to: Day): readonly Day[] {
   const last = Math.min(to, ends ?? to);
   if (!recurs) return dates.slice(0, count ?? dates.length).filter((day) => day >= from && day <= last);
@@ -78,7 +78,7 @@ function indexBefore(starts: Day, { unit, every }: Cadence, from: Day): number {
   return Math.max(0, Math.floor((from - starts) / days) - 1);
 }
 
-/** The date with an index. The 31st of a month is the last day of a shorter one. */
+/** Date of the occurrence with an index. If the schedule starts on the 31st, a shorter month uses its last day. */
 function dateAt(starts: Day, { unit, every }: Cadence, index: number): Day {
   if (unit === 'day') return starts + index * every;
   const first = new Date(starts * dayMs);
@@ -87,13 +87,13 @@ function dateAt(starts: Day, { unit, every }: Cadence, index: number): Day {
   return Date.UTC(first.getUTCFullYear(), month, Math.min(first.getUTCDate(), lastOfMonth)) / dayMs;
 }
 
-/** Maximum number of days between two dates of a schedule; 1 if its dates are listed. */
+/** Maximum number of days between consecutive dates of a schedule; 1 if its dates are listed. */
 export const stepDays = ({ recurs }: Schedule): number =>
   recurs === undefined ? 1 : recurs.cadence.unit === 'day' ? recurs.cadence.every : recurs.cadence.every * 31;
 
 /**
- * Distance in days within which another order makes a date needless, once the dates have moved: half of the cadence.
- * 0 if the dates are listed.
+ * How close an order must be to a date to stand for it after the dates have moved, days. This is half of the cadence,
+ * or 0 if the dates are listed.
  */
 export const halfStep = ({ recurs }: Schedule): number =>
   recurs === undefined
@@ -110,21 +110,21 @@ export function nextDates(schedule: Schedule, from: Day, count: number): readonl
 }
 
 /**
- * When an order for a date is due, ms since the epoch. A local time that the zone skips is the next that exists; of one
- * that comes twice, the first counts. Pure.
+ * When an order for a date is due, ms since the epoch. If the zone skips the local time, this is the first moment after
+ * the gap; if the local time occurs twice, this is the first occurrence. Pure.
  */
 export function dueAt({ atMinute, timeZone }: Schedule, day: Day): number {
   const wall = day * dayMs + atMinute * minuteMs;
   if (timeZone === 'UTC') return wall;
   const offset = offsetsIn(timeZone);
-  // No offset exceeds 14 hours, and clocks change at most once within these 28.
+  // No offset exceeds 14 hours, and clocks change at most once within these 28 hours.
   const [before, after] = [offset(wall - 15 * 60 * minuteMs), offset(wall + 13 * 60 * minuteMs)];
   const moments = [wall - before, wall - after].filter((moment) => moment + offset(moment) === wall);
   if (moments.length > 0) return Math.min(...moments);
   return changeBetween(offset, wall - after, wall - before);
 }
 
-/** First moment at which a zone has another offset than at `early`. */
+/** Finds the first moment at which a zone's offset differs from the offset at `early`. */
 function changeBetween(offset: (moment: number) => number, early: number, late: number): number {
   const first = offset(early);
   let [low, high] = [early, late];
@@ -142,7 +142,7 @@ export const dayAt = (timeZone: string, moment: number): Day =>
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Returns a function that tells the offset of a zone from UTC at a moment, ms. */
+/** Returns a function that computes a zone's offset from UTC at a moment, ms. */
 function offsetsIn(timeZone: string): (moment: number) => number {
   if (timeZone === 'UTC') return () => 0;
   let format = formats.get(timeZone);

@@ -5,7 +5,7 @@ import { UsageError } from '../platform/errors.ts';
 import { type Day, dateText } from './cadence.ts';
 import type { StandingEntry } from './entries.ts';
 
-/** Sets or removes (undefined) fields of an entry. What is equal already stays as it is written. */
+/** Sets fields of an entry; undefined removes a field. A field that does not change keeps its notation in the file. */
 export function setFields(
   document: Document,
   path: readonly string[],
@@ -36,7 +36,10 @@ export function addEntry(
   if (isMap(orders)) orders.flow = false;
 }
 
-/** Says from when on the dates of an entry count, and of which schedule that is said. @param since ms since the epoch. */
+/**
+ * Records since when the dates of an entry count, and for which schedule.
+ * @param since ms since the epoch.
+ */
 export function setSince(
   document: Document,
   { name, scheduleVersion }: Pick<StandingEntry, 'name' | 'scheduleVersion'>,
@@ -46,7 +49,7 @@ export function setSince(
   document.setIn(['orders', name, 'since_schedule'], scheduleVersion);
 }
 
-/** Lists dates of an entry as left out. */
+/** Adds dates to the skipped dates of an entry. */
 export function addSkipped(
   document: Document,
   { name, skipped }: Pick<StandingEntry, 'name' | 'skipped'>,
@@ -60,7 +63,7 @@ export function addSkipped(
 /** Maximum number of former versions that the file lists. */
 const maxFormer = 8;
 
-/** Lists a version as a former one of an entry. */
+/** Adds a version to the former versions of an entry. */
 export function addFormer(document: Document, { name, former }: StandingEntry, version: string): void {
   const others = former.filter((one) => one !== version);
   const list = document.createNode([...others.slice(1 - maxFormer), version], { flow: true });

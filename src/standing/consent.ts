@@ -7,8 +7,9 @@ import { loadPolicy } from '../spending/policy/load.ts';
 import type { LimitKind } from '../spending/policy/policy.ts';
 
 /**
- * Whether a policy holds that limits what all orders spend, or has people approve them. One without such a rule agrees
- * to nothing. @throws ErrandError if the policy cannot be used.
+ * Whether the policy limits what every order may spend, or requires a person's approval above some amount. Without such
+ * a rule, a policy does not count as consent.
+ * @throws ErrandError if the policy cannot be used.
  */
 export async function isLimited(context: Context): Promise<boolean> {
   const policy = await loadPolicy(context);
@@ -20,11 +21,12 @@ export async function isLimited(context: Context): Promise<boolean> {
 const isAmount: ReadonlySet<LimitKind> = new Set(['per_order', 'per_day', 'per_month']);
 
 /**
- * Has somebody agree that an entry spends real money on each of its dates. Where a policy limits what is spent, it
- * decides about each order instead.
- * @param when says in words when it is bought.
- * @returns what the entry says of that: its `live`.
- * @throws UsageError if nobody can answer and there is no policy; ErrandError interrupted if the answer is not yes.
+ * Obtains a person's consent that an entry spends real money on each of its dates. Asks nobody if the policy limits
+ * spending, because the policy then decides about each order.
+ * @param when describes the schedule in words.
+ * @returns the value of the entry's field `live`.
+ * @throws UsageError if nobody can answer and no policy limits spending; ErrandError interrupted if the answer is not
+ * yes.
  */
 export async function agreeToSpend(
   context: Context,

@@ -10,13 +10,18 @@ import { type ScheduleFields, scheduleFieldsOf } from './schedule-fields.ts';
 
 /** An entry with the instant from which its dates count. */
 export interface CountedEntry {
-  /** Its `since` is that instant, whatever the file says. */
+  /** The entry. Its `since` is the start of the dates that count, even if the file states another time. */
   readonly entry: StandingEntry;
-  /** When its schedule was edited by hand, as far as this machine can tell, ms since the epoch; undefined if it was not. */
+  /**
+   * When the entry's schedule was edited by hand, ms since the epoch; undefined if this machine knows of no edit by
+   * hand.
+   */
   readonly editedAt: number | undefined;
-  /** Dates that the edit brought in too late: they would be bought now if it had been made before them. */
+  /**
+   * Dates that an edit by hand added after they were due. They would be bought now if the edit had been made in time.
+   */
   readonly leftOut: readonly Day[];
-  /** What this machine is to remember. */
+  /** The schedule as this machine has to remember it. */
   readonly known: KnownSchedule;
 }
 
@@ -27,17 +32,18 @@ interface Times {
   readonly changedAt: number;
 }
 
-/** When a file was changed, by the clock of the service, which a sandbox may have advanced. */
+/** Converts the time of a file's last change to the service's clock, which a sandbox may have advanced. */
 export function timesOf({ clock }: Pick<Context, 'clock'>, { changedAt }: EntryFile, now: number): Times {
   return { now, changedAt: Math.min(now, changedAt + now - clock.now()) };
 }
 
 /**
- * Tells which dates of an entry count. The file says so for the schedule that a command wrote. Where the schedule is
- * another, or is one again that this machine has seen replaced, somebody has edited it by hand: no date comes in then that
- * was due before, but what the schedule before has as well. Nothing that this machine knows is taken back by a file. Pure.
- * @param known is what this machine remembers of the entry. @param isOwn tells that a command of this machine has just
- * written the file.
+ * Determines which dates of an entry count. If a command wrote the schedule, the `since` of the file applies. If the
+ * schedule is different, or is one that this machine has seen replaced, somebody has edited it by hand. Such an edit
+ * adds no date that was already due, unless the previous schedule had that date too. A file cannot revoke what this
+ * machine remembers. Pure.
+ * @param known is what this machine remembers of the entry.
+ * @param isOwn tells whether a command of this machine has just written the file.
  */
 export function countEntry(
   entry: StandingEntry,
@@ -94,11 +100,11 @@ const latest = (...moments: readonly (number | undefined)[]): number | undefined
   return given.length === 0 ? undefined : Math.max(...given);
 };
 
-/** Whether an edit has named a date: its first, or each. */
+/** Whether an edit changed the entry's first date or its list of dates. */
 const isNamed = ({ terms }: KnownSchedule, { starts, dates }: ScheduleFields): boolean =>
   !isDeepStrictEqual([terms.starts, terms.dates], [starts, dates]);
 
-/** The entry with the schedule that this machine remembers; undefined if it cannot be read. */
+/** The entry with the schedule that this machine remembers; undefined if that schedule cannot be read. */
 function entryBefore(entry: StandingEntry, { terms, since, left }: KnownSchedule): StandingEntry | undefined {
   try {
     const text = JSON.stringify({ version: 1, orders: { before: { id: entry.id, ...terms, order: {} } } });
@@ -116,7 +122,7 @@ interface Span {
   readonly now: number;
 }
 
-/** Dates that were due from one moment to another, and that are not too late. */
+/** Dates that became due in a span of time and are neither skipped nor too late. */
 function dueBetween(
   { schedule, lateMs, skipped }: StandingEntry,
   { from = Number.NEGATIVE_INFINITY, to = 0, now }: Span,
@@ -134,7 +140,10 @@ interface Seen {
   readonly entry: StandingEntry;
 }
 
-/** Counts an entry by what the service and this machine know, and remembers it. @param by tells who looks at it. */
+/**
+ * Determines which dates of an entry count, and remembers the result on this machine.
+ * @param by is who reads the entry.
+ */
 export function countAndRemember(
   context: Context,
   { file, memory, entry }: Seen,
@@ -150,18 +159,24 @@ export function countAndRemember(
   return counted;
 }
 
-/** An entry as this machine counts it, where it has seen its schedule before. Pure but for what `memory` reads. */
+/**
+ * The entry with the dates that count according to this machine's memory. Returns the entry unchanged if its schedule
+ * is not remembered or was edited. Pure except for reading `memory`.
+ */
 export function rememberedEntry(entry: StandingEntry, memory: Pick<RunMemory, 'schedule'>): StandingEntry {
   const known = memory.schedule(entry.id);
   if (!known || isEdited(entry, memory)) return entry;
   return { ...entry, since: known.since, skipped: [...entry.skipped, ...known.left] };
 }
 
-/** Whether a command has said of another schedule from when on dates count: this one was edited by hand since. */
+/** Whether `since` was written for another schedule, which means that somebody has edited the schedule by hand. */
 export const isOfOtherSchedule = ({ sinceSchedule, scheduleVersion }: StandingEntry): boolean =>
   sinceSchedule !== undefined && sinceSchedule !== scheduleVersion;
 
-/** Whether an entry says otherwise from when on its dates count than this machine knows. */
+/**
+ * Whether the schedule of an entry was edited, which means that it differs from the remembered schedule. If none is
+ * remembered, it means that `since` was written for another schedule.
+ */
 export function isEdited(entry: StandingEntry, memory: Pick<RunMemory, 'schedule'>): boolean {
   const known = memory.schedule(entry.id);
   if (!known) return isOfOtherSchedule(entry);
@@ -172,5 +187,5 @@ export function isEdited(entry: StandingEntry, memory: Pick<RunMemory, 'schedule
   );
 }
 
-/** What a file says of when the dates of an entry count. */
+/** What a file states about when the dates of an entry count, as one text to compare. */
 const stampOf = ({ since, sinceSchedule }: StandingEntry): string => `${since ?? ''} ${sinceSchedule ?? ''}`;

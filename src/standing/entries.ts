@@ -9,33 +9,38 @@ import { UsageError } from '../platform/errors.ts';
 import { zoneNamed } from '../spending/policy/policy.ts';
 import { type Day, dateText, dayOf, parseCadence, type Schedule } from './cadence.ts';
 
-/** An order that is placed on each date of a schedule, as its file has it. */
+/** A standing order as its file defines it: an order to place on each date of a schedule. */
 export interface StandingEntry {
-  /** What people call it; unique in its file. */
+  /** Name of the entry, for people; unique in its file. */
   readonly name: string;
-  /** Random. The references of its orders contain it, so it outlives a change of the name. */
+  /** Random id. The references of the entry's orders contain it, so it stays the same if the name changes. */
   readonly id: string;
   readonly schedule: Schedule;
-  /** How long after it was due a date is still bought, ms. */
+  /** How long after its due time a date can still be bought, ms. */
   readonly lateMs: number;
   /** Dates on which nothing is bought. */
   readonly skipped: readonly Day[];
   readonly isPaused: boolean;
-  /** Who agreed that its orders spend real money: somebody who typed yes, or the policy, for as long as one holds. */
+  /**
+   * Who agreed that its orders spend real money: a person who typed yes, or the policy, as long as the policy limits
+   * spending.
+   */
   readonly agreement: 'typed' | 'policy' | undefined;
-  /** From when on its dates count, ms since the epoch, by the service's clock. No date that was due before is bought. */
+  /**
+   * Start of the dates that count, ms since the epoch by the service's clock. No date that was due earlier is bought.
+   */
   readonly since: number | undefined;
   /** Short hash of the schedule that `since` was written for; undefined if the file does not say. */
   readonly sinceSchedule: string | undefined;
-  /** Short hash of the id and the schedule as they are. */
+  /** Short hash of the id and the current schedule. */
   readonly scheduleVersion: string;
   /** Versions of the entry before this one. */
   readonly former: readonly string[];
   /** What is bought, in the notation of an order file. */
   readonly order: JsonObject;
-  /** Short hash of what is bought, for whom, at which ceiling, and of its schedule. */
+  /** Short hash of the order, the schedule and the allowed delay. */
   readonly version: string;
-  /** Where it stands: `standing.yaml, line 3, column 3`. */
+  /** Position of the entry in its file: `standing.yaml, line 3, column 3`. */
   readonly position: string;
 }
 
@@ -58,14 +63,14 @@ export const entryFields = [
   'order',
 ] as const;
 
-/** What an entry has unless its file says otherwise. */
+/** Values of fields that the file omits. */
 export const entryDefaults = { at: '00:00', time_zone: 'UTC', late: '1d' } as const;
 
 export const idPattern = /^[0-9a-f]{12}$/;
 export const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const versionPattern = /^[0-9a-f]{12}$/;
 
-/** Longest time that a date may be late, days. */
+/** Maximum delay after which a date can still be bought, days. */
 export const maxLateDays = 60;
 const minLateMs = 3600 * 1000;
 export const maxDates = 1000;
@@ -141,7 +146,7 @@ function readEntry(tree: YamlTree, { text: name, location: at }: Key, location: 
     former: former
       ? tree.list(former).map((one) => readPattern(tree, one, versionPattern, 'a version in quotes'))
       : [],
-    // Must never change: orders at the service carry it.
+    // Never change how this hash is computed, because orders at the service carry it.
     version: shortHash(terms),
     position: tree.positionOf(at),
   };
@@ -181,7 +186,7 @@ function readSchedule(tree: YamlTree, location: Location, fields: Fields): Sched
   };
 }
 
-/** Dates beyond these are taken for mistakes. */
+/** Accepted dates, in days since 1970-01-01. A date outside this range is taken for a mistake. */
 const [firstYear, yearAfter] = [Date.UTC(2000, 0) / 86_400_000, Date.UTC(2200, 0) / 86_400_000];
 
 function readDay(tree: YamlTree, location: Location): Day {
@@ -218,12 +223,15 @@ function readTime(tree: YamlTree, location: Location | undefined): number {
 
 function readZone(tree: YamlTree, location: Location): string {
   const zone = tree.text(location, 'a time zone, such as Europe/Berlin');
-  // As it is written, since releases of ICU differ in what they make of a name, and versions contain it.
+  // Return the name as written. ICU releases normalize names differently, and the version of the entry hashes the name.
   if (zoneNamed(zone) !== undefined) return zone;
   throw tree.refused(location, `takes a time zone such as Europe/Berlin, not "${zone}"`);
 }
 
-/** A time zone that somebody typed. @throws UsageError if there is none of this name. */
+/**
+ * Validates a time zone typed by the user.
+ * @throws UsageError if the zone is unknown.
+ */
 export function readableZone(zone: string): string {
   if (zoneNamed(zone) !== undefined) return zone;
   throw new UsageError(

@@ -22,17 +22,21 @@ export const fileOption = {
   },
 } as const;
 
-/** The file of a run, and its bytes; undefined if the default file does not exist. */
+/** The file of standing orders. `bytes` is undefined if the default file does not exist. */
 export interface EntryFile {
   readonly path: string;
   readonly bytes: Buffer | undefined;
-  /** When it was changed last, before a command did so, by this machine's clock, ms since the epoch. */
+  /**
+   * When the file was last changed, ms since the epoch by this machine's clock. Ignores a change by the running
+   * command.
+   */
   readonly changedAt: number;
 }
 
 /**
- * Reads the file as it is guarded: others may read it, and nobody but its owner may change it.
- * @throws UsageError if it may be changed by others, cannot be read, or is named and does not exist.
+ * Reads the file, and verifies that only its owner can change it. Others may read it.
+ * @throws UsageError if others can change the file, if it cannot be read, or if the user named it and it does not
+ * exist.
  */
 export function readEntryFile({ settings }: Pick<Context, 'settings'>, given: string | undefined): EntryFile {
   return fileAt(pathOf(settings, given), given !== undefined);
@@ -44,13 +48,13 @@ const fileAt = (path: string, isNamed: boolean): EntryFile => ({
   changedAt: changeOf(path),
 });
 
-/** When a file was changed, or put in its place, which a copy with an old date of its own does not say. */
+/** When a file was last changed or put in place. Checks `ctime` too, because a copy may keep an old `mtime`. */
 function changeOf(path: string): number {
   const { mtimeMs = 0, ctimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
   return Math.max(mtimeMs, ctimeMs);
 }
 
-/** Path of the file that is named, or of the default one. */
+/** Path of the file that the user named, or of the default file. */
 const pathOf = ({ folders }: Context['settings'], given: string | undefined): string =>
   given === undefined ? join(folders.config, defaultName) : resolve(given);
 
@@ -97,7 +101,7 @@ function textOf(path: string, bytes: Buffer): string {
 
 /**
  * Finds an entry by its name.
- * @throws ErrandError not_found naming the entries there are.
+ * @throws ErrandError not_found listing the known names.
  */
 export function entryNamed(entries: readonly StandingEntry[], name: string, path: string): StandingEntry {
   const found = entries.find((entry) => entry.name === name);
@@ -120,7 +124,9 @@ export interface ChangedFile extends EntryFile {
 }
 
 /**
- * Changes a document. @param entries are those before the change. @param parse reads those of the document as it is then.
+ * Changes a parsed document.
+ * @param entries are the entries before the change.
+ * @param parse reads the entries of the document in its current state.
  */
 export type EntryChange = (
   document: Document,
@@ -129,7 +135,10 @@ export type EntryChange = (
   parse: () => readonly StandingEntry[],
 ) => void;
 
-/** Makes a change without writing it, so that what is wrong with it is said before anybody is asked. @throws UsageError. */
+/**
+ * Tries a change without writing it, so that an invalid change is reported before the user is asked anything.
+ * @throws UsageError.
+ */
 export async function checkEntryChange(
   context: Context,
   given: string | undefined,
@@ -140,10 +149,11 @@ export async function checkEntryChange(
 }
 
 /**
- * Changes the file under a lock, and keeps its comments. What does not parse afterwards is not written. The file is
- * replaced at once, so a reader sees the old one or the new one.
- * @param change changes the document; it gets the entries as they are.
- * @returns the entries as they are now. @throws ErrandError.
+ * Changes the file under a lock and keeps its comments. Writes nothing if the result does not parse. Replaces the file
+ * atomically.
+ * @param change changes the document; it receives the current entries.
+ * @returns the file after the change.
+ * @throws ErrandError.
  */
 export async function changeEntryFile(
   context: Context,
@@ -178,7 +188,7 @@ async function draftOf(
   ]);
   const old = bytes === undefined ? '' : textOf(path, bytes);
   const document = parseDocument(old.trim() === '' ? newFile : old);
-  // A change finds an entry by the text of its name, be it a number such as 2026.
+  // Entries are looked up by their name as text, so convert names such as 2026 from numbers.
   visit(document, {
     Scalar: (key, scalar) => {
       if (key === 'key') scalar.value = String(scalar.value);
@@ -196,7 +206,7 @@ async function draftOf(
   return { entries: parse(), text: textNow() };
 }
 
-/** Names the flag in place of a line that was never written. */
+/** Rewords an error so that it names the flag, not a line that was never written. */
 function inFlags(error: UsageError, fields: readonly string[]): UsageError {
   const message = error.message
     .replace(/^.*?, line \d+, column \d+: (?:orders\.)?/, '')
@@ -213,7 +223,7 @@ version: 1
 orders: {}
 `;
 
-/** @throws StorageError if it cannot be written. The old file is then as it was. */
+/** @throws StorageError if the file cannot be written; the old file is then unchanged. */
 function replaceFile(path: string, text: string): void {
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   try {

@@ -10,38 +10,38 @@ import type { ScheduleFields } from './schedule-fields.ts';
 /** Maximum number of versions of an entry to remember. */
 const maxVersions = 50;
 
-/** What this machine knows of an entry. */
+/** What this machine remembers of an entry besides its schedule. */
 export interface KnownEntry {
   /** Versions that this machine has run with. */
   readonly versions: readonly string[];
-  /** Everything up to this date is over, and was reported if it was missed. */
+  /** All dates up to this one are over, and those that were missed have been reported. */
   readonly closed: Day | undefined;
 }
 
-/** The schedule of an entry that this machine knows, and from when on its dates count. */
+/** The schedule of an entry as this machine last saw it, and which of its dates count. */
 export interface KnownSchedule {
-  /** What the file says of that. */
+  /** What the file stated about when the dates count. */
   readonly stamp: string;
   /** What it said before. */
   readonly stamps: readonly string[];
   readonly terms: ScheduleFields;
-  /** Ms since the epoch, by the service's clock; undefined if all of them count. */
+  /** Start of the dates that count, ms since the epoch by the service's clock; undefined if all dates count. */
   readonly since: number | undefined;
-  /** Dates after that which do not count. */
+  /** Dates after `since` that do not count. */
   readonly left: readonly Day[];
   /** When the schedule was edited by hand, ms since the epoch; undefined if it was not. */
   readonly editedAt: number | undefined;
-  /** When this machine saw it last, by the service's clock, ms since the epoch. */
+  /** When this machine last saw the schedule, by the service's clock, ms since the epoch. */
   readonly seenAt: number | undefined;
-  /** When its entry was found to be gone, ms since the epoch; undefined if it is there. */
+  /** When the entry was found missing from its file, ms since the epoch; undefined if it is present. */
   readonly goneAt: number | undefined;
-  /** Whether a run has reported what an edit by hand has left out. */
+  /** Whether a run has reported the dates that an edit by hand left out. */
   readonly isReported: boolean;
   /** Path of its file. */
   readonly file?: string | undefined;
 }
 
-/** Until when no date of a file can be due, by this machine's clock, ms since the epoch. */
+/** Span in which no date of a file can be due, ms since the epoch by this machine's clock. */
 export interface Idle {
   /** SHA-256 of the file. */
   readonly sha256: string;
@@ -50,8 +50,8 @@ export interface Idle {
 }
 
 /**
- * What this machine remembers between runs. It saves requests and repeated reports, and tells an edit of a schedule by
- * hand. A file that is missing, unreadable or invalid counts as empty: no date is bought twice then.
+ * What this machine remembers between runs. It saves requests, avoids repeated reports, and reveals that a schedule was
+ * edited by hand. A missing, unreadable or invalid file counts as empty, which never causes a date to be bought twice.
  */
 export class RunMemory {
   readonly #folder: string;
@@ -65,7 +65,7 @@ export class RunMemory {
     this.#value = this.#read();
   }
 
-  /** @param path is that of the file of standing orders. */
+  /** @param path is the path of the file of standing orders. */
   idleOf(path: string): Idle | undefined {
     const found = own(own(own(this.#value, 'idle'), this.#service), path);
     const [sha256, from, until] = [
@@ -90,7 +90,7 @@ export class RunMemory {
     };
   }
 
-  /** Remembers a version that this machine runs with. */
+  /** Remembers a version that this machine has run with. */
   addVersion(id: string, version: string): void {
     const { versions } = this.entry(id);
     if (versions.at(-1) === version) return;
@@ -121,8 +121,10 @@ export class RunMemory {
   }
 
   /**
-   * Remembers that entries are gone from a file, so that what is due meanwhile is not bought once they are there again.
-   * @param there are the ids of those that it has. @param at is the time, ms since the epoch.
+   * Remembers that entries are missing from a file. If an entry reappears, dates that were due in the meantime are not
+   * bought.
+   * @param there lists the ids that the file has.
+   * @param at is the time, ms since the epoch.
    */
   leaveOthers(path: string, there: readonly string[], at: number): void {
     for (const id of Object.keys(Object(own(own(this.#value, 'schedules'), this.#service)))) {
@@ -169,6 +171,6 @@ function withValue(
   return changed;
 }
 
-/** Whether a value has the form of a schedule. Whoever reads it checks what it says. */
+/** Whether a value has the form of a schedule. Its contents are validated when the schedule is used. */
 const isScheduleFields = (value: unknown): value is ScheduleFields =>
   isObject(value) && ['at', 'time_zone', 'late'].every((name) => typeof value[name] === 'string');

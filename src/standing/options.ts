@@ -1,7 +1,7 @@
 import { orderInputOptions } from '../orders/input/assemble.ts';
 import type { Options } from '../run/option.ts';
 
-/** Options that say when an entry is bought, as `add` and `edit` take them. */
+/** Options of `add` and `edit` for the schedule of an entry. */
 export const scheduleOptions = {
   every: { kind: 'text', placeholder: 'cadence', description: 'how often: 1d, 2w, 1mo', group: 'Schedule' },
   starts: {
@@ -44,14 +44,17 @@ export const scheduleOptions = {
   },
 } as const satisfies Options;
 
-/** Options of what is bought, as `add` and `edit` take them. The key of each order follows from the entry and the date. */
+/**
+ * Options of `add` and `edit` for the order of an entry. The idempotency key is not among them, because it follows from
+ * the entry and the date.
+ */
 export const { idempotencyKey: _, ...entryOrderOptions } = orderInputOptions;
 
 type Given = {
   readonly [K in keyof typeof scheduleOptions]?: string | number | readonly string[] | undefined;
 };
 
-/** The fields of an entry that options set, as its file has them. */
+/** Converts options to fields of an entry, in the notation of its file. */
 export function scheduleFields({ timeZone, ...given }: Given): Readonly<Record<string, unknown>> {
   const fields = Object.keys(scheduleOptions).flatMap((key) => {
     const value = key === 'timeZone' ? timeZone : given[key as keyof typeof given];

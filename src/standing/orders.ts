@@ -8,34 +8,36 @@ import type { OrderRecord } from '../orders/order-record.ts';
 import { type Day, dateText, dayOf } from './cadence.ts';
 import type { StandingEntry } from './entries.ts';
 
-/** Metadata keys of an order that was placed for an entry, besides that of its reference. */
+/** Metadata keys of an order placed for an entry, in addition to the key of its reference. */
 const entryKey = 'errand_standing';
 const versionKey = 'errand_standing_version';
 
-/** Prefix of the metadata keys that are errand's own. */
+/** Matches the metadata keys that errand reserves for itself. */
 export const ownMetadata = /^errand_(?:reference|standing)/;
 
-/** An order that the service lists for a date of an entry. */
+/** An order for a date of an entry, or a request for one whose outcome is unknown. */
 export interface DateOrder {
   readonly id: string;
   readonly day: Day;
-  /** `intended`: what came of a request for it is not known; `id` is the key of that then. */
+  /** `intended` means that the outcome of a request is unknown; `id` is then the idempotency key of the request. */
   readonly state: AttemptState;
-  /** Version of the entry that it was placed for; undefined if the service does not say. */
+  /** Version of the entry for which the order was placed; undefined if the service does not return it. */
   readonly version: string | undefined;
-  /** When the service created it, ms since the epoch. */
+  /** When the service created the order, ms since the epoch. */
   readonly madeAt: number;
   readonly order: OrderRecord;
 }
 
 /**
- * The reference of an order for a date. Its number is the date itself, `20261201`: whatever becomes of the schedule, a
- * date has one number, and a number one order.
+ * Reference of an order for a date. It ends in the date, `20261201`. A date therefore keeps its reference when the
+ * schedule changes, and gets only one order.
  */
 export const referenceFor = ({ id }: Pick<StandingEntry, 'id'>, day: Day): Reference =>
   referenceOf(`standing/${id}/${dateText(day).replaceAll('-', '')}`);
 
-/** The entry and the date that the reference of an order names; undefined if it is of no standing order. */
+/**
+ * Parses the entry's id and the date from an order's reference; undefined if the order is not from a standing order.
+ */
 export function occasionIn(metadata: unknown): { readonly id: string; readonly day: Day } | undefined {
   const { namespace, text = '' } = referenceIn(metadata) ?? {};
   const [, id, year, month, date] = /^standing\/([0-9a-f]{12})\/(\d{4})(\d{2})(\d{2})$/.exec(text) ?? [];
@@ -53,8 +55,9 @@ export const metadataFor = ({ id, version }: StandingEntry): Readonly<Record<str
 export const versionIn = ({ metadata }: OrderRecord): string | undefined => textIn(metadata, versionKey);
 
 /**
- * The orders that the service lists for an entry, newest first. @param since leaves out what was created before, ms since
- * the epoch. @throws ErrandError.
+ * Lists the service's orders for an entry, newest first.
+ * @param since excludes orders that were created earlier, ms since the epoch.
+ * @throws ErrandError.
  */
 export async function listDateOrders(
   client: Client,

@@ -4,7 +4,10 @@ import { readGuardedFile } from '../platform/private-files.ts';
 /** Name of the default file, in the configuration folder. */
 export const defaultName = 'standing.yaml';
 
-/** The names in the default file, for completion. @throws Error if it cannot be read. */
+/**
+ * Names of the entries in the default file, for completion.
+ * @throws Error if the file cannot be read.
+ */
 export async function peekNames(configFolder: string): Promise<readonly string[]> {
   const file = join(configFolder, defaultName);
   const bytes = readGuardedFile(file);

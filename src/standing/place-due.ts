@@ -41,13 +41,13 @@ import { noTime, serviceTime } from './service-time.ts';
 
 type DateRow = Output<'StandingDate'>;
 
-/** A row before the facts that every row has. */
+/** The fields of a row that depend on what happened to the date. */
 type RowFacts = Pick<DateRow, 'outcome' | 'exit_code'> &
   Partial<Pick<DateRow, 'order_id' | 'message'>> & { readonly next?: readonly NextStep[] };
 
 /**
- * Reads what the service has for each entry of which a date may be due, and places what is missing, one date after
- * another. A date that cannot be bought is reported and does not keep the others from being bought.
+ * For each entry that may have a due date, reads its orders from the service. Then places the missing orders one after
+ * another. A date that cannot be bought is reported and does not stop the others.
  * @throws ErrandError if the service cannot be read before anything was placed, or if the run is interrupted.
  */
 export async function placeDue(running: Running, { names, until, standing }: RunRequest): Promise<RunResult> {
@@ -60,7 +60,7 @@ export async function placeDue(running: Running, { names, until, standing }: Run
   const rows: DateRow[] = [];
   let failure: ErrandError | undefined;
   const open = await openRequests(context);
-  // What is sent from now on may be in doubt when this run is killed, and the next run looks for it.
+  // This run may be killed after it has sent a request, so make the next run check everything.
   if (!context.previewsRequests) {
     running.memory.leaveOthers(
       file.path,
@@ -72,7 +72,7 @@ export async function placeDue(running: Running, { names, until, standing }: Run
   try {
     await placeEntries();
   } catch (error) {
-    // What was placed before is still reported.
+    // Report the failure, but return the rows of what was already placed.
     if (!(error instanceof ErrandError) || stopOf(error) || rows.length === 0) throw error;
     failure = error;
     await context.report(error);
@@ -91,7 +91,7 @@ export async function placeDue(running: Running, { names, until, standing }: Run
     }
   }
 
-  /** An entry that is gone buys nothing more, and what was sent for it is settled. */
+  /** Settles requests of entries that were removed from the file. Such entries buy nothing more. */
   async function settleRemoved(): Promise<void> {
     const removed = open.filter(({ id }) => !all.some((entry) => entry.id === id));
     if (removed.length > 0 && !context.previewsRequests) await context.ready();
@@ -102,7 +102,7 @@ export async function placeDue(running: Running, { names, until, standing }: Run
   }
 }
 
-/** @throws ErrandError if others may replace the folders that say what is bought, and what was. */
+/** @throws ErrandError if other users may replace the configuration or state folder. */
 function checkFolders({ looseFolders }: Context): void {
   if (!looseFolders) return;
   throw new UsageError(`the standing orders cannot be relied on: ${looseFolders.message}`, {
@@ -117,13 +117,15 @@ function mayBeDue({ context, memory }: Running, entry: StandingEntry): boolean {
   return idleUntil(rememberedEntry(entry, memory), context.clock.now(), closed) === undefined;
 }
 
-/** Has the next run look at everything, whatever the file says by then. */
+/** Makes the next run check everything, even if the file does not change. */
 function forgetIdle({ file, memory }: Running): void {
   memory.setIdle(file.path, undefined);
   memory.save();
 }
 
-/** Remembers until when no run has anything to do. A run that has left something undone comes back. */
+/**
+ * Remembers until when no date can be due. Remembers nothing if a date may be due now, so that the next run checks it.
+ */
 function rememberIdle({ context, file, memory, sha256 }: Running, entries: readonly StandingEntry[]): void {
   const now = context.clock.now();
   const ends = entries.map((entry) =>
@@ -136,7 +138,8 @@ function rememberIdle({ context, file, memory, sha256 }: Running, entries: reado
 }
 
 /**
- * The exit code of several dates: 10 if any is in doubt, else that of those that went wrong if they agree, else 7. Pure.
+ * Exit code for several dates: 10 if any is in doubt; otherwise the code of the dates that went wrong, or 7 if their
+ * codes differ; 0 if none went wrong. Pure.
  */
 export function exitCodeOf(rows: readonly Pick<DateRow, 'exit_code'>[]): number {
   const codes = new Set(rows.map(({ exit_code: code }) => code).filter((code) => code !== 0));
@@ -168,13 +171,16 @@ function hintsFor(
 /** Works through the dates of one entry. */
 class EntryRun {
   readonly #running: Running;
-  /** Its dates count from when the file and this machine know them to. */
+  /** The entry; `#count` sets which of its dates count, according to the file and this machine. */
   #entry: StandingEntry;
   /** Flags that make a suggested command use the same file and service. */
   readonly #where: string;
-  /** Whether this machine has not seen it before. A job without a memory skips each date then, until the file says more. */
+  /**
+   * Whether this machine sees the entry for the first time. A job without persistent memory always does. Each of its
+   * runs then reports dates that an edit by hand left out, until the file states when dates count.
+   */
   #isNew = false;
-  /** What earlier runs have sent for it, and not settled or reported, by date. */
+  /** Requests that earlier runs sent for the entry and did not settle or report, by date. */
   readonly #open: Map<Day, OpenRequest>;
 
   constructor(running: Running, entry: StandingEntry, where: string, open: readonly OpenRequest[]) {
@@ -184,7 +190,10 @@ class EntryRun {
     this.#open = new Map(open.map((request) => [request.day, request]));
   }
 
-  /** Adds a row for each date that there is something to say about. @returns whether the run has to end. */
+  /**
+   * Adds a row for each date with something to report.
+   * @returns whether the run has to end.
+   */
   async work(rows: DateRow[], until: number | undefined): Promise<boolean> {
     const { context, memory } = this.#running;
     const { closed, versions } = memory.entry(this.#entry.id);
@@ -241,8 +250,8 @@ class EntryRun {
   }
 
   /**
-   * Finds out from when on the dates of the entry count.
-   * @returns the dates that an edit by hand would have brought in behind, where this run is the first to see it.
+   * Determines which dates of the entry count.
+   * @returns the past dates that an edit by hand added, if no earlier run has reported them.
    */
   #count(): readonly Day[] {
     const { context, file, memory } = this.#running;
@@ -253,7 +262,7 @@ class EntryRun {
     return known.isReported ? [] : leftOut;
   }
 
-  /** What there is to say about a date that an edit by hand brings in behind. */
+  /** Row for a past date that an edit by hand added and that is therefore not bought. */
   #leftOut(): RowFacts {
     const { name } = this.#entry;
     const { late } = scheduleFieldsOf(this.#entry);
@@ -271,8 +280,9 @@ class EntryRun {
   }
 
   /**
-   * Settles what was sent for dates that the entry does not ask for any more as they were sent. What it still asks for is
-   * sent again with its date. @returns the dates that stay in doubt.
+   * Settles requests that the entry would no longer send in the same form. Other requests are sent again when their
+   * date is placed.
+   * @returns the dates that stay in doubt.
    */
   async #settleChanged(rows: DateRow[]): Promise<ReadonlySet<Day>> {
     const inDoubt = new Set<Day>();
@@ -287,7 +297,7 @@ class EntryRun {
     return inDoubt;
   }
 
-  /** Settles what was sent for dates that another order decides. */
+  /** Settles the remaining requests, which are not sent again because another order decides their dates. */
   async #settleRest(rows: DateRow[]): Promise<void> {
     for (const request of this.#open.values()) await this.#settle(request, rows);
   }
@@ -299,7 +309,7 @@ class EntryRun {
     return row;
   }
 
-  /** Whether the entry would have a date bought now, with the content that was sent for it. */
+  /** Whether the entry would still buy a date with the same content as the request. */
   async #isAskedFor({ day, record }: OpenRequest, now: number): Promise<boolean> {
     const entry = this.#entry;
     if (entry.isPaused || entry.skipped.includes(day) || !couldBeBought(entry, day, now)) return false;
@@ -322,7 +332,7 @@ class EntryRun {
     return facts;
   }
 
-  /** What a run would do about a date, and the exit code with which it would end as far as that is decided before. */
+  /** Predicts what a run would do about a date. Includes the exit code, as far as it is already known. */
   async #preview(date: PlannedDate, now: number): Promise<RowFacts> {
     if (date.verdict !== 'place') return { ...this.#describe(date, now), exit_code: 0, next: [] };
     const { context } = this.#running;
@@ -346,7 +356,7 @@ class EntryRun {
     }
   }
 
-  /** What there is to say about a date that is not placed now. */
+  /** Describes a date for which no order is placed now. */
   #describe({ verdict, order, day, dueAt: due }: PlannedDate, now: number): RowFacts {
     const id = order?.id ?? null;
     const state = order && stateText(order.order);
@@ -402,7 +412,7 @@ class EntryRun {
     return verdict === 'place' ? { outcome: 'would_place', exit_code: 0 } : texts[verdict]();
   }
 
-  /** What to do about a failed order: a price above the ceiling needs a higher one. */
+  /** Suggests what to do about a failed order. If the price was above the ceiling, suggests a higher ceiling. */
   #remedies(order: DateOrder | undefined, why = atOnce): readonly NextStep[] {
     if (!order) return [];
     return [
@@ -414,7 +424,7 @@ class EntryRun {
     ];
   }
 
-  /** The command that raises the ceiling, if the price of an order was above it. */
+  /** The command that raises the ceiling, if the price of an order was above the ceiling. */
   #raise({ order }: DateOrder, why: string): readonly NextStep[] {
     const { name, order: content } = this.#entry;
     const ceiling = numberIn(content, 'max_price');
@@ -455,7 +465,7 @@ class EntryRun {
     }
   }
 
-  /** Whether a version of the entry is its own, or one that came before it. */
+  /** Whether a version is the entry's current version or an earlier one. */
   #isKnown(version: string): boolean {
     const { id, version: own, former } = this.#entry;
     return [own, ...former, ...this.#running.memory.entry(id).versions].includes(version);
@@ -465,7 +475,7 @@ class EntryRun {
     const { context } = this.#running;
     const { code = '', details, next = [] } = error.facts;
     const id = textIn(details, 'order_id') ?? null;
-    // Whoever took it back between the look and now has decided about this date.
+    // If somebody cancelled or returned the order after the run read it, the date counts as withdrawn.
     if (code === 'reference_cancelled' || code === 'reference_returned')
       return { outcome: 'withdrawn', exit_code: 0, order_id: id, message: error.message };
     const { name } = this.#entry;
@@ -486,7 +496,7 @@ class EntryRun {
     return { outcome, exit_code: error.exitCode, order_id: id, message: error.message, next };
   }
 
-  /** The error for an entry that may not spend real money; undefined if it may, or if it is rehearsed. */
+  /** The error for an entry that may not spend real money; undefined if it may, or if this is a rehearsal. */
   async #consentProblem(): Promise<ErrandError | undefined> {
     const { context } = this.#running;
     const { agreement, name, position } = this.#entry;
@@ -570,7 +580,7 @@ class EntryRun {
   }
 }
 
-/** Adds what is the last to say of a date, in place of what was said of its request. */
+/** Adds the final row for a date, replacing an earlier row about its request. */
 function addRow(rows: DateRow[], row: DateRow): void {
   const before = rows.findIndex(({ id, date }) => id === row.id && date === row.date);
   if (before >= 0) rows.splice(before, 1);
@@ -590,7 +600,7 @@ const refusals: Readonly<Record<number, DateRow['outcome']>> = {
 /** Verdicts that a run does not mention. */
 const isSilent: ReadonlySet<Verdict> = new Set(['bought', 'withdrawn', 'skipped', 'closing']);
 
-/** How far before this machine's time orders are listed, since its clock may be fast, ms. */
+/** Margin for a fast clock of this machine, ms. Orders are listed from that much earlier. */
 const clockReserveMs = 50 * 3600 * 1000;
 
 /**

@@ -4,10 +4,13 @@ import type { DateOrder } from './orders.ts';
 
 const dayMs = 24 * 3600 * 1000;
 
-/** How wrong this machine's clock may be before a date is overlooked until the next run, ms. */
+/**
+ * Tolerated error of this machine's clock, ms. If the error is larger, a run may overlook a due date, and a later run
+ * finds it.
+ */
 export const maxClockErrorMs = 49 * 3600 * 1000;
 
-/** How long an order may be missing from lists, ms. */
+/** How long a new order may be missing from the service's lists, ms. */
 const maxLagMs = 300_000;
 
 /** Maximum number of dates in the past that one run reports. */
@@ -15,55 +18,55 @@ const maxReported = 400;
 
 /** What is to be done about a date. */
 export type Verdict =
-  /** Due, and not bought: an order is placed. */
+  /** The date is due and not bought, so an order is placed. */
   | 'place'
-  /** Its order has failed a short while ago: another is placed a little later. */
+  /** The order for the date failed a short while ago, so another one is placed later. */
   | 'waiting'
-  /** An order for it is live. */
+  /** The date has a live order. */
   | 'bought'
-  /** Its order was cancelled or sent back. */
+  /** The order for the date was cancelled or returned. */
   | 'withdrawn'
-  /** All its orders have failed, and it is too late for another. */
+  /** All orders for the date have failed, and it is too late for another one. */
   | 'failed'
   /** Nobody bought it in time. */
   | 'missed'
-  /** Too late for an order, but one that others placed just before may not be listed yet. */
+  /** Too late for an order, but the service may not list yet what another machine has just placed. */
   | 'closing'
-  /** The dates have moved, and one close to it was bought. */
+  /** The schedule has moved, and a date close to this one was bought. */
   | 'covered'
-  /** What came of a request for a date close to it is not known: it waits for that. */
+  /** Waits until the outcome of a request for a close date is known. */
   | 'unsettled'
-  /** The file says to skip it. */
+  /** The file says to skip the date. */
   | 'skipped'
   /** Not due yet. */
   | 'upcoming';
 
 export interface PlannedDate {
   readonly day: Day;
-  /** When it is due, ms since the epoch. */
+  /** When the date is due, ms since the epoch. */
   readonly dueAt: number;
   readonly verdict: Verdict;
   /** The order that decided it. */
   readonly order: DateOrder | undefined;
-  /** Whether its time is over, so that nothing about it changes. */
+  /** Whether the time for this date is over, so that its verdict is final. */
   readonly isOver: boolean;
 }
 
-/** What is known when the dates of an entry are planned. Times are ms since the epoch. */
+/** Facts for planning the dates of an entry. Times are ms since the epoch. */
 export interface Facts {
   /** By the service's clock. */
   readonly now: number;
-  /** What the service lists, from `listSince` on. */
+  /** Orders that the service lists, from `listSince` on. */
   readonly orders: readonly DateOrder[];
-  /** Everything up to this date is over, and was reported; undefined if this machine does not know. */
+  /** All dates up to this one are over and were reported; undefined if this machine does not know. */
   readonly closed: Day | undefined;
-  /** Dates that were in doubt, and are reported whatever is closed. */
+  /** Dates that were in doubt. They are reported again even if they are closed. */
   readonly reopened?: readonly Day[];
-  /** Plans up to then; by default up to now. */
+  /** Plans dates up to this time; by default up to `now`. */
   readonly until?: number | undefined;
 }
 
-/** First date that matters to a run. A machine without memory goes back by one date. Pure. */
+/** First date that a run has to consider. Without memory, a machine starts one date earlier. Pure. */
 export function firstDay(
   { schedule, since, lateMs }: StandingEntry,
   { now, closed, reopened = [] }: Omit<Facts, 'orders'>,
@@ -81,17 +84,21 @@ export function firstDay(
   return Math.min(first, ...reopened);
 }
 
-/** A machine that has the entry every day sees what one has ordered that has it every month. */
+/**
+ * Minimum number of past days whose orders are read. If two machines have different cadences for an entry, such as
+ * daily and monthly, the one has to notice the orders of the other.
+ */
 const seenDays = 31;
 
 /**
- * From when on the service's orders matter, ms since the epoch: one date more than `firstDay`, since an order close to a
- * date may stand for it, and a month at least, since orders show which version of the entry other machines have. Pure.
+ * Time from which the service's orders matter, ms since the epoch. It lies one date before `firstDay`, because an order
+ * close to a date may stand for it. It also lies at least a month before, because orders reveal which version of the
+ * entry other machines have. Pure.
  */
 export const listSince = (entry: StandingEntry, facts: Omit<Facts, 'orders'>): number =>
   (firstDay(entry, facts) - Math.max(stepDays(entry.schedule), seenDays) - 3) * dayMs;
 
-/** Decides about each date of an entry, ascending. Pure. */
+/** Decides about each date of an entry, in ascending order. Pure. */
 export function planDates(entry: StandingEntry, facts: Facts): readonly PlannedDate[] {
   const { schedule } = entry;
   const { now, until = now } = facts;
@@ -106,7 +113,7 @@ export function planDates(entry: StandingEntry, facts: Facts): readonly PlannedD
 
 const sinceOf = ({ since }: Pick<StandingEntry, 'since'>): number => since ?? Number.NEGATIVE_INFINITY;
 
-/** Whether a date is one that this machine has reported as lost already. */
+/** Whether this machine has already reported a date as missed or failed. */
 const isReported = ({ day, verdict }: PlannedDate, { closed, reopened = [] }: Facts): boolean =>
   (verdict === 'missed' || verdict === 'failed') &&
   closed !== undefined &&
@@ -114,8 +121,8 @@ const isReported = ({ day, verdict }: PlannedDate, { closed, reopened = [] }: Fa
   !reopened.includes(day);
 
 /**
- * From when on the dates of a new schedule count, ms since the epoch: from now on, and today's where `starts` or `dates`
- * names it. Pure.
+ * Time from which the dates of a new schedule count, ms since the epoch. This is now, or today's due time if that is
+ * earlier and `starts` or `dates` names today. Pure.
  */
 export function sinceFor(schedule: Schedule, now: number): number {
   const today = dayAt(schedule.timeZone, now);
@@ -123,7 +130,7 @@ export function sinceFor(schedule: Schedule, now: number): number {
   return isNamed ? Math.min(now, dueAt(schedule, today)) : now;
 }
 
-/** From when on dates count, and those after it that do not. */
+/** Time from which dates count, and later dates that do not count. */
 export interface Counting {
   /** Ms since the epoch. */
   readonly since: number;
@@ -131,8 +138,8 @@ export interface Counting {
 }
 
 /**
- * Which dates of a changed schedule count: those to come, and of those that are past the ones that the schedule before has
- * as well, and for which it is not too late. Pure.
+ * Decides which dates of a changed schedule count. All future dates count. A past date counts only if the previous
+ * schedule had it too and it is not too late. Pure.
  * @param named tells whether the change itself names dates.
  */
 export function countAfter(
@@ -153,21 +160,21 @@ export function countAfter(
   return { since, left: past.filter((one) => one.at >= since && !stays(one)).map(({ day }) => day) };
 }
 
-/** Whether an entry has a date that is not too late, be it past or to come. */
+/** Whether an entry has a date, past or future, that is not too late to buy. */
 function isOpen(entry: StandingEntry, day: Day, now: number): boolean {
   if (entry.skipped.includes(day) || occurrences(entry.schedule, day, day).length === 0) return false;
   const at = dueAt(entry.schedule, day);
   return at >= sinceOf(entry) && now <= at + entry.lateMs;
 }
 
-/** Whether a date is due and not too late, whatever was ordered for it. Pure. */
+/** Whether a date is due and not too late, regardless of existing orders. Pure. */
 export function couldBeBought(entry: StandingEntry, day: Day, now: number): boolean {
   if (occurrences(entry.schedule, day, day).length === 0) return false;
   const at = dueAt(entry.schedule, day);
   return at >= sinceOf(entry) && at <= now && now <= at + entry.lateMs;
 }
 
-/** Whether a live order of another date, or one that may be live, makes a date needless. Pure. */
+/** Whether an order for another date makes a date unnecessary. The order must be live, or possibly live. Pure. */
 export const covers = (
   { schedule }: Pick<StandingEntry, 'schedule'>,
   { day, state }: Pick<DateOrder, 'day' | 'state'>,
@@ -199,14 +206,17 @@ function planDate(entry: StandingEntry, { now, orders }: Facts, day: Day, at: nu
   return decided(isTooSoon ? 'waiting' : 'place', last);
 }
 
-/** How long after a failed order the next is placed for the same date, ms. What was changed is not waited for. */
+/**
+ * How long after a failed order the next one is placed for the same date, ms. There is no wait if the entry was changed
+ * since.
+ */
 export const retryAfterMs = ({ lateMs }: Pick<StandingEntry, 'lateMs'>): number =>
   Math.max(lateMs / 8, Math.min(3600 * 1000, lateMs / 4));
 
 /**
- * An order of another file: its version is neither that of this entry, nor one that came before it. An order for an earlier
- * date than one of a known version is of a version that nobody remembers any more. Pure.
- * @param known are versions that this machine has run with.
+ * Finds an order from another file, whose version is neither the entry's current version nor an earlier one. Ignores
+ * orders for dates before the last order of a known version, because their versions may have been forgotten. Pure.
+ * @param known lists the versions that this machine has run with.
  */
 export function foreignOrder(
   { version, former }: StandingEntry,
@@ -220,8 +230,8 @@ export function foreignOrder(
 }
 
 /**
- * Until when nothing of an entry can be due, ms since the epoch: undefined if something may be due now. @param now is
- * this machine's time, which may be wrong by `maxClockErrorMs`. Pure.
+ * Time until which no date of an entry can be due, ms since the epoch; undefined if a date may be due now. Pure.
+ * @param now is this machine's time, which may be wrong by `maxClockErrorMs`.
  */
 export function idleUntil(
   { schedule, lateMs, skipped, isPaused, since }: StandingEntry,
@@ -244,5 +254,5 @@ export function idleUntil(
   return until > now ? until : undefined;
 }
 
-/** How far ahead dates are looked for, days. */
+/** How far ahead to search for the next date, days. */
 const maxIdleDays = 2000;

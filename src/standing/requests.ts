@@ -20,24 +20,25 @@ import { firstDay } from './plan.ts';
 
 type DateRow = Output<'StandingDate'>;
 
-/** A request for a date that was sent from here, and whose outcome is not known, or was not reported. */
+/** A sent request for a date whose outcome is unknown, or was not reported. */
 export interface OpenRequest {
-  /** Id of the entry that it was sent for, which may be gone or another by now. */
+  /** Id of the entry for which the request was sent. The entry may have been removed or changed since. */
   readonly id: string;
   readonly day: Day;
   readonly record: JournalRecord;
 }
 
 /**
- * The requests for dates of standing orders that interrupted runs, or lost responses, have left open at the service in
- * use, but for what another process is at work on. Reads this machine's journal, or the shared one. @throws StorageError.
+ * Requests for standing orders that interrupted runs or lost responses have left open at the service in use. Excludes
+ * requests that another process is working on. Reads this machine's journal, or the shared one.
+ * @throws StorageError.
  */
 export async function openRequests(context: Context): Promise<readonly OpenRequest[]> {
   const open: OpenRequest[] = [];
   for (const request of await unfinishedRequests(context)) {
     const { record } = request;
     if (isOthers(record)) continue;
-    // What was bought with another key is reported by a run with that.
+    // A run with the other key reports what was bought with that key.
     if (record.state === 'responded' && !(await isOfAccount(context, record))) continue;
     open.push(request);
   }
@@ -61,7 +62,10 @@ async function unfinishedRequests(context: Context): Promise<readonly OpenReques
   });
 }
 
-/** Dates of an entry of which it is not known whether they are bought. @throws StorageError. */
+/**
+ * Dates of an entry for which it is unknown whether an order was placed.
+ * @throws StorageError.
+ */
 export async function doubtfulDates(
   context: Context,
   { id }: Pick<StandingEntry, 'id'>,
@@ -75,17 +79,17 @@ export async function doubtfulDates(
     }));
 }
 
-/** What is read of the orders of an entry. Times are ms since the epoch. */
+/** Which orders of an entry to read. Times are ms since the epoch. */
 interface Span {
-  /** Leaves out what the service created before. */
+  /** Excludes orders that the service created earlier. */
   readonly since?: number;
   readonly closed?: Day | undefined;
   readonly reopened?: readonly Day[];
 }
 
 /**
- * The orders of an entry: those that the service lists, those that the journal has and lists do not show yet, and what is
- * in doubt. @throws ErrandError.
+ * Orders of an entry: those that the service lists, those that only the journal knows yet, and requests in doubt.
+ * @throws ErrandError.
  */
 export async function ordersOfEntry(
   context: Context,
@@ -114,7 +118,9 @@ export async function ordersOfEntry(
   return [...listed, ...unlisted, ...(await doubtfulDates(context, entry))];
 }
 
-/** What a row says of a request: its entry, where that is still there, and flags that make a command use the same file. */
+/**
+ * A request to report, its entry unless that was removed, and flags that make a suggested command use the same file.
+ */
 interface Sent {
   readonly request: OpenRequest;
   readonly entry: StandingEntry | undefined;
@@ -122,8 +128,8 @@ interface Sent {
 }
 
 /**
- * Settles a request that is not to be sent again, by what was sent for it.
- * @returns what to report; undefined if nothing came of it.
+ * Settles a request without sending it again.
+ * @returns the row to report. For a preview, undefined unless the request is in doubt.
  */
 export async function settleRequest(context: Context, sent: Sent): Promise<DateRow | undefined> {
   const { record } = sent.request;

@@ -6,7 +6,7 @@ import { type EntryFile, readEntryFile } from './file.ts';
 import { RunMemory } from './memory.ts';
 
 export interface RunRequest {
-  /** The file, if one is named. */
+  /** The file, if the user named one. */
   readonly standing?: string | undefined;
   /** Only these entries; all if empty. */
   readonly names: readonly string[];
@@ -21,7 +21,7 @@ export interface RunResult {
   readonly hints: readonly string[];
 }
 
-/** What a run does, by the file it has read. Loaded once something may be due. */
+/** What a run works with once it has read the file. */
 export interface Running {
   readonly context: Context;
   readonly file: EntryFile;
@@ -30,8 +30,8 @@ export interface Running {
 }
 
 /**
- * Places what is due. Reads the file and what this machine remembers of it, and nothing else, where no date can be due by
- * its clock, however wrong that is within two days.
+ * Places the orders that are due. Reads only the file and this machine's memory if they show that no date can be due,
+ * even if the clock is wrong by up to two days.
  * @throws ErrandError.
  */
 export async function runStandingOrders(context: Context, request: RunRequest): Promise<RunResult> {
@@ -44,7 +44,7 @@ export async function runStandingOrders(context: Context, request: RunRequest): 
   return placeDue(running, request);
 }
 
-/** The embedded sandbox has a clock that is advanced by hand, so it is always read. */
+/** Whether no date can be due. Never true for the embedded sandbox, whose clock is advanced by hand. */
 function isIdle({ context, file: { path }, memory, sha256 }: Running): boolean {
   if (context.settings.baseUrl.value === embeddedUrl) return false;
   const idle = memory.idleOf(path);

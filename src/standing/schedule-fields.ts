@@ -2,7 +2,7 @@ import { durationFlag } from '../format/time.ts';
 import { cadenceText, dateText } from './cadence.ts';
 import type { StandingEntry } from './entries.ts';
 
-/** When an entry is bought, as its file has it, without what is not set. */
+/** The schedule of an entry in the notation of its file, without unset fields. */
 export interface ScheduleFields {
   readonly every?: string;
   readonly starts?: string;

@@ -2,8 +2,8 @@ import { ErrandError, stopOf } from '../platform/errors.ts';
 import type { Context } from '../run/context.ts';
 
 /**
- * The service's time, ms since the epoch. Any response tells it, that of an error too.
- * @throws ErrandError if the service cannot be reached, or does not tell its time.
+ * The service's time, ms since the epoch. Any response has it, even an error.
+ * @throws ErrandError if the service cannot be reached, or its responses have no time.
  */
 export async function serviceTime(context: Context): Promise<number> {
   await context.ready();

@@ -19,10 +19,14 @@ import { isoMinute, scheduleFieldsOf } from './schedule-fields.ts';
 
 type Entry = Omit<Output<'StandingOrder'>, 'next'>;
 
-/** Number of dates shown of what is to come. */
+/** Maximum number of coming dates to show. */
 const maxNext = 5;
 
-/** An entry as every command prints it. Pure. @param now ms since the epoch. @param orders are those of it, if they are known. */
+/**
+ * Converts an entry to the record that every command prints. Pure.
+ * @param now ms since the epoch.
+ * @param orders are the entry's orders, if known.
+ */
 export function shownEntry(
   entry: StandingEntry,
   file: string,
@@ -52,8 +56,8 @@ export function shownEntry(
 }
 
 /**
- * The dates on which an entry is to be bought: those that are due, and those to come, without those that an order
- * decides: theirs, live or taken back, or a live one close to them. Where its orders are not known, from today on.
+ * Dates on which an entry will be bought, both due and coming. Excludes a date that has an order, live or taken back,
+ * and a date that a live order close to it stands for. If the orders are unknown, lists all dates from today on.
  */
 function comingDates(
   entry: StandingEntry,
@@ -75,7 +79,10 @@ function comingDates(
     .slice(0, maxNext);
 }
 
-/** Notes which dates of an entry are in doubt. @param flags make a command use the same file and service. */
+/**
+ * Prints a note with the dates of an entry that are in doubt.
+ * @param flags make a command use the same file and service.
+ */
 export async function noteDoubt(context: Context, entry: StandingEntry, flags: string): Promise<void> {
   const dates = (await doubtfulDates(context, entry)).map(({ day }) => dateText(day));
   if (dates.length > 0)
@@ -121,7 +128,7 @@ function moodOfState({ state }: { readonly state?: unknown }) {
   return state === 'active' ? 'waiting' : 'past';
 }
 
-/** What the service and the journal have for an entry; undefined if they cannot be read. */
+/** Orders of an entry from the service and the journal; undefined if they cannot be read. */
 export async function ordersIfRead(
   context: Context,
   entry: StandingEntry,
@@ -141,7 +148,7 @@ const lastOf = (orders: readonly DateOrder[]): DateOrder | undefined =>
 
 const isMade = ({ state }: DateOrder): boolean => state !== 'intended';
 
-/** The last order of an entry, as it is printed. */
+/** The latest order of an entry, as commands print it. */
 export function shownLast(orders: readonly DateOrder[] | undefined): Output<'StandingOrderStatus'>['last'] {
   const last = lastOf(orders ?? []);
   if (!last) return null;
@@ -161,15 +168,17 @@ export function spentOn(orders: readonly DateOrder[] | undefined): number | null
   return sums.reduce((total, { net }) => total + net, 0);
 }
 
-/** What an edit of the schedule by hand comes to. */
+/** Describes the effect of an edit of the schedule by hand. */
 export const editText = ({ editedAt, entry: { since = 0 } }: CountedEntry): readonly string[] =>
   editedAt === undefined
     ? []
     : [`the schedule was edited by hand; no date that was due before ${isoMinute(since)} comes in`];
 
 /**
- * What the next order does otherwise than the last, which dates fall to an order that is there, and whether another machine
- * has another file. Pure. @param body is the next order. @param known is what this machine remembers of the entry.
+ * Describes how the next order differs from the last, which dates existing orders stand for, and whether another
+ * machine has a different file. Pure.
+ * @param body is the next order.
+ * @param known is what this machine remembers of the entry.
  */
 export function changesOf(
   entry: StandingEntry,

@@ -253,7 +253,7 @@ function jsonIn(described: unknown): unknown {
 
 /** Maximum number of statements processed per document. The contract itself has about 6,000. */
 const maxStatements = 200_000;
-/** Number of characters that cost as much as one statement. */
+/** Number of characters that use as much of the budget as one statement. */
 const charactersEach = 100;
 
 /**
@@ -307,7 +307,7 @@ function unescaped(part: string): string {
   try {
     return decodeURIComponent(plain);
   } catch {
-    // Keep a text whose percent sign does not start a valid escape.
+    // Leave a text unchanged if one of its percent signs does not start a valid escape.
     return plain;
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { BestEffortNotation, FulfillmentPreferences, OrderCreate } from './order-create.ts';
 
-/** An order file: an order as it is sent, in the notation of files, with its reference. */
+/** An order file: the order in the notation of files, plus its reference. */
 export const orderFile = (maxReferenceLength: number) =>
   z.strictObject({
     ...OrderCreate().shape,

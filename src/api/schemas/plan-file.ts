@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { amountUnits } from '../amount.ts';
 
-/** Version of the plans that are written. A plan of version 1 does not say which attempt each row is. */
+/** Version of newly written plans. A plan of version 1 does not state the attempt of each row. */
 export const planVersion = 2;
 const planVersions = [1, planVersion] as const;
 
@@ -34,7 +34,7 @@ const PlannedRow = z.strictObject({
   checksum: z.string().regex(/^[0-9a-f]{16}$/),
   /** Row number as a spreadsheet shows it. */
   row: z.int().min(1),
-  /** Idempotency key of the attempt that is sent; of the first attempt if none is. */
+  /** Idempotency key of the attempt that is sent. If none is sent, that of the first attempt. */
   key: z.string().min(1).max(200),
   /** The attempt that is sent; null if none is. Absent in version 1, where a row is sent unless it was `placed`. */
   attempt: z
@@ -111,7 +111,7 @@ const PlanCounts = z.strictObject({
   placed: count,
   in_doubt: count,
   left_out: count,
-  /** Rows that the same uploads have ordered, whose orders failed, and that are not in this file. */
+  /** Failed rows of the uploads that ordered rows of this file, unless this file has them too. */
   failed_elsewhere: count,
 });
 
@@ -139,19 +139,19 @@ export const PlanFile = z.strictObject({
     map: z.record(text, text),
     /** Export preset that matches the file's headings; absent in plans without one. */
     preset: text.optional(),
-    /** Where references are read; absent in plans without any. */
+    /** Columns that references are read from; absent in plans without references. */
     reference: z.strictObject({ columns: z.array(text), namespace: text }).optional(),
     amounts: z.enum(amountUnits).nullable(),
     encoding: z.enum(['utf-8', 'latin1', 'utf-16le', 'utf-16be']).nullable(),
     delimiter: z.enum(['comma', 'semicolon', 'tab', 'pipe']).nullable(),
     /** Sheet of a workbook; absent for the first, or for a CSV. */
     sheet: z.string().optional(),
-    /** What a quote is, and texts of empty cells by column; absent unless said. */
+    /** What quotes mean, and the text of empty cells by column; absent unless the user said so. */
     quotes: z.enum(['double', 'none']).optional(),
     defaults: z.record(text, text).optional(),
     locale: z.string().max(100).nullable(),
     skip_invalid: z.boolean(),
-    /** Statements about rows that are like earlier orders, or were taken back; absent unless made. */
+    /** How to treat rows like earlier orders, and rows whose orders were taken back; absent unless the user said so. */
     skip_duplicates: z.boolean().optional(),
     again: z.boolean().optional(),
   }),

@@ -4,7 +4,7 @@ import { OrderCreate } from './order-create.ts';
 const date = z.iso.date().describe('such as 2026-12-01');
 const version = z.string().regex(/^[0-9a-f]{12}$/);
 
-/** A file of standing orders. What needs more than a shape is checked where the file is read. */
+/** Shape of a file of standing orders. The code that reads the file checks what a shape cannot express. */
 export const fileOfStandingOrders = () => {
   const { idempotency_key: _, ...order } = OrderCreate().shape;
   return z.strictObject({

@@ -23,7 +23,7 @@ export interface TreeOption {
   /** Long flag before short: `--output`, then `-o`. */
   readonly flags: readonly string[];
   readonly text: string;
-  /** Hint for its value; absent if it takes none. */
+  /** Hint for the option's value; absent if the option takes none. */
   readonly takes?: Hint;
   readonly repeats?: true;
 }

@@ -67,7 +67,7 @@ const columnOf = (items: readonly HelpItem[]): number =>
   Math.max(0, ...items.map(({ term }) => term.length).filter((length) => length <= maxTermLength)) + 4;
 
 function sectionLines({ title, parts }: HelpSection, style: HelpStyle, column: number): string[] {
-  // Every command has them, so that they stand once.
+  // Every command has the global options, so only refer to the page that lists them.
   if (title === globalOptionsTitle)
     return [
       `${style.paint.strong(`${title}:`)} ${style.paint.command(style.asTyped('errand help options'))}`,

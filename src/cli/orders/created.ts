@@ -90,7 +90,7 @@ export async function orderAssembled(
   placing: Placing,
 ): Promise<ResultOf<typeof createdOutput>> {
   const { checkOrder, inUsersWords } = await import('../../orders/input/check.ts');
-  // What prompts decided is shown as a whole before it is sent.
+  // If prompts completed the order, show the whole order before it is sent.
   const isReviewed = completed.facts !== undefined && !before.previewsRequests && placing.yes !== true;
   const { payload, argv, ofFile } = isReviewed ? await reviewed(before, completed, placing.file) : completed;
   // The command to rerun includes the user's answers.
@@ -132,7 +132,9 @@ async function reviewed(
   });
 }
 
-/** Says how old the order of a reference is, once it may be taken for a new one by mistake. */
+/**
+ * Prints the age of an order that was found by its reference, unless it is recent. The user may have meant a new order.
+ */
 function noteAge(context: Context, { created_at: at }: OrderRecord, { text }: Reference): void {
   const now = context.serviceClock.now();
   if (typeof at !== 'string' || !(now - Date.parse(at) > defaultWindowMs.live)) return;

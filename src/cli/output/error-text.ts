@@ -69,7 +69,7 @@ export function detailLines({
 
 function linesOf(code: string | null, details: unknown): string[] {
   if (code === 'insufficient_funds' && isRecord(details)) return fundLines(details);
-  // The hint has the address, once it is checked.
+  // Omit the address, because the hint shows it once it is checked.
   if (code === 'payment_required' && isRecord(details)) return plainLines({ ...details, pay_url: null });
   if (isRecord(details) && isRecord(details.policy)) return policyLines(details.policy);
   return plainLines(details);

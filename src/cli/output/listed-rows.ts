@@ -10,7 +10,7 @@ import {
   type Row,
 } from '../../format/result.ts';
 
-/** Number of rows that arrive together at first if a list is long. */
+/** Number of rows in the first batch of a long list. */
 const rowsOfPage = 100;
 
 /** Maximum label length; more would not help to identify a row. */

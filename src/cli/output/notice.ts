@@ -69,7 +69,7 @@ function silence(stream: Writable): void {
 
 const escapes = /\u001b\[[\d;]*m/g;
 const lineStart = /^((?:\u001b\[[\d;]{0,9}m)*)( {0,40})/;
-/** Between a suggested command and its purpose. */
+/** Separates a suggested command from its purpose. */
 const separator = ' — ';
 const hanging = 2;
 /** Minimum terminal width for folding sentences. */

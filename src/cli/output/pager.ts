@@ -6,13 +6,13 @@ import { writerOf } from './writer.ts';
 const lineBreak = 0x0a;
 
 /**
- * Holds text back until it is known whether it fits the terminal. What is longer goes to the pager as it comes; what is
- * shorter is written at the end.
+ * Buffers text until it is known whether the text fits the terminal. Longer text goes to the pager as it arrives;
+ * shorter text is written at the end.
  */
 export class PagedStream extends Writable {
   readonly #target: Writable;
   readonly #program: Pager;
-  /** Lines that the terminal shows at once. */
+  /** Number of lines that fit the terminal. */
   readonly #room: number;
   #held: Buffer[] = [];
   #lines = 0;
@@ -56,9 +56,9 @@ export class PagedStream extends Writable {
       env: { LESS: 'FRX', ...environment },
     });
     this.#pager = pager;
-    // The user may leave before the end. Its stdin then reports that to whoever writes.
+    // The user may quit the pager before the end. Each write reports that to its caller, so ignore the event.
     pager.stdin.on('error', () => {});
-    // Where the shell finds no such program, the text is shown without it.
+    // Exit code if the shell finds no such program. The text is then shown without a pager.
     const missing = 127;
     this.#ended = new Promise((resolve) => {
       pager.on('error', () => resolve());
@@ -82,7 +82,7 @@ export class PagedStream extends Writable {
 const closed = (): NodeJS.ErrnoException =>
   Object.assign(new Error('the pager has ended'), { code: 'EPIPE' });
 
-/** Writes a whole text, by a pager if it is longer than the terminal. */
+/** Writes a whole text, through the pager if the text is longer than the terminal. */
 export async function writePaged(text: string, io: Io, pager: Pager | undefined): Promise<void> {
   if (pager === undefined || !io.stdout.isTerminal || !io.stdin.isTerminal) {
     io.stdout.stream.write(text);

@@ -31,10 +31,10 @@ export function withStates<R extends RecordResult | ListResult>(result: R): R {
   return states.length === 0 ? result : { ...result, columns: [...columns, ...states] };
 }
 
-/** Names that differ only in case, and in what stands between their words, are the same. */
+/** Normalizes a name, so that case and the separators between words make no difference. */
 const folded = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]+/g, ' ');
 
-/** Adds a column for each of the `--fields` that is the heading of a column, as tables show it. */
+/** Adds a column for each of `--fields` that is the heading of a table column. */
 export function withHeadings<R extends RecordResult | ListResult>(result: R, fields: readonly string[]): R {
   const { columns, screen = [] } = result;
   const headings = fields.flatMap((field): Column[] => {
@@ -44,7 +44,7 @@ export function withHeadings<R extends RecordResult | ListResult>(result: R, fie
     );
     if (!column) return [];
     const read = accessor(field);
-    // A field of that name takes precedence.
+    // A record field of that name takes precedence over the column.
     return [
       { ...column, path: field, value: (row, titleOf) => read(row) ?? columnValue(column, row, titleOf) },
     ];

@@ -55,7 +55,7 @@ export interface Layout {
 interface Need {
   /** Minimum width that replaces the column's own `minWidth`. */
   readonly minWidth?: number | undefined;
-  /** Whether it is empty in every row. */
+  /** Whether the column is empty in every row. */
   readonly isEmpty?: boolean;
 }
 
@@ -490,8 +490,8 @@ const borderless = {
 };
 
 /**
- * What stands before, between and after the columns of a line, as cli-table3 lays it out. It does so once a table, since
- * it takes 150 µs a row.
+ * Returns the text before, between and after the columns of a line, as cli-table3 lays it out. Cached per table,
+ * because a layout takes 150 µs.
  */
 async function layoutOf(columns: readonly PlacedColumn[]): Promise<readonly string[]> {
   const known = layouts.get(columns);

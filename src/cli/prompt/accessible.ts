@@ -9,8 +9,8 @@ import { discardTyped, interrupted, reviewAnswer, rowLines } from './index.ts';
 export { takeTyped } from './index.ts';
 
 /**
- * Prompts for screen readers: each question is a line, choices are numbered lines, and nothing that was written is
- * written over. The terminal itself edits the line that is typed.
+ * Prompts for screen readers: each question is a line, choices are numbered lines, and no line is redrawn. The terminal
+ * itself edits what the user types.
  */
 
 export async function askText(context: Context, message: string, options: TextOptions = {}): Promise<string> {

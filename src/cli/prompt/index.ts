@@ -121,7 +121,7 @@ export async function askReview(context: Context, message: string): Promise<'yes
 
 const reviewAnswers = { yes: /^y(?:es)?$/i, edit: /^e(?:dit)?$/i, no: /^(?:n|no|)$/i } as const;
 
-/** What an answer to `askReview` means; undefined for anything else. */
+/** Parses an answer to `askReview`; undefined if the answer is invalid. */
 export const reviewAnswer = (text: string): keyof typeof reviewAnswers | undefined =>
   (['yes', 'edit', 'no'] as const).find((answer) => reviewAnswers[answer].test(text.trim()));
 
@@ -177,7 +177,9 @@ async function answered<T>(context: Context, ask: (on: On) => Promise<T>): Promi
   }
 }
 
-/** What a terminal delivered last. A paste comes as one piece, of which a prompt takes the first line alone. */
+/**
+ * The last chunk of input from the terminal. A paste arrives as one chunk, of which a prompt reads only the first line.
+ */
 let lastChunk = '';
 const noteChunk = (typed: Buffer | string): void => {
   lastChunk = typed.toString();
@@ -227,7 +229,7 @@ async function pendingText(stdin: Readable, signal: AbortSignal): Promise<string
     };
     const timer = setTimeout(end, quietMs);
     stdin.on('data', take);
-    // The prompt before may have paused it.
+    // The previous prompt may have paused stdin.
     stdin.resume();
     stdin.once('end', end);
     signal.addEventListener('abort', end, { once: true });

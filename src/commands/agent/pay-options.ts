@@ -20,7 +20,7 @@ export const payOptions = {
   yes: { kind: 'flag', group, description: 'pay without confirmation' },
 } as const satisfies Options;
 
-/** What exit code 6 means for every paid call. */
+/** Meaning of exit code 6 for every paid call. */
 export const paymentExit = 'not paid: declined, refused, or more than --max-pay';
 
 interface PayFlags {

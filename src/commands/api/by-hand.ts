@@ -91,8 +91,9 @@ const placing: {
 };
 
 /**
- * Decides about the rows of a request. @returns undefined if their batch is known, and is settled or reported.
- * @throws ErrandError conflict if any of them was ordered before.
+ * Claims the needs of a request's rows.
+ * @returns undefined if the batch is already known; it is then settled or reported.
+ * @throws ErrandError conflict if any row was ordered before.
  */
 async function claimByHand(
   context: Context,

@@ -99,7 +99,7 @@ async function reservationFindings(context: Context): Promise<Finding[]> {
   return altered.map((message) => ({ number: null, finding: 'reservation', message }));
 }
 
-/** What is wrong with the published policy. A publisher that this machine does not know yet is nothing wrong. */
+/** Finds problems with the published policy. A publisher that this machine does not know yet is not a problem. */
 async function policyFindings(context: Context): Promise<Finding[]> {
   const { problem } = await examinePublished(context);
   if (!problem || isFirstSight(problem)) return [];

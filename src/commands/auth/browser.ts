@@ -9,7 +9,7 @@ const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   linux: ['xdg-open'],
 };
 
-/** Whether a browser would have a screen. Elsewhere than on Linux and its like, there is always one. */
+/** Whether a browser could open a window. Only Linux and similar systems may lack a screen. */
 const hasDesktop = ({ DISPLAY, WAYLAND_DISPLAY, BROWSER }: Environment): boolean =>
   openers[platform()] !== openers.linux || Boolean(DISPLAY || WAYLAND_DISPLAY || BROWSER);
 

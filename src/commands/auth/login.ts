@@ -99,7 +99,7 @@ async function reportCode(
   if (target && 'problem' in target)
     context.note(`errand does not open the address ${redactor.text(whole ?? '')}: it ${target.problem}`);
   if (!target || 'problem' in target || !browser || !context.interactive.yes) return;
-  // Nothing is opened that was not shown.
+  // Show the address before opening it.
   if (target !== page) context.note(`with the code filled in: ${target.url.href}`);
   if (await openBrowser(target.url, context.environment)) context.note('opened it in the browser');
 }

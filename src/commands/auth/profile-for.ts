@@ -33,7 +33,8 @@ export const replaceOption = {
 } as const;
 
 /**
- * Asks before stored secrets are forgotten. @param before are the secrets of the profile that would be, masked.
+ * Asks before stored secrets are forgotten.
+ * @param before lists those secrets of the profile, masked.
  * @throws UsageError if nobody agrees; nothing is stored then.
  */
 export async function agreeToReplace(

@@ -72,7 +72,7 @@ export const token = defineCommand({
       ],
     };
 
-    /** Runs the command before it is stored, so that one that gives no key is refused now. */
+    /** Runs the key command before storing it, so that a command that prints no key is refused at once. */
     async function storeCommand(text: string): Promise<string[]> {
       if (!saved) throw noProfile(profile);
       const [{ readKey, readKeyCommand, shownCommand }, { storeKeyCommand }] = await Promise.all([
@@ -134,7 +134,7 @@ export const token = defineCommand({
   },
 });
 
-/** ` (live)`, if the key tells. */
+/** Suffix such as ` (live)`; empty if the key does not tell. */
 function modeOf(key: string): string {
   const mode = keyMode(key);
   return mode ? ` (${mode})` : '';

@@ -59,7 +59,7 @@ export const get = defineCommand({
   },
 });
 
-/** Adds what a batch does not tell of its rows. */
+/** Completes a batch with facts about its rows that the service's response lacks. */
 async function withKnown(context: Context, uploads: readonly KnownUpload[], batch: Batch): Promise<Batch> {
   const read = await withMetOrders(context, [batch]);
   const outcomes = await readOutcomes(context, { uploads, counted: (batches) => [...batches] }, read);
@@ -67,17 +67,20 @@ async function withKnown(context: Context, uploads: readonly KnownUpload[], batc
   return whole;
 }
 
-/** Adds to a batch the states of its rows, which it does not tell alone. @param whole is the batch with all that is known. */
+/**
+ * Adds the state of each row to a batch.
+ * @param whole is the batch with all known facts, from which the states are derived.
+ */
 function withStates(batch: Batch, whole: Batch): Shown {
   const states = rowsOf(whole).map((row) => stateOf(row, whole));
   const rows = rowsOf(batch).map(({ record: row }, at) => ({ ...row, state: states[at] ?? 'unknown' }));
-  // The rows are as they are in the batch, plus their states.
+  // The cast is safe because the rows only gain a state.
   return { ...batch, rows } as Shown;
 }
 
 /**
- * The service's own record. A table adds what the record lacks: row numbers in the file, the state of each row, the
- * orders that rows matched or that met them since, and failure reasons.
+ * Result for a single batch. A table adds what the record lacks: row numbers in the file, the state of each row, orders
+ * made elsewhere that meet the need of a row, and failure reasons.
  */
 async function record(context: Context, batch: Shown): Promise<RecordResult<Shown>> {
   const hints = orderHints(context, batch);

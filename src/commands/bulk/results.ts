@@ -78,7 +78,7 @@ export const results = defineCommand({
   },
 });
 
-/** @throws UsageError for a file that is none, or has another name than a workbook. */
+/** @throws UsageError with `--raw-csv`, or if the file's name does not end in `.xlsx`. */
 function checkWorkbook(path: string, isRaw: boolean): void {
   if (isRaw) throw new UsageError('--raw-csv is the CSV of the service; --xlsx writes a workbook');
   if (!/\.xlsx$/i.test(path))

@@ -76,7 +76,8 @@ export const validate = defineCommand({
     });
     const warnings = new UploadWarnings();
     const { format } = context.output;
-    // A local check reads the rows a second time for them, and only a table shows them.
+    // Collect warnings only for a table, because no other format shows them and a local check reads the rows twice for
+    // them.
     const shown = format === 'table' && { warnings };
     const check = new FileCheck(context, source, options, { local, shard, ...shown });
     return {
@@ -118,7 +119,7 @@ interface FixGiven extends TableFlags {
   readonly shard: string | undefined;
 }
 
-/** Writes the corrected copy, lists what was corrected, and says what is still wrong. Asks nothing of the service. */
+/** Writes the corrected copy, lists the corrections, and reports the remaining problems. Sends no request. */
 async function fixed(
   context: Context,
   file: string,
@@ -157,13 +158,13 @@ async function fixed(
   }
 }
 
-/** The flags for the copy, which is UTF-8 and has its amounts in dollars. */
+/** Flags for reading the copy, which is UTF-8 and has its amounts in dollars. */
 const asWritten = (flags: TableFlags): TableFlags => ({
   ...flags,
   ...{ locale: undefined, amounts: undefined, encoding: undefined, sheet: undefined, saveMap: undefined },
 });
 
-/** What is wrong with a file, by a check on this machine alone. */
+/** Finds the problems that remain in a file, without the service. */
 async function leftIn(context: Context, path: string, flags: TableFlags) {
   const source = await openSource(context, path, flags);
   const groups = new IssueGroups();
@@ -180,7 +181,7 @@ async function leftIn(context: Context, path: string, flags: TableFlags) {
   };
 }
 
-/** Maximum number of kinds of errors that are left. */
+/** Maximum number of kinds of remaining errors to print. */
 const maxKinds = 10;
 
 const cellsText = (count: number): string => (count === 1 ? '1 cell' : `${countText(count)} cells`);

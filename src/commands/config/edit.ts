@@ -18,7 +18,7 @@ export const edit = defineCommand({
   related: ['config list', 'config set'],
   async run(context) {
     const { VISUAL, EDITOR } = context.environment;
-    // Who names an editor may name one that needs no terminal.
+    // An editor that the user has named may not need a terminal.
     if (!context.interactive.yes && !VISUAL && !EDITOR)
       throw new UsageError(`an editor needs a terminal, and ${context.interactive.why}`, {
         next: [{ command: 'errand config set NAME VALUE', when: 'in a script' }],
@@ -33,7 +33,7 @@ export const edit = defineCommand({
   },
 });
 
-/** One line for each preference; what is not set is commented out. */
+/** One line per preference; unset preferences are commented out. */
 function fileOf(stored: Readonly<Record<string, Preference>>): string {
   const lines = Object.entries(preferences).flatMap(([name, { description, default: otherwise }]) => [
     `# ${description} (default: ${otherwise})`,
@@ -47,7 +47,7 @@ function fileOf(stored: Readonly<Record<string, Preference>>): string {
   ].join('\n');
 }
 
-/** @throws UsageError naming the line and what it may hold. */
+/** @throws UsageError naming the line and the accepted values. */
 function preferencesIn(text: string): Record<string, Preference> {
   const given: Record<string, Preference> = {};
   for (const [index, line] of text.split('\n').entries()) {

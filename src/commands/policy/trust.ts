@@ -83,7 +83,7 @@ export const trust = defineCommand({
   },
 });
 
-/** Who is trusted now. What cannot be read counts as nobody, because this command writes it anew. */
+/** The publisher trusted so far. An unreadable file counts as none, because this command replaces the file. */
 function pinBefore(context: Context): Pin | undefined {
   try {
     return readPin(context.settings);
@@ -94,7 +94,11 @@ function pinBefore(context: Context): Pin | undefined {
   }
 }
 
-/** What is published, if the wanted key signed it. @throws ErrandError policy. */
+/**
+ * The published policy, which must be authentic.
+ * @param wanted is the fingerprint that must have signed it, if given.
+ * @throws ErrandError policy.
+ */
 async function authentic(context: Context, wanted: string | undefined): Promise<SignedPolicy> {
   const { signed, problem } = await examinePublished(context);
   if (!signed)
@@ -112,7 +116,7 @@ async function authentic(context: Context, wanted: string | undefined): Promise<
   );
 }
 
-/** @throws UsageError where nobody can be asked; ErrandError policy for a no. */
+/** @throws UsageError if nobody can be asked; ErrandError policy if the user declines. */
 async function confirm(
   context: Context,
   before: Pin | undefined,

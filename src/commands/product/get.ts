@@ -60,7 +60,7 @@ export const get = defineCommand({
   },
 });
 
-/** How `order create --product` takes the first variant that is in stock; undefined if there is nothing to choose. */
+/** Value of `order create --product` for the first variant in stock; undefined if there is nothing to choose. */
 function variantFlag(product: JsonObject): string | undefined {
   const url = textIn(product, 'url');
   const variant = factsOf(product).variants.find(({ isSoldOut }) => !isSoldOut);

@@ -12,7 +12,7 @@ export const check = defineCommand({
   name: 'check',
   summary: 'Would an order for this product URL be refused, and why',
   arguments: [{ name: 'url', names: 'products', description: query.url.description, required: true }],
-  // Offers the accepted countries, because the specification's length limit alone would tell users less.
+  // Offers the accepted countries, because the contract alone only limits the length of a country code.
   options: {
     country: { kind: 'text', offers: destinationCountries, description: query.country.description },
   },

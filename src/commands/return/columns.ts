@@ -34,7 +34,7 @@ export const returnDetailColumns: readonly Column<Shape<'ReturnRequest'>>[] = [
   { name: 'updated', path: 'updated_at', kind: 'time' },
 ];
 
-/** The same, with the items by their titles in the order. */
+/** Detail columns that name the items by their titles in the order. */
 export const titledColumns = (order: unknown): readonly Column<Shape<'ReturnRequest'>>[] =>
   returnDetailColumns.map((column) =>
     column.name === 'items'

@@ -58,7 +58,10 @@ export const get = defineCommand({
   },
 });
 
-/** The order of a return, whose titles and prices a terminal shows. Undefined elsewhere, and if it cannot be read. */
+/**
+ * Reads the order of a return, because a terminal shows its titles and prices. Undefined without a terminal, or if the
+ * order cannot be read.
+ */
 export async function orderOnScreen(
   context: Context,
   { order_id }: { readonly order_id?: unknown },

@@ -63,7 +63,9 @@ export const exec = defineCommand({
   },
 });
 
-/** The command could not be started: 127 if there is none, else 126, as a shell has it. */
+/**
+ * The command could not be started. The exit code is that of a shell: 127 if there is no such program, otherwise 126.
+ */
 class NotStarted extends ErrandError {
   readonly #code: 126 | 127;
 

@@ -3,7 +3,7 @@ import { countText } from '../../format/counts.ts';
 import { journalExists } from '../../journal/journal-tables.ts';
 import type { Context } from '../../run/context.ts';
 
-/** A change that takes a sandbox back to an earlier state. */
+/** A change that returns a sandbox to an earlier state. */
 export interface Gone {
   /** Drops only records made after this time, ms since the epoch; all of them if unset. */
   readonly since?: number;
@@ -24,7 +24,7 @@ export async function noteGone(context: Context, { since, until, why, dataFile }
   if (!journalExists(context.settings)) return [];
   const journal = await context.journal();
   const sandbox = await import('../../sandbox-door.ts');
-  // If the current sandbox is served on the embedded sandbox's data, the change takes the embedded sandbox back, too.
+  // If the current sandbox serves the embedded sandbox's data, the change affects the embedded sandbox too.
   const services = new Set([
     baseUrl.value,
     ...(dataFile === sandbox.fileOf(folders.state) ? [embeddedUrl] : []),

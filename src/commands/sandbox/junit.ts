@@ -7,7 +7,7 @@ export interface JunitCase {
   readonly name: string;
   readonly line: number;
   readonly status: 'held' | 'failed' | 'skipped';
-  /** Why it failed, one line each. */
+  /** Why the test case failed, one line per reason. */
   readonly lines: readonly string[];
   readonly durationMs: number;
 }
@@ -56,7 +56,7 @@ const countsOf = (cases: readonly JunitCase[]) => ({
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);
 
-/** Start of a JUnit report, from any program. */
+/** Matches the start of a JUnit report, whichever program wrote it. */
 const reportStart = /^\uFEFF?\s{0,9}<(?:\?xml|testsuite)/;
 
 /**

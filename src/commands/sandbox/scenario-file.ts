@@ -105,7 +105,7 @@ function addressed(value: unknown): unknown {
 
 const variable = /\$\{env:([^}]{0,200})\}/g;
 
-/** Fills in `${env:NAME}` in texts. Errand's own secrets are not for a file to read. */
+/** Fills in `${env:NAME}` in texts. A file may not read errand's own secrets. */
 function withVariables(
   value: unknown,
   environment: Source['environment'],

@@ -81,8 +81,9 @@ export const test = defineCommand({
 });
 
 /**
- * Reads every file before the first is played. @param report is where to write, so that a CI system shows a file that
- * is broken too. @throws UsageError for the first that is broken.
+ * Reads every file before playing the first.
+ * @param report is the path of a report to write for a broken file, so that a CI system shows it.
+ * @throws UsageError for the first broken file.
  */
 async function readAll(
   context: Context,

@@ -34,7 +34,7 @@ export const targetOption = {
   description: `whose folder: ${targets.join(', ')} (agents is shared by several)`,
 } as const;
 
-/** @throws UsageError for another target, or none. */
+/** @throws UsageError for an unknown target, or none. */
 export function readTarget(given: string | undefined): Target {
   const known = targets.find((name) => name === given);
   if (known !== undefined) return known;
@@ -50,7 +50,9 @@ const source = new URL('../../../docs/SKILL.md', import.meta.url);
 
 const mark = /\n<!-- installed by errand \S{1,40}; sha256 ([0-9a-f]{64}) -->\n$/;
 
-/** The skill as it is installed: marked, so that a file that somebody changed is known as that. */
+/**
+ * The skill with a line that holds its hash, so that a later run can tell whether somebody changed the installed file.
+ */
 export function markedSkill({ version }: Pick<Context, 'version'>): string {
   const text = readFileSync(source, 'utf8');
   return `${text}\n<!-- installed by errand ${version}; sha256 ${sha256(text)} -->\n`;
@@ -64,13 +66,14 @@ function isOurs(text: string): boolean {
 
 export interface Installed {
   readonly file: string;
-  /** What is there now; undefined if nothing is. */
+  /** Current text; undefined if there is no file. */
   readonly text: string | undefined;
 }
 
 /**
- * Looks at what is there for an agent. Follows no link below the user's home.
- * @throws UsageError for a link, a folder in place of the file, or a file that is not errand's own unchanged one.
+ * Finds the file installed for an agent. Follows no link below the user's home.
+ * @throws UsageError for a link, for a folder in place of the file, and for a file that errand did not write or that
+ * was changed since.
  */
 export function installedAt({ environment }: Pick<Context, 'environment'>, target: Target): Installed {
   const home = homeOf(environment);
@@ -92,7 +95,10 @@ export function installedAt({ environment }: Pick<Context, 'environment'>, targe
   });
 }
 
-/** Writes the skill, whole or not at all. @throws StorageError. */
+/**
+ * Writes the skill; replaces an existing file atomically.
+ * @throws StorageError.
+ */
 export function writeSkill({ file, text: before }: Installed, text: string): void {
   const made = `${file}.${process.pid}.tmp`;
   try {
@@ -104,7 +110,10 @@ export function writeSkill({ file, text: before }: Installed, text: string): voi
   }
 }
 
-/** Removes the file, and its folder unless more lies there. @throws StorageError. */
+/**
+ * Removes the file, and its folder if that is then empty.
+ * @throws StorageError.
+ */
 export function removeSkill({ file }: Installed): void {
   try {
     unlinkSync(file);
@@ -114,7 +123,7 @@ export function removeSkill({ file }: Installed): void {
   }
 }
 
-/** Lines that are only in the one, and only in the other, as a difference shows them. */
+/** The lines that only the old text has, then those that only the new text has, marked as in a diff. */
 export function differenceLines(before: string, after: string): string[] {
   const [old, now] = [before.split('\n'), after.split('\n')];
   return [

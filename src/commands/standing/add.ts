@@ -69,7 +69,7 @@ export const add = defineCommand({
           ...(live !== undefined && { live }),
           order,
         });
-        // Both are known once the schedule is read.
+        // Setting `since` needs the parsed schedule.
         const entry = entryNamed(parse(), name, path);
         setSince(document, entry, sinceFor(entry.schedule, now));
       };

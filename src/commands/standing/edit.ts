@@ -6,7 +6,7 @@ import { type EntryChange, fileOption } from '../../standing/file.ts';
 import { entryOrderOptions, scheduleFields, scheduleOptions } from '../../standing/options.ts';
 import { entryResult, ordersIfHeard } from './result.ts';
 
-/** Fields that can be cleared, by the value that clears them. */
+/** Fields that `--clear` accepts, keyed by their name on the command line. */
 const clearable: Readonly<Record<string, string>> = {
   ends: 'ends',
   count: 'count',
@@ -15,7 +15,10 @@ const clearable: Readonly<Record<string, string>> = {
   late: 'late',
 };
 
-/** Fields without a value. @throws UsageError if another flag sets the same field. */
+/**
+ * The fields to clear, each undefined.
+ * @throws UsageError if another flag sets the same field.
+ */
 function cleared(names: readonly string[], given: object): Readonly<Record<string, undefined>> {
   const fields = Object.entries(clearable).filter(([name]) => names.includes(name));
   const [twice] = fields.find(([, field]) => Object.hasOwn(given, field)) ?? [];
@@ -110,7 +113,7 @@ export const edit = defineCommand({
           ...(live === false && { live: undefined }),
           ...(agreed !== undefined && { live: agreed }),
         };
-        // What is given is written, and what is undefined is taken away, whatever is there.
+        // Compare with null, so that every given field is written and every undefined field is removed.
         const any = Object.fromEntries(Object.keys(whole).map((field) => [field, null]));
         change.setFields(document, at, any, whole);
         if (isOrder) {

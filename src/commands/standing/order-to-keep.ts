@@ -5,8 +5,8 @@ import { UsageError } from '../../platform/errors.ts';
 import { ownMetadata } from '../../standing/orders.ts';
 
 /**
- * The order as the file of standing orders has it: checked, and without what is not set.
- * @throws UsageError for a key or a reference of its own, since those follow from the entry and the date.
+ * Validates an order and converts it for the file of standing orders, without unset fields.
+ * @throws UsageError for an idempotency key or a reference, because both follow from the entry and the date.
  */
 export async function orderToKeep(
   payload: Readonly<Record<string, unknown>>,

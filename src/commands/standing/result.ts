@@ -12,7 +12,7 @@ import { noteDoubt, ordersIfRead, scheduleText, shownEntry } from '../../standin
 export const fileFlag = (standing: string | undefined): string =>
   standing === undefined ? '' : ` --standing ${shellWord(standing)}`;
 
-/** What the service has for an entry that was changed, where it has been reached already; undefined if not. */
+/** Orders of a changed entry; undefined if this run has not reached the service yet. */
 export async function ordersIfHeard(
   context: Context,
   { entries, path }: ChangedFile,
@@ -22,7 +22,7 @@ export async function ordersIfHeard(
   return ordersIfRead(context, entryNamed(entries, name, path));
 }
 
-/** Columns of an entry that was changed. */
+/** Columns for a changed entry. */
 export const columnsOf = (
   shown: Parameters<typeof scheduleText>[0],
 ): readonly Column<Output<'StandingOrder'>>[] => [
@@ -36,7 +36,10 @@ export const columnsOf = (
   { name: 'file', path: 'file' },
 ];
 
-/** An entry after a change, with when it is bought next. @param orders are those of it, if they are known. */
+/**
+ * Result for a changed entry, with its next dates.
+ * @param orders are the entry's orders, if known.
+ */
 export async function entryResult(
   context: Context,
   changed: ChangedFile,

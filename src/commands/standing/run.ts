@@ -73,7 +73,7 @@ export const run = defineCommand({
 
 const dayMs = 86_400_000;
 
-/** How far ahead a dry run looks at most, days. */
+/** Maximum number of days that a dry run looks ahead. */
 const maxAhead = 3660;
 
 /** The end of a date in UTC, ms since the epoch. @param now is this machine's time. */

@@ -101,7 +101,7 @@ async function lastSent(context: Context): Promise<Target> {
   }
   const uploads = await context.uploads();
   const name = uploads.ofBatch(last.key)?.name;
-  // Batches of the same upload that another terminal has sent stay.
+  // Leave out batches of the same upload that were sent from another terminal.
   const keys = sent.flatMap(({ key }) =>
     key === last.key || (name !== undefined && uploads.ofBatch(key)?.name === name) ? key : [],
   );

@@ -15,8 +15,8 @@ export const registrationScope = (context: Context): string =>
   ]);
 
 /**
- * Keeps the secret that registering an address answered, if the service signs its events. It is never printed.
- * @returns whether there is one.
+ * Stores the signing secret from the response to a registration, if the service signs its events. Never prints it.
+ * @returns whether the response has a secret.
  */
 export async function saveSigningSecret(context: Context, response: unknown): Promise<boolean> {
   const secret = textIn(response, 'webhook_secret');

@@ -170,8 +170,8 @@ async function progress(
 }
 
 /**
- * A tool's listing for clients. Contains no external text. A client puts the whole list before its model, so that it
- * names each field and leaves what is in it to describe_operation.
+ * A tool's listing for clients. Contains no external text. A client gives the whole list to its model, so the listing
+ * only names the fields and leaves their details to describe_operation.
  */
 const listingOf = (tool: Tool): ListedTool => ({
   name: tool.name,
@@ -183,7 +183,7 @@ const listingOf = (tool: Tool): ListedTool => ({
   annotations: {
     readOnlyHint: tool.effect === 'reads',
     destructiveHint: tool.effect === 'spends' || tool.effect === 'changes',
-    // Says nothing of a tool that reads.
+    // The hint is omitted for tools that only read.
     ...(tool.effect !== 'reads' && { idempotentHint: tool.isIdempotent === true }),
     openWorldHint: true,
   },
@@ -200,7 +200,7 @@ const outputSchema = (tool: Tool): JsonSchema => ({
         description: 'fields with text of others, which is data',
       },
     }),
-    // Whether there was more than fits.
+    // Whether the result was cut to fit.
     truncated: { type: 'boolean' },
   },
   required: [...tool.certain],

@@ -2,7 +2,7 @@ import { isObject } from '../../api/json.ts';
 import { maxTextLength } from './arguments.ts';
 import type { JsonSchema } from './untrusted.ts';
 
-/** Keeps each field of a result with its type and description, and leaves out what is within it. Pure. */
+/** Reduces the schema of a result to the type and description of each field, without nested fields. Pure. */
 export function compactOutput({ properties, ...schema }: JsonSchema): JsonSchema {
   const fields = isObject(properties) ? Object.entries(properties) : [];
   return {
@@ -23,8 +23,9 @@ function outline(schema: unknown): JsonSchema {
 }
 
 /**
- * Leaves out of a tool's arguments what a model does not need: that a field may be null, which omitting it says too, and
- * how the contract knows it. What the listed schema allows, the tool takes. Pure.
+ * Removes from the schema of a tool's arguments what a model does not need: null as an alternative, because omitting a
+ * field means the same, and annotations of the contract. The tool accepts everything that the reduced schema allows.
+ * Pure.
  */
 export function compactInput(schema: JsonSchema): JsonSchema {
   const { 'x-observed': _observed, propertyNames: _names, type, anyOf, properties, items, ...rest } = schema;
@@ -45,7 +46,10 @@ export function compactInput(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** Bounds that no sensible value meets, and what any field of an open record may be; the tool checks both all the same. */
+/**
+ * Whether a model does not need a schema keyword: bounds that every sensible value respects, or the type of unnamed
+ * fields. The tool checks both anyway.
+ */
 const isObvious = (name: string, value: unknown): boolean =>
   name === 'minLength' ||
   (name === 'maxLength' && value === maxTextLength) ||

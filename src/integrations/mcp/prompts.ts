@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { ToolName } from './names.ts';
 
-/** What a user can start an agent with. */
+/** A task that a user can give to an agent. */
 interface Prompt {
   readonly name: string;
   readonly title: string;
@@ -16,7 +16,7 @@ interface Prompt {
     readonly description: string;
     readonly required: boolean;
   }[];
-  /** Tools it needs; without one of them it is not offered. */
+  /** Tools that the prompt needs; it is offered only if all of them are. */
   readonly tools: readonly ToolName[];
   text(given: Readonly<Record<string, string>>): string;
 }
@@ -88,7 +88,7 @@ export class Prompts {
     };
   }
 
-  /** @throws ProtocolError for an unknown prompt, or one without what it needs. */
+  /** @throws ProtocolError for an unknown prompt, or if a required argument is missing. */
   get(name: string, given: Readonly<Record<string, string>> = {}): GetPromptResult {
     const prompt = this.#prompts.find((one) => one.name === name);
     if (!prompt)

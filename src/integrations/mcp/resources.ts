@@ -38,13 +38,13 @@ interface Family {
   readonly uri: string;
   readonly name: string;
   readonly description: string;
-  /** Tool that shows the same: without it, the resource is not offered either. */
+  /** Tool that shows the same data. If the tool is not offered, neither is the resource. */
   readonly tool: ToolName | undefined;
-  /** URI template of one of many, and what it is. */
+  /** URI template for a single member, and its name. */
   readonly one?: { readonly uriTemplate: string; readonly name: string };
-  /** Whether retailers and sellers have written some of its text. */
+  /** Whether retailers and sellers wrote some of its text. */
   readonly isUntrusted?: true;
-  /** Reads the family, or one of it; undefined if there is none of this name. */
+  /** Reads all members, or the named one; undefined if there is no member of this name. */
   read(context: Context, name: string | undefined): Promise<unknown>;
 }
 
@@ -161,7 +161,7 @@ export class Resources {
     return { contents: [{ uri, mimeType: family ? mimeType(family) : 'text/plain', text }] };
   }
 
-  /** @throws ProtocolError if the reading fails, in words of our own. */
+  /** @throws ProtocolError if the reading fails, with a message of errand's own. */
   async #within<T>(
     what: string,
     { tool }: Pick<Family, 'tool'>,

@@ -5,7 +5,7 @@ import type { ToolArguments } from './arguments.ts';
 import type { ToolName } from './names.ts';
 import type { JsonSchema } from './untrusted.ts';
 
-/** What calling a tool may do. */
+/** Effects that calling a tool may have. */
 export type Effect =
   /** Nothing changes, locally or at the service. */
   | 'reads'
@@ -18,7 +18,7 @@ export type Effect =
 
 /** A question for the client's user. */
 export interface Question {
-  /** What it is about. An answer to a question about something else does not count. */
+  /** Identifies the question. An answer to a question with another subject does not count. */
   readonly subject: string;
   readonly message: string;
   /** Label of the affirmative answer. */
@@ -34,7 +34,7 @@ export interface Call {
   readonly cancelled: AbortSignal;
   /** Whether the server was started with real orders allowed. */
   readonly isLive: boolean;
-  /** JSON Schema of what an offered tool gives, with all fields. */
+  /** JSON Schema of an offered tool's output, with all fields. */
   outputOf(tool: string): JsonSchema | undefined;
   /** Reports progress, if the client asked for it. */
   progress(done: number, total: number, message: string): Promise<void>;

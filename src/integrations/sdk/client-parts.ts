@@ -10,7 +10,10 @@ export interface ClientParts {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly serviceClock: ServiceClock;
-  /** The same client with an additional abort signal, and keys of single orders that go before its own. */
+  /**
+   * The same client with an additional abort signal. `keys` takes precedence over the client's own key for single
+   * orders.
+   */
   under(signal: AbortSignal | undefined, keys: KeySource): HttpClient;
 }
 

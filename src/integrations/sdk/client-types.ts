@@ -8,7 +8,7 @@ export interface ClientOptions {
    * is set.
    */
   readonly baseUrl: string;
-  /** Sent as a bearer token. Without it, only operations that need no key can be called. */
+  /** The API key, sent as a bearer token. Without it, only operations that need no key can be called. */
   readonly apiKey?: string | undefined;
   /**
    * Function that sends the requests in place of errand's own network code: the global `fetch`, or a function like it.
@@ -28,7 +28,10 @@ export interface ClientOptions {
   readonly legacyToken?: string | undefined;
   /** Your program, for the `user-agent` of its requests. */
   readonly appInfo?: AppInfo | undefined;
-  /** Called before each attempt. Secrets are replaced in what hooks get; what a hook throws is only warned of. */
+  /**
+   * Called before each attempt. Secrets are masked in what hooks receive. An error that a hook throws only causes a
+   * warning.
+   */
   readonly onRequest?: ((request: RequestSent) => void) | undefined;
   /** Called for each response, whatever its status. */
   readonly onResponse?: ((response: ResponseReceived) => void) | undefined;
@@ -73,11 +76,11 @@ export interface RetryPlanned extends RequestAttempt {
   readonly waitMs: number;
   /** Status of the last response; undefined if none came. */
   readonly status?: number;
-  /** What the network did in place of a response. */
+  /** Description of the network error, if there was no response. */
   readonly message?: string;
 }
 
-/** Options of one call. They go before those of the client. */
+/** Options of one call. They override those of the client. */
 export interface CallOptions {
   /** Aborts this call. The error has the signal's reason as its `cause`. */
   readonly signal?: AbortSignal | undefined;
@@ -85,7 +88,7 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
   /** Retries of this call after the first attempt; 0 for none. */
   readonly retries?: number | undefined;
-  /** More headers. Those that the client sends itself, or that steer a gateway, cannot be set. */
+  /** Additional headers. Headers that the client sets itself, or that control a gateway, are refused. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The `authorization` header that pays for an operation paid by challenge (402). */
   readonly payment?: string | undefined;
@@ -123,7 +126,7 @@ export type ListArguments<N extends ListName> =
 /** Options of each request of a list. */
 export type ListOptions = Omit<CallOptions, 'payment'>;
 
-/** The records of a list. Each loop over it reads it anew. */
+/** The records of a list. Each loop over it reads the list again. */
 export interface RecordList<R> extends AsyncIterable<R> {
   /** The same list, page by page. */
   pages(): AsyncGenerator<ListPage<R>>;
@@ -169,8 +172,8 @@ export interface Client extends AsyncDisposable {
   /** Calls an operation that returns CSV of any length, without buffering it. */
   stream<N extends StreamName>(name: N, ...input: CallArguments<N>): Promise<StreamedResponse>;
   /**
-   * Iterates over all records of a list, whose pages are read as the loop goes on:
-   * `for await (const order of client.list('order.list'))`. Nothing is sent before the loop begins.
+   * Iterates over all records of a list, and reads each page when the loop reaches it: `for await (const order of
+   * client.list('order.list'))`. Nothing is sent before the loop begins.
    */
   list<N extends ListName>(name: N, ...input: ListArguments<N>): RecordList<RowOf<N>>;
   /**

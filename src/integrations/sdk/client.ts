@@ -124,7 +124,7 @@ export function createClient(options: ClientOptions): Client {
   return client;
 }
 
-/** A client whose every call has more options. */
+/** Adds options to every call of a client. */
 const withOptions = (http: HttpClient, { signal, ...more }: ListOptions): Pick<HttpClient, 'call'> => ({
   call: (name, input, options) => {
     const signals = [signal, options?.signal].filter((one) => one !== undefined);
@@ -132,7 +132,7 @@ const withOptions = (http: HttpClient, { signal, ...more }: ListOptions): Pick<H
   },
 });
 
-/** @throws UsageError for a name that no `user-agent` takes. */
+/** @throws UsageError for a name that cannot be part of a `user-agent`. */
 function appText(appInfo: ClientOptions['appInfo']): string | undefined {
   if (appInfo === undefined) return undefined;
   checkOptions('appInfo', appInfo, appRules);

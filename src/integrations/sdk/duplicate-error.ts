@@ -4,11 +4,11 @@ import { ErrandError, type ErrorFacts } from '../../platform/errors.ts';
 /** An order that meets the same need, as the service has it now. */
 export interface EarlierOrder {
   readonly id: string;
-  /** Its status at the service; `returned` once everything was sent back. */
+  /** Status of the order at the service; `returned` once everything was sent back. */
   readonly status: string;
-  /** When the service created it, ISO 8601. */
+  /** When the service created the order, ISO 8601. */
   readonly createdAt: string;
-  /** Its age by the service's clock, ms. */
+  /** Age of the order by the service's clock, ms. */
   readonly ageMs: number;
 }
 
@@ -72,7 +72,7 @@ export function duplicateIn(
     ...{ field: textIn(one, 'field') ?? '' },
     ...{ requested: own(one, 'requested'), existing: own(one, 'existing') },
   }));
-  // A policy decides whatever option is given.
+  // No option overrides a policy.
   const hint = textIn(facts.details, 'policy_rule') === undefined ? hintOf(by, why) : facts.hint;
   return new DuplicateError(
     message,

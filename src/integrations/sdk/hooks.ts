@@ -39,7 +39,7 @@ export function hookTrace(hooks: Hooks): ((operation: string | undefined) => Tra
 
 const shown = (headers: WireHeaders): WireHeaders => redactor.headers(headers);
 
-/** A hook that throws must not change what becomes of a request that may move money. */
+/** A hook that throws must not change the outcome of a request that may move money. */
 function call<T>(hook: ((value: T) => void) | undefined, value: T): void {
   try {
     hook?.(value);

@@ -1,4 +1,7 @@
-/** A name that calls wait for. Calls that share a name run at once; any other call with that name runs alone. */
+/**
+ * A name that calls wait for. Calls whose turns are shared run at the same time; a call whose turn is not shared runs
+ * alone.
+ */
 export interface Turn {
   readonly name: string;
   readonly isShared: boolean;

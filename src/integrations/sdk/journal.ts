@@ -40,7 +40,7 @@ export interface UnsettledOrder {
   /** The order's `idempotency_key`. */
   readonly key: string;
   readonly baseUrl: string;
-  /** When it was first recorded, ISO 8601. */
+  /** When the order was first recorded, ISO 8601. */
   readonly since: string;
   /** Set if the service placed the order. If null, the order is in doubt. */
   readonly orderId: string | null;

@@ -36,7 +36,10 @@ import type { OrderCreate, OrderResponse } from './wire.ts';
 
 export interface PlacedOrder {
   readonly order: OrderResponse;
-  /** Whether the order was there before: placed by an earlier call, or by another machine for the same reference. */
+  /**
+   * Whether the order existed already, because an earlier call placed it, or another machine did for the same
+   * reference.
+   */
   readonly existed: boolean;
   /** Notes for people: a policy warning, an earlier order that has ended, or a field that the service changed. */
   readonly notes: readonly string[];
@@ -50,15 +53,18 @@ export interface ResumeOptions {
 /** `again`, `new` and `reference` exclude an `idempotency_key` of your own. */
 export interface PlaceOptions extends ResumeOptions {
   /**
-   * Your own name for what is bought, such as a requisition: it is bought once, from whichever machine. At most 200
-   * characters; whoever may list the orders of the account sees it.
+   * Your own name for what is bought, such as a requisition number. It is bought once, even if several machines order
+   * it. At most 200 characters; everybody who may list the account's orders sees it.
    */
   readonly reference?: string | undefined;
-  /** Who numbers the references, so that two shops with an order 1001 do not meet. */
+  /** Who assigns the references, so that two shops can each have an order 1001. */
   readonly namespace?: string | undefined;
-  /** Buys again what was cancelled or sent back. */
+  /** Buys again even if the earlier order was cancelled or returned. */
   readonly again?: boolean | undefined;
-  /** Places another order, whatever was ordered before. Excludes `reference`: another order has another one. */
+  /**
+   * Places another order, regardless of earlier ones. Excludes `reference`, because another order needs another
+   * reference.
+   */
   readonly new?: boolean | undefined;
 }
 
@@ -158,7 +164,7 @@ interface Of extends JournalParts {
 interface Call {
   /** The caller's own key, or that of a record. */
   readonly key: string | undefined;
-  /** Undefined if the journal does not have it. */
+  /** The order's body; undefined if the journal does not have it. */
   readonly body: Body | undefined;
   readonly reference: Reference | undefined;
   readonly signal: AbortSignal | undefined;
@@ -216,7 +222,10 @@ function turnsOf({ key, body, reference }: Call, of: readonly string[]): readonl
   ];
 }
 
-/** Waits while another process is placing the order. @param key of the order, unless it is placed by its need. */
+/**
+ * Waits while another process is placing the order.
+ * @param key is the order's key; undefined if its need identifies it.
+ */
 async function whenFree(
   context: OrderContext,
   key: string | undefined,

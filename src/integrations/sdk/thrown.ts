@@ -45,7 +45,10 @@ export function asThrown(failure: unknown, of: FailedCall): unknown {
     : reported;
 }
 
-/** What began it: the reason of an abort, or what the network did. The class says what became of the order. */
+/**
+ * The original cause: the reason of an abort, or the network's error. The error's class already says what became of the
+ * order.
+ */
 function reasonOf(error: ErrandError): unknown {
   const { cause } = error.facts;
   if (cause instanceof ErrandError) return reasonOf(cause);

@@ -14,7 +14,7 @@ import type { OrderResponse } from './wire.ts';
 export interface WaitOptions {
   /** What to wait for: `placed`, the default, or `delivered`. */
   readonly until?: 'placed' | 'delivered' | undefined;
-  /** Ends the waiting. The order goes on. */
+  /** Ends the wait. The order continues. */
   readonly signal?: AbortSignal | undefined;
   /** How long to wait at most, ms; by default without limit. */
   readonly timeoutMs?: number | undefined;
@@ -27,7 +27,7 @@ export interface WaitOptions {
   readonly onUpdate?: ((order: OrderResponse) => void) | undefined;
 }
 
-/** The order that was waited for has failed or was cancelled. */
+/** The awaited order has failed or was cancelled. */
 export class OrderFailedError extends ErrandError {
   override readonly name = 'OrderFailedError';
   /** As last read. */
@@ -39,15 +39,15 @@ export class OrderFailedError extends ErrandError {
     this.order = order;
   }
 
-  /** Why it failed; undefined if the service does not say. */
+  /** Why the order failed; undefined if the service does not say. */
   get type(): ErrorType | (string & {}) | undefined {
     return this.facts.code;
   }
 }
 
 /**
- * Reads an order again and again until it is placed or delivered. Outages of the network are waited out.
- * @throws OrderFailedError if it failed or was cancelled; ErrandError `deadline` if the time is over first;
+ * Reads an order repeatedly until it is placed or delivered. Continues after network outages.
+ * @throws OrderFailedError if it failed or was cancelled; ErrandError `deadline` if the time runs out first;
  * InterruptedError, with the signal's reason as its cause; UsageError; ServiceError if it cannot be read.
  */
 export async function waitFor(

@@ -18,14 +18,17 @@ export type EnvelopeEventName = keyof typeof envelopeEvents;
 interface AnyWebhook {
   /** Id of the order that the event is about. */
   readonly orderId: string | undefined;
-  /** Whether the signature was right. False if no `secret` was given; a wrong one is an error. */
+  /** Whether the signature was verified. False if no `secret` was given; a wrong signature is an error. */
   readonly isVerified: boolean;
 }
 
 /** An order, as the service sends it when it changes. */
 export interface OrderWebhook extends AnyWebhook {
   readonly form: 'order';
-  /** Undefined if nobody says which. No signature covers it, so it is only a reason to read the order. */
+  /**
+   * Undefined if the request does not name the event. No signature covers the name, so treat it only as a reason to
+   * read the order.
+   */
   readonly event: OrderEventName | (string & {}) | undefined;
   readonly data: Partial<OrderResponse>;
 }
@@ -52,7 +55,7 @@ export interface WebhookOptions {
   readonly event?: string | undefined;
 }
 
-/** A request that is not an event of the service: answer it with 4xx. */
+/** A request that is not a valid event of the service; respond to it with 4xx. */
 export class WebhookError extends ErrandError {
   override readonly name = 'WebhookError';
 
@@ -128,7 +131,7 @@ async function partsOf(received: unknown, { event, signature }: WebhookOptions):
 const isRequest = (value: unknown): value is Request =>
   typeof value === 'object' && value !== null && 'headers' in value && 'arrayBuffer' in value;
 
-/** @throws WebhookError for more than an event can have. */
+/** @throws WebhookError for a body that is larger than any event. */
 async function bodyOf(request: Request): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;

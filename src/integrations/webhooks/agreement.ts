@@ -21,7 +21,7 @@ const hasDelivery = (order: Json): boolean =>
   [...statusesOf(order.tracking_numbers), ...statusesOf(order.items)].some(hasArrived);
 const isCancelled = (order: Json): boolean => statusOf(order).startsWith('cancelled');
 
-/** Confirms an event of a return: by the return itself, or by an order that has it. */
+/** Confirms an event of a return. Accepts the return itself, or an order that contains it. */
 const hasReturn =
   (...statuses: readonly string[]) =>
   (record: Json): boolean =>

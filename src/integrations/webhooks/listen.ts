@@ -62,7 +62,7 @@ export interface ListenOptions {
  */
 export async function* listen(options: ListenOptions): AsyncGenerator<ListenRecord> {
   const session = new Session(options);
-  // Registering may answer another secret than the known one.
+  // Registering may return a different secret than the known one.
   let isBegun = options.begin === undefined;
   const listener = await openListener({
     host: options.host,
@@ -336,7 +336,7 @@ class Session {
     const { log, forward, exec } = this.#options;
     try {
       const { event, order_id: orderId, headers } = log.get(id);
-      // A signature is good only for the body as it came.
+      // The signature covers only the body as received.
       const delivery = reread
         ? { event, orderId, body: JSON.stringify(reread) }
         : {

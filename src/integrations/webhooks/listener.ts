@@ -50,8 +50,8 @@ interface ListenerOptions {
   readonly secret: string;
   readonly limits?: Partial<ListenerLimits> | undefined;
   /**
-   * The secret that events are signed with; undefined if they are not signed, or not with a known one. `pending` while
-   * the service is being asked for it.
+   * The secret that events are signed with; undefined if they are unsigned, or signed with an unknown secret. `pending`
+   * while it is being requested from the service.
    */
   readonly signingSecret?: () => string | undefined | 'pending';
   /** Called for each delivery that is refused because of its signature. */
@@ -129,7 +129,9 @@ async function receive(
 
 const signatureProblems = { missing: 'it has no signature', wrong: 'its signature is wrong' } as const;
 
-/** How old a signed event may be, ms. Repeats of younger ones are recognized, since events are kept for longer. */
+/**
+ * Maximum age of a signed event, ms. Repeats of younger events are recognized, because events are stored for longer.
+ */
 const maxSignedAgeMs = 7 * 24 * 3600 * 1000;
 
 function unsigned(response: ServerResponse, why: string, { refused }: ListenerOptions): void {

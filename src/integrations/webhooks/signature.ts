@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What a signature says about a webhook's raw body. */
+/** Result of checking the signature of a webhook. */
 export type SignatureCheck = 'good' | 'missing' | 'wrong';
 
 const hexSha256 = /^[0-9a-f]{64}$/i;

@@ -34,7 +34,7 @@ export interface LedgerLines {
 
 /** A transaction, which is a line with a date and the indented lines below it. */
 interface Block {
-  /** Number of its first line, starting at 1. */
+  /** Number of the transaction's first line, starting at 1. */
   readonly line: number;
   readonly lines: string[];
 }

@@ -21,7 +21,7 @@ export interface RequiredCoverage {
   readonly keys: ReadonlySet<string>;
   /** Keys of earlier attempts at the same need whose orders have failed. They do not use up the approval. */
   readonly failed?: ReadonlySet<string> | undefined;
-  /** Whether the order has a reference, so that the service is looked at before each attempt. */
+  /** Whether the order has a reference. If so, the service is searched for earlier orders before each attempt. */
   readonly isReferenced?: boolean | undefined;
   /** Ms since the epoch. */
   readonly now: number;
@@ -96,7 +96,7 @@ function keyed(
   { keys, failed, isReferenced }: RequiredCoverage,
 ): string | undefined {
   if (subject !== 'order' || keys.has(openKey) || key === null) return undefined;
-  // The service is looked at before each attempt at a reference, and its key says which attempt it is.
+  // The service is searched before each attempt at a reference, and the key tells which attempt it is.
   if (isReferenced) return undefined;
   const before = uses.filter((use) => failed?.has(use.key) && !keys.has(use.key)).length;
   if (keys.has(approvedAttemptKey(key, 1 + before))) return undefined;
@@ -132,7 +132,7 @@ function beyond(
   return more.length === 0 ? undefined : `overrules ${rules.join(', ')}, and not ${more.join(', ')}`;
 }
 
-/** What messages call each part that differs. */
+/** Descriptions for messages of the parts that differ. */
 const partNames: Readonly<Record<string, string>> = {
   products: 'other products or another quantity',
   address: 'another address',

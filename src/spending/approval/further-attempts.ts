@@ -7,8 +7,10 @@ import type { Journal } from '../../journal/journal.ts';
 const noKeys: ReadonlySet<string> = new Set();
 
 /**
- * Keys of the uses whose orders are known to have failed. The approval of a single order covers its need until one
- * attempt is live, so these do not use it up. An order that somebody cancelled or sent back does. @throws StorageError.
+ * Keys with which an approval was used for orders that are known to have failed. The approval of a single order covers
+ * its need until an attempt is live, so a failed order does not use it up. An order that somebody cancelled or returned
+ * does.
+ * @throws StorageError.
  */
 export async function failedKeys(
   journal: Pick<Journal, 'attempts'>,

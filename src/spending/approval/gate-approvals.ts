@@ -47,7 +47,7 @@ export class GateApprovals {
   readonly #asking: Asking;
   /** Approvals whose signatures were verified during this run. */
   readonly #trusted: Approval[] = [];
-  /** Keys of uses whose orders have failed, as far as the approvals were read. */
+  /** Keys whose orders have failed, from the uses of the approvals read so far. */
   readonly #failed = new Set<string>();
   #subjectMade: Subject | undefined;
   #approvals: Approvals | undefined;

@@ -59,7 +59,8 @@ export async function shownApproval(
 }
 
 /**
- * The current state of an approval. A plan counts as used once all its orders are placed, and an order unless it failed.
+ * The current state of an approval. The approval of a plan counts as used once all orders of the plan are placed, that
+ * of an order unless the order failed.
  * @throws StorageError.
  */
 export async function stateAt(

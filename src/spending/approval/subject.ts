@@ -12,7 +12,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface ApprovablePlan {
   /** SHA-256 over all orders. It includes the idempotency key of each row, so that no row can be ordered twice. */
   readonly hash: string;
-  /** The need of each order, and the number of the attempt at it; undefined for a plan that does not say. */
+  /** The need of each order, and the number of the attempt at it; undefined for a plan that does not state them. */
   readonly attempts?: readonly (readonly [need: string, number: number])[] | undefined;
   /** Total of ceilings and fees, cents. */
   readonly cents: number;

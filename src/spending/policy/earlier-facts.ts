@@ -3,7 +3,7 @@ import { sha256 } from '../../format/canonical.ts';
 import { parseUrl, withPlainLetters } from '../../platform/net/urls.ts';
 
 // Reservations from before the canonical form of products and recipients hold hashes of another form. They are kept for
-// 400 days. Only used to find duplicates of those.
+// 400 days. This code only serves to find duplicates of their orders.
 
 /** An order's products and address as older reservations hold them. */
 export interface EarlierFacts {

@@ -102,7 +102,7 @@ export class Gate {
       : verdict;
   }
 
-  /** Like `preview`. If earlier orders decide against the order, first fetches what became of them. */
+  /** Like `preview`. If the verdict depends on earlier orders, first reads how those ended. */
   async settledPreview(): Promise<Verdict> {
     const verdict = await this.preview();
     if (!dependsOnEarlier(verdict) || !(await settleUnsettled(this.#context, this.#since()))) return verdict;
@@ -110,9 +110,10 @@ export class Gate {
   }
 
   /**
-   * Tries to resolve a refusal. The first time that earlier orders are the reason, it fetches what became of them. After
-   * that, it requests an approval, or an override at the terminal. @returns whether to evaluate again. @throws
-   * ErrandError.
+   * Tries to resolve a refusal. The first time that earlier orders are the reason, it reads how those ended. After
+   * that, it requests an approval, or an override at the terminal.
+   * @returns whether to evaluate again.
+   * @throws ErrandError.
    */
   async reconsider(failure: unknown): Promise<boolean> {
     if (!(failure instanceof PolicyDenial)) return false;
@@ -200,7 +201,7 @@ export class Gate {
   }
 }
 
-/** Whether earlier orders fill a period, or are duplicates. */
+/** Whether a verdict depends on earlier orders, because a limit has a period or an order may be a duplicate. */
 const dependsOnEarlier = ({ rows }: Verdict): boolean =>
   rows.some(({ period, rule }) => period !== null || rule === duplicatesRule);
 

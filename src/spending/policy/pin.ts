@@ -8,7 +8,7 @@ import { ErrandError, StorageError } from '../../platform/errors.ts';
 import { PrivateFileError, readPrivateFile } from '../../platform/private-files.ts';
 import type { OrderSettings } from '../../run/order-context.ts';
 
-/** What this machine trusts as the published policy of a database, and what it has seen of it. */
+/** The publisher that this machine trusts for a database, and the newest publication that it has seen. */
 export interface Pin {
   /** Fingerprint of the publisher's key. */
   readonly signer: string;
@@ -22,11 +22,11 @@ export interface Pin {
 
 type PinSettings = Pick<OrderSettings, 'folders' | 'database'>;
 
-/** The file lies beside the copy of the database, so that it stays when the copy is moved aside. */
+/** The file lies beside the copy of the database, not within it, so that it stays if the copy is moved away. */
 const fileOf = ({ folders, database }: PinSettings): string | undefined =>
   database && `${copyFolder(folders.state, database)}.policy.json`;
 
-/** @throws ErrandError policy if the file cannot be read, because the machine may trust somebody else then. */
+/** @throws ErrandError policy if the file cannot be read, because the machine may trust a different publisher. */
 export function readPin(settings: PinSettings): Pin | undefined {
   const file = fileOf(settings);
   if (file === undefined) return undefined;

@@ -23,7 +23,10 @@ export interface SignedPolicy extends PublishedPolicy {
   readonly hash: string;
 }
 
-/** What is published in the database, if anything, and why this machine does not follow it, if so. */
+/**
+ * The authentic policy published in the database, and the problem if this machine does not follow it. Either may be
+ * missing.
+ */
 export interface Examined {
   /** Set if it is authentic. */
   readonly signed?: SignedPolicy;
@@ -31,10 +34,11 @@ export interface Examined {
 }
 
 /**
- * The published policy that this machine follows; undefined if none was ever published. All that reads the published
- * policy takes it from here or from `examinePublished`, since a row of the database proves nothing. At a terminal, the
- * first publisher that a machine sees is trusted from then on.
- * @throws ErrandError policy if the policy is not authentic, or its publisher not trusted here. Nothing is ordered then.
+ * The published policy that this machine follows; undefined if none was ever published. To read the published policy,
+ * use only this function or `examinePublished`, because a database row alone proves nothing. At a terminal, the machine
+ * trusts the first publisher that it sees from then on.
+ * @throws ErrandError policy if the policy is not authentic, or its publisher is not trusted here. Nothing is ordered
+ * then.
  */
 export async function publishedPolicy(context: PolicyContext): Promise<SignedPolicy | undefined> {
   const { settings, interactive, previewsRequests, note } = context;
@@ -86,11 +90,11 @@ async function examine(
   }
 }
 
-/** What each row was found to be. The key is the instance, because a row belongs to a database. */
+/** Rows that were verified, each with its signer. The key is the instance, because a row belongs to a database. */
 const verified = new WeakMap<PublishedPolicies, { readonly stored: string; readonly signer: string }>();
 
 /**
- * Checks that a row is a policy that its signer published last, in this database.
+ * Checks that a row is the latest policy that its signer published in this database.
  * @throws ErrandError policy if it is not.
  */
 async function authentic(
@@ -178,7 +182,7 @@ function distrusted(context: PolicyContext, signed: SignedPolicy): ErrandError |
 /** Whether the only problem is that this machine trusts no publisher yet. */
 export const isFirstSight = ({ facts }: ErrandError): boolean => facts.code === 'policy_signer_unknown';
 
-/** The error for a policy that was published, and is gone. */
+/** The error for a published policy that has disappeared. */
 function gone(context: PolicyContext, pin: Pin | undefined, last: LastPublication | undefined): ErrandError {
   const { policySigner, database } = context.settings;
   const seen = pin
@@ -234,7 +238,7 @@ const trustStep = ({ signer }: SignedPolicy): NextStep => ({
   when: 'if that is the key of your publisher',
 });
 
-/** The number of the next publication: past all that this machine and the database know of. */
+/** The number of the next publication. It exceeds every number that this machine and the database know. */
 export function nextNumber({ settings }: PolicyContext, policies: PublishedPolicies): number {
   const pin = readPin(settings);
   const stored = policies.stored();
@@ -245,7 +249,7 @@ export function nextNumber({ settings }: PolicyContext, policies: PublishedPolic
   return 1 + Math.max(0, pin?.number ?? 0, ...known);
 }
 
-/** A higher number in the database is no publication's, and would leave no room for the next one. */
+/** A genuine number is below this limit. A higher one in the database would leave no room for the next publication. */
 const highestNumber = 1e12;
 
 /** Trusts the publisher of a policy on this machine. @throws StorageError. */

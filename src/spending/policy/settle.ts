@@ -97,7 +97,10 @@ async function readBatches(
   return readings;
 }
 
-/** The order that a row's key already had: of an earlier upload, or of this one, which something between has sent twice. */
+/**
+ * The order that a row's key already had. It belongs to an earlier upload, or to this one if an intermediary sent the
+ * upload twice.
+ */
 function existingOrder(row: unknown): string | undefined {
   const error = textIn(row, 'error');
   return error !== undefined && saysExists(error) ? mentionedOrder(error) : undefined;

@@ -86,7 +86,10 @@ function belongsTo(scope: Scope | undefined): (order: Pick<SpendingOrder, 'facts
 const metadataOf = (scope: Scope | undefined): string[] =>
   Object.entries(scope?.metadata ?? {}).map(metadataHash);
 
-/** What a limit of the orders in its scope adds up. @param isRehearsal live orders and rehearsals have sums of their own. */
+/**
+ * Describes the sum behind a limit: the orders that it adds up, and the period.
+ * @param isRehearsal tells whether it adds up rehearsals or live orders.
+ */
 export const summedLimit = (
   scope: Scope | undefined,
   { begin, end }: Period,
@@ -294,7 +297,7 @@ function duplicateFinder({
   for (const one of first ? usage.like(facts, now - withinMs, first.isRehearsal) : []) {
     if (hasBoughtNothing(one)) continue;
     const earlier = `${one.orderId ?? one.key} of ${new Date(one.at).toISOString().slice(0, 16)}Z`;
-    // What it was for is not known any more.
+    // It is no longer known what this reservation was for.
     if (one.isAltered) altered = `${earlier}, whose reservation was changed`;
     for (const key of keysOf(one.facts)) places.set(key, earlier);
   }

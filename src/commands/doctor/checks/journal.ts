@@ -95,7 +95,7 @@ async function unprovenOf(context: Context, records: readonly JournalRecord[]): 
   return keys;
 }
 
-/** Maximum round-trip time of a database that is not called slow, ms. Every order waits for the database. */
+/** Round-trip time above which a database counts as slow, ms. Every order waits for the database. */
 const slowMs = 250;
 /** Tolerated clock skew, ms. Leases use the database's clock, so skew only misleads people. */
 const allowedMs = 30_000;

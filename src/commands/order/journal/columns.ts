@@ -22,7 +22,7 @@ const reference: Column<JournalRecord> = {
   ...{ name: 'reference', path: `body.metadata.${referenceKey}`, weight: 7 },
 };
 
-/** Columns of a list of records. A screen has references only where there are any. */
+/** Columns for a list of records. A terminal shows the reference column only if a record has a reference. */
 export const columnsFor = (records: readonly Pick<JournalRecord, 'body'>[]) => ({
   columns: [...journalColumns, reference],
   screen: records.some(({ body }) => referenceIn(own(body, 'metadata')))

@@ -60,7 +60,8 @@ export const orderPlace = defineTool({
             outcome: 'not_sent',
           });
         const placed = await once(quote, () => placeQuoted(context, quote, checked));
-        // If what was in doubt has ended without an order, a new one has to be checked first.
+        // Without a result, an earlier request in doubt has ended without an order, so check again before placing a new
+        // one.
         if (placed) return { record: recordOf(placed) };
       }
     } catch (error) {
@@ -121,8 +122,9 @@ async function checkBeforePlacing(
 const onlySettles: Agreed = { toSend: false, toAnother: false };
 
 /**
- * The earlier orders besides which the quote orders another one; undefined if there are none, and `settles` if placing
- * the quote settles or shows one of them. @throws ErrandError conflict if earlier orders stand in its way.
+ * The earlier orders to which the quote adds another one; undefined if there are none. Returns `settles` if placing the
+ * quote settles or shows one of them.
+ * @throws ErrandError conflict if earlier orders rule out another one.
  */
 async function earlierOrders({ context }: Call, quote: Quote): Promise<QuoteBlock | 'settles' | undefined> {
   const order = quotedOrder(quote);
@@ -140,7 +142,7 @@ async function earlierOrders({ context }: Call, quote: Quote): Promise<QuoteBloc
   throw refusedQuote(await quoteBlock(context, quote, still));
 }
 
-/** Nobody has agreed to another order with real money. */
+/** The error if nobody has agreed to another order with real money. */
 const unasked = ({ text, existing, next }: QuoteBlock): ErrandError =>
   new ErrandError('policy', `${text}; another one with real money needs a person, and nobody was asked`, {
     code: 'person_required',
@@ -188,7 +190,7 @@ async function questionOf(
 
 const maxEarlier = 600;
 
-/** What the products cost when they were quoted, without shipping and tax, which the ceiling holds too. */
+/** Describes the price of the products when they were quoted. The ceiling also has to cover shipping and tax. */
 function foundText({ pricesCents = [] }: Quote, { products }: ReturnType<typeof quotedBody>): string {
   const costs = products.map(({ quantity }, at) => (pricesCents[at] ?? Number.NaN) * (quantity ?? 1));
   const sum = costs.reduce((all, cost) => all + cost, 0);
@@ -209,7 +211,7 @@ async function explained(context: Context, quote: Quote, error: unknown): Promis
       await (await context.journal()).quotes.extend(quote, until, await context.sender());
     return error;
   }
-  // A conflict that stays says itself what to do, such as an earlier order that stands in the way.
+  // A final conflict already says what to do, for example about an earlier order.
   const isFinal = error.category === 'conflict' && error.facts.retryable === false;
   if (error.facts.outcome !== 'unknown' || isFinal) return error;
   return new ErrandError(error.category, error.message, {

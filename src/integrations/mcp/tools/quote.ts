@@ -154,7 +154,8 @@ export const orderQuote = defineTool({
     const found = await earlierOrders(context, stated);
     const made = { key: reference ? found.key : randomUUID(), keyOrigin: 'made', body: { ...body } } as const;
     const intent = await intentOf(context, 'order.create', made);
-    // What was ordered before has its money already, and what is refused for it needs none.
+    // If placing the quote orders nothing new, no money is needed: an earlier order has its money already, or the quote
+    // is refused.
     const allowed = found.isOrdered
       ? undefined
       : await allowedVerdict(context, [{ intent }], { asks: false });
@@ -217,8 +218,9 @@ async function addressOf(
 }
 
 /**
- * Splits the reference off, and writes it to the order's metadata, by which the service finds the order. @throws
- * UsageError if it is invalid.
+ * Separates the reference from the order's fields, and writes it to the order's metadata, by which the service finds
+ * the order.
+ * @throws UsageError if the reference is invalid.
  */
 function referenced<T extends Pick<Given, 'reference' | 'namespace' | 'metadata'>>({
   reference: text,
@@ -242,7 +244,7 @@ function referenced<T extends Pick<Given, 'reference' | 'namespace' | 'metadata'
 
 type Stated = Pick<Quote, 'body' | 'reference' | 'again' | 'isNew' | 'client'>;
 
-/** What the quote says of earlier orders. `key` is the key of the next attempt at a reference. */
+/** What the quote reports about earlier orders. `key` is the idempotency key of the next attempt at a reference. */
 interface Earlier {
   readonly key: string;
   /** Whether placing the quote orders nothing new. */
