@@ -217,7 +217,7 @@ const cellsIn = (text: string): number =>
 
 /**
  * Replaces the issues of cells damaged by a spreadsheet with a single issue that explains the damage.
- * @param damaged are those that are known already.
+ * @param damaged holds the issues about damage that are known already.
  */
 function explained(
   issues: readonly BulkIssue[],
@@ -234,7 +234,10 @@ function explained(
   return [...issues.filter((issue) => !damaged.some(({ column }) => column === issue.column)), ...damaged];
 }
 
-/** Large cities of other countries that the service delivers to. In the US, each has a state beside it. */
+/**
+ * Large cities of other countries that the service delivers to. An address of a city with the same name in the US has a
+ * state.
+ */
 const foreignCities: ReadonlySet<string> = new Set(
   (
     'berlin hamburg munchen munich koln cologne frankfurt stuttgart dusseldorf leipzig dortmund essen bremen dresden ' +
@@ -245,7 +248,7 @@ const foreignCities: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** No country is assumed for a large city of another country that has no state of the US beside it. */
+/** Issue of a large foreign city without a country and a state, for which the US must not be assumed. */
 function foreignCity({ cell }: BulkRow): BulkIssue[] {
   if (cell('country') !== '' || cell('state') !== '') return [];
   const city = cell('city');

@@ -39,8 +39,8 @@ export interface ApprovalRequest {
   /** ISO 8601. */
   readonly expires_at: string;
   /**
-   * Identity of the shared database that it is asked for in, and counts in alone. The journal of one machine has none, and
-   * earlier versions named none.
+   * Identity of the shared database in which the approval was requested; it counts only there. Undefined for the
+   * journal of one machine, and for requests of earlier versions.
    */
   readonly database?: string;
 }
@@ -99,8 +99,8 @@ export function approvalRow({ request, state, decidedAt, decidedBy, signature }:
 }
 
 /**
- * Parses a row; undefined if it was altered. What the request says counts, not how its JSON is written: another program
- * may have written it anew.
+ * Parses a row; undefined if it was altered. Compares the content of the request, not its JSON text, because another
+ * program may have rewritten the JSON.
  */
 export function approvalOf(row: StoredRow): Approval | undefined {
   const request = requestIn(row.request);

@@ -80,7 +80,10 @@ export class Approvals {
     return this.#decide(request, { state: 'approved', decidedBy: by, signature }, mac);
   }
 
-  /** Whether the audit chain has a request's approval, signed under a key, as the last decision on it. */
+  /**
+   * Whether the newest decision on a request in the audit chain approves exactly this request, and is signed with this
+   * key.
+   */
   isProven(request: ApprovalRequest, mac: Mac): boolean {
     const last = this.#audit
       .ofKinds(['approved', 'denied'])
@@ -123,7 +126,7 @@ export class Approvals {
     return this.#rows().flatMap((row) => this.#read(row) ?? []);
   }
 
-  /** Says which requests in a shared journal are not as errand wrote them, one line each. */
+  /** Describes each approval in a shared journal that another program changed, wrote or copied there, one line each. */
   problems(): string[] {
     return this.#rows()
       .filter((row) => !this.#read(row))
@@ -197,9 +200,9 @@ export class Approvals {
   }
 
   /**
-   * A row of a shared journal that was altered, or copied from another one, counts for nothing: whoever can write it could
-   * delete it.
-   * @throws DamagedError for one of this machine's own journal.
+   * Reads a row. Ignores a row of a shared journal that was altered, or copied from another journal, because whoever
+   * can write such a row could also delete it.
+   * @throws DamagedError for an altered row of this machine's own journal.
    */
   #read(row: StoredRow): Approval | undefined {
     const approval = approvalOf(row);

@@ -128,7 +128,10 @@ export class AttemptTable {
     this.#database.run(sql, userId, this.#accountOf(scope));
   }
 
-  /** Sets how much of the file is cached. Hashes lead to pages all over an index. */
+  /**
+   * Sets how much of the file is cached. Hashes are spread over the whole index, so a large claim reads many of its
+   * pages.
+   */
   #cache(kibibytes: number): void {
     this.#database.get(`PRAGMA cache_size = -${kibibytes}`);
   }
@@ -424,13 +427,13 @@ export class LocalAttempts implements Attempts {
   }
 }
 
-/** Rows of the tables of attempts, as far as a journal file can be read. */
+/** The rows of the attempt tables that could be read from a journal file. */
 export type SalvagedAttempts = Readonly<Record<AttemptTableName, readonly SalvagedRow[]>>;
 type SalvagedRow = Readonly<Record<string, unknown>>;
 
 /**
- * The attempts of a file, whose needs are still to be derived; undefined if the secret of the file is known, so that its
- * rows can be copied.
+ * Attempts from a journal file whose secret is lost. Their needs have to be derived again, because the hashes depend on
+ * the secret. Undefined if the secret is known: then the rows can be copied.
  */
 export function withoutSecret(salvaged: SalvagedAttempts): StoredAttempt[] | undefined {
   const [settings] = salvaged.attempt_settings;

@@ -28,13 +28,13 @@ export interface AttemptScope {
   readonly accounts: readonly [string, ...string[]];
   readonly isTest: boolean;
   /**
-   * Id of the newest account that was known when these were determined. A claim of all or none is overtaken if there is
-   * a newer one, because it may belong to the same user.
+   * Id of the newest account that was known when `accounts` was determined. If a newer account exists when a claim of
+   * `prepare` is persisted, nothing is persisted, because that account may belong to the same user.
    */
   readonly newestAccount?: number;
 }
 
-/** An account as a table holds it. */
+/** An account as stored. */
 export interface StoredAccount {
   readonly id: number;
   /** Fingerprint of its API key. */
@@ -61,7 +61,7 @@ export interface NewAttempt {
   readonly upload: string | undefined;
   readonly orderId: string | undefined;
   readonly state: AttemptState;
-  /** By the service's clock once that is known. */
+  /** When it was made, by the service's clock once that is known. */
   readonly madeAt: number;
   /** When its state was last read from the service. */
   readonly seenAt: number | undefined;
@@ -85,7 +85,7 @@ export interface EarlierAttempt {
   readonly attempt: NewAttempt;
 }
 
-/** An attempt as a table holds it. Its need is hashed there. */
+/** An attempt as stored. The table holds only hashes of its need. */
 export interface StoredAttempt {
   readonly scope: AttemptScope;
   readonly attempt: Attempt;
@@ -95,7 +95,7 @@ export interface StoredAttempt {
 export interface AttemptChange {
   readonly serial: number;
   readonly state: AttemptState;
-  /** Null if the order that is stored is not known to be its own. */
+  /** Null deletes the stored order id, because the order may not be that of this attempt. */
   readonly orderId?: string | null | undefined;
   readonly madeAt?: number | undefined;
   readonly seenAt?: number | undefined;
@@ -117,7 +117,7 @@ export class Overtaken extends Error {}
 /** The attempts in a shared database have changed since a claim was prepared. */
 export class OutdatedClaim extends Error {}
 
-/** Decides about all needs of a claim. @throws Overtaken for one that is not to be attempted. */
+/** Wraps a decision so that each need gets an attempt. The result throws Overtaken if `decide` returns no attempt. */
 export const wholeClaim =
   (decide: Claim) =>
   (related: readonly Attempt[], at: number): NewAttempt => {
@@ -171,8 +171,8 @@ export interface Attempts {
   /** Marks the attempts of intents that a sandbox no longer has. @throws StorageError. */
   undo(service: string, intents: readonly string[]): Promise<void>;
   /**
-   * Deletes attempts that ended, have no reference and were made before a time, ms since the epoch. Deletes only some of
-   * them if there are many. @throws StorageError.
+   * Deletes attempts that ended, have no reference and were made before a time, ms since the epoch. If there are many,
+   * deletes only some of them. @throws StorageError.
    */
   sweep(before: number): Promise<void>;
   /** Attempts with a key that are not rows of an upload. @throws StorageError. */
@@ -180,9 +180,10 @@ export interface Attempts {
   /** Attempts that are rows of a batch, in the order of its rows. @throws StorageError. */
   ofUpload(scope: AttemptScope, upload: string): Promise<Attempt[]>;
   /**
-   * Other attempts with the reference, or the products and recipient, of given attempts. Needs none of their content.
-   * @param named are further references to look for, by the serial of the given attempt.
-   * @returns them by the serial of the given attempt. @throws StorageError.
+   * Finds other attempts that have the reference, or the products and recipient, of given attempts. Does not need the
+   * content of the orders.
+   * @param named holds further references to search for, each with the serial of its given attempt.
+   * @returns the attempts found, by the serial of the given attempt. @throws StorageError.
    */
   akin(
     scope: AttemptScope,
@@ -192,9 +193,9 @@ export interface Attempts {
 }
 
 /**
- * How long attempts without a reference are kept once they have ended, ms. It is as long as the longest time in which a
- * policy may look for duplicates. References count for good. So do placed rows, because a file may repeat an upload of
- * any age.
+ * Retention of ended attempts without a reference, ms. It equals the longest period in which a policy may look for
+ * duplicates. Attempts with a reference are never deleted. Neither are placed attempts, because a file may repeat an
+ * upload of any age.
  */
 export const attemptRetentionMs = 400 * 24 * 3600 * 1000;
 
@@ -293,10 +294,10 @@ export function* inChunks<T>(values: Iterable<T>, size: number): Generator<T[]> 
   if (piece.length > 0) yield piece;
 }
 
-/** The lookup for one piece of a list of needs. Each entry carries the index of its need. */
+/** The hashes and references to look up for one chunk of needs. Each entry carries the index of its need. */
 export interface Lookup {
   readonly numbers: readonly NeedNumbers[];
-  /** Pairs of `[hash, index]`. A need is found by each of its parts and as a whole. */
+  /** Pairs of `[hash, index]`: for each need, the hash of the whole need and the hash of each part. */
   readonly wholes: readonly (readonly [number, number])[];
   readonly references: readonly (readonly [string, number])[];
 }
@@ -313,8 +314,8 @@ export function lookupOf(secret: string, needs: readonly AttemptNeed[]): Lookup 
 }
 
 /**
- * Combines the rows found for one piece of a list of needs. Each attempt appears once for each need. @param found holds
- * the rows, with the index of their need as `at`.
+ * Combines the rows found for one chunk of needs. For each need, lists each attempt once.
+ * @param found holds the rows, with the index of their need as `at`.
  */
 export function relatedOf(
   { numbers }: Lookup,
@@ -337,7 +338,10 @@ export function relatedOf(
   return numbers.map((_, at) => [...(related[at]?.values() ?? none)]);
 }
 
-/** Groups the rows found for `akin`, which carry the serial of the given attempt as `at` and its likeness hash. */
+/**
+ * Groups the rows found for `akin` by given attempt. In each row, `at` is the serial of the given attempt, and
+ * `own_whole` is its likeness hash.
+ */
 export function akinOf(rows: Rows): ReadonlyMap<number, readonly Attempt[]> {
   const akin = new Map<number, Map<number, Attempt>>();
   for (const row of rows) {
@@ -354,7 +358,7 @@ type Row = Readonly<Record<string, unknown>>;
 type Rows = readonly Row[];
 const none: readonly Attempt[] = [];
 
-/** Groups consecutive attempts of the same scope into pieces. */
+/** Groups consecutive attempts of the same scope into chunks of limited size. */
 export function* byScope<T extends Pick<EarlierAttempt, 'scope'>>(
   earlier: Iterable<T>,
 ): Generator<{ readonly scope: AttemptScope; readonly piece: readonly T[] }> {

@@ -9,8 +9,9 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface Finding {
   readonly number: number | null;
   /**
-   * `lost`: a known head is not in the chain, or the journal counts more intents than the chain. `policy`: the published
-   * policy is not what its publisher signed last. `reservation`: money that the chain says is reserved is not.
+   * `lost`: a known head is not in the chain, or the journal counts more intents than the chain. `policy`: the
+   * published policy is not what its publisher signed last. `reservation`: the chain says that money is reserved, and
+   * the journal does not.
    */
   readonly finding:
     | 'changed'
@@ -73,7 +74,7 @@ export class ChainCheck {
   /**
    * Checks the next stored record.
    * @param isExact tells whether the record's text is exactly as errand writes it.
-   * @param expected is the hash that belongs to it.
+   * @param expected is the hash computed from the record.
    */
   take(record: Fields, isExact = true, expected = hashOf(record)): void {
     this.count += 1;
@@ -149,7 +150,7 @@ export class ChainCheck {
       );
     if (isSigned && Object(detail).ends === 'signed') this.#signsEnds.add(idOf(record));
     if (isSigned) this.#hasSigned = true;
-    // Intents before the first signed one are of earlier versions, which did not sign.
+    // Earlier versions did not sign, so unsigned intents before the first signed one are accepted.
     else if (this.#hasSigned || Object(detail).mac !== undefined)
       this.#find(
         number,
@@ -158,7 +159,10 @@ export class ChainCheck {
       );
   }
 
-  /** What another key of the team has ended is verified under that key. */
+  /**
+   * Checks the signature of an entry that ends an intent. Skips an entry of another account, which only that account's
+   * key can verify.
+   */
   #checkEnd(number: number, record: Fields): void {
     const { kind, key, detail } = record;
     if (!this.#signer?.mac || !endingKinds.includes(String(kind)) || !this.#signsEnds.has(idOf(record)))

@@ -13,8 +13,9 @@ export interface AuditOrigin {
 export const nobody: AuditOrigin = { actor: 'unknown', job: null, command: '' };
 
 /**
- * What the entry of an intent says is reserved for one of its orders: a hash of the order's key, cents, when they were
- * first reserved (ms since the epoch), a hash of the other terms, and the approval that the order uses, if any.
+ * The reservation of one order, as stored in the audit entry of its intent: a hash of the order's key, the amount in
+ * cents, when it was first reserved (ms since the epoch), a hash of the other terms, and the id of the approval that
+ * the order uses, if any.
  */
 export type ReservedOrder = readonly [
   order: string,
@@ -24,7 +25,7 @@ export type ReservedOrder = readonly [
   approval?: string | undefined,
 ];
 
-/** What the entry of an intent says is reserved for it. */
+/** The reservations of an intent, as stored in its audit entry. */
 export interface ReservedByIntent {
   readonly rehearsal: boolean;
   readonly orders: readonly ReservedOrder[];
@@ -48,9 +49,9 @@ export interface AuditDetails {
     readonly policy: string | null;
     /** Set if the entries that end the intent are signed; entries of earlier versions do not have it. */
     readonly ends?: 'signed';
-    /** What a shared journal has reserved for it, if a policy holds. */
+    /** Money reserved for the intent. Set only in a shared journal, and only if a policy applies. */
     readonly reserved?: ReservedByIntent;
-    /** As of the origin, so that a terminal takes back what it has sent. */
+    /** Same as in `AuditOrigin`. `errand undo` uses it to find what this terminal has sent. */
     readonly terminal?: string;
   };
   /** A program received a quote, which it may place as an order. `cents` is the quote's maximum cost, fee included. */
@@ -123,7 +124,7 @@ export interface AuditDetails {
     readonly rules: string;
   };
   /** A person approved; `by` is the fingerprint of a key, or the terminal. */
-  /** `request` is the SHA-256 of what was approved at a terminal, where a database is shared. */
+  /** `request` is the SHA-256 of the request. Set if the approval was given at a terminal and the journal is shared. */
   approved: Approving & { readonly by: string; readonly request?: string };
   denied: Approving & { readonly by: string };
   /** An approval let orders through. */
@@ -137,11 +138,11 @@ export interface AuditDetails {
    * nothing was bought.
    */
   settled: { readonly status: string };
-  /** The service shows what reserved orders cost, so that they count that much towards limits from then on. */
+  /** The service reported what reserved orders cost. From then on, they count that much towards limits. */
   counted: {
     /** Fingerprint of the API key. */
     readonly account: string;
-    /** Pairs of the hash of an order's key and cents. */
+    /** Pairs: the hash of an order's key, and what the order counts, cents. */
     readonly orders: readonly (readonly [string, number])[];
   };
   /** A read shows for the first time how much was refunded to someone who paid by challenge. */

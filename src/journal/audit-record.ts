@@ -42,9 +42,9 @@ export const hashedRecord = (facts: Omit<AuditRecord, 'hash'>): AuditRecord => (
 });
 
 /**
- * Adds a code over all of a record's facts, including its predecessor's hash, so that it proves the chain up to there.
- * It stands in the detail as `mac`.
- * @param database is the identity of the shared database that it is written for, if any.
+ * Signs a record. The signature, `mac` in its detail, is a code over all other fields, including the previous record's
+ * hash. Only the record's own hash is left out. So it proves the chain up to this record.
+ * @param database is the identity of the shared database that the record is written to, if any.
  */
 export function signedFacts(
   facts: Omit<AuditRecord, 'hash'>,
@@ -56,7 +56,8 @@ export function signedFacts(
 }
 
 /**
- * Whether a record says that it was signed for another database than this one. What earlier versions signed names none.
+ * Whether a record says that it was signed for another database than this one. Records signed by earlier versions name
+ * no database.
  * @param database is the identity of this database; undefined for the journal of one machine.
  */
 export function isSignedElsewhere(
@@ -67,7 +68,7 @@ export function isSignedElsewhere(
   return database !== undefined && mac !== undefined && named !== undefined && named !== database;
 }
 
-/** Whether a record is signed under this key, as it stands. */
+/** Whether a record, as it stands, has a valid signature of this key. */
 export function isSignedBy(record: Readonly<Record<string, unknown>>, mac: Mac): boolean {
   const { mac: stored, ...plain } = Object(record.detail);
   const facts = factsText(record, canonicalJson(plain));
@@ -76,12 +77,12 @@ export function isSignedBy(record: Readonly<Record<string, unknown>>, mac: Mac):
   return isMacOf(stored, mac, 'audit entry', { ...others, detail: plain });
 }
 
-/** Fields of a record but for its hash, as canonical JSON sorts them. */
+/** Fields of a record except its hash, in the order of canonical JSON. */
 const factNames = auditColumns.filter((name) => name !== 'hash').toSorted();
 
 /**
- * Canonical JSON of a record's fields but for its hash, faster than `canonicalJson`.
- * @param detail is its detail as canonical JSON. @returns undefined if the record has other fields.
+ * Canonical JSON of a record's fields except its hash, faster than `canonicalJson`.
+ * @param detail is the record's detail as canonical JSON. @returns undefined if the record has other fields or types.
  */
 function factsText(record: Readonly<Record<string, unknown>>, detail: string): string | undefined {
   let text = '';
@@ -96,19 +97,22 @@ function factsText(record: Readonly<Record<string, unknown>>, detail: string): s
   return count === factNames.length ? `{${text.slice(1)}}` : undefined;
 }
 
-/** A stored record as it is checked. */
+/** A stored record, with what is needed to check it. */
 export interface CheckedRecord {
   readonly record: Readonly<Record<string, unknown>>;
   /** Whether its text is exactly as errand writes it. */
   readonly isExact: boolean;
-  /** The hash that belongs to it. */
+  /** The hash computed from the record's fields. */
   readonly expected: string;
 }
 
-/** SQL for what `checkedRecordOf` reads. A text that continues after a NUL is read whole. */
+/** SQL columns for `checkedRecordOf`. Text after a NUL is read too. */
 export const checkedColumns = `json_array(${auditColumns.join(', ')}) AS record`;
 
-/** Reads a row of `checkedColumns`. The fields come as one text, since SQLite hands over each at a price. */
+/**
+ * Reads a row of `checkedColumns`. All fields come in one JSON text, because each column that SQLite returns takes
+ * time.
+ */
 export function checkedRecordOf(row: Readonly<Record<string, unknown>>): CheckedRecord {
   const text = String(row.record);
   const values: readonly unknown[] = JSON.parse(text);

@@ -42,7 +42,7 @@ const maxRefusals = 100;
 /** Records read per query. */
 const pageSize = 500;
 
-/** Number of newest records in which live intents are looked for. */
+/** Number of newest records that are searched for intents. */
 const checkedRecords = 50_000;
 
 interface LiveQuery {
@@ -50,13 +50,13 @@ interface LiveQuery {
   readonly content: string;
   readonly service: string;
   readonly accounts: readonly string[];
-  /** Since when orders count, ISO 8601. What is in doubt counts at any age. */
+  /** Time from which on orders count, ISO 8601. Intents in doubt count at any age. */
   readonly since: string;
   /** Verifies how the intents ended. */
   readonly mac: Mac | undefined;
 }
 
-/** An intent as its own record tells it. */
+/** An intent as its audit record describes it. */
 interface SentIntent extends Pick<LiveIntent, 'key' | 'since'> {
   readonly operation: string;
 }
@@ -85,7 +85,8 @@ export class AuditChain {
 
   /**
    * Appends within a transaction of the journal, so that the record and the change it describes are committed together.
-   * @param mac signs the record. @throws ErrandError conflict for one that continues the chain of another database.
+   * @param mac signs the record. @throws ErrandError conflict if a record is to be signed, and the chain was signed for
+   * another database.
    */
   append(entry: AuditEntry, mac?: Mac): AuditRecord {
     const head = this.head();
@@ -134,12 +135,12 @@ export class AuditChain {
   }
 
   /**
-   * Appends what an intent ended with, or what it cost, within a transaction of the journal.
-   * @param signer signs it. Where others can write to the journal, it counts only as far as it is signed.
+   * Appends how an intent ended, or what it cost. Call within a transaction of the journal.
+   * @param signer signs the entry. In a shared journal, an unsigned entry proves nothing.
    */
   appendSigned(entry: SignedEntry, signer: Signer | undefined): void {
     if (!signer) this.append(entry);
-    // The spread keeps kind and detail of the same entry together.
+    // The cast is safe, because the spread keeps the kind and the detail of the same entry.
     else
       this.append(
         { ...entry, detail: { ...entry.detail, account: signer.account } } as SignedEntry,
@@ -197,7 +198,7 @@ export class AuditChain {
     );
   }
 
-  /** Records of some kinds after a number, in chain order. Reads those after it alone. */
+  /** Records of some kinds after a number, in chain order. Reads no earlier record. */
   ofKindsAfter(kinds: readonly AuditKind[], number: number): StoredRow[] {
     return this.#database.all(
       `SELECT * FROM audit NOT INDEXED WHERE number > ? AND kind IN (${marks(kinds)}) ORDER BY number`,
@@ -306,8 +307,8 @@ export class AuditChain {
   }
 
   /**
-   * Intents of a content that may have led to an order, by the newest records. Finds what the journal's tables have lost,
-   * or say otherwise.
+   * Finds intents with the given content that may have led to an order. Searches the newest records of the chain, so it
+   * also finds what the journal's tables have lost or state differently.
    */
   liveIntents({ content, service, accounts, since, mac }: LiveQuery): LiveIntent[] {
     const from = (this.head()?.number ?? 0) - checkedRecords;
@@ -352,14 +353,18 @@ export class AuditChain {
     });
   }
 
-  /** What the chain says of an intent. @param mac verifies how it ended; undefined if that counts unsigned, too. */
+  /**
+   * What the chain says about an intent.
+   * @param mac verifies how the intent ended; undefined if unsigned entries count too.
+   */
   storyOf(key: string, service: string, mac: Mac | undefined): IntentStory {
     return storyOf(this.ofKey(key, service), mac);
   }
 
   /**
-   * Intents of an account whose end the newest records have without a signature of that account, although its ends are
-   * signed. What another account has signed is left to that account.
+   * Finds intents of an account that signs how its intents end, if only entries without its signature say that they
+   * ended. Searches the newest records. Leaves out an intent if its last entry names another account, which has to
+   * verify that entry itself.
    * @returns their keys.
    */
   unsignedEnds(service: string, { account, mac }: Signer): string[] {
@@ -382,7 +387,7 @@ export class AuditChain {
     });
   }
 
-  /** Whether the chain proves that an order is another intent's. */
+  /** Whether the chain proves that an order belongs to another intent. */
   isOfAnother(orderId: string, key: string, mac: Mac): boolean {
     return this.#database
       .all("SELECT * FROM audit WHERE order_id = ? AND kind = 'responded' AND key <> ?", orderId, key)
@@ -496,7 +501,7 @@ interface IntentTerms {
   readonly reserved?: ReservedByIntent | undefined;
 }
 
-/** An entry that frees an order, or money, as far as it is signed. */
+/** Entries that end an intent or change what its orders count. They prove this only if signed. */
 type SignedEntry = Extract<AuditEntry, { readonly kind: 'responded' | 'refused' | 'given_up' | 'counted' }>;
 
 type Plain = 'resumed' | 'responded' | 'given_up';

@@ -9,9 +9,9 @@ export interface CarriedAttempt extends EarlierAttempt {
 }
 
 /**
- * Prepares the attempts of one table for another. Needs are hashed with each table's own secret, so they are derived
- * again from the recorded orders. An attempt without a recorded order is known by its reference alone, and has to be
- * looked up. Without either it cannot be found by any order, so it is left out.
+ * Prepares the attempts of one table for another. Each table hashes needs with its own secret, so the needs are derived
+ * again from the recorded orders. An attempt without a recorded order can be found only by its reference, and has to be
+ * looked up unless it has ended. An attempt that also has no reference could never be found, so it is left out.
  */
 export function* carriedAttempts(
   stored: Iterable<StoredAttempt>,

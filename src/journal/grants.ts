@@ -52,7 +52,7 @@ export class Grants {
     );
   }
 
-  /** Grant of an order that was paid for. The key of another machine's cannot be read. */
+  /** Grant of an order that was paid for. If another machine stored it, its key cannot be read. */
   of(orderId: string, baseUrl: string): (StoredGrant & { readonly isOfOtherMachine?: boolean }) | undefined {
     const [row] = this.#database.all(
       'SELECT * FROM grants WHERE order_id = ? AND base_url = ?',

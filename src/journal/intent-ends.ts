@@ -11,7 +11,7 @@ import type { Missed } from './postgres/spool.ts';
 import { takenOver } from './record-result.ts';
 import type { Reservations } from './reservations.ts';
 
-/** What the end of an intent is persisted with. */
+/** Components needed to record how an intent ended. */
 interface EndParts {
   readonly table: IntentTable;
   readonly audit: AuditChain;
@@ -41,7 +41,7 @@ export class IntentEnds {
 
   /**
    * @param made holds a paid order's grant, and when it was made by the service's clock, ms since the epoch.
-   * @returns the id that the journal has already, if it is another than `madeId`; the journal keeps that id.
+   * @returns the id that the journal already has, if it differs from `madeId`; the journal keeps its id.
    */
   respond(
     key: string,
@@ -149,8 +149,8 @@ export class IntentEnds {
   }
 
   /**
-   * Enters what the service shows of an intent whose end is not proven.
-   * @param madeId is undefined if the service has nothing of it.
+   * Records what the service shows about an intent if nothing proves how the intent ended.
+   * @param madeId is undefined if the service has made nothing from it.
    */
   confirm(intent: ConfirmedIntent, madeId: string | undefined, signer: Signer): void {
     const { key, baseUrl, operation, profile } = intent;
@@ -187,7 +187,7 @@ interface Signed {
   readonly signer: Signer | undefined;
 }
 
-/** An intent whose end is to be entered, as the sender of the same request knows it. */
+/** An intent to confirm, as described by the sender of the same request. */
 export type ConfirmedIntent = Pick<Intent, 'key' | 'baseUrl' | 'operation' | 'profile'>;
 
 type RowChange = Partial<IntentRow> & { readonly state: IntentState };

@@ -62,7 +62,8 @@ export class IntentOutcomes {
 
   /**
    * Records that the service executed an intent; `grant` belongs to an order paid by challenge.
-   * @param madeAt by the service's clock, ms since the epoch. @throws MadeTwiceError; StorageError if it cannot be persisted anywhere.
+   * @param madeAt by the service's clock, ms since the epoch.
+   * @throws MadeTwiceError; StorageError if it cannot be persisted anywhere.
    */
   async respond(
     key: string,
@@ -182,8 +183,8 @@ export class IntentOutcomes {
   }
 
   /**
-   * Records what the service shows of an intent whose end is not proven.
-   * @param madeId is undefined if the service has nothing of it. @throws StorageError.
+   * Records what the service shows about an intent if nothing proves how the intent ended.
+   * @param madeId is undefined if the service has made nothing from it. @throws StorageError.
    */
   async confirm(intent: ConfirmedIntent, madeId: string | undefined, signer: Signer): Promise<void> {
     await this.database.transaction(() => this.#ends.confirm(intent, madeId, signer));
@@ -261,7 +262,7 @@ export class IntentOutcomes {
     }
   }
 
-  /** Who signs what an intent ends with: the key that sent it, or else the one in use. */
+  /** Finds the signer of the entry that ends an intent: the key that sent the intent, or else the key in use. */
   async #signerOf({ key, baseUrl }: Pick<RunIntent, 'key' | 'baseUrl'>): Promise<Signer | undefined> {
     const row = this.table.find(key, baseUrl);
     return row && this.signers.of(String(row.account));

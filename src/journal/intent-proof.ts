@@ -27,8 +27,8 @@ export type Unproven = 'absent' | 'ended' | 'changed' | 'unsigned' | 'cut' | 'un
 type Entry = Readonly<Record<string, unknown>>;
 
 /**
- * Finds the audit entry that a record in doubt requires, signed under the sender's key, so that whoever can write to the
- * journal moves no money.
+ * Finds the audit entry that proves a record in doubt. It must be signed with the sender's key: write access to the
+ * journal alone must not be enough to move money. @returns the proof, or why there is none.
  * @throws StorageError.
  */
 export function proofOf(
@@ -44,8 +44,8 @@ export function proofOf(
 }
 
 /**
- * Whether the chain goes on from an entry without a gap, and with the entries that the same key has signed since. How an
- * intent ended may be missing otherwise.
+ * Whether the chain continues after an entry without a gap, and the key has signed all later intents of its account. If
+ * not, an entry that says how the intent ended may be missing.
  */
 function isWholeAfter(
   audit: AuditChain,
@@ -64,7 +64,7 @@ function isWholeAfter(
   return true;
 }
 
-/** Finds the audit entry of a record in doubt, whoever has signed it. @throws StorageError. */
+/** Finds the audit entry of a record in doubt, whether it is signed or not. @throws StorageError. */
 export function entryOf(
   audit: AuditChain,
   record: JournalRecord,

@@ -3,13 +3,13 @@ import { paidAccount } from './journal-record.ts';
 import { endingKinds } from './lost-intents.ts';
 import type { Mac } from './mac.ts';
 
-/** What the audit chain says of an intent. */
+/** What the audit chain says about an intent. */
 export interface IntentStory {
-  /** Id of what the service made of it; undefined while that is in doubt, null if it made nothing. */
+  /** Id of what the service made from it; undefined while in doubt, null if the service made nothing. */
   readonly orderId: string | null | undefined;
-  /** Whether the chain says how the intent ended without proof, so that it stays in doubt until the service is asked. */
+  /** Whether only unproven entries say how the intent ended. It then stays in doubt until the service is queried. */
   readonly isContested: boolean;
-  /** Order that an unproven entry names. */
+  /** Id of the order that such an unproven entry names. */
   readonly claimedId: string | undefined;
   /** When it was last recorded, ISO 8601. */
   readonly since: string;
@@ -17,26 +17,28 @@ export interface IntentStory {
   readonly content: string | undefined;
   /** Whether the verifying key has signed it. */
   readonly isOwn: boolean;
-  /** Whether its own entry says that its ends are signed. */
+  /** Whether its `intent` entry says that entries which end it are signed. */
   readonly endsAreSigned: boolean;
 }
 
 /**
- * Reads an intent's entries. Whoever can write to a shared journal can append to them, but cannot sign.
- * @param rows are the entries of its key, in chain order. @param mac verifies them; undefined if they count unsigned, too.
- * Pure.
+ * Derives the state of an intent from its audit entries. Whoever can write to a shared journal can append entries, but
+ * cannot sign them. Pure.
+ * @param rows are the entries of the intent's key, in chain order.
+ * @param mac verifies them; undefined if unsigned entries count too.
  */
 export function storyOf(rows: readonly Row[], mac: Mac | undefined): IntentStory {
   const intents = rows.filter(({ kind }) => kind === 'intent');
   const hasSigned = intents.some((row) => !mac || isSignedBy(recordOfRow(row), mac));
-  // What another machine has paid for is listed nowhere, and signed by that machine, which may be gone.
+  // An intent that another machine has paid for by challenge is signed with that machine's key. That machine may be
+  // gone, and no list shows the order, so its entries count unverified.
   const isOthersPayment = !hasSigned && intents.every((row) => detailOf(row).account === paidAccount);
   const isProven = (row: Row): boolean => !mac || isOthersPayment || isSignedBy(recordOfRow(row), mac);
   let story = noStory;
   for (const row of rows) {
     const kind = String(row.kind);
     const orderId = kind === 'responded' ? String(row.order_id) : null;
-    // Where one intent of a key is signed, one that is not is somebody else's.
+    // If one intent of a key is signed, somebody else wrote any unsigned one.
     if (kind === 'intent')
       story = hasSigned && !isProven(row) ? story : { ...begun(row, story), isOwn: hasSigned };
     else if (!endingKinds.includes(kind) || story === noStory) continue;

@@ -6,11 +6,11 @@ export interface Sender {
   readonly keyMasked: string;
   /** Fingerprint of the key; the same under any profile name. */
   readonly account: string;
-  /** Signs what the journal has to prove. What is recorded without it is never sent again. */
+  /** Signs the audit entries of an intent. A record without a signature is never resent. */
   readonly mac?: Mac | undefined;
 }
 
-/** Whose key signs what an intent ended with. */
+/** An account and the code of its key, which signs audit entries. */
 export interface Signer {
   readonly account: string;
   readonly mac: Mac;

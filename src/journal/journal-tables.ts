@@ -82,7 +82,7 @@ export const journalMigrations: readonly Migration[] = [
   'ALTER TABLE attempt_accounts ADD COLUMN user_id TEXT',
 ];
 
-/** Indexes of the journal file that an earlier version does without. */
+/** Indexes of the journal file that no migration creates. Earlier versions work without them. */
 export const journalIndexes = { intents_newest: 'intents (base_url, operation, created_at)' };
 
 /** Attempts that last as long as the process, for a command that may create no journal. */

@@ -499,7 +499,7 @@ type Recorded =
   | Persisted
   | { readonly duplicate?: never; readonly isOvertaken: true; readonly mayBeSent?: never };
 
-/** How often to decide about a need whose attempts other processes change meanwhile. */
+/** Maximum number of decisions about a need while other processes keep changing its attempts. */
 const maxTries = 8;
 
 /** Minimum time a reported record counts as recent, ms. */

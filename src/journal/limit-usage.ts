@@ -2,22 +2,23 @@ import { type Reservation, usesApproval } from './reservation-row.ts';
 import { placeOf, type RunningSums } from './running-sums.ts';
 import { isSummed, type OrderId, type ReservedFacts, type SummedLimit } from './summed-limit.ts';
 
-/** What is reserved and spent already, apart from the orders to decide about. */
+/** Money already reserved or spent. Does not include the orders being decided about. */
 export interface LimitUsage {
-  /** What a limit has used up, cents. */
+  /** Amount that counts towards a limit, cents. */
   used(limit: SummedLimit): number;
   /**
-   * Those of the reservations that may be of the same product or recipient: of each, at least the newest that has spent
-   * something, and every altered one. In order of time.
+   * Reservations that may have a product or the recipient in common with `facts`, oldest first. For each product and
+   * recipient, includes at least the newest reservation that has spent something. Also includes every altered
+   * reservation.
    */
   like(facts: readonly Products[], since: number, isRehearsal: boolean): readonly Reservation[];
-  /** Those that use an approval. */
+  /** Reservations that use an approval. */
   using(approval: string): readonly Reservation[];
 }
 
 type Products = Pick<ReservedFacts, 'products' | 'recipient' | 'address'>;
 
-/** Reservations that were all read. */
+/** Usage computed from a list of all reservations. */
 export class ListedUsage implements LimitUsage {
   readonly #all: readonly Reservation[];
 
@@ -43,15 +44,15 @@ interface Reader {
   readonly sums: RunningSums;
   /** @throws DamagedError if it fails its checksum. */
   find(order: OrderId): Reservation | undefined;
-  /** Adds up a limit whose sum is not kept. @throws DamagedError. */
+  /** Computes the amount of a limit that has no stored sum. @throws DamagedError. */
   recount(limit: SummedLimit): number;
   withApproval(approval: string): readonly Reservation[];
 }
 
-/** Reservations that are as the audit chain has them, of which only those are read that matter. */
+/** Usage computed from running sums. Reads only the reservations that matter, so all must have been verified before. */
 export class SummedUsage implements LimitUsage {
   readonly #reader: Reader;
-  /** Reservations of the orders to decide about. */
+  /** Existing reservations of the orders being decided about, which do not count. */
   readonly #excluded: readonly Reservation[];
   readonly #ids: ReadonlySet<string>;
 

@@ -6,17 +6,17 @@ import { readKeyFile } from '../platform/key-file.ts';
 import { type Sealer, sealerKeyBytes, sealerWith } from '../platform/sealer.ts';
 
 /**
- * Message authentication code of a text, in hex, under a key that is not in the journal. Whoever can write to the journal
- * cannot make one. A closure, so that the key is never printed or stored.
+ * Computes the message authentication code of a text, in hex. The key is not in the journal, so whoever can write to
+ * the journal cannot compute a code. A closure, so that the key is never printed or stored.
  */
 export type Mac = (text: string) => string;
 
-/** Derives the code's key from an API key (HKDF, SHA-256), which it does not reveal. */
+/** Returns a Mac whose key is derived from an API key (HKDF, SHA-256). The codes do not reveal the API key. */
 export const macUnder = (apiKey: string): Mac => macWith(() => apiKey);
 
 /**
- * Derives the code's key from this machine's own, for records that no API key belongs to. Makes that key when it is
- * first needed. The code throws StorageError if it cannot be read.
+ * Returns a Mac whose key is derived from this machine's own key, for records that no API key belongs to. Its first
+ * call creates the machine key if needed, and throws StorageError if that key cannot be used.
  */
 export const machineMac = (stateFolder: string): Mac => macWith(() => machineKey(stateFolder));
 
@@ -33,7 +33,10 @@ export class MachineSealer {
   /** @throws StorageError if this machine's key cannot be used. */
   seal = (secret: string, owner: string): string => `${sealedMark}${this.#sealer.seal(secret, owner)}`;
 
-  /** A secret, or what an earlier version stored in clear; undefined if another machine has sealed it. */
+  /**
+   * Decrypts a secret. Returns text that an earlier version stored unencrypted as it is; undefined if another machine
+   * sealed the secret.
+   */
   open(stored: string, owner: string): string | undefined {
     return stored.startsWith(sealedMark) ? this.#sealer.open(stored.slice(sealedMark.length), owner) : stored;
   }
@@ -63,20 +66,20 @@ function machineKey(stateFolder: string): Buffer {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Code of fields. @param what names the kind of record, so that one kind is never taken for another. */
+/** Code over fields. @param what names the kind of record, so that a code of one kind is invalid for another. */
 export const macOf = (mac: Mac, what: MacSubject, fields: Fields): string =>
   mac(canonicalJson([what, fields]));
 
-/** Whether a stored code is that of the fields. */
+/** Whether a stored code is valid for the fields. */
 export const isMacOf = (stored: unknown, mac: Mac, what: MacSubject, fields: Fields): boolean =>
   typeof stored === 'string' && isMacOfText(stored, mac, what, canonicalJson(fields));
 
-/** Same for fields that are canonical JSON already. */
+/** Same as `isMacOf`, for fields given as canonical JSON. */
 export function isMacOfText(stored: unknown, mac: Mac, what: MacSubject, fields: string): boolean {
   if (typeof stored !== 'string') return false;
   const [one, other] = [Buffer.from(stored), Buffer.from(mac(`["${what}",${fields}]`))];
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** What a code may stand under. */
+/** Kinds of records that have a code. */
 type MacSubject = 'audit entry' | 'quote' | 'job' | 'chunk' | 'result' | 'reservations';

@@ -3,7 +3,7 @@ import type { Database } from '../platform/sqlite/database.ts';
 import type { AttemptScope } from './attempts.ts';
 import { type OpenOptions, openStateDatabase } from './database.ts';
 
-/** An order of the service, as far as the mirror has it. */
+/** An order of the service, as the mirror stores it. */
 export interface MirroredOrder {
   readonly id: string;
   /** The reference as it travels in the order's metadata. */
@@ -44,7 +44,7 @@ export class OrderMirror {
     return typeof mark === 'number' ? mark : undefined;
   }
 
-  /** Marks the list as read up to a time of the service. */
+  /** Marks the list as read up to a time on the service's clock, ms since the epoch. */
   setMark({ service, accounts: [account], isTest }: AttemptScope, mark: number): Promise<void> {
     return this.#database.transaction(() => {
       this.#database.run(

@@ -9,7 +9,7 @@ export interface PeekedIntent {
   readonly createdAt: string;
 }
 
-/** What journal records have made, newest first. */
+/** Selects ids of what journal records have made. */
 interface Peeked {
   /** Operations that make it. */
   readonly operations: readonly string[];
@@ -28,8 +28,8 @@ export const inDoubtSql = `SELECT key AS id, created_at FROM intents INDEXED BY 
    WHERE live > 0 AND live = 2 AND state = 'intended' AND base_url = ? ORDER BY created_at DESC LIMIT ?`;
 
 /**
- * Ids of what the newest journal records of a service have made, read-only. Reads no more records than it returns for
- * each operation.
+ * Ids of orders and other things made from the newest journal records of a service, read-only. For each operation,
+ * reads no more records than it may return.
  * @throws if there is no journal.
  */
 export function peekMade(
@@ -37,7 +37,7 @@ export function peekMade(
   baseUrl: string,
   { operations, prefix, limit }: Peeked,
 ): readonly PeekedIntent[] {
-  // Ids are ASCII, so that what begins with the prefix comes before this.
+  // Ids are ASCII, so all ids with the prefix sort before this bound.
   const range = prefix ? [prefix, `${prefix}\u{7f}`] : [];
   const found = operations
     .flatMap((operation) => read(journalFile(folder), madeSql(prefix), [baseUrl, operation, ...range, limit]))

@@ -29,7 +29,7 @@ export type StoredPolicy = { readonly stored: string } & (
       readonly kind: 'signed';
       readonly policy: PublishedPolicy;
       readonly signature: string;
-      /** The text that is signed, with fields that only another version knows. */
+      /** The signed text, including fields that this version does not know. */
       readonly text: string;
     }
   | { readonly kind: 'unsigned'; readonly by: string; readonly at: string }
@@ -82,15 +82,15 @@ export class PublishedPolicies {
     };
   }
 
-  /** Notes what this process has verified and follows. @param stored as it was read. */
+  /** Remembers the policy that this process has verified and follows. @param stored is its stored text. */
   follow(stored: string | undefined): void {
     this.#followed = { stored };
   }
 
   /**
    * Makes a signed policy current.
-   * @param replaces what was stored when the policy was numbered. @throws ErrandError conflict if that is no longer
-   * current; StorageError.
+   * @param replaces is the stored text that was current when the policy got its number.
+   * @throws ErrandError conflict if another policy has become current since; StorageError.
    */
   publish(
     policy: PublishedPolicy,
@@ -163,7 +163,7 @@ function parsed(json: string): unknown {
 const areTexts = (value: unknown): value is Readonly<Record<string, string>> =>
   isObject(value) && Object.values(value).every((text) => typeof text === 'string');
 
-/** Adds a checksum, so that errand can tell a damaged policy from a signature that does not hold. */
+/** Adds a checksum, so that errand can distinguish a damaged policy from one with an invalid signature. */
 const withChecksum = (text: string): string => `${sha256(text)} ${text}`;
 
 const overtaken = (): ErrandError =>

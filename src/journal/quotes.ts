@@ -25,7 +25,7 @@ export interface Quote {
   readonly baseUrl: string;
   readonly account: string;
   readonly profile: string;
-  /** Whether another order than the existing ones is intended. */
+  /** Whether to place a new order even if alike orders exist. */
   readonly isNew: boolean;
   /** Whether to order again what was cancelled or returned. */
   readonly again?: boolean | undefined;
@@ -39,7 +39,7 @@ export interface Quote {
   readonly body: Readonly<Record<string, unknown>>;
   /** Ms since the epoch. */
   readonly expiresAt: number;
-  /** What one of each product cost when it was quoted, cents; null where that was not known. */
+  /** Price of one unit of each product when quoted, cents; null if unknown. */
   readonly pricesCents?: readonly (number | null)[] | undefined;
   /** When the quote was used, ISO 8601; undefined if nothing was sent for it. */
   readonly usedAt: string | undefined;
@@ -55,10 +55,13 @@ export type NewQuote = Omit<Quote, 'id' | 'usedAt' | 'orderId'> & {
 /** The immutable part of a quote, as stored. */
 type Fixed = Omit<Quote, 'id' | 'key' | 'expiresAt' | 'usedAt' | 'orderId'> & { readonly createdAt: string };
 
-/** Who quotes, or places: what somebody else's key has signed, is refused by its account. */
+/** Who makes or places a quote. */
 type Quoter = Pick<Sender, 'account' | 'mac'>;
 
-/** Signs what a quote says, so that whoever can write to the journal changes no order that is agreed to. */
+/**
+ * Signs the terms of a quote, so that whoever can write to the journal cannot change an agreed order. Only a checksum
+ * without a `mac`.
+ */
 function checksumOf({ id, key, until, quote, database }: Signed, mac: Mac | undefined): string {
   const named = database === undefined ? {} : { database };
   if (mac) return macOf(mac, 'quote', { id, key, until, quote, ...named });
@@ -70,7 +73,7 @@ interface Signed {
   readonly key: unknown;
   readonly until: unknown;
   readonly quote: unknown;
-  /** Identity of the shared database that it is made for. What earlier versions signed names none. */
+  /** Identity of the shared database that it is made for. Signatures of earlier versions name none. */
   readonly database: string | undefined;
 }
 
@@ -173,7 +176,8 @@ export class Quotes {
     const quotes = this.#database
       .all('SELECT * FROM quotes WHERE key = ?', intent.key)
       .map((row) => readQuote(row, intent, this.#database.id))
-      // Orders of a reference have its key, with or without a quote. A settling quote says nothing about the order.
+      // The orders of a reference have the same key, with or without a quote. A quote that settles an order does not
+      // describe that order.
       .filter(
         ({ baseUrl, reference, isSettling }) => baseUrl === intent.baseUrl && !reference && !isSettling,
       );
@@ -238,7 +242,7 @@ function intactQuote(row: StoredRow, quoter: Quoter, database: string | undefine
 
 function readQuote(row: StoredRow, { account, mac }: Quoter, database: string | undefined): Quote {
   const { id, key, until, quote } = row;
-  // A quote of another account is refused for that by whoever reads it.
+  // A quote of another account cannot be verified with this key. Callers reject it because of its account.
   const isOthers = fixedIn(quote)?.account !== account;
   const isSigned = [database, undefined].some(
     (named) =>
@@ -262,7 +266,7 @@ function readQuote(row: StoredRow, { account, mac }: Quoter, database: string | 
   };
 }
 
-/** What a stored quote says; undefined if it is no JSON. */
+/** Parses a stored quote; undefined if it is not JSON. */
 function fixedIn(quote: unknown): Fixed | undefined {
   try {
     // The cast is safe where the checksum is verified.

@@ -45,7 +45,10 @@ export interface Reservation extends Omit<OrderToReserve, 'intent'> {
   readonly override: string | undefined;
   /** Id of the approval that the reservation uses, or used until it was released. */
   readonly approval: string | undefined;
-  /** Set if the audit chain has it otherwise, so that what it was for may be unknown. It counts in every scope. */
+  /**
+   * Set if the reservation differs from the audit chain. Its facts may then be unknown, so it counts in every limit of
+   * its period.
+   */
   readonly isAltered?: boolean;
 }
 
@@ -264,7 +267,7 @@ export class ReservationTable {
       throw this.#tally.damaged('reservations are missing from it, or were changed');
   }
 
-  /** Same as `check`, by the totals that are kept beside the reservations. */
+  /** Same as `check`, but by the totals that triggers maintain, so it reads no reservation. @throws DamagedError. */
   checkTotals(): void {
     const [known, found] = [this.#known(), this.sums.totals()];
     if (known.rows !== found.rows || known.times !== found.times)

@@ -30,21 +30,24 @@ import { VerifiedChain } from './verified-chain.ts';
 
 /** How a journal verifies and signs. */
 interface Signing {
-  /** Whether others can write to the journal, so that the audit chain decides. */
+  /** Whether others can write to the journal. If so, the audit chain decides what is reserved. */
   readonly isShared: boolean;
   readonly signers: Signers;
 }
 
 /** Retention of reservations, ms. Covers every month of a year, plus the month before. */
 const retentionMs = 400 * 24 * 3600 * 1000;
-/** How far back reservations are compared with the audit chain, ms. Less than the retention, so that none is missing. */
+/**
+ * How far back reservations are compared with the audit chain, ms. Shorter than their retention, so that none is
+ * missing.
+ */
 const comparedMs = 390 * 24 * 3600 * 1000;
 /** Age at which intents may have been purged from the journal, ms. Beyond this age, a missing intent proves nothing. */
 const provenMs = 29 * 24 * 3600 * 1000;
 
-/** How many changes a decision verifies by itself. More are verified once, before it. */
+/** Maximum number of changes that a decision verifies in its own transaction. More are verified in an earlier one. */
 const maxPending = 32;
-/** Name of the mark of a journal that nobody signs. */
+/** Name of the verification mark in a journal that is not signed. */
 const ownMark = '';
 
 /** What to reserve, and who decides. */
@@ -54,7 +57,7 @@ export interface Reserving {
   readonly policy?: { readonly hash: string; readonly profile: string };
   /** Start of the period relevant to the decision, ms since the epoch. */
   readonly since: number;
-  /** What the decision wants to know the sums of. */
+  /** Limits whose sums the decision needs. */
   readonly limits?: readonly SummedLimit[];
   /** Verifies what was reserved before. */
   readonly signers?: readonly Signer[];
@@ -149,8 +152,8 @@ export class Reservations {
   }
 
   /**
-   * Brings the sums of limits up to date, so that a decision reads little. A failure is harmless, because a decision adds
-   * up what it lacks.
+   * Computes missing sums of limits and verifies changes, so that the decision itself reads little. A failure is
+   * harmless, because the decision computes what is missing.
    */
   async prepare({ limits = [], signers = [] }: Pick<Reserving, 'limits' | 'signers'>): Promise<void> {
     const { sums } = this.#rows;
@@ -161,7 +164,7 @@ export class Reservations {
           if (!sums.exist) sums.create();
         });
       const lacking = limits.filter((limit) => sums.of(limit) === undefined);
-      // Reads before the lock is taken. What changes meanwhile is verified under it.
+      // Verify the reservations before taking the lock. Changes made meanwhile are verified under the lock.
       if (lacking.length > 0) this.since(Math.min(...lacking.map(({ begin }) => begin)));
       await this.#database.derivedTransaction(() => {
         this.#verify(signers);
@@ -184,7 +187,7 @@ export class Reservations {
   /** Call within a transaction. @throws DamagedError. */
   #verify(signers: readonly Signer[]): void {
     const { sums } = this.#rows;
-    // Another process may have made the copy of a shared database anew.
+    // Another process may have rebuilt the copy of a shared database, which drops the sums.
     if (!sums.exist) sums.create();
     if (this.#signing.isShared) this.#chain(signers).advance(() => this.since(this.#comparedSince));
     else {
@@ -206,7 +209,7 @@ export class Reservations {
     return new VerifiedChain(parts, signers);
   }
 
-  /** Verifies what others have written since the last time. @throws DamagedError. */
+  /** Verifies the reservations that other programs have written since the last time. @throws DamagedError. */
   #checkChanges(): void {
     const { sums } = this.#rows;
     for (const change of sums.changes(sums.mark(ownMark)?.serial ?? 0)) {
@@ -217,7 +220,7 @@ export class Reservations {
   }
 
   /**
-   * What is reserved and spent, for a decision that takes it as it stands now.
+   * What is reserved and spent now, to evaluate a policy without reserving anything.
    * @throws DamagedError; StorageError.
    */
   async usageFor(reserving: Pick<Reserving, 'since' | 'limits' | 'signers'>): Promise<LimitUsage> {
@@ -225,7 +228,7 @@ export class Reservations {
     return this.#usageFor(reserving, [], []);
   }
 
-  /** @param fresh are the orders to decide about. @param found has their reservations. */
+  /** @param fresh are the orders being decided about. @param found holds their existing reservations. */
   #usageFor(
     { since, signers = [] }: Pick<Reserving, 'since' | 'signers'>,
     fresh: readonly OrderId[],
@@ -252,7 +255,7 @@ export class Reservations {
     return new SummedUsage(reader, fresh, [...excluded.values()]);
   }
 
-  /** Whether the sums say what is reserved: all is as it was entered. @throws DamagedError. */
+  /** Whether the running sums are valid, because all reservations are unaltered. @throws DamagedError. */
   #isAsEntered(signers: readonly Signer[]): boolean {
     if (!this.#rows.sums.exist) return false;
     this.#rows.checkTotals();
@@ -261,7 +264,7 @@ export class Reservations {
     return true;
   }
 
-  /** Says which running sums are not what the reservations come to, one line each. @throws StorageError. */
+  /** Describes each running sum that differs from its reservations, one line each. @throws StorageError. */
   sumProblems(): string[] {
     return this.#rows.sums.problems();
   }
@@ -287,7 +290,7 @@ export class Reservations {
   }
 
   /**
-   * Same as `since`. Where others can write to the journal, what the audit chain says is reserved counts, too.
+   * Same as `since`. In a shared journal, also counts what the audit chain says is reserved.
    * @param signers verify the chain. @throws DamagedError.
    */
   standing(since: number, signers: readonly Signer[]): Reservation[] {
@@ -297,7 +300,7 @@ export class Reservations {
     return correctedReservations(found, rows, signers, since);
   }
 
-  /** Reservations that the audit chain has otherwise. @throws DamagedError. */
+  /** Reservations that differ from the audit chain. @throws DamagedError. */
   altered(signers: readonly Signer[]): Reservation[] {
     return this.standing(this.#comparedSince, signers).filter(({ isAltered }) => isAltered);
   }
@@ -411,7 +414,7 @@ export class Reservations {
     });
   }
 
-  /** Enters what reservations count from now on, for each service and account. */
+  /** Records in the audit chain what reservations count from now on, in one entry per service and account. */
   #noteCounted(counted: readonly Reservation[], signers: ReadonlyMap<string, Signer | undefined>): void {
     const known = counted.filter(({ state }) => state !== 'held');
     const isOf = (one: Reservation, other: Reservation): boolean =>
@@ -445,7 +448,7 @@ export class Reservations {
     this.#returned.clear();
   }
 
-  /** @param intent limits it to reservations that may be of this intent. */
+  /** @param intent limits the result to reservations that may belong to this intent. */
   #held(baseUrl: string, account: string, intent = ''): Reservation[] {
     const sql = `${storedReservations} WHERE state = 'held' AND base_url = ? AND account = ? AND instr(intents, ?) > 0`;
     const part = JSON.stringify(intent).slice(1, -1);
@@ -493,14 +496,14 @@ export class Reservations {
   }
 }
 
-/** What a claim has found and written. */
+/** Result of a claim. */
 interface Claimed {
   /**
    * When the key of a single order may first have been used (ISO 8601), whether on this machine or on another machine
    * that received its approval.
    */
   readonly keySince: string | undefined;
-  /** What the intent's entry has to say of it; undefined if that decides nothing. */
+  /** Reservations for the audit entry of the intent; undefined if it needs none, as in a journal that is not shared. */
   readonly reserved?: ReservedByIntent | undefined;
 }
 

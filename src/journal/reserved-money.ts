@@ -6,7 +6,7 @@ import type { Mac } from './mac.ts';
 import type { Reservation } from './reservation-row.ts';
 import type { OrderId } from './summed-limit.ts';
 
-/** Kinds of entries that say what is reserved, and what of it is not spent. */
+/** Kinds of audit entries that reserve money, or say how much of it was not spent. */
 export const reservingKinds = ['intent', 'refused', 'responded', 'counted'] as const;
 
 /** Pure. */
@@ -23,11 +23,11 @@ export function reservedBy(reservations: readonly Reservation[]): ReservedByInte
 
 export const orderHash = (key: string): string => sha256(`order ${key}`).slice(0, 16);
 
-/** Hash of what must not change while money is reserved. */
+/** Hash of the terms that must not change while money is reserved. */
 const termsHash = ({ at, feeCents, isRehearsal, approval, facts }: Reservation): string =>
   sha256(canonicalJson([at, feeCents, isRehearsal, approval ?? null, { ...facts }])).slice(0, 16);
 
-/** What the chain says an order counts towards limits. */
+/** Minimum amount that an order counts towards limits, according to the audit chain. */
 interface Floor {
   readonly service: string;
   readonly account: string;
@@ -37,18 +37,19 @@ interface Floor {
   /** Number of the newest entry that reserves it. */
   readonly number: number;
   readonly cents: number;
-  /** Whether the verifying key has to have signed what lowers it. */
+  /** Whether only an entry signed with the verifying key may lower the amount. */
   readonly isOwn: boolean;
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
 /**
- * Corrects reservations by the audit chain: whoever can write to a shared journal can take reservations away or make them
- * smaller, but cannot take them out of the chain that this machine knows, nor sign that less was spent. Pure.
- * @param found are the reservations since a time. @param rows are the chain's entries of `reservingKinds` since then, in chain
- * order. @param signers verify the entries of their accounts; those of other accounts count as they stand.
- * @param only names the orders that the rows are complete for, as `reservedId` does; undefined for all.
+ * Corrects reservations by the audit chain. Whoever can write to a shared journal can delete reservations or lower
+ * them. But they can neither remove entries from the chain that this machine knows, nor sign that less was spent. Pure.
+ * @param found are the reservations since a time.
+ * @param rows are the chain's entries of `reservingKinds` since then, in chain order.
+ * @param signers verify the entries of their accounts. Entries of other accounts count unverified.
+ * @param only holds the ids (`reservedId`) of the orders whose rows are complete; undefined for all.
  */
 export function correctedReservations(
   found: readonly Reservation[],
@@ -89,11 +90,11 @@ function correctedBy(floor: Floor, found: Reservation | undefined): Reservation 
   };
 }
 
-/** Names a reservation in `only`. */
+/** Id of a reservation, as in `only`. */
 export const reservedId = ({ baseUrl, account, key }: OrderId): string =>
   idOf(baseUrl, account, orderHash(key));
 
-/** Names the intent that an entry is about. */
+/** Id of the intent that an entry is about. */
 export const intentId = ({ service, key }: Row): string => JSON.stringify([service, key]);
 
 /** The orders that an entry of `reservingKinds` names, each by its id and the hash of its key. */
@@ -123,7 +124,7 @@ function entryOf(row: Row): Entry {
   return { row, detail, account: typeof detail.account === 'string' ? detail.account : undefined };
 }
 
-/** What each order counts at least, by its service, account and key. */
+/** Minimum amount that each order counts, by its service, account and key hash. */
 function floorsOf(rows: readonly Row[], signers: readonly Signer[]): Map<string, Floor> {
   const intents = new Map<string, Entry[]>();
   const counted: Entry[] = [];
@@ -158,17 +159,17 @@ function floorsOf(rows: readonly Row[], signers: readonly Signer[]): Map<string,
 }
 
 /**
- * @param entries are those of one key and account. One that the key in use has not signed is not heeded beside those that
- * it has.
+ * @param entries are those of one key and account. If the key in use has signed an intent among them, entries that it
+ * has not signed are ignored.
  */
 function floorsOfIntent(entries: readonly Entry[], account: string, signers: readonly Signer[]): Floor[] {
   const mac = macOf(signers, account);
   const isPlain = entries.every(({ row: { kind } }, at) => kind === (at === 0 ? 'intent' : 'responded'));
-  // Whoever adds an entry of their own makes a limit count more. Only what lowers it, or replaces another, is verified.
+  // A forged entry can only make a limit count more, unless it lowers or replaces another. Only then verify.
   const isVerified = mac !== undefined && (!isPlain || account === paidAccount);
   const signed = isVerified ? entries.filter(({ row }) => isSignedBy(recordOfRow(row), mac)) : [];
   const hasSigned = signed.some(({ row }) => row.kind === 'intent');
-  // Machines that pay by challenge have a key each.
+  // Each machine that pays by challenge has its own key, so the entries may be those of another machine.
   const isOwn = mac !== undefined && (hasSigned || account !== paidAccount);
   let last: Floor[] = [];
   let isRefused = false;
@@ -193,7 +194,7 @@ function reservedIn({ row: { number, service, key }, detail }: Entry, isOwn: boo
   }));
 }
 
-/** Applies what the service has shown that orders cost. */
+/** Applies a `counted` entry: what orders cost according to the service. */
 function lower(floors: Map<string, Floor>, { row, detail }: Entry, signers: readonly Signer[]): void {
   const { account, orders } = detail;
   if (!Array.isArray(orders)) return;

@@ -5,7 +5,10 @@ import { factSql, type OrderId, type ReservedFacts, type SummedLimit, summedSql 
 /** Retention of the sums of past periods, ms. */
 const retentionMs = 62 * 24 * 3600 * 1000;
 
-/** Where an order went, as `reserved_products` has it. Reservations from before the canonical form have another one. */
+/**
+ * Value of the column `place` in `reserved_products`: the recipient. Reservations older than the canonical form have an
+ * address instead.
+ */
 export const placeOf = ({ recipient, address }: Pick<ReservedFacts, 'recipient' | 'address'>): string =>
   recipient ?? `earlier ${address}`;
 
@@ -13,7 +16,7 @@ const placeSql = (row: string): string =>
   `CASE WHEN json_valid(${row}.facts) THEN coalesce(json_extract(${row}.facts, '$.recipient'),
      'earlier ' || coalesce(json_extract(${row}.facts, '$.address'), 'undefined')) ELSE '' END`;
 
-/** Entries of a reservation in `reserved_products`, one a product, and one that stands for all of them. */
+/** Rows of a reservation in `reserved_products`: one per product, and one with an empty product for all of them. */
 const productsSql = (row: string): string =>
   `SELECT product, ${placeSql(row)}, ${row}.at, ${row}.rehearsal, ${row}.key, ${row}.base_url, ${row}.account
    FROM (SELECT '' AS product UNION SELECT value FROM json_each(${factSql(row, 'products')}))`;
@@ -33,12 +36,12 @@ const enter = (row: string): string =>
 const leave = (row: string): string =>
   `${add(row, '-')}; DELETE FROM reserved_products WHERE (product, place, at, rehearsal, key, base_url, account) IN (${productsSql(row)}); ${note(row)}`;
 
-/** Entries of all reservations in `reserved_products`. */
+/** Rows of all reservations in `reserved_products`. */
 const productsOfAll = `SELECT value AS product, ${placeSql('one')} AS place, one.at, one.rehearsal, one.key, one.base_url, one.account
    FROM reservations AS one, json_each(${factSql('one', 'products')})
    UNION SELECT '', ${placeSql('one')}, one.at, one.rehearsal, one.key, one.base_url, one.account FROM reservations AS one`;
 
-/** SQL for what the reservations of a row of `limit_sums` come to. */
+/** SQL that computes the sum of a row of `limit_sums` from the reservations. */
 const recountedSql = `SELECT coalesce(sum(one.counted), 0) FROM reservations AS one INDEXED BY reservations_at
    WHERE one.at >= limit_sums.begins AND one.at < limit_sums.ends AND one.counted <> 0 AND ${summedSql('one')}`;
 
@@ -46,8 +49,8 @@ const recountSql = `WITH limit_sums (rehearsal, begins, ends, retailer, metadata
    SELECT (${recountedSql}) AS cents FROM limit_sums`;
 
 /**
- * Tables that SQLite itself keeps in step with the reservations, by triggers in the file, whoever writes them: an earlier
- * version of errand, too. They are no part of a shared database; each machine has its own.
+ * Creates tables derived from the reservations. Triggers in the database file update them whoever writes, even an
+ * earlier version of errand. They are not part of a shared database; each machine has its own.
  */
 const createSql = [
   `CREATE TABLE reservation_totals (
@@ -64,7 +67,7 @@ const createSql = [
   `CREATE TABLE reservation_changes (
      serial INTEGER PRIMARY KEY AUTOINCREMENT, place INTEGER NOT NULL, key TEXT NOT NULL, base_url TEXT NOT NULL, account TEXT NOT NULL,
      UNIQUE (key, base_url, account)) STRICT`,
-  // A row that an INSERT OR REPLACE replaces fires no DELETE trigger by itself.
+  // INSERT OR REPLACE fires no DELETE trigger for the row that it replaces, so delete that row here.
   `CREATE TRIGGER reservations_replaced BEFORE INSERT ON reservations BEGIN
      DELETE FROM reservations WHERE key = NEW.key AND base_url = NEW.base_url AND account = NEW.account; END`,
   `CREATE TRIGGER reservations_inserted AFTER INSERT ON reservations BEGIN ${enter('NEW')}; END`,
@@ -78,7 +81,7 @@ const createSql = [
   `INSERT INTO reserved_products SELECT product, place, at, rehearsal, key, base_url, account FROM (${productsOfAll})`,
 ];
 
-/** Up to where reservations were verified: an entry of the audit chain, and a serial number of the changes. */
+/** How far reservations have been verified: an entry of the audit chain, and the serial number of a change. */
 export interface StoredMark {
   readonly number: number;
   readonly hash: string;
@@ -86,7 +89,7 @@ export interface StoredMark {
   readonly mac: string;
 }
 
-/** What is reserved in each period of a limit, and for which products, kept beside the reservations. */
+/** Running sums of limits, and the products reserved, stored beside the reservations. */
 export class RunningSums {
   readonly #database: Database;
 
@@ -94,12 +97,12 @@ export class RunningSums {
     this.#database = database;
   }
 
-  /** Whether the tables are there. A copy of a shared database loses them when it is made anew. */
+  /** Whether the tables exist. A copy of a shared database loses them when it is rebuilt. */
   get exist(): boolean {
     return this.#database.get("SELECT 1 AS found FROM sqlite_master WHERE name = 'limit_sums'") !== undefined;
   }
 
-  /** Makes the tables of the reservations that are there. Call within a transaction. */
+  /** Creates the tables from the existing reservations. Call within a transaction. */
   create(): void {
     for (const sql of createSql) this.#database.run(sql);
     const { rows, times } = sumReservations(this.#database);
@@ -110,7 +113,7 @@ export class RunningSums {
     );
   }
 
-  /** Runs writes of reservations that are known to be whole. Call within a transaction. */
+  /** Runs writes that need no later verification, so they are not listed as changes. Call within a transaction. */
   quietly(write: () => void): void {
     const { exist } = this;
     if (exist) this.#database.run('UPDATE reservation_totals SET quiet = 1');
@@ -118,7 +121,7 @@ export class RunningSums {
     if (exist) this.#database.run('UPDATE reservation_totals SET quiet = 0');
   }
 
-  /** Count and times of the reservations that are there. */
+  /** Number of reservations, and the sum of their times. */
   totals(): ReservationSum {
     const row = this.#database.get(
       'SELECT CAST(rows AS TEXT) AS rows, CAST(times AS TEXT) AS times FROM reservation_totals WHERE id = 1',
@@ -126,7 +129,7 @@ export class RunningSums {
     return { rows: BigInt(String(row?.rows ?? -1)), times: BigInt(String(row?.times ?? -1)) };
   }
 
-  /** Reservations written since a serial number, other than by `quietly`. */
+  /** Reservations written after a serial number, except in `quietly`. */
   changes(after: number): readonly Change[] {
     return this.#database
       .all('SELECT * FROM reservation_changes WHERE serial > ? ORDER BY serial', after)
@@ -135,7 +138,7 @@ export class RunningSums {
       }));
   }
 
-  /** Up to where these signers have verified the reservations. */
+  /** How far these signers have verified the reservations. */
   mark(signers: string): StoredMark | undefined {
     const row = this.#database.get('SELECT * FROM reservation_marks WHERE signers = ?', signers);
     return (
@@ -146,7 +149,7 @@ export class RunningSums {
     );
   }
 
-  /** Writes a mark, and forgets the changes that every signer has verified. Call within a transaction. */
+  /** Writes a mark, and deletes the changes that every signer has verified. Call within a transaction. */
   writeMark(signers: string, { number, hash, serial, mac }: StoredMark): void {
     this.#database.run(
       'INSERT OR REPLACE INTO reservation_marks VALUES (?, ?, ?, ?, ?)',
@@ -163,7 +166,7 @@ export class RunningSums {
     return Number(row?.seq ?? 0);
   }
 
-  /** Notes which entry of the chain is about what. Call within a transaction. */
+  /** Records that an entry of the audit chain is about an order or an intent. Call within a transaction. */
   note(of: string, number: number, key: string | undefined): void {
     this.#database.run(
       'INSERT OR REPLACE INTO reservation_entries VALUES (?, ?, ?)',
@@ -173,7 +176,7 @@ export class RunningSums {
     );
   }
 
-  /** Entries of the chain about something, with the order's key if it is known. */
+  /** Entries of the audit chain about an order or an intent, with the order's key if it is known. */
   entriesAbout(of: string): readonly { readonly number: number; readonly key: string | undefined }[] {
     return this.#database
       .all('SELECT number, key FROM reservation_entries WHERE of = ?', of)
@@ -183,7 +186,7 @@ export class RunningSums {
       }));
   }
 
-  /** The sum of a limit, cents; undefined if it is not kept, or was damaged. */
+  /** Stored sum of a limit, cents; undefined if there is none, or if it was damaged. */
   of(limit: SummedLimit): number | undefined {
     const row = this.#database.get(
       `SELECT cents, cents + inverse AS rest FROM limit_sums
@@ -199,7 +202,7 @@ export class RunningSums {
     return Number(this.#database.get(recountSql, ...keyOf(limit))?.cents ?? 0);
   }
 
-  /** Keeps the sum of a limit from now on. Call within a transaction. */
+  /** Stores the sum of a limit, and deletes sums of past periods. Call within a transaction. */
   keep(limit: SummedLimit): void {
     this.#database.run('DELETE FROM limit_sums WHERE ends < ?', limit.begin - retentionMs);
     const cents = this.recount(limit);
@@ -212,8 +215,9 @@ export class RunningSums {
   }
 
   /**
-   * Newest reservation since a time that has spent something on a product or, with an empty product, on anything.
-   * @param place limits it to orders that went there. @param except names orders to leave out.
+   * Newest order since a time that has spent, or may have spent, money on the product; an empty product means any. If
+   * `place` is given, only orders that went there count.
+   * @param isExcluded tells which orders to leave out.
    */
   newest(
     { product, place, since, isRehearsal }: Looked,
@@ -238,7 +242,7 @@ export class RunningSums {
     }
   }
 
-  /** Says which sums are not what their reservations come to, one line each. */
+  /** Describes each sum that differs from its reservations, one line each. */
   problems(): string[] {
     if (!this.exist) return [];
     const { rows, times } = sumReservations(this.#database);
@@ -264,7 +268,7 @@ export class RunningSums {
 
 /** A reservation that somebody wrote. */
 interface Change extends OrderId {
-  /** Its row id, since a text that was changed on disk may not be found by what is read of it. */
+  /** Row id. If a text of the row was changed on disk, its key may not find the row. */
   readonly place: number;
 }
 

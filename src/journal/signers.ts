@@ -17,7 +17,7 @@ export class Signers {
     if (mac) this.#known.set(account, { account, mac });
   }
 
-  /** Signs for an account: its own key, or else another that is at hand. */
+  /** Signer for an account: the key of the account, or else another key that is available. */
   async of(account: string): Promise<Signer | undefined> {
     return this.#known.get(account) ?? (await this.#find(account)) ?? [...this.#known.values()].at(-1);
   }

@@ -10,13 +10,13 @@ export interface ReservedFacts {
   /** Hash of the canonical recipient. */
   readonly recipient?: string;
   /**
-   * Takes the place of `recipient` in a reservation from before the canonical form. Its products have another form as
-   * well.
+   * Replaces `recipient` in a reservation older than the canonical form. The `products` of such a reservation have
+   * another form as well.
    */
   readonly address?: string;
 }
 
-/** Names an order whose money is reserved. */
+/** Identifies an order whose money is reserved. */
 export interface OrderId {
   /** Idempotency key of the order; for a row of a batch, the row's own key. */
   readonly key: string;
@@ -52,7 +52,7 @@ export const isHost = (name: string): boolean => name.includes('.');
 export const isRetailer = (name: string, known: readonly string[]): boolean =>
   known.some((one) => one === name || (isHost(name) && one.endsWith(`.${name}`)));
 
-/** Whether a limit counts a reservation. What was altered counts in every limit of its time. */
+/** Whether a limit counts a reservation. An altered reservation counts in every limit of its period. */
 export const isSummed = (
   { isRehearsal, begin, end, retailer, metadata }: SummedLimit,
   { at, facts, ...one }: Counted,
@@ -64,7 +64,10 @@ export const isSummed = (
     ((retailer === undefined || isRetailer(retailer, facts.retailers)) &&
       metadata.every((pair) => facts.metadata.includes(pair))));
 
-/** SQL for the same over a row of the table `row`, where `sum` is a row of `limit_sums`. */
+/**
+ * SQL condition that does the same as `isSummed`. @param row is a row of reservations. @param sum is a row of
+ * `limit_sums`.
+ */
 export const summedSql = (row: string, sum = 'limit_sums'): string =>
   `${sum}.rehearsal = ${row}.rehearsal AND ${sum}.begins <= ${row}.at AND ${row}.at < ${sum}.ends
    AND (${sum}.retailer = '' OR EXISTS (SELECT 1 FROM json_each(${factSql(row, 'retailers')}) AS known
@@ -73,6 +76,6 @@ export const summedSql = (row: string, sum = 'limit_sums'): string =>
    AND NOT EXISTS (SELECT 1 FROM json_each(${sum}.metadata) AS pair
      WHERE pair.value NOT IN (SELECT value FROM json_each(${factSql(row, 'metadata')})))`;
 
-/** SQL for a list in a reservation's facts, as JSON; an empty list if the facts are no JSON. */
+/** SQL for a list in a reservation's facts, as JSON; an empty list if the facts are not JSON. */
 export const factSql = (row: string, name: 'retailers' | 'metadata' | 'products'): string =>
   `CASE WHEN json_valid(${row}.facts) THEN coalesce(json_extract(${row}.facts, '$.${name}'), '[]') ELSE '[]' END`;

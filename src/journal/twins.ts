@@ -14,8 +14,8 @@ export interface TwinRule {
 }
 
 /**
- * A record with the same content under another idempotency key. Only for `made`, it is the record of a key that the
- * user chose and that already has a result. `other_key`: sent with another API key, so the account is unknown.
+ * A record with the same content under another idempotency key. Exception: for `made`, the record has the same key,
+ * which the user chose, and it already has a result. `other_key`: sent with another API key, so the account is unknown.
  * `in_doubt` and `unreported`: this process has taken the record over. `at_work`: the record belongs to a live process.
  * `repeated`: the user has seen the record.
  */

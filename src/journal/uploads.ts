@@ -108,7 +108,7 @@ export class Uploads {
    * Records an upload before its first batch is sent. Uploading the same rows again continues the same upload under its
    * name.
    * @param preferredName gets a number appended if another upload already has this name. @param blocks are the rows of
-   * the file; those that were stored before stay if undefined.
+   * the file. If undefined, rows that were stored before stay.
    */
   begin(
     { baseUrl, account }: UploadOwner,

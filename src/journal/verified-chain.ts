@@ -27,19 +27,19 @@ interface Parts {
   find(order: OrderId): Reservation | undefined;
 }
 
-/** What was verified beyond a mark. */
+/** Result of verifying what comes after a mark. */
 interface Checked {
-  /** Entries of the chain since the mark. */
+  /** Entries of the chain after the mark. */
   readonly entries: readonly Row[];
-  /** Keys of the orders that the entries and changes are about, by id, as far as they are known. */
+  /** Known keys of the orders that the entries and changes are about, by id. */
   readonly keys: ReadonlyMap<string, string>;
   readonly serial: number;
 }
 
 /**
- * Verifies that reservations are as the audit chain has them, from a mark on: of the chain only the entries since then
- * are read, with those about the same orders, and of the reservations those written since then. The mark lies on this
- * machine, not in the shared database, and is signed.
+ * Verifies that reservations agree with the audit chain. Starts at a mark: it reads only the chain entries and the
+ * reservations written after the mark, and earlier entries about the same orders. The mark is signed, and stored on
+ * this machine instead of in the shared database.
  */
 export class VerifiedChain {
   readonly #parts: Parts;
@@ -52,7 +52,7 @@ export class VerifiedChain {
     this.#name = JSON.stringify(signers.map(({ account }) => account));
   }
 
-  /** How many entries and changes there are beyond the mark; undefined without one. */
+  /** Number of entries or of changes after the mark, whichever is greater; undefined without a mark. */
   get pending(): number | undefined {
     const mark = this.#mark();
     if (!mark) return undefined;
@@ -60,14 +60,16 @@ export class VerifiedChain {
     return Math.max(last - mark.number, this.#parts.sums.lastSerial() - mark.serial);
   }
 
-  /** Whether all reservations are as the chain has them; false if that takes reading all of them. @throws DamagedError. */
+  /**
+   * Whether all reservations agree with the chain; false if only reading all of them can show it. @throws DamagedError.
+   */
   get holds(): boolean {
     return this.#check() !== undefined;
   }
 
   /**
-   * Sets the mark to the end of the chain, if all is as it has it up to there. Call within a transaction.
-   * @param all reads all reservations, as they stand, if there is no mark yet. @throws DamagedError.
+   * Sets the mark to the end of the chain if the reservations agree with the chain. Call within a transaction.
+   * @param all reads all stored reservations. It is called if the check from the mark on fails. @throws DamagedError.
    */
   advance(all: () => readonly Reservation[]): void {
     const { audit, sums } = this.#parts;
@@ -109,7 +111,7 @@ export class VerifiedChain {
       found.set(id, known && find(known));
       if (known) keys.set(id, known.key);
       const about = sums.entriesAbout(refOf('order', id));
-      // Nothing is known of it: an earlier version has reserved it, or what was noted here is gone.
+      // This order has no known entry: an earlier version reserved it, or the stored list of entries is gone.
       if (found.get(id) && about.length === 0 && !named.has(id)) return undefined;
       for (const { number } of about) numbers.add(number);
     }
@@ -132,7 +134,7 @@ export class VerifiedChain {
     return { entries, keys, serial: sums.lastSerial() };
   }
 
-  /** The orders that an entry may make count otherwise. */
+  /** The orders whose counted amount an entry may change. */
   #ordersOf(entry: Row, entries: readonly Row[]): ReturnType<typeof ordersIn> {
     if (entry.kind === 'intent' || entry.kind === 'counted') return ordersIn(entry);
     const { audit, sums } = this.#parts;
@@ -142,7 +144,7 @@ export class VerifiedChain {
     return [...audit.ofNumbers(numbers), ...since].flatMap(ordersIn);
   }
 
-  /** The order that an id stands for; undefined if no reservation of it was known when its entries were verified. */
+  /** The order with an id; undefined if its key is not known here. */
   #orderOf(id: string, entries: readonly Row[]): OrderId | undefined {
     const [baseUrl, account, order]: unknown[] = JSON.parse(id);
     const known = this.#parts.sums.entriesAbout(refOf('order', id)).find(({ key }) => key !== undefined)?.key;
@@ -175,5 +177,5 @@ export class VerifiedChain {
   #signed = (facts: Row): Row => ({ ...facts, database: this.#parts.database ?? '', signers: this.#name });
 }
 
-/** Short name of what entries are about. */
+/** Short id of an order or an intent that entries are about. */
 const refOf = (what: 'intent' | 'order', id: string): string => sha256(`${what} ${id}`).slice(0, 20);

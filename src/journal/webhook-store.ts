@@ -161,7 +161,10 @@ class Registrations {
     return url === undefined ? undefined : String(url);
   }
 
-  /** Keeps the secret that the service signs the events of a scope with, as registering an address answered it. */
+  /**
+   * Stores the secret with which the service signs the events of a scope. The service sends it in the response to a
+   * registration.
+   */
   saveSecret(scope: string, secret: string): Promise<void> {
     return this.#database.transaction(() => {
       this.#database.run(
@@ -172,7 +175,7 @@ class Registrations {
     });
   }
 
-  /** The secret that the events of a scope are signed with; undefined if the service never answered one. */
+  /** Secret with which the events of a scope are signed; undefined if the service never sent one. */
   secret(scope: string): string | undefined {
     const [row] = this.#database.all('SELECT secret FROM signing_secrets WHERE scope = ?', scope);
     return row === undefined ? undefined : String(row.secret);

@@ -10,13 +10,13 @@ import { ordersSince } from './needs/search.ts';
 import { type SeenOrder, seeOrder } from './needs/service-orders.ts';
 import { listLagMs, waitHint } from './needs/windows.ts';
 
-/** Error code of a batch in doubt that is not sent again, because somebody else has ordered some of it. */
+/** Error code for a batch in doubt that is not resent, because somebody else has ordered some of its rows. */
 export const orderedElsewhere = 'ordered_elsewhere';
 
 /**
- * Checks that nobody else has ordered what a batch in doubt orders, before it is sent again: another user of the
- * organisation may have, whose keys the service keeps apart. If one has, gives the batch up, so that the same file
- * orders what is missing.
+ * Checks that nobody else has ordered the rows of a batch in doubt, before the batch is resent. Another user of the
+ * organisation may have ordered them, because the service keeps the keys of users apart. If so, throws, and gives the
+ * batch up once the service must have listed its orders. The same file then orders what is missing.
  * @param since is the earliest time at which the batch may have been sent, ISO 8601. @throws ErrandError conflict.
  */
 export async function checkNotOrdered(
@@ -32,7 +32,7 @@ export async function checkNotOrdered(
   const attempts = await journal.attempts();
   const own = await attempts.ofUpload(await scopeOf(context, attempts), key);
   const sentAt = Math.max(Date.parse(since), ...own.map(({ madeAt }) => madeAt));
-  // The batch may have been taken, and not be listed yet.
+  // The service may have accepted the batch without listing its orders yet.
   const leftMs = sentAt + listLagMs - context.serviceClock.now();
   if (leftMs <= 0) {
     await journal.forget(key, baseUrl);
@@ -60,7 +60,9 @@ export async function checkNotOrdered(
   );
 }
 
-/** A live order that the service has made since for one of these references, as they travel in metadata. */
+/**
+ * Finds a live order created since a time for one of these references. The references are in the form used in metadata.
+ */
 async function orderSince(
   context: OrderContext,
   references: ReadonlySet<string>,

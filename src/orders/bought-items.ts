@@ -8,7 +8,7 @@ import { ErrandError } from '../platform/errors.ts';
 
 const neverBought: readonly ItemStatus[] = ['skipped', 'failed', 'cancelled'];
 
-/** A line of an order that was bought, with the units that were. */
+/** A line of an order that was bought, with the quantity bought. */
 export type BoughtItem = Shape<'ReturnRequestCreate'>['items'][number] & { readonly url: string };
 
 /**

@@ -5,9 +5,9 @@ import { journalExists } from '../journal/journal-tables.ts';
 import { ErrandError, StorageError } from '../platform/errors.ts';
 import type { OrderContext, OrderSettings } from '../run/order-context.ts';
 
-/** A run whose journal may have the keys of orders. */
+/** The parts of a context needed to find the keys of orders. */
 interface KeyReader extends Pick<OrderContext, 'journal'> {
-  /** The key of an account; undefined if there is none. */
+  /** `apiKey` is undefined if the run uses no account. */
   readonly settings: Pick<OrderSettings, 'baseUrl' | 'folders' | 'database'> & { readonly apiKey?: unknown };
 }
 
@@ -22,7 +22,8 @@ export async function orderKey(context: KeyReader, orderId: string): Promise<str
   try {
     const journal = await context.journal();
     grant = journal.grants.of(orderId, baseUrl.value);
-    // Without an account, it is an order that was paid for. Another machine may just have placed it.
+    // Without an account, the order was paid for by challenge. Another machine may just have placed it, so read the
+    // journal again.
     if (!grant && journal.isShared && context.settings.apiKey === undefined) {
       await journal.refresh('now');
       grant = journal.grants.of(orderId, baseUrl.value);

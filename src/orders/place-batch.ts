@@ -10,7 +10,10 @@ import { recordIntent } from './submit/record.ts';
 import { readyToSend } from './submit/submit.ts';
 
 interface BatchPlacing extends Consent {
-  /** Decides about the needs of the rows once more; undefined if their attempts are recorded already. */
+  /**
+   * Repeats the decisions about the needs of the rows when the batch is recorded; undefined if their attempts are
+   * recorded already.
+   */
   readonly claim?: AttemptClaim | undefined;
 }
 
@@ -44,7 +47,7 @@ export async function placeBatch(
   return sendBatch(context, intent, batch, recorded.mayBeSent ? since : undefined);
 }
 
-/** Another process has ordered the same since the rows were decided about. */
+/** The error if another process has ordered the same since the decisions about the rows. */
 const overtaken = (): ErrandError =>
   new ErrandError(
     'conflict',
@@ -65,7 +68,9 @@ export const batchIntent = (context: OrderContext, batch: BatchIntent): Promise<
     body: { filename: batch.filename, rows: batch.rows, ...notice(batch) },
   });
 
-/** A batch that may have been sent is looked up and resent under its original name. */
+/**
+ * Name of the batch at the service. A batch that may have been sent is looked up and resent under its original name.
+ */
 async function nameAtService(
   context: OrderContext,
   known: JournalRecord | undefined,

@@ -19,10 +19,12 @@ const pauseMs = 40;
 type Requested = Made<MadeBy['return.create']>;
 
 /**
- * Records the intent of a return, unless the same was requested a short while ago. What an earlier command left open is
- * settled or reported. @param isByHand tells whether the user wrote the request, which then is refused as a repeat.
+ * Records the intent of a return, unless the same return was requested a short while ago. Settles or reports what an
+ * earlier command left open.
+ * @param isByHand tells whether the user wrote the request. If so, a repeat has to be confirmed; otherwise, the
+ * existing return is the result.
  * @returns the existing return; undefined once the intent is recorded.
- * @throws ErrandError conflict for a repeat.
+ * @throws ErrandError conflict for a repeat that nobody can confirm.
  */
 export async function recordReturn(
   context: OrderContext,

@@ -4,20 +4,20 @@ import { moneyOf } from '../spending/money-of-order.ts';
 import { centsIn, chargeOf } from '../spending/price-of-order.ts';
 import type { OrderRecord } from './order-record.ts';
 
-/** What returned units cost, as a share of what the order was charged. */
+/** Cost of returned units, as their share of the order's charge. */
 interface ReturnedAmount {
   readonly currency: string;
   /** Cents. */
   readonly total: number;
-  /** Their own price, cents; undefined if the order was charged in another currency. */
+  /** Price of the units alone, cents; undefined if the order was charged in another currency. */
   readonly items: number | undefined;
 }
 
 type Units = readonly { readonly order_item_id?: unknown; readonly quantity?: unknown }[];
 
 /**
- * What units of an order cost, with their share of shipping, tax and discount. Undefined if the order's record does not
- * price each line, or if the wallet did not pay.
+ * Cost of some units of an order, with their share of shipping, tax and discount. Undefined if the order's record does
+ * not price each line, or if the wallet did not pay.
  */
 export function amountOf(order: OrderRecord, units: Units): ReturnedAmount | undefined {
   const price = own(own(order, 'job_result'), 'price_components');

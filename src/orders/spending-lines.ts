@@ -56,7 +56,7 @@ export async function spendingLines(context: OrderContext, body: Shape<'OrderCre
   ];
 }
 
-/** What is paid on top of an order that was shown, how it is paid, and what the policy says. */
+/** Lines to add to an order that was shown: the fee on top, how it is paid, and what the policy says. */
 export async function paymentLines(context: OrderContext, body: Shape<'OrderCreate'>): Promise<string[]> {
   const { fee, payment } = await paymentOf(context, body);
   return [`  on top    ${fee}`, ...payment];

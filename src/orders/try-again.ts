@@ -11,13 +11,16 @@ import type { Order, OrderRecord } from './order-record.ts';
 import { quotedOf } from './screen.ts';
 
 interface Change {
-  /** What the command changes, for the words before it. */
+  /** Describes what the command changes, for the text before the command. */
   readonly what: string;
   /** Flags of `order create` that change it. */
   readonly flags: string;
 }
 
-/** Which change lets an order that failed for a reason succeed. A reason without a row is tried again as it is. */
+/**
+ * Changes that may let a failed order succeed, by error type. An order that failed for another reason is repeated
+ * unchanged.
+ */
 const changes: { readonly [K in ErrorType]?: (order: OrderRecord) => Change } = {
   max_price_exceeded: higherCeiling,
   out_of_stock: otherProduct,
@@ -62,7 +65,7 @@ function fewer(): Change {
   return { what: 'with as many as the retailer sells', flags: ' --best-effort quantity' };
 }
 
-/** The command that orders again what failed, with what was wrong changed; undefined if the order did not fail. */
+/** The command that repeats a failed order with the change that it needs; undefined if the order did not fail. */
 export function tryAgainLine(context: OrderContext, order: OrderRecord): string | undefined {
   if (!isFailedOrder(order.status)) return undefined;
   const type = valueAt<Order>(order, 'job_result.error_type');

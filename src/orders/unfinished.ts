@@ -43,7 +43,10 @@ export async function settlingCommands(
   return { commands: [...new Set(known)], isElsewhere: known.length < records.length };
 }
 
-/** A run of the standing orders knows whether a date is still to be bought; what is sent again is bought anyway. */
+/**
+ * Command that settles a record. `standing run` checks whether a date of a standing order is still to be bought, while
+ * `resume` would buy it anyway.
+ */
 const settlingCommand = ({ body }: JournalRecord): string =>
   own(body.metadata, 'errand_standing') === undefined
     ? 'errand order journal resume --all'
@@ -60,8 +63,8 @@ async function flagsOf(
 }
 
 /**
- * Formats `one order is in doubt`, or `2 orders and 1 return are in doubt`. @param state takes how such things are made,
- * such as `placed`.
+ * Formats `one order is in doubt`, or `2 orders and 1 return are in doubt`. @param state returns the end of the
+ * sentence, given the verb for such things, such as `placed`.
  */
 function counted(
   records: readonly JournalRecord[],

@@ -40,8 +40,8 @@ export const defaultPace: Pace = { minMs: 500, maxMs: 30_000 };
 const livePace: Pace = { minMs: 120_000, maxMs: 300_000 };
 
 /**
- * Pace of a watch. A live order is first polled after some minutes, but a few times within a shorter timeout (ms), so
- * that the watch does not end with what it saw at its start.
+ * Pace of a watch. A live order is first polled after some minutes. If the timeout (ms) is shorter, it is polled a few
+ * times within the timeout, so that the watch does not end with its first reading.
  */
 export function paceFor(isRehearsal: boolean, timeoutMs: number | undefined): Pace {
   if (isRehearsal) return defaultPace;

@@ -302,7 +302,7 @@ export class Following<E> {
     return watchingText(this.#progress(), this.#followed.labels, elapsedMs, room);
   }
 
-  /** `2 of 3`: how many have ended; empty if one is followed. */
+  /** `2 of 3`: how many have ended; empty for a single id. */
   countText(): string {
     const verdicts = [...this.#verdicts.values()];
     const ended = verdicts.filter((verdict) => verdict !== 'waiting').length;

@@ -21,7 +21,7 @@ export interface Tally {
   issues: number;
   /** The first invalid rows with a stray quote that may have swallowed the rows below. */
   readonly holding: number[];
-  /** The first rows without a valid reference of their own, where the file gives references. */
+  /** The first rows without a valid reference of their own, if the file gives references. */
   readonly unnamed: number[];
   /** Sum of the ceilings of valid rows paid from the wallet, cents. */
   ceilings: number;
@@ -37,7 +37,7 @@ export interface Tally {
   readonly spread: AmountSpread;
   /** Cells whose text was interpreted instead of taken literally. */
   readonly readings: Readings;
-  /** Receives what stands out in the texts of valid rows; undefined if nobody asks. */
+  /** Receives warnings about the texts of valid rows; undefined if nobody needs them. */
   readonly warn: ((issue: ShownIssue) => void) | undefined;
 }
 
@@ -67,9 +67,9 @@ export interface Part {
   readonly onElsewhere?: ((key: string) => void) | undefined;
 }
 
-/** The rows of a file that were read together. */
+/** One chunk of checked rows. */
 interface CheckedRows {
-  /** Those of the shard, if there is one. */
+  /** Only rows of the shard, if there is one. */
   readonly valid: readonly FileRow[];
   /** With all issues of each. */
   readonly invalid: readonly FileRow[];

@@ -50,7 +50,7 @@ export class FileCheck {
   readonly tally = emptyTally((issue) => this.#textWarnings.add([issue]));
   /** Rows refused by the service. */
   readonly #refused = new RowNumbers();
-  /** The first thing that the service says of each row it refuses. */
+  /** The first message of the service about each row that it refuses, by row number. */
   readonly #refusals = new Map<number, string>();
   #isRefused = false;
   #saved: SavedRows | undefined;
@@ -170,7 +170,7 @@ export class FileCheck {
     ];
   }
 
-  /** What stands out in texts that are printed on parcels, in lines. Valid once `issues()` is drained. */
+  /** Warnings about texts that are printed on parcels, as lines. Valid once `issues()` is drained. */
   textLines(): string[] {
     return this.#textWarnings.lines(shownKinds, (count) => `… and ${countText(count)} more`);
   }
@@ -232,8 +232,8 @@ export class FileCheck {
   }
 
   /**
-   * Every row of the file, in order: the uploadable ones, and those that are left out here. Of a file in shards, the
-   * first one has the rows that are invalid.
+   * Every row of the file, in order: those to upload, and those that are left out, with the reason. If the file is
+   * divided into shards, only the first shard includes invalid rows and rows that order nothing.
    */
   async *rows(): AsyncGenerator<readonly UploadFileRow[]> {
     const { shard } = this.#scope;

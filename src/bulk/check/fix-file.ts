@@ -27,10 +27,10 @@ export function checkFixTarget(path: string, source: string): void {
 }
 
 /**
- * Writes a corrected copy of a file: with what is certain, and nothing else. A formula is written as text, which counts as
- * a correction; other cells stay as they are written. Rows keep their numbers, and the file its delimiter; what stands above the headings stays. The copy is UTF-8, with a
- * byte order mark where the file has one, or another encoding.
- * @returns what was corrected, in the order of the file. Without anything to correct, no file is written.
+ * Writes a corrected copy of a file. Corrects only what is certain, and leaves other cells as they are written. A
+ * formula is written as text, which counts as a correction. Row numbers, the delimiter and the lines above the headings
+ * stay the same. The copy is UTF-8. It has a byte order mark if the file has one or another encoding, or on request.
+ * @returns what was corrected, in the order of the file. If there is nothing to correct, no file is written.
  * @throws UsageError for a problem with the file as a whole; StorageError naming the path.
  */
 export async function fixFile(
@@ -53,7 +53,7 @@ async function* corrected(
   options: RowsOptions,
 ): AsyncGenerator<string> {
   const { encoding = 'utf-8' } = options;
-  // A saved map may say how the file was encoded. The mark goes before it.
+  // A saved map may name the encoding of the original file. The byte order mark takes precedence when the copy is read.
   if (excel || encoding !== 'utf-8' || (await hasMark(source.chunks()))) yield byteOrderMark;
   yield* fixedLines(source, options, () => {});
 }
@@ -127,7 +127,10 @@ function fixedRow(
   return withoutFormulas(plan, fixed, row, report);
 }
 
-/** A number, a phone number or text that starts with a digit (`="02134"`): a spreadsheet runs nothing of them. */
+/**
+ * Cells that a spreadsheet does not execute although they begin like a formula: a number, a phone number, or digits
+ * marked as text (`="02134"`).
+ */
 const harmless = /^[+-][\d .,()/-]*$|^="\d[^"]*"$/;
 
 function withoutFormulas(
@@ -146,7 +149,7 @@ function withoutFormulas(
   return safe;
 }
 
-/** The columns that are looked at. What names a product or a row is left as it is. */
+/** The columns that may be corrected. Columns that identify a product or a row stay unchanged. */
 const columnsOf = ({ columns, metadata }: TablePlan): readonly (readonly [string, number])[] => [
   ...[...columns].filter(([column]) => column !== 'product_url' && column !== 'idempotency_key'),
   ...metadata.map(({ key, index }) => [`metadata.${key}`, index] as const),
@@ -165,7 +168,7 @@ interface Fix {
 
 const texts: ReadonlySet<string> = new Set(printedColumns);
 
-/** Spaces that no keyboard types, and several in a row. */
+/** Special spaces, and several spaces in a row. */
 const oddSpaces = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\t]+| {2,}/g;
 
 /** The corrected cell; undefined if nothing about it is certain. */
@@ -204,7 +207,7 @@ const fixes: Readonly<Record<string, (text: string, of: OfRow) => Fix | undefine
     return zip === undefined ? whole : { is: zip, why: asNumber };
   },
   max_price(text, { plan, options: { amounts, decimal } }) {
-    // An amount is written anew only as somebody has said that it is to be read.
+    // Rewrite an amount only if the user has said how to read it.
     const unit = plan.isInCents ? undefined : amounts;
     const isBare = /^\d+$/.test(text);
     if (plan.isInCents || (isBare ? unit === undefined : decimal === undefined)) return undefined;
@@ -215,7 +218,10 @@ const fixes: Readonly<Record<string, (text: string, of: OfRow) => Fix | undefine
   },
 };
 
-/** A US ZIP code with the zeros and the dash that a spreadsheet took away, where the state agrees. */
+/**
+ * Restores the dash or the leading zeros that a spreadsheet removed from a US ZIP code; undefined if nothing is
+ * certain. Restores zeros only if the state matches.
+ */
 function fixedZip(text: string, { plan, cells }: OfRow): string | undefined {
   const cell = (column: 'country' | 'state'): string => cells[plan.columns.get(column) ?? -1]?.trim() ?? '';
   const country = cell('country');

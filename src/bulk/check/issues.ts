@@ -77,7 +77,7 @@ export class IssueGroups {
       yield { row: `${countText(this.#others)} more`, message: 'other errors; --errors FILE writes all' };
   }
 
-  /** Formats at most `limit` groups as lines. @param rest says what the others are. */
+  /** Formats at most `limit` groups as lines. @param rest formats the number of the other groups or rows. */
   lines(limit: number, rest: (count: number) => string = moreErrors): string[] {
     const groups = this.#sorted();
     const left = groups.slice(limit).reduce((sum, { count }) => sum + count, this.#others);

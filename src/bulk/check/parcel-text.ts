@@ -12,7 +12,7 @@ export const printedColumns = [
 
 const streetColumns = ['address_line1', 'address_line2'] as const;
 
-/** Characters that a damaged text has. Most texts have none, and are looked at no further. */
+/** Every damaged text has one of these characters. Most texts have none, so they need no further check. */
 const maybeDamaged = /[&\u00c2-\u00f4\ufffd]/;
 const maybeBox = /box|postfach|casella|packstation|paketstation|[afd]po\b/i;
 
@@ -27,8 +27,8 @@ const boxes: readonly (readonly [form: RegExp, message: string])[] = [
 ];
 
 /**
- * What is wrong with the texts of a valid row, although the service takes them. Each has the corrected text where that
- * is certain. Called for each row of a file.
+ * Problems in the texts of a valid row that the service accepts. The messages include the corrected text if it is
+ * certain. Called for each row of a file.
  */
 export function parcelWarnings({ row, cells, plan }: FileRow): BulkIssue[] {
   const found: BulkIssue[] = [];

@@ -60,8 +60,8 @@ export function leftOutText({ rows, orders, invalid }: Tally): string | undefine
 }
 
 /**
- * The cost of rows for a preview, in which the service checks no rows, and what the wallet has for it. @returns also the
- * exit code with which sending them would fail, because the wallet cannot be read.
+ * Cost of rows and funds in the wallet, for a preview in which the service checks no rows. @returns also the exit code
+ * with which sending would fail if the wallet cannot be read.
  */
 export async function previewSpend(
   context: Context,

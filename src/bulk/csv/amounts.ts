@@ -60,7 +60,10 @@ export function readPrice(cell: string, unit: AmountUnit | undefined, decimal?: 
   return { cents: amount.cents, isBare: false };
 }
 
-/** `$12.50`, which no locale reads otherwise: two digits are no thousands. A corrected copy has its amounts so. */
+/**
+ * `$12.50`, which every locale reads in the same way, because two digits cannot be a group of thousands. Corrected
+ * copies have amounts in this form.
+ */
 const inDollars = /^\$\d{1,12}\.\d{2}$/;
 /** Maximum length of an amount, characters. */
 const maxLength = 60;

@@ -90,8 +90,9 @@ const definedOf = ({ referenceColumn, namespace }: TableFlags): TableFlags => ({
 });
 
 /**
- * Asks whether columns that could give references do: a shop's order numbers, once the shop has a name, or a column
- * that is called a reference, if the user is being asked about columns anyway. @returns undefined if nothing was asked.
+ * Asks whether certain columns give the references. For the order numbers of a shop, it asks for a name of the shop.
+ * About a column called `reference` or the like, it asks only if the user is being asked about columns anyway. @returns
+ * undefined if nothing was asked, or if the shop got no name.
  */
 async function askReference(
   context: Context,

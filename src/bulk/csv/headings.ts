@@ -36,7 +36,7 @@ export interface HeadingMap {
   readonly saved?: { readonly name: string; readonly map: ColumnMap } | undefined;
   /** Which columns give each row's reference. */
   readonly reference?: ReferenceSource | undefined;
-  /** Texts of empty cells, by column. */
+  /** Default texts for empty cells, by column. */
   readonly defaults?: ColumnMap | undefined;
   /** Legacy mode for files uploaded by a version that checked headings less strictly. */
   readonly isAsBefore?: boolean | undefined;
@@ -189,17 +189,20 @@ export function checkMap(map: ColumnMap): ColumnMap {
   return map;
 }
 
-/** Whether a column is the one in which references travel, or its metadata. */
+/** Whether a column is reserved for references, by its heading or as metadata. */
 const namesReference = (column: string): boolean =>
   isReferenceHeading(column) || columnOf(column)?.trim() === `metadata.${referenceKey}`;
 
 /** Column layout of a file and the unit of its prices. */
 export interface TablePlan extends ColumnPlan {
-  /** Headings as written in the file, before mapping; then the columns that it lacks and that have defaults. */
+  /**
+   * Headings as written in the file, before mapping. They are followed by the columns that the file lacks and that have
+   * defaults.
+   */
   readonly fileHeadings: readonly string[];
   /** Number of columns that the file has. */
   readonly width: number;
-  /** Texts of empty cells. */
+  /** Default texts for empty cells. */
   readonly defaults: readonly { readonly column: string; readonly index: number; readonly text: string }[];
   /** Whether the heading declares the prices as cents. */
   readonly isInCents: boolean;
@@ -265,7 +268,7 @@ export function planTable(
   const named = nameHeadings(own, headingMap);
   const { phoneIndexes } = named;
   const there = new Set(named.names.map(columnOf));
-  // A column that the file lacks stands behind the others.
+  // Append the columns that the file lacks and that have defaults.
   const added = Object.keys(defaults).filter((column) => !there.has(columnOf(column)));
   const [headings, names] = [
     [...own, ...added],

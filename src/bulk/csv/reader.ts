@@ -2,7 +2,7 @@ import { unescapeFormula } from '../../platform/csv-cell.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { asUtf8, type Encoding, visible, withLineFeeds } from './decode.ts';
 
-/** What a quote in a table is. */
+/** What a quote can mean in a table. */
 export const quoteStyles = ['double', 'none'] as const;
 
 export interface TableOptions {
@@ -15,7 +15,7 @@ export interface TableOptions {
   readonly quotes?: (typeof quoteStyles)[number] | undefined;
   /** Whether a text is a known heading. If this function is given, titles may precede the headings. */
   readonly isHeading?: ((text: string) => boolean) | undefined;
-  /** Whether cells keep the apostrophe by which a spreadsheet shows a formula as text. */
+  /** Whether cells keep the leading apostrophe that marks a formula as text. */
   readonly keepsMarks?: boolean | undefined;
 }
 

@@ -12,9 +12,9 @@ import { shellWord } from '../../platform/shell.ts';
 import { foldedHeading } from './decode.ts';
 import { lostDigits, withoutTextMarks } from './spreadsheet-text.ts';
 
-/** Which columns give each row's reference, as the user or a saved map says. */
+/** Which columns give each row's reference, as set by the user or a saved map. */
 export interface ReferenceSource {
-  /** Each a heading, or several separated by commas. Empty if only the namespace is known. */
+  /** Each entry is a heading, or several headings separated by commas. Empty if only the namespace is known. */
   readonly columns: readonly string[];
   /** Empty if none is given. */
   readonly namespace: string;
@@ -44,12 +44,12 @@ export interface UnusedReference {
   readonly by: 'name' | 'preset';
 }
 
-/** Whether cells under a heading are references without being named: the column of our template. */
+/** Whether a heading is the one of our template, whose cells are references without any option. */
 export const isReferenceHeading = (heading: string): boolean => plainHeading(heading) === plainReferenceKey;
 
 const plainReferenceKey = plainHeading(referenceKey);
 
-/** Headings that people give a column of references, normalized. */
+/** Common headings of reference columns, normalized. */
 const likeReference: ReadonlySet<string> = new Set(
   ['reference', 'ref', 'order reference', 'reference number', 'my_reference', 'referenz', 'riferimento'].map(
     plainHeading,
@@ -63,8 +63,8 @@ interface Given {
 }
 
 /**
- * Finds the columns that give references: those that are named, else the column of our template, else those of a
- * preset with a namespace. @param isMapped tells whether a map says what a heading means.
+ * Finds the columns that give references: the named columns, else the column of our template, else the columns of a
+ * preset that has a namespace. @param isMapped tells whether a map says what a heading means.
  */
 export function findReference(
   headings: readonly string[],
@@ -112,7 +112,7 @@ export function findReference(
 const namer = (savedAs: string | undefined): string =>
   savedAs === undefined ? '--reference-column' : `the map ${savedAs}`;
 
-/** Resolves named columns. A text that is a heading as a whole is one, even with a comma in it. */
+/** Resolves named columns. A text that equals a whole heading means that heading, even if it contains a comma. */
 function namedColumns(headings: readonly string[], columns: readonly string[], savedAs: string | undefined) {
   const indexOf = (name: string): number =>
     headings.findIndex((heading) => foldedHeading(heading) === foldedHeading(name));

@@ -22,13 +22,13 @@ export interface Readings {
   readonly continuations: RowSample;
   /** Rows that inherit the address of the order they continue. */
   readonly sameAddress: RowSample;
-  /** Texts that were taken for empty cells, with the number of rows, by column. */
+  /** Default texts that filled empty cells, with the number of rows, by column. */
   readonly defaults: Map<string, { readonly text: string; count: number }>;
   /** Number of rows that take the phone number from another column, by the heading of that column. */
   readonly phones: Map<string, number>;
   /** Headings in which an invisible character was ignored. Maps the visible heading to that character. */
   readonly hidden: Map<string, string>;
-  /** Where references come from, with the first of them; or headings that could give some. */
+  /** The columns that give references, with the first reference; or headings that could give references. */
   readonly references: {
     first?: { readonly plan: ReferencePlan; readonly reference: Reference; readonly row: number };
     unused?: UnusedReference | undefined;
@@ -198,7 +198,7 @@ export function readingLines(readings: Readings): string[] {
   ];
 }
 
-/** What a person wants to know about the references of a file. */
+/** Lines that say which columns give the references, or could give them. */
 export const referenceLines = ({ references: { first, unused } }: Readings): string[] => [
   ...(first ? [referenceLine(first)] : []),
   ...(unused ? [unusedLine(unused)] : []),

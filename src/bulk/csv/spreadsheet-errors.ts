@@ -20,12 +20,15 @@ const errors: Readonly<Record<string, string>> = {
 
 const numberedError = /^Err:\d{3}$/;
 const narrow = /^#{3,}$/;
-/** `=A1&B1` and `=SUM(A1)`: a text of errand's own, such as `=mine`, is none. */
+/** Formulas such as `=A1&B1` and `=SUM(A1)`. A text such as `=mine` is no formula. */
 const formula = /^=(?:.*[A-Z]{1,3}\$?\d|[A-ZÄÖÜ.]+\(|["'\d+(-])/;
 
 const [hash, equals, capitalE] = [0x23, 0x3d, 0x45];
 
-/** What a spreadsheet left in a cell in place of a value; undefined if it is a value. Phrased to follow the value. */
+/**
+ * Describes an error or a formula that a spreadsheet left in a cell in place of a value; undefined if the cell has a
+ * value. Phrased to follow the value.
+ */
 export function spreadsheetError(cell: string): string | undefined {
   const first = cell.charCodeAt(0);
   if (first !== hash && first !== equals && first !== capitalE) return undefined;
@@ -44,7 +47,7 @@ export function spreadsheetError(cell: string): string | undefined {
     : undefined;
 }
 
-/** Errors of a spreadsheet in the cells that an order is made of. */
+/** Spreadsheet errors in the cells that make up an order. */
 export function spreadsheetErrors(
   { columns, metadata }: ColumnPlan,
   cells: readonly string[],

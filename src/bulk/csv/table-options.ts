@@ -101,16 +101,16 @@ export interface TableFlags {
   readonly encoding?: (typeof encodings)[number] | undefined;
   readonly delimiter?: keyof typeof named | undefined;
   readonly quotes?: (typeof quoteStyles)[number] | undefined;
-  /** Texts of empty cells, by column. */
+  /** Default texts for empty cells, by column. */
   readonly default?: ColumnMap | undefined;
   /** Of a workbook. */
   readonly sheet?: string | undefined;
 }
 
-/** Reader options, and the flags that say the same of cells, whether they were given or saved. */
+/** Reader options, with the flags that set how cells are read, whether given or from a saved map. */
 export type TableReading = Omit<RowsOptions, 'name'> & {
   readonly cellFlags: CellFlags;
-  /** What a saved map says of amounts. */
+  /** Unit of amounts in a saved map. */
   readonly savedUnit?: AmountUnit | undefined;
 };
 
@@ -120,7 +120,10 @@ export type CellFlags = Pick<
   'encoding' | 'delimiter' | 'quotes' | 'locale' | 'amounts' | 'sheet' | 'default'
 >;
 
-/** Converts the flags to reader options. @param isWorkbook leaves aside what a saved map says of text. @throws UsageError. */
+/**
+ * Converts the flags to reader options. @param isWorkbook tells whether to ignore the encoding, delimiter, quotes and
+ * locale of a saved map. @throws UsageError.
+ */
 export async function readTableOptions(
   context: Context,
   flags: TableFlags,
@@ -155,7 +158,7 @@ export async function readTableOptions(
   };
 }
 
-/** Flags go before a saved map. */
+/** Flags take precedence over a saved map. */
 function cellFlagsOf(flags: TableFlags, saved: StoredReading, isWorkbook: boolean): CellFlags {
   const { encoding, delimiter, quotes, locale } = isWorkbook ? {} : saved;
   const oneOf = <T extends string>(values: readonly T[], text: string | undefined): T | undefined =>
@@ -171,11 +174,14 @@ function cellFlagsOf(flags: TableFlags, saved: StoredReading, isWorkbook: boolea
   };
 }
 
-/** The sheet that a saved map reads; undefined if it names none. */
+/** The sheet named in a saved map; undefined if it names none. */
 export const savedSheet = async (context: Context, name: string | undefined): Promise<string | undefined> =>
   name === undefined ? undefined : (await context.store()).map(name)?.reading.sheet;
 
-/** Columns that have no default: what is bought, for how much, and as which order. */
+/**
+ * Columns that cannot have a default, because each row must say for itself what it buys, how much of it, and for which
+ * price, and because keys are unique.
+ */
 const withoutDefault: readonly string[] = ['product_url', 'quantity', 'max_price', 'idempotency_key'];
 
 /** @throws UsageError naming the column. */
@@ -193,7 +199,7 @@ function checkDefaults(defaults: ColumnMap): ColumnMap {
   return defaults;
 }
 
-/** Saves all that reading took as a map. @throws UsageError if it took nothing. */
+/** Saves the options with which the file was read as a map. @throws UsageError if there are none. */
 export async function saveReading(
   context: Context,
   name: string,
@@ -213,7 +219,7 @@ export async function saveReading(
   reportShadowed(context, name);
 }
 
-/** Where references are read: flags go before the saved map. @throws UsageError. */
+/** Which columns give references. Flags take precedence over the saved map. @throws UsageError. */
 function referenceSource(
   { referenceColumn, namespace }: Pick<TableFlags, 'referenceColumn' | 'namespace'>,
   saved: StoredReference | undefined,
@@ -229,14 +235,14 @@ function referenceSource(
   return { columns, namespace: named, savedAs: referenceColumn === undefined ? useMap : undefined };
 }
 
-/** A source of references as a saved map has it. */
+/** Converts a source of references to its form in a saved map. */
 const storedReference = (source: ReferenceSource | undefined): StoredReference | undefined =>
   source && {
     columns: source.columns,
     ...(source.namespace !== '' && { namespace: source.namespace }),
   };
 
-/** A source of references as flags, to read the same file the same way. */
+/** Converts a source of references to flags that read the same file in the same way. */
 export const referenceFlags = (
   source: ReferenceSource | undefined,
 ): Pick<TableFlags, 'referenceColumn' | 'namespace'> => ({

@@ -43,7 +43,8 @@ export interface AttemptStore {
 }
 
 /**
- * A preview creates no journal; without one, what it reads is stored in memory.
+ * Opens the store of attempts. A preview creates no journal. If there is none, what the preview reads is stored in
+ * memory.
  * @throws StorageError; ErrandError unavailable if the service cannot be asked whose the API key is.
  */
 export async function attemptStore(context: Context): Promise<AttemptStore> {
@@ -56,7 +57,7 @@ export async function attemptStore(context: Context): Promise<AttemptStore> {
 
 const noJournal = { find: () => undefined, madeBy: () => undefined } as const;
 
-/** What a look at a batch has found. */
+/** Result of reading a batch. */
 export interface SeenBatch {
   /** Journal key. */
   readonly key: string;
@@ -69,10 +70,13 @@ export interface SeenBatch {
 /** Maximum number of batches read concurrently. */
 const maxInFlight = 4;
 
-/** Age in ms after which an attempt without a record counts as never sent. Earlier versions persisted them separately. */
+/**
+ * Age in ms after which an attempt without a record counts as never sent. Earlier versions persisted attempts and
+ * records separately.
+ */
 const claimMs = 120_000;
 
-/** Up to this many orders are read one by one to find out whether they were returned. */
+/** Maximum number of orders that are read one by one to find out whether they were returned. */
 const maxById = 20;
 
 /**
@@ -107,7 +111,7 @@ async function seeBatch(context: Context, store: AttemptStore, key: string): Pro
   return { key, isInDoubt, attempts: own.map((one) => ({ ...one, state: end ?? one.state })) };
 }
 
-/** Same as `seeBatches`, from what is stored. A batch with a response counts as placed. */
+/** Same as `seeBatches`, but from stored facts alone. A batch with a recorded response is not in doubt. */
 export async function* storedBatches(
   { attempts, scope, journal }: AttemptStore,
   keys: Iterable<string>,
@@ -122,7 +126,7 @@ export async function* storedBatches(
   }
 }
 
-/** State of the attempts of a batch that has no id; undefined if they stay as they are. */
+/** New state of the attempts of a batch without an id; undefined if they stay unchanged. */
 function stateWithout(
   recorded: string | undefined,
   own: readonly Attempt[],
@@ -141,7 +145,7 @@ async function idOf(context: Context, key: string): Promise<string | undefined> 
   return (await context.uploads()).idOf(key);
 }
 
-/** Looks for a batch that was given up. */
+/** Searches the service for a batch that was given up. */
 async function search(
   context: Context,
   key: string,
@@ -172,10 +176,13 @@ async function applied(
   return applyBatch(context, store, own, batch, await comparedOrders(client, store, own, batch));
 }
 
-/** Whether a row that has found an order under its key asks for the same; by the index of the row. */
+/** For rows whose key already had an order: whether that order is the one that the row requests. By row index. */
 type ComparedRows = ReadonlyMap<number, boolean>;
 
-/** Another machine may have ordered something else under the same reference. */
+/**
+ * Compares rows with the orders that their keys already had. Another machine may have ordered something else under the
+ * same reference.
+ */
 async function comparedOrders(
   client: Client,
   { journal, scope }: AttemptStore,
@@ -213,13 +220,16 @@ const metReference = (
 ): Reference | undefined =>
   isMet(row, batch) && reference?.namespace !== ownKeyNamespace ? reference : undefined;
 
-/** The batch may have been refused before, and sent again. */
+/** The attempts of the last time the batch was sent. It may have been refused before, and sent again. */
 function latestOf(own: readonly Attempt[], batch: Batch): readonly Attempt[] {
   const count = Math.max(rowsOf(batch).length, Number(batch.row_count) || 0);
   return own.slice(-Math.max(count, 1));
 }
 
-/** Adds the orders of rows whose key has an order that the service does not name. They are found by their reference. */
+/**
+ * Adds the ids of orders that rows already had and that the service does not name. Finds these orders by their
+ * reference.
+ */
 async function withNamedOrders(client: Client, batch: Batch, own: readonly Attempt[]): Promise<Batch> {
   const list = listedByReference(client);
   const orders = new Map<number, string>();
@@ -242,8 +252,9 @@ async function withNamedOrders(client: Client, batch: Batch, own: readonly Attem
 const gone = ({ scope }: Pick<AttemptStore, 'scope'>): AttemptState => (scope.isTest ? 'unsent' : 'unknown');
 
 /**
- * Updates the attempts of a batch from the batch as it was read. @param compared are the rows that have found an order,
- * as far as they were compared with it; others stay as they are. @returns the attempts as they are now.
+ * Updates the attempts of a batch according to the batch as it was read. @param compared tells which rows match the
+ * order that their key already had. Rows with such an order that were not compared stay unchanged. @returns the updated
+ * attempts.
  */
 export async function applyBatch(
   context: Context,
@@ -283,7 +294,10 @@ export async function applyBatch(
   });
 }
 
-/** A batch does not tell whether an order was returned, so an attempt that is known to be returned stays so. */
+/**
+ * State of the attempt of a row. A batch does not tell whether an order was returned, so an attempt that is known to be
+ * returned stays so.
+ */
 function attemptStateOf(row: BatchRow, batch: Batch, { state }: Attempt): AttemptState {
   switch (stateOf(row, batch)) {
     case 'refused':

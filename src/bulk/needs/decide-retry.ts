@@ -20,9 +20,9 @@ export interface RowsToRetry extends RetriedRows {
   readonly named: Pick<NamedBatches, 'uploads'>;
   /** Later attempts at other rows of the same batches. */
   readonly later: readonly LaterAttempt[];
-  /** Rows of one batch, at most. */
+  /** Maximum number of rows in a batch. */
   readonly size: number;
-  /** The occasion of the rows, where their attempts do not tell. */
+  /** The occasion of the rows, unless their attempts name one. */
   readonly run: string;
   readonly again: boolean;
 }
@@ -51,8 +51,8 @@ export async function decideRetry(context: Context, retried: RowsToRetry): Promi
 }
 
 /**
- * Failed rows for a file that somebody corrects. Each has the key of the next attempt, so that it is recognized whatever
- * is corrected in it.
+ * Failed rows for a file that the user corrects. Each has the key of the next attempt, so that the row is recognized
+ * whatever the user corrects in it.
  */
 export async function rowsForFile(context: Context, retried: RowsToRetry): Promise<UploadRow[]> {
   const { own } = await recordedOf(context, retried);
@@ -66,7 +66,7 @@ export async function rowsForFile(context: Context, retried: RowsToRetry): Promi
 }
 
 interface Recorded {
-  /** The attempts of the rows, by their places. */
+  /** The own attempts of the rows, by the index of the row. */
   readonly own: ReadonlyMap<number, Attempt>;
   /** Keys of the first attempts at all rows that were uploaded together. */
   readonly rowKeys: ReadonlySet<string>;
@@ -94,7 +94,7 @@ async function recordedOf(context: Context, { failed, named, rows }: RowsToRetry
   return { own, rowKeys };
 }
 
-/** All rows as one batch, with the keys that their file gives, and with the numbers of their file if they are known. */
+/** All rows as one batch, with the keys given in the file, and with the row numbers of the file if they are known. */
 function batchOf({ rows, layout }: RetriedRows, own: ReadonlyMap<number, Attempt>): NewBatch {
   const { headings, fileHeadings } = layout;
   const numbers = isNumbered({ rows, layout }) ? layout.numbers : rows.map((_, at) => at + 1);
@@ -116,13 +116,13 @@ function batchOf({ rows, layout }: RetriedRows, own: ReadonlyMap<number, Attempt
   };
 }
 
-/** Cells in an order that does not depend on where they come from, so that equal rows make the same batch. */
+/** Sorts the cells of a row, so that equal rows make the same batch wherever they come from. */
 const sorted = (cells: UploadRow): UploadRow =>
   Object.fromEntries(Object.entries(cells).sort(([one], [other]) => (one < other ? -1 : 1)));
 
 export const isNumbered = ({ rows, layout }: RetriedRows): boolean => layout.numbers.length === rows.length;
 
-/** The order of a row that was sent from elsewhere. */
+/** The attempt of a row that was sent from elsewhere, as its order shows it. */
 function unrecordedOf(
   context: Context,
   { failed, run }: RowsToRetry,

@@ -48,7 +48,7 @@ export interface RowSource {
   unrecorded?(row: number): readonly Attempt[];
   /** Called for each row, once or several times; the last call counts. `related` are all attempts at alike needs. */
   note?(row: RowNeed, decision: RowDecision, related: readonly Attempt[]): void;
-  /** Whether an attempt is left aside, because the user was shown it before. */
+  /** Whether to ignore an attempt, because the user was shown it before. */
   ignores?(row: RowNeed, attempt: Attempt, related: readonly Attempt[]): boolean;
   /** Whether a row may be sent as this attempt. */
   covers?(row: RowNeed, attempt: { readonly key: string; readonly number: number }): boolean;
@@ -59,31 +59,34 @@ export interface RowsAsked extends Pick<Statement, 'skipDuplicates' | 'again'> {
   /** The occasion; empty if none is named. */
   readonly run: string;
   /**
-   * When another worker has read from the service for the same upload, ms since the epoch. What was read since then
-   * counts as current.
+   * Time at which another worker began to read from the service for the same upload, ms since the epoch. States that
+   * were read since then count as current.
    */
   readonly since?: number | undefined;
   /**
-   * Journal keys of the batches of an upload that was cut short. Its rows are not tried again until all of them have
-   * been sent and reported.
+   * Journal keys of the batches of an upload that was cut short and now continues. Its rows are not tried again until
+   * all of them have been sent and reported.
    */
   readonly goesOn?: ReadonlySet<string> | undefined;
 }
 
-/** Numbers of rows. The first ones add up to `rows`. */
+/**
+ * Numbers of rows. `new`, `inDoubt`, `placed`, `tried`, `skipped` and `refused` add up to `rows`. The others are part
+ * of `new`.
+ */
 export interface RowCounts {
   rows: number;
   /** Will be sent. */
   new: number;
-  /** Of a batch in doubt, which is sent again unchanged. */
+  /** In a batch in doubt, which is resent unchanged. */
   inDoubt: number;
   /** Ordered already, by their key or their reference. */
   placed: number;
-  /** Of an upload that goes on: sent already, and failed or taken back since. */
+  /** Sent already by the upload that now continues, and failed or withdrawn since. */
   tried: number;
   /** Left out, because they are like earlier orders. */
   skipped: number;
-  /** Not to be sent without a further statement. */
+  /** Not sent until the user says what is meant. */
   refused: number;
   /** Of the new rows, those whose last attempt failed. */
   failedBefore: number;
@@ -91,7 +94,7 @@ export interface RowCounts {
   again: number;
 }
 
-/** `not_covered`: another attempt than the one that was planned. */
+/** `not_covered`: the next attempt is not the one that was planned. */
 export type RowRefusal = Refusal | 'repeats' | 'not_covered';
 
 /** Why a row is not sent; followed by the order that blocks it, if there is one. */
@@ -123,7 +126,9 @@ export interface RefusedRows {
   count: number;
   /** The first ones. */
   readonly first: RowFinding[];
-  /** Number of rows by the batch that blocks them, one for each upload; undefined for single orders. */
+  /**
+   * Number of blocked rows by the journal key of the blocking batch, one batch per upload; undefined for single orders.
+   */
   readonly byBatch: Map<string | undefined, number>;
 }
 
@@ -167,7 +172,7 @@ export type RowDecision =
   | Decision
   /** The row is in a batch in doubt. */
   | { readonly do: 'settle'; readonly batch: string }
-  /** The row was sent by the upload that goes on now. */
+  /** The row was sent by the upload that now continues. */
   | { readonly do: 'leave'; readonly attempts: readonly Attempt[] }
   | { readonly do: 'refuse'; readonly why: 'not_covered'; readonly attempts: readonly Attempt[] };
 
@@ -192,11 +197,11 @@ export class DecidedRows {
   readonly #settling = new Map<string, Map<string, number>>();
   counts = noCounts();
   refused = new Map<RowRefusal, RefusedRows>();
-  /** The first of the rows that were ordered already. */
+  /** The first rows that were ordered already. */
   readonly placed: RowFinding[] = [];
   /** Batches that ordered rows of this file. */
   readonly placedIn = new Set<string>();
-  /** The earlier upload that the file repeats, although that is longer ago than rows are compared. */
+  /** The earlier upload that the file repeats, even if the window for comparing rows has passed. */
   repeats:
     | (EarlierUpload & {
         readonly madeAt: number;
@@ -205,15 +210,15 @@ export class DecidedRows {
     | undefined;
   /** Maximum prices of all rows, and of those that will be sent, in cents. */
   cents = { all: 0, new: 0 };
-  /** When this began to read from the service, ms since the epoch. */
+  /** Time at which this began to read from the service, ms since the epoch. */
   readonly since: number;
-  /** Set for a preview that cannot look at the service. */
+  /** Set for a preview that cannot read from the service. */
   isAssumed = false;
-  /** With which sending would fail, because the service cannot be looked at. */
+  /** Error with which sending would fail, because the service cannot be read. */
   unseen: ErrandError | undefined;
   /** Number of rows that have neither a reference nor a key of their own. */
   unnamed = 0;
-  /** The columns of the file. A record of the journal does not keep their order. */
+  /** The columns of the file in their order, which a record of the journal does not preserve. */
   #columns: Pick<Batch, 'headings' | 'fileHeadings'> = { headings: [] };
   /** Rows that are not sent. */
   #left = new Set<number>();
@@ -221,7 +226,7 @@ export class DecidedRows {
   leftOut = new Map<number, LeftOutRow>();
   /** Keys of further attempts, by row number. */
   #keys = new Map<number, string>();
-  /** Keys that the file gives, by the numbers of rows that are retried with another one. */
+  /** Keys given in the file, by row number, for rows that are retried with another key. */
   #givenKeys = new Map<number, string>();
   /** For rows that would be sent, the earlier uploads with the same rows. */
   #old = new Map<
@@ -249,7 +254,7 @@ export class DecidedRows {
     this.since = asked.since ?? this.#now();
     this.#allListedAt = asked.since;
     const windows = windowsOf(context);
-    // The rows of an occasion are ordered once, however long it takes.
+    // With a named occasion, compare rows at any age, because each row is ordered once per occasion.
     this.#windows = asked.run === '' ? windows : { ...windows, rowMs: Number.POSITIVE_INFINITY };
   }
 
@@ -296,7 +301,10 @@ export class DecidedRows {
     );
   }
 
-  /** Reads the states of attempts, and persists them. A preview that cannot read them says so, and goes by what is stored. */
+  /**
+   * Reads the states of attempts, and persists them. A preview that cannot read them says so, and uses the stored
+   * states.
+   */
   async see(look: Look): Promise<void> {
     const { previewsRequests, previewsReads } = this.#context;
     if (previewsReads) this.#assume('--curl sends no request');
@@ -313,7 +321,7 @@ export class DecidedRows {
   #assume(why: string): void {
     if (this.isAssumed) return;
     this.isAssumed = true;
-    // The service's response may have set its clock since this began.
+    // Not the current time, because a response may still set the service's clock.
     this.#allListedAt = Number.POSITIVE_INFINITY;
     this.#context.note(
       `what became of earlier orders was not looked up (${why}); here, rows that were sent before count as placed`,
@@ -353,19 +361,19 @@ export class DecidedRows {
     else for (const reference of references) this.#listedAt.set(reference, at);
   }
 
-  /** Rows with a reference are compared with the row that was sent. */
+  /** Remembers the quantities of the rows that a batch has sent. Rows with a reference are compared with them. */
   #noteQuantities(key: string, attempts: readonly Attempt[]): void {
     if (!attempts.some(({ reference }) => reference)) return;
     const sent = needsOfSent(this.#record(key));
     if (sent.length !== attempts.length) return;
     for (const [index, { serial }] of attempts.entries()) {
       const row = sent[index];
-      // What the service says of the order counts.
+      // Quantities that were read from the order take precedence.
       if (row && !this.#quantities.has(serial)) this.#quantities.set(serial, quantitiesIn(row));
     }
   }
 
-  /** Whether rows are not sent that were asked for, so that somebody has to say what is meant. */
+  /** Whether requested rows are not sent until the user says what is meant. */
   get isBlocked(): boolean {
     return [...this.refused.keys()].some((why) => !listedOnly.has(why));
   }
@@ -375,7 +383,7 @@ export class DecidedRows {
     return [...this.refused].reduce((sum, [why, { count }]) => (listedOnly.has(why) ? sum : sum + count), 0);
   }
 
-  /** Leaves out the rows that are not to be sent, and sends the others. */
+  /** Leaves out the rows that block the upload, so that the others are sent. */
   leaveOut(): void {
     for (const [why, { count }] of this.refused)
       if (!listedOnly.has(why)) {
@@ -411,7 +419,10 @@ export class DecidedRows {
     }
   }
 
-  /** A batch that was made before is not sent again, so rows that it refused need another batch. */
+  /**
+   * Gives each batch a key that is still free. A batch that was made before is not sent again, so rows that it refused
+   * need another batch.
+   */
   async *#withFreeKeys(batches: AsyncIterable<Batch>): AsyncGenerator<Batch> {
     for await (const batch of batches) {
       const first = keyOfRows(batch.rows);
@@ -452,7 +463,7 @@ export class DecidedRows {
         const known = this.#heeded(row, related);
         const decision = this.#decided(row, known);
         const key = String(batch.rows[at]?.idempotency_key ?? row.firstKey);
-        // The key of another attempt would find that one's order.
+        // With the key of another attempt, the service would return the order of that attempt.
         if (decision.do !== 'send' || key !== this.#keyOf(row, known, decision.number)) return undefined;
         return {
           ...{ run: run === '' ? undefined : run, number: decision.number, operation: 'bulk.create' },
@@ -475,7 +486,7 @@ export class DecidedRows {
 
   #now = (): number => this.#context.serviceClock.now();
 
-  /** The attempts that say something about a row, under the key of the row's first attempt. */
+  /** The attempts that matter for a row. An attempt at the same row has the key of its first attempt here. */
   #heeded(row: RowNeed, related: readonly Attempt[]): readonly Attempt[] {
     const { hasOwnKey, firstKey } = row;
     const heeded: Attempt[] = [];
@@ -535,7 +546,7 @@ export class DecidedRows {
   #listed = (reference: Reference): number | undefined =>
     this.#listedAt.get(metadataOf(reference)) ?? this.#allListedAt;
 
-  /** The attempts at a row by the upload that goes on now, once it is known what became of them. */
+  /** The attempts at a row by the upload that now continues, once their outcomes are known. */
   #sentNow(known: readonly Attempt[]): readonly Attempt[] {
     const { goesOn } = this.#asked;
     if (!goesOn) return [];
@@ -615,8 +626,8 @@ export class DecidedRows {
     number: number,
   ): string {
     if (hasOwnKey) {
-      // A file's own key is used for all attempts, but a retry of an order that failed needs another one. So does a row
-      // of a file of failed rows, whose key errand has made.
+      // A key given in the file is used for all attempts, but a retry of a failed order needs another key. So does a
+      // row of a file that `bulk retry --to` wrote, whose key errand has made.
       const isOfRetry = this.#asked.door === 'retry' || firstKeyOf(firstKey) !== firstKey;
       const isFurther = isOfRetry && number > 1;
       return isFurther ? attemptKey({ namespace: ownKeyNamespace, text: firstKey }, number) : firstKey;
@@ -710,7 +721,7 @@ export class DecidedRows {
   }
 }
 
-/** Codes of rows that are left out, unless they are those of the refusal. */
+/** Codes of left-out rows by reason. A reason without an entry is its own code. */
 const leftOutCodes: Readonly<Partial<Record<RowRefusal, string>>> = {
   alike: 'duplicate',
   overlaps: 'duplicate',
@@ -729,7 +740,7 @@ function leftOutBy(decision: RowDecision): LeftOutRow | undefined {
   return { why: leftOutCodes[why] ?? why, reason: reason.replace(/:$/, ''), orderId, batch };
 }
 
-/** Rows that are listed and not sent, while the others are sent. */
+/** Reasons for which rows are listed and not sent, while the other rows are sent. */
 export const listedOnly: ReadonlySet<RowRefusal> = new Set(['differs', 'two_live', 'not_covered']);
 
 /** Whether an attempt is for this reference. */
@@ -740,13 +751,13 @@ const noCounts = (): RowCounts => ({
   ...{ rows: 0, new: 0, inDoubt: 0, placed: 0, tried: 0, skipped: 0, refused: 0, failedBefore: 0, again: 0 },
 });
 
-/** Without a look, what may have been ordered counts as placed. */
+/** If the service was not read, an attempt that may have been ordered counts as placed. */
 const assumed = (one: Attempt): Attempt =>
   one.state === 'unknown' || one.state === 'intended' ? { ...one, state: 'placed' } : one;
 
 /**
- * The key of the first attempt at the row of an attempt. A file of failed rows gives the keys of the next attempts at
- * them; any other key that a file gives stays as it is.
+ * The key of the first attempt at the row that an attempt belongs to. A file that `bulk retry --to` wrote gives the
+ * keys of the next attempts. Any other key given in a file stays as it is.
  */
 function keyFor(firstKey: string, { key, reference }: Attempt): string {
   if (reference?.namespace !== ownKeyNamespace) return firstKeyOf(key);
@@ -761,8 +772,8 @@ const isLaterAttempt = (key: string, other: string): boolean =>
   firstKeyOf(other) === firstKeyOf(key) && attemptNumberOf(other) > attemptNumberOf(key);
 
 /**
- * When the attempt was made that a row retries under a key which `bulk retry --to` wrote; undefined for any other key.
- * A later attempt that is alike may have met the row.
+ * If `bulk retry --to` wrote the key of a row: the time of the attempt that the row retries. Undefined for any other
+ * key. A later attempt that is alike may have met the need of the row.
  */
 function retriedAttemptAt(key: string, related: readonly Attempt[]): number | undefined {
   if (firstKeyOf(key) === key) return undefined;

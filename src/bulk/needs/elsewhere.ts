@@ -28,8 +28,8 @@ interface ReferencedRow {
 }
 
 /**
- * Finds the later attempts at rows that were sent from other machines, by the references of their orders. Records
- * nothing here. @param batches are those that are reported. @throws ErrandError.
+ * Finds the later attempts at rows that were sent from other machines, by the references of their orders. Stores
+ * nothing. @param batches are those that are reported. @throws ErrandError.
  */
 export async function attemptsElsewhere(
   context: Context,
@@ -98,7 +98,7 @@ async function referencedRows(
   });
 }
 
-/** Orders of references, by the reference. */
+/** Lists the orders for the references of rows, by reference. */
 async function ordersListed(
   context: Context,
   rows: readonly ReferencedRow[],

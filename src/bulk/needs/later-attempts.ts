@@ -41,7 +41,7 @@ interface Together {
   readonly rowKeys: ReadonlySet<string>;
 }
 
-/** The attempt of a row that failed or was withdrawn, which others may have followed. */
+/** The own attempt of a row that failed or was withdrawn. Other attempts may have followed it. */
 interface EndedAttempt {
   readonly row: { readonly batchId: string; readonly index: number };
   readonly after: LaterAttempt['after'];
@@ -52,10 +52,10 @@ interface EndedAttempt {
   readonly together: Together;
 }
 
-/** The attempt that a row's state is of. */
+/** The later attempt that decides a row's state. */
 interface FollowingAttempt {
   readonly attempt: Attempt;
-  /** The row that has tried again first, if it is one of the same batches and has ended, too. */
+  /** The row whose attempt came next, if that row is among the ended rows, too. */
   readonly follower: EndedAttempt | undefined;
   /** Attempts between the row's own and this one. */
   readonly between: readonly Attempt[];
@@ -64,7 +64,7 @@ interface FollowingAttempt {
 /** Maximum number of looks at the service. Other processes may place orders meanwhile. */
 const maxLooks = 4;
 
-/** What the batches do not tell of their rows. */
+/** Facts about rows that their batches do not contain. */
 export interface Outcomes extends OrderReturns {
   readonly later: LaterAttempts;
 }
@@ -83,7 +83,7 @@ export async function readOutcomes(
   return { ...returns, later };
 }
 
-/** Lets the rows of batches show what became of their needs. `stateOf` then tells the state of a row. Pure. */
+/** Adds to the rows of batches what became of their needs. After that, `stateOf` returns the state of a row. Pure. */
 export const withOutcomes = (batches: readonly Batch[], { returned, later }: Outcomes): Batch[] =>
   withLater(withReturned(batches, returned), later);
 
@@ -94,9 +94,9 @@ interface EndedRows {
 }
 
 /**
- * Finds for rows that failed or were withdrawn what became of the later attempts at the same needs, whichever batch or
- * order they were: by their reference, which the service is asked for, too, or because they are like the row's own
- * attempt. A later attempt counts for one row.
+ * Finds the later attempts at the needs of rows that failed or were withdrawn, in any batch or as single orders. A
+ * later attempt has the same reference, for which the service is queried, too, or it is like the row's own attempt. It
+ * counts for one row only.
  */
 async function laterAttempts(
   context: Context,
@@ -211,7 +211,7 @@ class LaterLook {
     const akin = await attempts.akin(
       scope,
       this.#rows.map(({ own }) => own.serial),
-      // A row of a file of failed rows gives the key of a further attempt.
+      // A row of a file that `bulk retry --to` wrote has the key of a further attempt.
       this.#rows.flatMap(({ own }) =>
         own.reference
           ? []
@@ -233,7 +233,7 @@ class LaterLook {
       if (isOpen(one) && !this.#read.has(one.serial)) unread.set(one.serial, one);
     const taken = new Set<number>();
     const later = new Map<EndedAttempt, FollowingAttempt>();
-    // The last rows come first, so that a row that another one follows shares what became of that.
+    // Start with the last rows. A row that is followed by another one then shares the outcome of that row.
     const rows = this.#rows.toSorted((one, other) => other.own.madeAt - one.own.madeAt);
     const bySerial = new Map(rows.map((row) => [row.own.serial, row]));
     const choose = (isOfStep: (of: { readonly one: Attempt; readonly kind: Kinship }) => boolean): void => {
@@ -251,7 +251,7 @@ class LaterLook {
         later.set(row, { attempt, follower, between: [] });
       }
     };
-    // A row's own key says more than likeness, by which equal rows cannot be told apart.
+    // Match by a row's own key first, because likeness cannot tell equal rows apart.
     const isGoingOn = (one: Attempt): boolean => !isEnded(one) || bySerial.has(one.serial);
     choose(({ one, kind }) => isGoingOn(one) && kind === 'own');
     choose(({ one }) => isGoingOn(one));
@@ -323,7 +323,8 @@ class LaterLook {
         new LaterAttempt({
           ...{ after, orderId, serial, upload: await this.#uploadOf(upload) },
           ...outcomeOf(state),
-          // What the service lists is recorded under its own id, since the service does not tell the key.
+          // An order listed by the service is stored with its id as the key, because the service does not reveal the
+          // key.
           isFromElsewhere: upload === undefined && key === orderId,
           row: follower?.row ?? (await rowOf(attempt)),
           between: others,
@@ -360,7 +361,10 @@ async function nameOfUpload(context: Context, key: string): Promise<string | und
   return hasUploads(context) ? (await context.uploads()).ofBatch(key)?.name : undefined;
 }
 
-/** @param key of a batch. @param upload that the batch belongs to. */
+/**
+ * Finds the batches that were uploaded together with a batch.
+ * @param key is the journal key of the batch. @param upload is the upload that it belongs to, if any.
+ */
 export async function togetherIn(
   { attempts, scope }: AttemptStore,
   key: string,
@@ -381,8 +385,8 @@ const isEnded = ({ state }: Stated): boolean => ['failed', 'cancelled', 'returne
 const isOpen = ({ state }: Stated): boolean => state === 'placed' || isUnclear({ state });
 
 /**
- * The ended attempts after a row's own that no row has taken, and takes them. A batch tries a need once, so that equal
- * rows share the attempts of their batches.
+ * The ended attempts after a row's own that no other row has taken. Marks them as taken. Takes only one attempt of each
+ * batch, because a batch tries a need once, and equal rows share the attempts of their batches.
  */
 function endedBetween(
   { own }: EndedAttempt,
@@ -409,7 +413,10 @@ const lastEnded = ({ own }: EndedAttempt, attempts: readonly Attempt[]): Attempt
 
 type Kinship = 'own' | 'alike';
 
-/** How an attempt belongs to the need of a row: by the row's own name or key, or by its content; undefined if not. */
+/**
+ * How an attempt belongs to the need of a row: `own` by its reference or key, `alike` by its content; undefined if it
+ * does not.
+ */
 function kindOf(
   { own, orderId, oldRetryKey, together }: EndedAttempt,
   other: Attempt,
@@ -432,19 +439,21 @@ function kindOf(
   if (!reference && (first === firstKeyOf(own.key) || other.key === oldRetryKey)) return 'own';
   if (isSibling || together.rowKeys.has(first)) return undefined;
   const isComparable = reference?.namespace !== ownKeyNamespace && (!reference || !other.reference);
-  // What has no order has this machine's time, which may be behind the service's. Serials follow the order of recording.
+  // An attempt without an order is dated by this machine's clock, which may be behind the service's. Serials follow the
+  // order of recording.
   const isUndated = isUnclear(other) && other.orderId === undefined;
   const isLater = isUndated ? other.serial > own.serial : other.madeAt >= own.madeAt;
   if (!isComparable || other.likeness !== 'alike' || !isLater) return undefined;
   if (other.run === own.run || other.run === undefined) return 'alike';
-  // Another occasion is another need, but what was corrected may have been sent as one.
+  // An attempt for another occasion belongs to another need. But a row without an occasion may have been corrected and
+  // sent again with one.
   return own.run === undefined && other.madeAt - own.madeAt <= rowMs ? 'alike' : undefined;
 }
 
-/** Maximum number of attempts with further keys that are recognized, for a key that a file gives. */
+/** Maximum number of attempts whose keys are recognized, for a key given in a file. */
 const maxFurther = 9;
 
-/** Whether a key is one that a file gives, or one of the attempts that followed it. */
+/** Whether a key is the one given in a file, or that of a further attempt. */
 function isKeyOf(given: Reference, key: string): boolean {
   if (key === given.text) return true;
   for (let number = 2; number <= maxFurther; number += 1) if (attemptKey(given, number) === key) return true;

@@ -16,16 +16,16 @@ import type { OrderRecord } from '../../orders/order-record.ts';
 import type { Context } from '../../run/context.ts';
 import type { AttemptStore } from './batch-outcome.ts';
 
-/** Up to this many references are asked for one by one; beyond that the whole list is read. */
+/** Maximum number of references that are queried one by one. For more, the whole list is read. */
 export const maxByReference = 20;
 
-/** Up to this many orders are read one by one. */
+/** Maximum number of orders that are read one by one. */
 const maxById = 20;
 
 /** How far before its mark the list is read again, ms. A list may lag, and keys are forgotten after a day. */
 const overlapMs = 25 * 3600 * 1000;
 
-/** Number of orders that are handed on at once. */
+/** Number of orders that are yielded at once. */
 const atOnce = 500;
 
 /**
@@ -67,7 +67,7 @@ export async function* ordersFor(
   }
 }
 
-/** Reads what the list has gained since it was read last, by pages. */
+/** Reads the orders that were added to the list since it was last read, page by page. */
 async function continueMirror(
   { serviceClock, signal }: Pick<Context, 'serviceClock' | 'signal'>,
   client: Client,

@@ -61,8 +61,8 @@ export function countsLine({ rows, failedBefore, again, ...counts }: RowCounts):
 const [maxRows, maxUploads, maxDetails] = [3, 3, 10];
 
 /**
- * Builds the error that explains which rows are held against earlier orders, with the ways on. @param file name of the
- * file. @returns ErrandError conflict.
+ * Builds the error for rows that are blocked by earlier orders, with the commands to go on. @param file is the name of
+ * the file. @returns ErrandError conflict.
  */
 export async function blockedRows(
   context: Context,
@@ -99,7 +99,7 @@ export async function blockedRows(
   });
 }
 
-/** Rows that were ordered before, as orders that the policy decides about. */
+/** Rows that were ordered before, in the form in which the policy decides about them. */
 async function proposedAgain(
   context: Context,
   rows: readonly Pick<RowFinding, 'row' | 'cells'>[],
@@ -110,7 +110,10 @@ async function proposedAgain(
   return [{ intent: await batchIntent(context, batch), numbers: rows.map(({ row }) => row) }];
 }
 
-/** Whether the policy refuses to order rows again, whatever flag is given. Rows that are not known here count as allowed. */
+/**
+ * Whether the policy refuses to order rows again, whatever flag is given. Rows that are not known here count as
+ * allowed.
+ */
 export async function isRefusedAgain(
   context: Context,
   rows: () => Promise<{ readonly rows: readonly UploadRow[] }>,
@@ -150,7 +153,7 @@ export async function placedRows(
   });
 }
 
-/** Orders by id in lower case, as the service has them now, when attempts were made, and the time. */
+/** What a message shows: current orders by id in lower case, when attempts were made, and the current time. */
 interface Shown {
   readonly orders: ReadonlyMap<string, OrderRecord>;
   readonly madeAt: (attempt: Attempt) => number;
@@ -168,7 +171,7 @@ async function shownNow(
   return { orders, madeAt, now: context.serviceClock.now() };
 }
 
-/** Reads the orders that stand in the way of rows. One that cannot be read is left out, because nothing depends on it. */
+/** Reads the orders that block rows. Leaves out an order that cannot be read, because nothing depends on it. */
 async function ordersNow(
   context: Context,
   { isAssumed }: DecidedRows,
@@ -254,7 +257,10 @@ function earlierRow(decided: DecidedRows, { row, attempts }: RowFinding, shown: 
   return `row ${row} as ${what} (${stateText(one, orderIn(shown, one))}, ${ageText({ madeAt: shown.madeAt(one) }, shown.now)})`;
 }
 
-/** The state of the order now. An attempt that the service took is no order yet, or one that was not read. */
+/**
+ * Current state of an order. A placed attempt without an order was only accepted so far. If its order was not read, it
+ * was ordered.
+ */
 function stateText({ state, orderId }: Attempt, order: OrderRecord | undefined): string {
   if (state === 'placed')
     return order
@@ -323,7 +329,8 @@ function waysOn(
     ];
   if (verb !== 'bulk' || (noun !== 'upload' && noun !== 'plan')) return settle;
   const order = noun === 'plan' ? 'plan' : 'order';
-  // Rows that are like live orders are left out, too.
+  // With both flags, the new rows are ordered, and the rows that `ended` names. Rows that are like live orders are left
+  // out.
   const others = counts.new + ended.reduce((sum, why) => sum + (refused.get(why)?.count ?? 0), 0);
   return [
     ...settle,
@@ -376,8 +383,8 @@ export async function anotherOccasion(
 }
 
 /**
- * Lists rows whose live order differs, with the differences as far as the orders can be read. They are not sent, while
- * the others are.
+ * Lists rows whose live order differs, with the differences as far as the orders can be read. These rows are not sent,
+ * but the others are.
  */
 export async function differsLines(context: Context, decided: DecidedRows): Promise<string[]> {
   const lines: string[] = [];

@@ -21,7 +21,7 @@ export interface OrderReturns {
 
 const noReturns: OrderReturns = { returned: new Set(), states: new Map() };
 
-/** Finds the returns of the orders of batches. A failure to read is noted, and none are found. */
+/** Finds the returns of the orders of batches. If they cannot be read, reports that and returns none. */
 export async function returnedOrders(context: Context, batches: readonly Batch[]): Promise<OrderReturns> {
   const placed = new Set<string>();
   let since = Number.POSITIVE_INFINITY;

@@ -10,14 +10,14 @@ import type { OrderRecord } from '../../orders/order-record.ts';
 import type { UploadRow } from '../rows.ts';
 import type { Batch } from '../upload/batches.ts';
 
-/** What a row of a file asks for. */
+/** A row of a file, and its need. */
 export interface RowNeed {
   /** Number of the row in the file. */
   readonly number: number;
   /** Key of the first attempt. */
   readonly firstKey: string;
   readonly need: AttemptNeed;
-  /** Whether the file gives the key. Such a row is compared with the orders of its key alone. */
+  /** Whether the file gives the key. If so, the row is compared only with the orders of this key. */
   readonly hasOwnKey: boolean;
   /** Maximum price, cents. */
   readonly ceiling: number;
@@ -30,8 +30,8 @@ export interface RowNeed {
 }
 
 /**
- * Namespace of the keys that files give. A key is a name as a reference is, but it is not sent as one. No reference has
- * this namespace.
+ * Namespace in which keys given in files are stored as references. Such a key identifies a need as a reference does,
+ * but it is not sent as a reference. No real reference has this namespace.
  */
 export const ownKeyNamespace = ':key';
 
@@ -105,7 +105,7 @@ export class RowNeeds {
   }
 }
 
-/** The needs of rows that were sent, by their places. */
+/** The needs of the rows that a record has sent, in their order. They are numbered from 0. */
 export function needsOfSent(record: JournalRecord | undefined): RowNeed[] {
   const rows = listIn(record?.body ?? {}, 'rows') as readonly UploadRow[];
   const headings = [...new Set(rows.flatMap((row) => Object.keys(row)))];

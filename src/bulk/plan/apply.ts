@@ -21,8 +21,8 @@ export interface Applying extends DecidedPlan {
 }
 
 /**
- * Decides which rows of a plan are sent: those that it says are new, as the attempts that it says, unless they were
- * ordered since. @throws ErrandError if what they depend on cannot be read.
+ * Decides which rows of a plan are sent: those that are new according to the plan, as the attempts that it names,
+ * unless they were ordered since. @throws ErrandError if what they depend on cannot be read.
  */
 export async function decideApplied(
   context: Context,
@@ -63,8 +63,8 @@ async function hooksOf(
 }
 
 /**
- * A plan of version 1 lists the newest order that each row is like, and whoever applies it was shown that. So neither
- * that one nor one that this journal recorded before it holds the row back.
+ * Whether the user was shown an attempt, for a plan of version 1. Such a plan lists the newest order that each row is
+ * like. That order, and orders that this journal recorded before it, do not block the row.
  */
 async function shownByEarlier(
   context: Context,
@@ -95,10 +95,7 @@ export function unsentRows({ outcomes, selected, rest }: Applying): number[] {
 const isSent = (outcome: RowOutcome | undefined): boolean =>
   outcome?.decision.do === 'adopt' || outcome?.decision.do === 'settle';
 
-/**
- * Leaves out the rows that are held against other orders since the plan was made.
- * @returns lines about what has changed since. @throws ErrandError conflict if no row is left.
- */
+/** Leaves out the rows that other orders have blocked since the plan was made. */
 export async function leaveOutChanged(context: Context, work: Applying): Promise<string[]> {
   const { decided, read, outcomes, selected, rest, inDoubt } = work;
   const lines = await differsLines(context, decided);

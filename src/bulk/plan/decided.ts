@@ -112,8 +112,8 @@ const isSent = (decision: RowDecision): boolean =>
   decision.do === 'settle' || (decision.do === 'adopt' && decision.by !== 'likeness');
 
 /**
- * The name that a plan has for a row's need: its reference or its own key; without one, a hash of its products and
- * recipient. Pure.
+ * Name of a row's need in a plan: its reference or its own key; without one, a hash of its products and recipient.
+ * Pure.
  */
 export function needName({ need: { reference, products, recipient } }: Pick<RowNeed, 'need'>): string {
   if (reference?.namespace === ownKeyNamespace) return reference.text;
@@ -121,8 +121,9 @@ export function needName({ need: { reference, products, recipient } }: Pick<RowN
 }
 
 /**
- * A batch in doubt is sent again as it was. @throws ErrandError conflict if it also has rows that are not selected,
- * because it would place them too.
+ * Checks that a batch in doubt has no rows that are not selected. It is resent unchanged, so it would place those rows
+ * too.
+ * @throws ErrandError conflict.
  */
 export function checkSelected(
   context: Context,

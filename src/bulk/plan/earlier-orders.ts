@@ -12,7 +12,7 @@ import { reusedKeyPrefix } from './shown-rows.ts';
 /** How far back an order is shown as a possible duplicate, ms. */
 const withinMs = 7 * 24 * 3600 * 1000;
 
-/** What a plan says of orders that were placed before. */
+/** What a plan says about earlier orders. */
 export class EarlierOrders {
   /** The service's id of a batch, by its journal key; undefined while that is in doubt. */
   readonly #idOf: (batch: string) => string | undefined;
@@ -104,8 +104,8 @@ const reasons: Readonly<Record<RowRefusal, string>> = {
 };
 
 /**
- * Number of rows whose orders failed, and that are not in this file, although the uploads that ordered rows of it have
- * them. A row that was ordered again since does not count. @throws ErrandError if a batch cannot be read.
+ * Number of failed rows that this file lacks, among the uploads that ordered rows of this file. Rows that were ordered
+ * again since do not count. @throws ErrandError if a batch cannot be read.
  */
 export async function failedElsewhere(context: Context, { outcomes, decided }: DecidedPlan): Promise<number> {
   const own = new Set<number>();
@@ -132,7 +132,7 @@ export async function failedElsewhere(context: Context, { outcomes, decided }: D
   return new Set(all.map(nameOf).filter((name) => !settled.has(name))).size;
 }
 
-/** The attempts of uploads, with the states that the service has now. */
+/** The attempts of uploads, with their current states at the service. */
 async function attemptsOf(
   context: Context,
   uploads: readonly SavedUpload[],

@@ -67,7 +67,7 @@ export interface MadePlan {
 
 /**
  * Plans the upload of a validated file; sends no orders. @throws ErrandError conflict if rows are like earlier orders,
- * and nothing says what is meant.
+ * and the user has not said what is meant.
  */
 export async function makePlan(
   context: Context,

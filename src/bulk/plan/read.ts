@@ -154,7 +154,7 @@ function sendableRows(path: string, plan: Plan): ReadPlan['rows'] {
   });
 }
 
-/** Why a row's attempt cannot be at the need of its order; undefined if it can. */
+/** Why the attempt stored for a row cannot belong to its order; undefined if it can. */
 function attemptProblem(
   { plan, headings }: Plan,
   { number, key: first, hasOwnKey, cells, planned: { key, attempt } }: PlanSendableRow,
@@ -357,7 +357,7 @@ export async function checkRest(
       what: 'no longer holds: the service refuses rows of it by now',
     });
   const { most_cents, ceilings_cents, fee_cents, orders } = read.plan;
-  // In version 1 the ceilings are of all rows. Another machine does not know which of them were sent.
+  // A plan of version 1 has the ceilings of all its rows, because another machine does not know which rows were sent.
   const maxCents = Math.max(most_cents, ceilings_cents + fee_cents * orders);
   if (spend.estimate > maxCents)
     throw planRefused({

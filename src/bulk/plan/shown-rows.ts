@@ -22,7 +22,7 @@ export const reviewKinds = {
   unknown_retailer: 'of an unknown retailer',
 } as const;
 
-/** Prefix of the reason of a row that is left out because the order of its key or reference differs. */
+/** Beginning of the reason why a row is left out, if the order of its key or reference differs. */
 export const reusedKeyPrefix = 'keeps the key';
 
 export type ReviewKind = keyof typeof reviewKinds;

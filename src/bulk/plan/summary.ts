@@ -104,8 +104,8 @@ function priceLine(rows: readonly ShownRow[]): string {
 }
 
 /**
- * Skips totals that have a single group, because they only repeat the sum, and those by what names each order. The totals
- * by retailer are always shown.
+ * Lines with totals. Leaves out totals by day, totals that have a single group and so only repeat the sum, and totals
+ * whose groups are single orders. Always includes the totals by retailer.
  */
 function totalLines(totals: readonly PlanTotal[]): string[] {
   return [...new Set(totals.map(({ by }) => by))].flatMap((by) => {
@@ -184,7 +184,7 @@ export function approvable(plan: Approved): ApprovablePlan {
   };
 }
 
-/** What else an approver sees of the file. The orders are those that are new. */
+/** Further counts that an approver sees. The number of new rows is left out, because it is the number of orders. */
 const shownCounts = ({ new: _, ...counts }: PlanCounts): Record<string, number> =>
   Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 

@@ -268,11 +268,11 @@ export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
   };
 }
 
-/** Id of a batch; null where single orders stand in it. */
+/** Id of a batch; null for the stand-in that holds single orders. */
 const ofService = (batch: Batch | undefined): string | null =>
   batch === undefined || batch.id === noBatch ? null : batch.id;
 
-/** An attempt that has failed too, or is in doubt, has met nothing. */
+/** The later attempt that met a row's need; null if there is none, or if it has not placed a live order. */
 function metByOf({ later }: ReportRow): Output<'BulkReportRow'>['met_by'] {
   if (later?.state !== 'since') return null;
   const { orderId, upload, row } = later;

@@ -45,10 +45,11 @@ interface ReportOptions {
 }
 
 /**
- * Reads the outcome of batches row by row. A row and its retries count as one row. Of an upload that is named, each row
- * of the file is there: also those that were left out, are not sent yet, or were ordered by an earlier command.
- * @param read holds batches just fetched, by id. @param isWhole adds the rows of the file that are no orders: those
- * that continue one or sum up, and blank ones between others. @throws ErrandError.
+ * Reads the outcome of batches row by row. A row and its retries count as one row. For a named upload, includes every
+ * row of the file, even if the row was left out, is not sent yet, or was ordered by an earlier command.
+ * @param read holds batches just fetched, by id.
+ * @param isWhole also includes rows of the file that are no orders: those that continue an order or sum up, and blank
+ * rows between others. @throws ErrandError.
  */
 export async function readReport(
   context: Context,
@@ -110,7 +111,7 @@ interface EarlierRow {
   readonly upload: string;
   readonly row: UploadFileRow;
   readonly orderId: string;
-  /** Id of the order's batch; undefined of a single order. */
+  /** Id of the order's batch; undefined for a single order. */
   readonly batchId: string | undefined;
 }
 
@@ -129,7 +130,7 @@ class UploadFiles {
   readonly #files: readonly UploadFile[];
   readonly #names: ReadonlyMap<string, string>;
   readonly #idOf: (batch: string) => string | undefined;
-  /** The rows that earlier commands have ordered, by the batch and the index of their orders. */
+  /** The rows that earlier commands have ordered, by the batch and the row index of their orders. */
   readonly #met = new Map<string, Map<number, EarlierRow[]>>();
 
   private constructor(
@@ -153,7 +154,7 @@ class UploadFiles {
         upload.batches.flatMap(({ id, layout }) => (id === undefined ? [] : layout.numbers)),
       );
       const saved = await savedFileRows(context, upload);
-      // The rows between those of a shard are those of other shards.
+      // Between the rows of a shard are rows of other shards, not blank ones.
       const isShard = textIn(upload.source, 'shard') !== undefined;
       const whole = isShard ? saved : withBlanks(saved);
       files.push({ upload: upload.name, rows: isWhole ? whole : ordersIn(saved), sent });
@@ -168,7 +169,7 @@ class UploadFiles {
 
   /**
    * Finds the rows of the files that earlier commands have ordered. @param own are the batches of the uploads.
-   * @returns the other batches that have ordered some, each with these rows alone.
+   * @returns the other batches that have ordered such rows, each with only these rows.
    */
   async earlierBatches(context: Context, own: readonly Batch[]): Promise<Batch[]> {
     const known = new Set(own.map(({ id }) => id));
@@ -215,20 +216,20 @@ class UploadFiles {
     else ofBatch.set(index, [row]);
   }
 
-  /** The rows of files that a row of another batch has ordered. */
+  /** The file rows that were ordered by a given row of a batch. */
   metBy(batchId: string, index: number): RowOfFile[] {
     const met = this.#met.get(batchId)?.get(index) ?? [];
     return met.map(({ upload, row }) => ({ ...savedRow(row), upload, isEarlier: true }));
   }
 
-  /** A row of a batch, with the upload that the batch is of. */
+  /** A row of a batch, with the upload that the batch belongs to. */
   withUpload(batchId: string, row: FileRow): RowOfFile {
     const upload = this.#names.get(batchId);
     const file = upload === undefined ? undefined : this.#files.find((one) => one.upload === upload);
     const saved = row.number === undefined ? undefined : file?.rows.get(row.number);
     if (!saved) return { ...row, upload, isEarlier: false };
     const { own, requested } = savedRow(saved);
-    // What was sent may be kept for a shorter time than the file.
+    // The sent rows may be stored for a shorter time than the file, so the file takes their place.
     return { ...row, own, requested: row.requested ?? requested, upload, isEarlier: false };
   }
 
@@ -249,7 +250,7 @@ const ordersIn = (rows: SavedRows): SavedRows =>
 /** Longest run of blank rows that is part of a table. */
 const maxBlanks = 1000;
 
-/** Adds the blank rows between others, so that a row has the same place as in the file. */
+/** Adds the blank rows between others, so that each row has the same position as in the file. */
 function withBlanks(rows: SavedRows): SavedRows {
   const whole = new Map<number, UploadFileRow>();
   let last: UploadFileRow | undefined;
@@ -263,7 +264,7 @@ function withBlanks(rows: SavedRows): SavedRows {
   return whole;
 }
 
-/** Shows single orders as rows that were ordered before. */
+/** A stand-in batch that shows single orders as rows that were ordered before. */
 const batchOf = (rows: readonly EarlierRow[]): Batch =>
   ({
     ...{ id: noBatch, status: 'completed', row_count: rows.length },

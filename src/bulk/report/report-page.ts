@@ -56,7 +56,7 @@ function failedSection(rows: readonly ReportRow[]): PageSection[] {
   if (failed.length === 0) return [];
   const reasons = new Map<string, ReportRow[]>();
   for (const row of failed) {
-    // The words of a reason may name amounts, which differ from row to row.
+    // Group by code if possible, because the text of a reason may contain amounts that differ from row to row.
     const why = row.errorType || row.reason;
     const known = reasons.get(why);
     if (known) known.push(row);

@@ -62,7 +62,7 @@ export interface ReportRow {
   readonly isFromHere: boolean;
   /** Number of attempts. The latest attempt decides the outcome. */
   readonly attempts: number;
-  /** The attempt that decides, if it is not one of the reported batches. */
+  /** The attempt that decides the outcome, if it is not in one of the reported batches. */
   readonly later: LaterAttempt | undefined;
   /** The upload whose file has the row; undefined if it is not known here. */
   readonly upload: string | undefined;
@@ -70,7 +70,7 @@ export interface ReportRow {
   readonly file: string;
   /** Whether an earlier command has ordered the row, so that the upload never sent it. */
   readonly isEarlier: boolean;
-  /** The batch of the latest attempt, and the row in it; undefined of a row that is in no batch. */
+  /** The batch of the latest attempt, and the row in it; undefined for a row that is in no batch. */
   readonly batch: Batch | undefined;
   readonly row: BatchRow | undefined;
   readonly rowStatus: RowState | 'left_out';
@@ -129,7 +129,7 @@ export function chainsOf(attempts: Iterable<Attempt>): Attempt[][] {
   return chains;
 }
 
-/** Drops what stands for the attempt of another batch where that batch is reported, too. Pure. */
+/** Drops attempts that only stand for an attempt in another batch, if that batch is reported, too. Pure. */
 const withoutRepeats = (chain: readonly Attempt[]): readonly Attempt[] => {
   const reported = new Set(
     chain.flatMap(({ batch, row }) => (row.later ? [] : rowName(batch.id, row.index))),
@@ -252,7 +252,7 @@ const nameOfAttempt = ({ orderId, row }: OtherAttempt): string =>
 const nameOfTried = ({ orderId, batch, row: { later, index } }: Attempt): string =>
   nameOfAttempt({ orderId, row: later ? later.row : { batchId: batch.id, index } });
 
-/** An order does not tell whether all of it was returned. */
+/** State to show for an attempt. An order does not tell whether all of it was returned, so the row decides that. */
 const shownState = ({ row, batch, rowStatus }: Attempt, order: OrderFacts | undefined): ShownState =>
   rowStatus === 'withdrawn' || !order ? rowState(row, batch) : order.state;
 
@@ -283,7 +283,7 @@ function productOf(
   return { urls, product: (titleOf) => productLine(named, titleOf) };
 }
 
-/** Id of the batch that stands for single orders which earlier commands have placed. */
+/** Id of the stand-in batch that holds single orders placed by earlier commands. */
 export const noBatch = 'earlier orders';
 
 /** The cells of an uploaded row under its file's headings. */
@@ -333,8 +333,8 @@ export async function fileRowsOf(
 }
 
 /**
- * Headings as written in the file. If any headings are duplicated, returns the names under which the columns were sent,
- * and so for an own column that would be read back as the price.
+ * Headings as written in the file. If any headings are duplicated, returns the names under which the columns were sent.
+ * Does the same for a custom column whose heading would be read back as the price.
  */
 function shownHeadings(names: readonly string[], fileHeadings: readonly string[] = names): readonly string[] {
   const isClear = new Set(fileHeadings).size === names.length;

@@ -15,8 +15,8 @@ import type { Report } from './read.ts';
 import { cellUnder, headingsOf, type ReportRow } from './rows.ts';
 
 /**
- * Summarizes the outcome in lines that add up: rows = ordered + refused + waiting; orders by state; charges and fees
- * minus refunds. Pure.
+ * Summarizes the outcome in lines that add up: rows = ordered + refused + waiting + left out; orders by state; charges
+ * and fees minus refunds. Pure.
  */
 export function summaryLines({ rows }: Pick<Report, 'rows'>): string[] {
   if (rows.length === 0) return [];
@@ -245,7 +245,7 @@ const returnsColumn: Column = {
   value: (row) => joinedText(row.returns),
 };
 
-/** Formats the attempt that a row's state is of: the name of its upload, else the id of its batch or order. */
+/** Formats the attempt that decides a row's state: the name of its upload, else the id of its batch or order. */
 const metByText = (by: unknown): string =>
   textIn(by, 'upload') ?? textIn(by, 'batch_id') ?? textIn(by, 'order_id') ?? '';
 

@@ -26,18 +26,18 @@ export interface OtherAttempt {
 
 /** A later attempt at the need of a row, made in another batch or as a single order. */
 export class LaterAttempt {
-  /** State of the row that follows from it. */
+  /** State that the row has because of this attempt. */
   readonly state: Extract<RowState, 'since' | 'failed' | 'withdrawn' | 'unknown'>;
   /** How its order was taken back; undefined if it was not. */
   readonly withdrawal: Withdrawal | undefined;
-  /** Whether the row's own order was taken back, or had failed. */
+  /** Whether the row itself had failed, or was withdrawn. */
   readonly after: Extract<RowState, 'failed' | 'withdrawn'>;
   readonly orderId: string | undefined;
   /** Serial of the attempt; undefined if it is not recorded here. */
   readonly serial: number | undefined;
   /** Name of its upload; undefined for a single order, or if the upload is not known here. */
   readonly upload: string | undefined;
-  /** Whether only the service has it, so that it is not known what made it. */
+  /** Whether only the service knows the attempt, so that it is unknown what made it. */
   readonly isFromElsewhere: boolean;
   /** Batch and number of its row; undefined for a single order. */
   readonly row: OtherAttempt['row'];
@@ -57,14 +57,17 @@ export class LaterAttempt {
   }
 }
 
-/** What follows for a row from the state of its later attempt. Pure. */
+/** State that a row has because of the state of its later attempt. Pure. */
 export function outcomeOf(state: AttemptState): Pick<LaterAttempt, 'state' | 'withdrawal'> {
   if (state === 'cancelled' || state === 'returned') return { state: 'withdrawn', withdrawal: state };
   const isUnclear = state === 'intended' || state === 'unknown';
   return { state: isUnclear ? 'unknown' : state === 'placed' ? 'since' : 'failed', withdrawal: undefined };
 }
 
-/** Where a row's record has what is known besides. No record from the service has it, and copies keep it. */
+/**
+ * Properties of a row's record that hold further facts. As symbols, they cannot occur in a record from the service, and
+ * copies of a record keep them.
+ */
 const [laterKey, returnedKey] = [Symbol('later attempt'), Symbol('returned')];
 
 const laterIn = (record: JsonObject): LaterAttempt | undefined => {
@@ -75,10 +78,10 @@ const laterIn = (record: JsonObject): LaterAttempt | undefined => {
 /** Name of a row, unique among all batches. */
 export const rowName = (batchId: string, index: number): string => `${batchId} ${index}`;
 
-/** Later attempts by the names of rows. */
+/** Later attempts by row name (`rowName`). */
 export type LaterAttempts = ReadonlyMap<string, LaterAttempt>;
 
-/** Lets the rows of batches show what became of their later attempts. Pure. */
+/** Adds later attempts to the rows of batches. Pure. */
 export const withLater = (batches: readonly Batch[], later: LaterAttempts): Batch[] =>
   batches.map((batch) =>
     withRows(batch, ({ index, record }) => {
@@ -87,7 +90,7 @@ export const withLater = (batches: readonly Batch[], later: LaterAttempts): Batc
     }),
   );
 
-/** Lets the rows of batches show which of their orders were returned. @param returned ids in lowercase. Pure. */
+/** Marks the rows of batches whose orders were returned. @param returned holds order ids in lowercase. Pure. */
 export const withReturned = (batches: readonly Batch[], returned: ReadonlySet<string>): Batch[] =>
   batches.map((batch) =>
     withRows(batch, (row) => {
@@ -98,7 +101,7 @@ export const withReturned = (batches: readonly Batch[], returned: ReadonlySet<st
 
 function withRows(batch: Batch, replaced: (row: BatchRow) => JsonObject | undefined): Batch {
   const rows = rowsOf(batch).map((row) => ({ own: row.record, other: replaced(row) }));
-  // The other rows are as the service sent them.
+  // The cast is safe, because the other rows are as the service sent them.
   return rows.some(({ other }) => other)
     ? ({ ...batch, rows: rows.map(({ own, other }) => other ?? own) } as Batch)
     : batch;
@@ -123,9 +126,9 @@ export interface BatchRow {
   readonly error: string | undefined;
   /** The row as received. */
   readonly record: JsonObject;
-  /** Whether every unit of its order went back, as far as that was looked for. */
+  /** Whether every unit of its order was returned. False if returns were not read. */
   readonly isReturned: boolean;
-  /** Undefined if there is none, or it was not looked for. */
+  /** Undefined if there is none, or if none was searched for. */
   readonly later: LaterAttempt | undefined;
 }
 
@@ -146,10 +149,10 @@ export const rowsOf = (batch: { readonly rows?: unknown }): BatchRow[] =>
   });
 
 /**
- * State of a row. A row is `waiting` to be ordered, or `refused`, or was ordered `before`, because its key already has
- * an order that is not known to have ended, or has ended and was ordered `since`, by a later attempt at its need.
- * Otherwise its order is `under_way`, `placed`, `failed`, `withdrawn` (cancelled on request, or returned whole), or of
- * `unknown` status.
+ * State of a row. `waiting`: not ordered yet. `refused`: the service refused it. `before`: its key already had an order
+ * that is not known to have ended. `since`: its order ended, and a later attempt at its need placed another one.
+ * `under_way`, `placed`, `failed`: state of its order. `withdrawn`: its order was cancelled on request, or returned
+ * whole. `unknown`: the status of its order, or the outcome of a later attempt, is unknown.
  */
 export type RowState =
   | 'waiting'
@@ -168,8 +171,9 @@ const badOrder: ReadonlySet<string | undefined> = new Set(failedOrderStatuses);
 type Status = { readonly status?: unknown };
 
 /**
- * Single source of truth for a row's state: that of its live attempt, else of its last. An already existing order's
- * status is only known after `withOrders` adds it, a return after `withReturned`, and a later attempt after `withLater`.
+ * Single source of truth for a row's state, which is that of its live attempt, else of its last. Some facts are known
+ * only once they were added: the status of an already existing order by `withOrders`, a return by `withReturned`, a
+ * later attempt by `withLater`.
  */
 export function stateOf(row: BatchRow, batch: Status): RowState {
   const { status, orderStatus: order, later } = row;
@@ -198,7 +202,7 @@ export function isFailed(row: BatchRow, batch: Status): boolean {
   return state === 'refused' || state === 'failed';
 }
 
-/** How the order that a row's state is of was taken back; undefined if it was not. */
+/** How the order that decides a row's state was taken back; undefined if it was not. */
 export const withdrawalOf = ({ later, isReturned, orderStatus }: BatchRow): Withdrawal | undefined =>
   later ? later.withdrawal : orderStatus === 'cancelled' ? 'cancelled' : isReturned ? 'returned' : undefined;
 
@@ -279,7 +283,7 @@ const unnamed = 'request';
 
 /**
  * Builds the batch of a hand-written request, with the same row keys an upload would give, so no command orders the
- * same rows twice. The request is an occasion of its own if it is meant as another.
+ * same rows twice. If `isNew` is set, the request is an occasion of its own.
  */
 export function batchOfRequest(
   { filename, rows, notify_on_complete: notifies }: Shape<'BulkUploadRequest'>,
@@ -309,7 +313,7 @@ export function batchOfRequest(
   };
 }
 
-/** @throws UsageError if a row gives the metadata in which references travel. */
+/** @throws UsageError if a row sets the metadata key that is reserved for references. */
 function checkReference(row: Shape<'BulkUploadRequest'>['rows'][number], index: number): void {
   const name = `metadata.${referenceKey}`;
   if (!Object.keys(row).some((heading) => heading.trim().toLowerCase() === name)) return;

@@ -54,7 +54,7 @@ export async function* batchesAgain(batches: AsyncIterable<Batch>, size: number)
   if (waiting) yield { ...waiting, key: keyOfRows(waiting.rows) };
 }
 
-/** Some rows, with the columns of a batch. The key is not yet theirs. */
+/** Some rows of a batch, with its columns. The result still has the key of the whole batch. */
 export function partOf(
   { ownKeys: _, ...batch }: Batch,
   rows: readonly UploadRow[],

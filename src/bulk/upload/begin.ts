@@ -10,7 +10,7 @@ import { hasUploads, uploadOwner } from './named.ts';
 export interface NamedUpload {
   readonly name: string;
   readonly upload: NewUpload;
-  /** Reads the rows of the file, which are stored with the upload; those that are stored already stay if undefined. */
+  /** Reads the rows of the file, which are stored with the upload. If undefined, rows that are stored already stay. */
   readonly fileRows?: (() => AsyncIterable<readonly UploadFileRow[]>) | undefined;
 }
 

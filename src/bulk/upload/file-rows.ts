@@ -9,20 +9,20 @@ export interface LeftOutRow {
   /** Such as `invalid` or `duplicate`; `placed` for a row that an earlier command has ordered. */
   readonly why: string;
   readonly reason: string;
-  /** The order that stands for the row, or in its way. */
+  /** The order that already met the row's need, or that blocks the row. */
   readonly orderId?: string | undefined;
-  /** Journal key of that order's batch; undefined of a single order. */
+  /** Journal key of that order's batch; undefined for a single order. */
   readonly batch?: string | undefined;
 }
 
-/** Code of rows that are no orders: they continue another one, sum up, or are blank. */
+/** Code of rows that are no orders: they continue another row, sum up, or are blank. */
 export const noOrderCode = 'no_order';
 
 /** A row of an uploaded file, whether it was sent or not. */
 export interface UploadFileRow {
   /** As a spreadsheet shows it. */
   readonly number: number;
-  /** Column that each cell was sent as, or would be. */
+  /** Column as which each cell was sent, or would have been sent. */
   readonly headings: readonly string[];
   /** Headings as in the file. */
   readonly fileHeadings: readonly string[];
@@ -30,7 +30,7 @@ export interface UploadFileRow {
   readonly leftOut?: LeftOutRow | undefined;
 }
 
-/** Rows of these many numbers make one block, so that equal parts of two files are equal blocks. */
+/** How many row numbers one block covers. Fixed borders make equal parts of two files equal blocks. */
 const numbersPerBlock = 1000;
 
 /** Packs the rows of a file. */

@@ -111,7 +111,8 @@ export async function* followBatches(
       latest.set(id, whole);
       open.delete(id);
     }
-    // What ends while it is followed is not returned or ordered again at once, so the first look and the last suffice.
+    // Read outcomes once at the start and once at the end. An order that ends in between is not returned or ordered
+    // again at once.
     if (open.size === 0 || !outcomes) outcomes = (await look()) ?? outcomes;
   }
 
@@ -155,7 +156,7 @@ export function exitCodeOf(
 export const laterOf = (batches: readonly Batch[]): LaterAttempt[] =>
   batches.flatMap((batch) => rowsOf(batch).flatMap(({ later }) => later ?? []));
 
-/** Number of later attempts of which it is not known what came of them. */
+/** Number of later attempts whose outcome is unknown. */
 export const inDoubtSince = (later: readonly LaterAttempt[]): number =>
   later.filter(({ state }) => state === 'unknown').length;
 

@@ -164,7 +164,10 @@ export async function prepareUpload(
   return { check, upload, facts, exitCode };
 }
 
-/** Machines without a common database recognize each other's orders by their references alone. */
+/**
+ * The error for a shard with rows that have no reference. Machines without a common database recognize each other's
+ * orders only by reference.
+ */
 const shardWithout = ({ name }: Source, shard: Shard): UsageError =>
   new UsageError(
     `--shard ${shardText(shard)} of ${name}: rows without a reference are compared with the orders of this machine alone`,
@@ -197,7 +200,10 @@ export async function leaveOutOrStop(
   });
 }
 
-/** The cost of the rows to send. The service's estimate is that of all rows of the file. */
+/**
+ * Cost of the rows to send. The service's estimate covers all rows of the file, so the fee of each row is derived from
+ * it.
+ */
 export function spendOfNew({ spend, tally }: FileCheck, { counts, cents }: DecidedRows): Spend {
   if (counts.new === tally.orders) return spend;
   const fee = Math.max(0, (spend.estimate - cents.all) / Math.max(1, counts.rows));
@@ -283,7 +289,7 @@ export const uploadOptions = {
   skipInvalid: { kind: 'flag', description: 'upload the valid rows of a file that has others too' },
 } as const;
 
-/** Options that say what becomes of rows that were ordered before. */
+/** Options for rows that were ordered before. */
 export const earlierOptions = {
   skipDuplicates: {
     kind: 'flag',

@@ -146,8 +146,8 @@ async function endedRows(
 }
 
 /**
- * Formats `2 withdrawn rows left out (1 returned, 1 cancelled); --again takes them, too`. @param isRefused tells whether
- * the policy refuses to order them again.
+ * Formats `2 withdrawn rows left out (1 returned, 1 cancelled); --again takes them, too`. @param isRefused tells
+ * whether the policy refuses to order them again.
  */
 export function leftOutText(withdrawn: readonly FailedRow[], isRefused: boolean): string {
   const [rows, them] = withdrawn.length === 1 ? ['row', 'it'] : ['rows', 'them'];
@@ -186,7 +186,7 @@ export function withdrawnRows(
   });
 }
 
-/** The error if all rows that are left may be ordered since. @returns ErrandError conflict. */
+/** The error if all remaining rows may have been ordered since. */
 export const doubtfulRows = (context: Context, name: string, count: number): ErrandError =>
   new ErrandError(
     'conflict',
@@ -225,8 +225,8 @@ const elsewhereText = (count: number): string =>
 type Ended = Pick<FailedRow, 'batch' | 'row'>;
 
 /**
- * Separates rows whose order was made where this machine does not know it. It does not know either whether they were
- * retried there, unless they have a reference, by which that is looked up.
+ * Separates rows whose key already had an order that this machine does not know. It does not know either whether such a
+ * row was retried elsewhere, unless the row has a reference, by which later orders are found.
  */
 async function byOrigin<T extends Ended>(
   context: Context,
@@ -277,7 +277,7 @@ export async function retryLines(
   ];
 }
 
-/** The orders that batches of this machine made. */
+/** The given orders that batches of this machine made. */
 async function madeHere(context: Context, orders: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   const made = new Set<string>();
   const uploads = await knownUploads(context);
@@ -327,9 +327,9 @@ export async function rowsToRetry(
 }
 
 /**
- * Refuses while a batch is in doubt, since it may hold the same rows. @param settling are the keys of the batches in doubt
- * that hold rows to retry. @param settled are those of them that the retry sends again unchanged. @throws ErrandError
- * in_doubt.
+ * Refuses while a batch is in doubt, because it may hold the same rows. @param settling holds the keys of batches in
+ * doubt that hold rows to retry. @param settled holds those of them that the retry resends unchanged. @throws
+ * ErrandError in_doubt.
  */
 export function checkSettled(
   context: Context,
@@ -423,7 +423,7 @@ async function csvOf(
   return table.map((cells) => csvRecord(cells, { delimiter: ',', raw, visible })).join('');
 }
 
-/** A row with a reference as its file had it, without what follows from the reference. */
+/** Removes from a row what errand derived from its reference. A row without a reference stays unchanged. */
 function withoutDerived(row: UploadRow): UploadRow {
   const { [`metadata.${referenceKey}`]: reference, idempotency_key: _, ...rest } = row;
   return reference === undefined ? row : rest;

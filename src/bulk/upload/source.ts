@@ -110,7 +110,7 @@ export interface Source {
   /** Whether the table is a sheet of a workbook, whose `chunks` are CSV in UTF-8. */
   readonly isWorkbook?: boolean;
   chunks(): AsyncIterable<Uint8Array>;
-  /** The bytes of the file, where `chunks` are others. */
+  /** The bytes of the file; set if `chunks` returns something else. */
   bytes?(): AsyncIterable<Uint8Array>;
   /** Opens spare storage for data derived from the table. The storage lives as long as the private copy. */
   readonly spare?: () => Promise<Spare>;
@@ -128,7 +128,7 @@ export interface SourceOptions {
 }
 
 /**
- * Opens a file, or stdin for `-`. Piped input, and a sheet of a workbook, is buffered in a private copy while the command
+ * Opens a file, or stdin for `-`. Buffers piped input, or a sheet of a workbook, in a private copy while the command
  * runs.
  * @throws UsageError naming what cannot be read.
  */
@@ -151,7 +151,10 @@ export async function openCopy(context: Context, path: string, options: SourceOp
 
 type Found = Pick<Source, 'path' | 'name' | 'isPipe' | 'isWorkbook' | 'chunks' | 'bytes'>;
 
-/** Lets a workbook be read as CSV. @throws UsageError for a workbook of another kind, or a sheet of what is none. */
+/**
+ * Makes a workbook readable as CSV; other files stay as they are. @throws UsageError for an unsupported kind of
+ * workbook, or for a sheet of a file that is no workbook.
+ */
 async function asTable(context: Context, found: Found, { sheet, useMap }: SourceOptions): Promise<Found> {
   const { path, name, isPipe } = found;
   const first = await firstChunk(found.chunks());
@@ -163,7 +166,7 @@ async function asTable(context: Context, found: Found, { sheet, useMap }: Source
     return { ...found, chunks };
   }
   const chosen = sheet ?? (await savedSheet(context, useMap));
-  // A pipe has no name of its own.
+  // The name of a pipe is made up, so correct its extension.
   const called = isPipe ? name.replace(/^(stdin|pipe)\.csv$/, '$1.xlsx') : name;
   return {
     ...{ path, name: called, isPipe, isWorkbook: true },
@@ -183,7 +186,7 @@ async function firstChunk(chunks: AsyncIterable<Uint8Array>) {
       yield chunk;
       yield* { [Symbol.asyncIterator]: () => rest };
     },
-    /** Closes the stream. It cannot be read on. */
+    /** Closes the stream, which cannot be read any further. */
     release: async (): Promise<void> => {
       await rest.return?.();
     },

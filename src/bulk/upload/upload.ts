@@ -73,7 +73,7 @@ interface Sending extends Consent {
   readonly batches: AsyncIterable<BatchToSend>;
 }
 
-/** A batch, and the claim that its attempts are recorded by; without a claim they are recorded already. */
+/** A batch, and the claim with which its attempts are recorded; undefined if they are recorded already. */
 export type BatchToSend = Batch &
   Pick<BatchIntent, 'notifies'> & { readonly claim?: AttemptClaim | undefined };
 
@@ -193,8 +193,8 @@ export function cutShort(context: Context, error: unknown, upload?: Pick<SavedUp
 }
 
 /**
- * The batches that an earlier run of the same upload has made. If nothing is sent now, and no upload of these rows is
- * known, the batches that ordered rows of this file.
+ * The batches that an earlier run of the same upload has made. If no upload of these rows is known and nothing is sent
+ * now, the batches that ordered rows of this file.
  */
 async function earlierBatches(
   context: Context,

@@ -35,18 +35,21 @@ export const cancelOptions = {
 
 interface Asked {
   readonly orders: readonly Cancellable[];
-  /** Uploads that the orders are of. */
+  /** Uploads to which the orders belong. */
   readonly uploads: readonly KnownUpload[];
   /** What is shown before the question and with `--dry-run`, such as `6 rows of december`. */
   readonly what: string;
-  /** The command that tries again what the service has not ordered yet. */
+  /** The command to run again once the service has ordered the rest. */
   readonly again: string;
   readonly yes: boolean;
   readonly returns: string | undefined;
   readonly force: boolean;
 }
 
-/** Cancels the orders of batches, as `cancelResult`. @throws ErrandError; UsageError for rows that they do not have. */
+/**
+ * Cancels the orders of batches, like `cancelResult`. @throws ErrandError; UsageError for rows that the batches do not
+ * have.
+ */
 export async function cancelBatches(
   context: Context,
   named: NamedBatches,
@@ -60,7 +63,7 @@ export async function cancelBatches(
     readonly name: string;
     /** Which rows; all if undefined. */
     readonly selection?: RowSelection | undefined;
-    /** Retailers, by name or host, whose rows alone are meant. */
+    /** Retailers, by name or host, if only their rows are meant. */
     readonly only?: readonly string[] | undefined;
   },
 ): Promise<ListResult<CancelledRow>> {
@@ -98,7 +101,7 @@ export async function cancelResult(
       yield row;
     }
     if (tally.failure) await context.report(tally.failure);
-    // Without any, too: an older file would return other orders.
+    // Write the file even if it lists no order, because an older file would return other orders.
     if (returns !== undefined && !tally.failure)
       await saveFile(returns, [['order', ...late, ''].join('\n')], { force });
   }
@@ -160,7 +163,7 @@ const moods: ReadonlyMap<string, Mood> = new Map([
   ['left_out', 'past'],
 ]);
 
-/** Rows of one upload do not name it. */
+/** Leaves out the column of the upload if all rows belong to the same one. */
 const columnsOf = (orders: readonly Cancellable[]): readonly Column<CancelledRow>[] =>
   columns.filter(({ name }) => name !== 'upload' || new Set(orders.map(({ upload }) => upload)).size > 1);
 

@@ -16,12 +16,12 @@ type Outcome = CancelledRow['outcome'];
 
 /** An order to cancel, with what is known of it. */
 export interface Cancellable {
-  /** Upload of the row; undefined of a single order, or where this machine does not know it. */
+  /** Upload of the row; undefined for a single order, or if this machine does not know it. */
   readonly upload: string | undefined;
-  /** Row of the file; undefined of a single order, or where this machine does not know it. */
+  /** Row of the file; undefined for a single order, or if this machine does not know it. */
   readonly number: number | undefined;
   readonly orderId: string | undefined;
-  /** What follows without a request; undefined if the service decides. */
+  /** Outcome that is known without a request; undefined if the service decides. */
   readonly outcome: Outcome | undefined;
   readonly state: string;
   readonly product: string;
@@ -82,10 +82,10 @@ function outcomeOfRow({ row, rowStatus, orderId, later, isEarlier }: ReportRow):
 }
 
 /**
- * Cancels orders, several at once, and yields each with what became of it, in their order. An order that is cancelled
+ * Cancels orders, several at once, and yields the outcome of each, in the given order. An order that is cancelled
  * already counts as done, so the same orders may be given again.
- * @param report is told, after all were yielded, if the service could not be asked about one; no further order is
- * cancelled then.
+ * @param report is called after all outcomes were yielded, if the service could not be asked about an order. No further
+ * order is cancelled then.
  */
 export const cancelAll = (
   context: Context,
@@ -116,7 +116,7 @@ async function cancelOne(context: Context, { outcome, orderId }: Cancellable): P
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
     if (error.facts.code === 'order_not_cancellable') return 'too_late';
-    // What the service refuses of one order says nothing about the others.
+    // The refusal of one order says nothing about the others.
     if (error.category === 'not_found' || error.category === 'conflict') return 'refused';
     throw error;
   }

@@ -11,7 +11,7 @@ interface Work<T, R> {
   /** Items of the same group are worked on one after another. */
   group(item: T, at: number): unknown;
   act(item: T): Promise<R>;
-  /** What to say of an item whose work failed, and whether the others are tried all the same. */
+  /** Result for an item whose work failed, and whether the other items are tried all the same. */
   failed(item: T, error: ErrandError): { readonly row: R; readonly goesOn: boolean };
   untried(item: T): R;
   /** Whether the work has changed something. */
@@ -19,9 +19,10 @@ interface Work<T, R> {
 }
 
 /**
- * Works on items, several at once, and yields what became of each, in their order. Every item is told of: after a failure
- * that concerns all, the rest as untried.
- * @param report is told of such a failure, after all were yielded. @throws RequestPreview with all requests of a preview.
+ * Works on items, several at once, and yields a result for each, in the given order. After a failure that concerns all
+ * items, the remaining ones are yielded as untried.
+ * @param report is called with such a failure after all results were yielded. @throws RequestPreview with all requests
+ * of a preview.
  */
 export async function* eachInOrder<T, R>(
   context: Pick<Context, 'clock' | 'signal'>,
@@ -84,7 +85,10 @@ export async function* eachInOrder<T, R>(
   else context.signal.throwIfAborted();
 }
 
-/** The error that ends a command after some of it was done: its outcome is `unknown`, as that of a partial upload. */
+/**
+ * The error that ends a command after part of its work was done. Its outcome is `unknown`, like that of a partial
+ * upload.
+ */
 const partial = (error: ErrandError): ErrandError =>
   new ErrandError(error.category, error.message, {
     ...error.facts,
@@ -94,15 +98,18 @@ const partial = (error: ErrandError): ErrandError =>
     cause: error,
   });
 
-/** Counts rows by what became of them, and says how the command ends. */
+/** Counts rows by outcome, and determines the exit code. */
 export class OutcomeTally<O extends string> {
   readonly #texts: ReadonlyMap<string, string>;
   readonly #counts = new Map<string, number>();
   readonly #ends: { readonly done: readonly O[]; readonly left: readonly O[] };
-  /** What ended the command before all was tried. */
+  /** The failure that ended the command before everything was tried. */
   failure: ErrandError | undefined;
 
-  /** @param texts in the order in which they are listed. @param ends are outcomes that were meant, and that were not. */
+  /**
+   * @param texts are listed in their order. @param ends lists the outcomes that were intended (`done`), and those that
+   * leave something to do (`left`).
+   */
   constructor(
     texts: ReadonlyMap<string, string>,
     ends: { readonly done: readonly O[]; readonly left: readonly O[] },
@@ -126,7 +133,10 @@ export class OutcomeTally<O extends string> {
     return counted.join(', ') || 'no row';
   }
 
-  /** In doubt comes first, then what ended the command; rows that are left end it with 7, or 5 where none is done. */
+  /**
+   * Exit code: first that of an outcome in doubt, then that of the failure that ended the command. If rows are left, it
+   * is 7, or 5 if none is done.
+   */
   exitCode(inDoubt: O): number {
     if (this.of(inDoubt) > 0) return exitCodes.in_doubt;
     if (this.failure) return this.failure.exitCode;

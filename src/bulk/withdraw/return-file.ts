@@ -17,7 +17,7 @@ export interface ReturnRow {
   /** As a spreadsheet numbers it. */
   readonly number: number;
   readonly order: { readonly id: string } | { readonly reference: Reference };
-  /** The reference that the order has to have, where the row gives both. */
+  /** The reference that the order must have, if the row gives both. */
   readonly named: Reference | undefined;
   readonly reason: Reason;
   /** Id of a line of the order; undefined for its only line, or for all of it. */
@@ -36,7 +36,7 @@ export interface RowProblem {
 const fields = ['order', 'reference', 'reason', 'item', 'quantity', 'notes'] as const;
 type Field = (typeof fields)[number];
 
-/** Headings of each column beside its own name, without spaces, hyphens and capitals. */
+/** Other headings of each column, without spaces, hyphens and capitals. */
 const headings: Readonly<Record<Field, readonly string[]>> = {
   order: ['orderid', 'id'],
   reference: ['errandreference', 'orderreference'],
@@ -113,7 +113,7 @@ function columnsOf(names: readonly string[], file: string): ReadonlyMap<Field, n
   });
 }
 
-/** @throws UsageError for a heading that is not used and says what is returned, in other words. */
+/** @throws UsageError for an unused heading that seems to say, in other words, what is returned. */
 function checkUnused(heading: string, file: string): void {
   if (fieldOf(heading) !== undefined) return;
   const field =

@@ -45,7 +45,7 @@ export interface PlannedReturn {
   readonly charge: ReturnType<typeof chargeOf>;
 }
 
-/** Problems that are the row's own: the others end the command. */
+/** Categories of errors that concern only the row. Other errors end the command. */
 const ownProblems: ReadonlySet<string> = new Set(['not_found', 'conflict', 'ended_badly']);
 
 /** Reads the orders of rows and decides what each returns. Requests nothing. @throws ErrandError. */
@@ -72,8 +72,8 @@ export async function planReturns(
 }
 
 /**
- * What is to be returned: `12 rows, 15 units to return, of orders charged $345.12; 2 requested before`. Without the
- * amount where an order does not show it, or was charged in another currency.
+ * Describes what is to be returned: `12 rows, 15 units to return, of orders charged $345.12; 2 requested before`.
+ * Leaves out the amount if an order does not show it, or was charged in another currency.
  */
 export function returnsText(planned: readonly PlannedReturn[]): string {
   const units = planned.reduce(
@@ -93,7 +93,7 @@ export function returnsText(planned: readonly PlannedReturn[]): string {
   return `${rowsText(planned.length)}, ${units === 1 ? '1 unit' : `${countText(units)} units`} to return${amount}${before}`;
 }
 
-/** Two rows for the same line would be one return or two: only the user knows. */
+/** Problems of rows that return the same line. They could mean one return or two, and only the user knows. */
 function repeated(planned: readonly PlannedReturn[]): RowProblem[] {
   const known = new Map<string, number>();
   return planned.flatMap(({ row: { number: row }, body }) => {
@@ -138,7 +138,7 @@ async function planRow(client: Client, row: ReturnRow): Promise<PlannedReturn | 
   }
 }
 
-/** Why fewer units are left than are to be returned; undefined if they are there. */
+/** Describes a line that has fewer units left than are to be returned; undefined if there is none. */
 function shortOf(
   items: ReturnBody['items'],
   bought: readonly BoughtItem[],
@@ -156,10 +156,10 @@ function shortOf(
   return undefined;
 }
 
-/** How the problem of a row begins whose reference no order has. */
+/** Beginning of the message for a row with a reference that no order has. */
 export const unknownReference = 'no order has the reference';
 
-/** The order of a reference that can be returned. An order that failed or was cancelled is none. */
+/** Finds the order to return by its reference. An order that failed or was cancelled does not count. */
 async function orderNamed(client: Client, { number: row, order }: ReturnRow): Promise<string | RowProblem> {
   if ('id' in order) return order.id;
   const { reference } = order;
@@ -209,10 +209,10 @@ function itemsOf(
 }
 
 /**
- * Requests the returns of rows, several orders at once, and yields each row with what became of it, in the order of the
- * rows. Each return is looked for at the service before it is requested, so the same rows may be given again.
- * @param report is told, after all rows were yielded, if it is unknown what became of one or the service could not be
- * asked; no further return is requested then.
+ * Requests the returns of rows, several orders at once, and yields each row with its outcome, in the order of the rows.
+ * Searches for each return at the service before requesting it, so the same rows may be given again.
+ * @param report is called after all rows were yielded, if the outcome of one is unknown or the service could not be
+ * asked. No further return is requested then.
  */
 export async function* requestReturns(
   context: Context,
@@ -231,7 +231,7 @@ export async function* requestReturns(
         return { row: recordOf(one, outcome, { message: error.message }), goesOn: outcome === 'refused' };
       },
       untried: (one) => recordOf(one, 'not_tried', {}),
-      // A return that was in doubt is found, and this command is the first to tell of it.
+      // An existing return counts too. It may have been in doubt, and this command is the first to report it.
       isDone: ({ outcome }) => outcome === 'requested' || outcome === 'was_requested',
     },
     report,
@@ -256,7 +256,7 @@ async function requestOnce(context: Context, client: Client, one: PlannedReturn)
 async function requestNow(context: Context, client: Client, one: PlannedReturn): Promise<ReturnedRow> {
   const { body } = one;
   const known = await recordsOf(context, body);
-  // What is in doubt here is settled first, which looks at the service, too.
+  // A return that is in doubt here is settled first, which also searches the service.
   const isOpen = known.some(({ state }) => state === 'intended');
   const there = isOpen || context.previewsReads ? [] : await returnsOfOrder(client, body.order_id);
   const earlier = there.filter((record) => isSameReturn(body, record)).at(-1);

@@ -24,7 +24,7 @@ export function parseRows(text: string): RowSelection {
 }
 
 /**
- * The rows that are selected; all of them without a selection.
+ * The selected rows; all rows if there is no selection.
  * @throws UsageError for a range without a row, or if rows have no number on this machine.
  */
 export function selectedRows<T extends { readonly number: number | undefined }>(

@@ -108,7 +108,10 @@ export async function placeTogether(
 
 const claimedCode = 'claimed';
 
-/** A worker that has gone was about to record the batch. It counts as not sent after a while. */
+/**
+ * The error for a batch that another worker was about to record. If that worker has gone, the batch counts as not sent
+ * after a while.
+ */
 const claimedBefore = ({ key }: Batch): ErrandError =>
   new ErrandError('conflict', `another worker was about to send ${key}`, {
     code: claimedCode,

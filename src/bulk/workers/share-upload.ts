@@ -231,7 +231,7 @@ async function placedBatches({ queue, job }: Team, isOver: boolean): Promise<Upl
   const placed = await queue.placed(job);
   return placed.flatMap(({ rows, result }) => {
     const id = textIn(result, 'id') ?? '';
-    // Nothing is sent of a batch whose rows were all ordered meanwhile.
+    // A batch whose rows were all ordered meanwhile is not sent, so it has no id.
     return id === '' ? [] : { id, rows, existed: isOver || own(result, 'existed') === true };
   });
 }

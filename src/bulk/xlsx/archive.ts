@@ -2,12 +2,15 @@ import type { Readable } from 'node:stream';
 import type { Entry, ZipFile } from 'yauzl';
 import { UsageError } from '../../platform/errors.ts';
 
-/** Limits of what is read of a workbook, against files that are made to fill memory. */
+/** Limits for reading a workbook, against files that are made to fill memory. */
 const limits = {
   /** Bytes of the file itself. */
   file: 256 * 1024 * 1024,
   entries: 5_000,
-  /** Inflated bytes of one part, and how many times its packed size that may be once it is large. */
+  /**
+   * Maximum inflated bytes of one part. A part of more than `large` bytes may also have at most `ratio` times its
+   * packed size.
+   */
   part: 2 * 1024 * 1024 * 1024,
   large: 32 * 1024 * 1024,
   ratio: 200,
@@ -25,7 +28,9 @@ export class Archive {
     this.#name = name;
   }
 
-  /** @param name of the file, for messages. @throws UsageError for what is no archive, or too large a one. */
+  /**
+   * @param name is the name of the file, for messages. @throws UsageError for a file that is no archive, or too large.
+   */
   static async open(bytes: Buffer, name: string): Promise<Archive> {
     const { fromBuffer } = await import('yauzl');
     const entries = new Map<string, Entry>();
@@ -57,7 +62,10 @@ export class Archive {
     return this.#entries.has(part.toLowerCase());
   }
 
-  /** Inflates a part, and yields it as text. @throws UsageError for a damaged part, or one that inflates too far. */
+  /**
+   * Inflates a part, and yields it as text. @throws UsageError for a damaged part, or one that is too large when
+   * inflated.
+   */
   async *text(part: string): AsyncGenerator<string> {
     const entry = this.#entries.get(part.toLowerCase());
     if (!entry) throw damaged(this.#name, `it has no ${part}`);

@@ -3,7 +3,7 @@ import { UsageError } from '../../platform/errors.ts';
 import { Archive, checkSize, damaged } from './archive.ts';
 import { type SheetFacts, sheetNames, Workbook } from './workbook.ts';
 
-/** Whether a file begins as a workbook does. @throws UsageError for one of a kind that is not read. */
+/** Whether a file begins like a workbook. @throws UsageError for an unsupported kind of workbook. */
 export function isWorkbook(beginning: Uint8Array, name: string): boolean {
   const first = Buffer.from(beginning.subarray(0, 4)).toString('hex');
   if (first === 'd0cf11e0')
@@ -17,7 +17,8 @@ const rowsPerChunk = 500;
 
 /**
  * Reads a sheet of a workbook as CSV in UTF-8. A row keeps its number.
- * @param note tells what the sheet has that a CSV has not. @throws UsageError naming the file, and the cell or the sheet.
+ * @param note reports what the sheet has and a CSV cannot have. @throws UsageError naming the file, and the cell or the
+ * sheet.
  */
 export async function* workbookAsCsv(
   chunks: AsyncIterable<Uint8Array>,

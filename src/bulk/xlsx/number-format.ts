@@ -1,4 +1,4 @@
-/** How the number in a cell is shown, as far as that decides what it means. */
+/** Format of a number in a cell, as far as it decides what the number means. */
 export type NumberFormat =
   | { readonly kind: 'plain' }
   | { readonly kind: 'date' | 'time' | 'date-time' | 'elapsed' }
@@ -18,13 +18,13 @@ const builtIn = new Map<number, NumberFormat>([
   ...[5, 6, 7, 8, 44].map((id): [number, NumberFormat] => [id, { kind: 'money', currency: '$' }]),
 ]);
 
-/** The format of an id. @param codes of the workbook's own formats, by id. */
+/** The format with an id. @param codes holds the codes of the workbook's own formats, by id. */
 export function formatOf(id: number, codes: ReadonlyMap<number, string>): NumberFormat {
   const code = codes.get(id);
   return code === undefined ? (builtIn.get(id) ?? plain) : formatOfCode(code);
 }
 
-/** The longest code that a spreadsheet takes. */
+/** Maximum length of a format code in a spreadsheet, characters. */
 const maxCodeLength = 255;
 
 /** A part of a format's code: text that is shown as it stands, or a code. */
@@ -44,7 +44,7 @@ export function formatOfCode(code: string): NumberFormat {
     const text = quoted ?? escaped ?? currency;
     if (text !== undefined) {
       shown += text;
-      // A zero of the text is no digit.
+      // A zero in literal text is not a place for a digit.
       mask += text.replaceAll('0', '\u0000');
     } else if (bracket !== undefined) isElapsed ||= /^(?:h+|m+|s+)$/i.test(bracket);
     else if (bare !== undefined) {
@@ -75,7 +75,7 @@ const dayMs = 24 * 3600 * 1000;
 /** Day 0 of the two calendars, in days before 1970. */
 const epochs = { from1900: 25_569, from1904: 24_107 } as const;
 
-/** The text of a number. A number that is no valid one in its format is written as it is stored. */
+/** The text of a number. A number that is invalid in its format is written without the format. */
 export function numberText(stored: string, format: NumberFormat, isFrom1904: boolean): string {
   const value = Number(stored);
   // A spreadsheet holds 15 digits. More were written by a program, and stay as they are.
@@ -96,7 +96,7 @@ export function numberText(stored: string, format: NumberFormat, isFrom1904: boo
   }
 }
 
-/** The digits of a number at the zeros of a mask; those that are left over stand before. */
+/** Puts the digits of a number in the places of the zeros of a mask. Surplus digits go before the first place. */
 function masked(value: number, mask: string): string {
   const places = [...mask].filter((one) => one === '0').length;
   const digits = [...String(value).padStart(places, '0')];

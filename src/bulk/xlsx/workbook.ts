@@ -19,7 +19,7 @@ export interface SheetRow {
   readonly cells: readonly string[];
 }
 
-/** What a sheet has besides its cells. */
+/** Features of a sheet that a CSV cannot have. */
 export interface SheetFacts {
   formulas: number;
   hiddenRows: number;
@@ -30,12 +30,15 @@ export interface SheetFacts {
 /** The largest sheet that a spreadsheet can hold. */
 const maxRows = 1_048_576;
 const maxColumns = 16_384;
-/** How many empty cells may stand before the others, in all rows together: each takes time, and none takes bytes. */
+/**
+ * Maximum number of empty cells before other cells, in all rows together. Such cells take time, although they need no
+ * bytes in the file.
+ */
 const maxGaps = 40_000_000;
 /** Maximum length of all shared texts, in UTF-16 units. */
 const maxSharedText = 256 * 1024 * 1024;
 
-/** A workbook, read as far as its cells need it. */
+/** A workbook, of which only what its cells need is read. */
 export class Workbook {
   readonly #archive: Archive;
   readonly #file: string;
@@ -79,7 +82,7 @@ export class Workbook {
     if (!this.#archive.has(part)) return found;
     await this.#read(part, {
       open: (name, { Id: id = '', Type: type = '', Target: target = '', TargetMode: mode }) => {
-        // What lies outside of the file is never followed.
+        // Never follow a reference to something outside of the file.
         if (name !== 'Relationship' || mode === 'External') return;
         found.push({ id, type, part: partOf(target, folder) });
       },
@@ -149,7 +152,7 @@ export class Workbook {
     );
   }
 
-  /** Reads a sheet row by row. Rows that it leaves out are empty ones. @throws UsageError naming the cell. */
+  /** Reads a sheet row by row. A row that is missing in between is empty. @throws UsageError naming the cell. */
   async *rows(sheet: Sheet, facts: SheetFacts): AsyncGenerator<SheetRow> {
     const done: SheetRow[] = [];
     const reader = new RowReader(facts, {
@@ -197,7 +200,7 @@ class TextCollector {
   take(): string {
     const text = this.#text;
     this.#text = '';
-    // Characters that XML cannot hold are written so.
+    // Decode `_xHHHH_`, which stands for a character that XML cannot hold.
     return text.replace(/_x([\dA-Fa-f]{4})_/g, (_, code: string) =>
       String.fromCharCode(Number.parseInt(code, 16)),
     );
@@ -342,7 +345,7 @@ function partOf(target: string, folder: string): string {
 
 const isTrue = (text: string | undefined): boolean => text === '1' || text === 'true';
 
-/** Number of the column of a cell such as `AB12`, from 0; -1 for what is no cell. */
+/** Number of the column of a cell such as `AB12`, from 0; -1 for any other text. */
 function columnOf(name: string): number {
   const [letters = ''] = /^[A-Z]{1,3}/.exec(name) ?? [];
   return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;

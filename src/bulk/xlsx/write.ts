@@ -5,7 +5,7 @@ import { UsageError } from '../../platform/errors.ts';
 /** A cell: text, or a number. */
 export type WrittenCell = string | number;
 
-/** The most that a spreadsheet takes. */
+/** Limits of a spreadsheet. */
 const maxRows = 1_048_576;
 const maxCellLength = 32_767;
 
@@ -26,8 +26,9 @@ const workbookParts = (sheet: string): Readonly<Record<string, string>> => ({
 });
 
 /**
- * Writes a table as a workbook of one sheet, row by row. Text is never a formula: a cell that a spreadsheet would run is
- * escaped as in a CSV, too, in case it becomes one. @throws UsageError for more rows than a sheet holds.
+ * Writes a table as a workbook of one sheet, row by row. Text is never a formula. A text that would be a formula in a
+ * CSV is still escaped as in a CSV, in case it becomes a formula later. @throws UsageError for more rows than a sheet
+ * holds.
  */
 export async function* workbookOf(
   sheet: string,
@@ -66,9 +67,9 @@ function textCell(text: string, style: number): string {
   return `<c t="inlineStr" s="${style}"><is><t xml:space="preserve">${xmlText(cut)}</t></is></c>`;
 }
 
-/** Characters that XML cannot hold, and what would be read as one of them. */
+/** Characters that XML cannot hold, and text that would be read as the escape of one. */
 const unholdable = /[\x01-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\r|_(?=x[\dA-Fa-f]{4}_)/g;
-/** What no cell holds: half a letter, and NUL, which is refused where a workbook is read. */
+/** A lone surrogate, or NUL, which is refused when a workbook is read. */
 const unreadable = /\0|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 function xmlText(text: string): string {
@@ -81,7 +82,7 @@ function xmlText(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** First day that a zip archive can name: archives of equal tables are equal. */
+/** First date that a zip archive can store. A fixed date makes archives of equal tables equal. */
 const firstDay = 0x21;
 
 /** Writes the parts of a zip archive one after the other. Sizes follow each part. */
@@ -149,7 +150,7 @@ class ZipWriter {
   }
 }
 
-/** What an archive says of a part, in both places. */
+/** Facts about a part, which an archive states in two places. */
 function facts(crc: number, packed: number, size: number, name: string): Buffer {
   const buffer = Buffer.alloc(26);
   buffer.writeUInt16LE(20, 0);
@@ -164,7 +165,7 @@ function facts(crc: number, packed: number, size: number, name: string): Buffer 
   return buffer;
 }
 
-/** Writes chunks to a stream as it takes them. */
+/** Writes chunks to a stream, and waits while the stream is full. */
 async function feed(
   stream: ReturnType<typeof createDeflateRaw>,
   chunks: AsyncIterable<Buffer>,

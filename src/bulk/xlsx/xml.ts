@@ -1,7 +1,7 @@
 import type { Archive } from './archive.ts';
 import { damaged } from './archive.ts';
 
-/** What is called while a part is read. Names have no prefix. */
+/** Callbacks while a part is read. Names come without their prefix. */
 export interface XmlReader {
   open?(name: string, attributes: Readonly<Record<string, string>>): void;
   close?(name: string): void;
@@ -13,7 +13,7 @@ const maxDepth = 100;
 const maxPiece = 4 * 1024 * 1024;
 
 /**
- * Reads a part of a workbook. After each chunk yields to the caller, who takes what has come.
+ * Reads a part of a workbook. Yields after each chunk, so that the caller can take what was read.
  * @throws UsageError for XML that is not well-formed, that nests or has texts beyond what a spreadsheet writes, or that
  * declares a document type: entities are never expanded.
  */
@@ -29,7 +29,7 @@ export async function* readXml(
     throw damaged(file, `${part}: ${why}`);
   };
   let depth = 0;
-  // Length of what the parser has taken since it last gave something out. It holds that much.
+  // Length of the text that the parser was given since the last tag. It may buffer that much.
   let held = 0;
   parser.on('error', ({ message }) => fail(message));
   parser.on('doctype', () => fail('it declares a document type, which no spreadsheet writes'));

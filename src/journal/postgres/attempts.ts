@@ -49,7 +49,7 @@ export class SharedAttempts implements Attempts {
   /** The table of accounts as it was read when the journal was opened. */
   #accounts: readonly DatabaseRow[] | undefined;
   #isComplete: boolean;
-  /** The last read, for as long as this process has written nothing since. */
+  /** Result of the last read; undefined once this process has written something since. */
   #lastRead: AttemptsRead | undefined;
 
   /** @param signal is aborted when nobody is waiting for the result any more. */
@@ -97,7 +97,7 @@ export class SharedAttempts implements Attempts {
     });
   }
 
-  /** Reads what is related to one piece of a list of needs, unless that was what this process did last. */
+  /** Reads what is related to one chunk of needs. Reuses the last read if that was for the same chunk. */
   async #readOnce(scope: AttemptScope, lookup: Lookup): Promise<AttemptsRead> {
     const last = this.#lastRead;
     this.#lastRead = undefined;
@@ -105,7 +105,8 @@ export class SharedAttempts implements Attempts {
   }
 
   async #read(scope: AttemptScope, lookup: Lookup): Promise<AttemptsRead> {
-    // The digest comes first: if an attempt changes in between, the digest is the one that is outdated.
+    // Read the digest first. If an attempt changes between the two queries, the digest is the outdated part, so the
+    // commit is refused.
     const rows = await this.#ask(`SELECT ${digestSql(scope, lookup)} AS digest; ${findSql(scope, lookup)}`);
     const digest = String(rows.find((row) => 'digest' in row)?.digest);
     return { of: readKey(scope, lookup), related: foundIn(rows, lookup), digest };
@@ -141,7 +142,7 @@ export class SharedAttempts implements Attempts {
       const last = before;
       const older = rows.filter((row) => !('serial' in row) || Number(row.serial) <= last);
       const made = foundIn(older, lookup).map((related, at) => decide(related, serials.length + at));
-      // Only the last piece is not full.
+      // Commit with an incomplete chunk, because only the last one can be incomplete.
       isCommitted = piece.length < needsAtOnce && made.some((one) => one !== undefined);
       const written = await this.#write(scope, piece, lookup, made, isCommitted);
       serials.push(...made.map((one) => (one === undefined ? undefined : written.shift())));
@@ -150,7 +151,10 @@ export class SharedAttempts implements Attempts {
     return serials;
   }
 
-  /** @returns the serials of the persisted attempts, in order. @param commits in the same round trip. */
+  /**
+   * @returns the serials of the persisted attempts, in order. @param commits tells whether to commit in the same round
+   * trip.
+   */
   async #write(
     scope: AttemptScope,
     needs: readonly AttemptNeed[],
@@ -278,7 +282,7 @@ export class SharedAttempts implements Attempts {
   accounts(scope: Pick<AttemptScope, 'service' | 'isTest'>): Promise<readonly StoredAccount[]> {
     return this.#inTurn.run(async () => {
       const read = this.#accounts ?? (await this.#ask(accountsSql));
-      // A command that asks again wants to know what has changed.
+      // Use what was read on opening only once. A command that calls again wants to know what has changed.
       this.#accounts = undefined;
       return read
         .filter(({ service, test }) => service === scope.service && Number(test) === (scope.isTest ? 1 : 0))
@@ -318,7 +322,7 @@ export class SharedAttempts implements Attempts {
   }
 }
 
-/** What was read for one piece of a list of needs. */
+/** Result of a read for one chunk of needs. */
 interface AttemptsRead {
   readonly of: string;
   readonly related: readonly (readonly Attempt[])[];
@@ -329,7 +333,7 @@ interface AttemptsRead {
 const readKey = (scope: AttemptScope, { wholes, references }: Lookup): string =>
   JSON.stringify([scope, wholes, references]);
 
-/** The locks for one piece of a list of needs. */
+/** The locks for one chunk of needs. A full chunk takes all locks, because other chunks may follow. */
 const locksOf = ({ numbers }: Lookup, piece: readonly AttemptNeed[]): readonly number[] =>
   piece.length >= needsAtOnce
     ? Array.from({ length: lockCount }, (_, group) => group)
@@ -344,7 +348,7 @@ const lockSql = (groups: Iterable<number>): string[] =>
     .sort((one, other) => one - other)
     .map((group) => `SELECT pg_advisory_xact_lock(${lockClass}, ${group}) IS NULL AS locked`);
 
-/** Ends a transaction if a condition holds. */
+/** Aborts the transaction if a condition holds. */
 const refuseSql = (condition: string): string =>
   `DO $$ BEGIN IF ${condition} THEN RAISE EXCEPTION 'outdated' USING ERRCODE = '${outdatedCode}'; END IF; END $$`;
 
@@ -356,7 +360,7 @@ const accountsSql = 'SELECT id, service, account, test, user_id FROM errand.atte
 /** The newest attempt. */
 const lastSql = 'SELECT coalesce(max(serial), 0) AS last FROM errand.attempts';
 
-/** SQL expression for the newest account apart from the own one. */
+/** SQL expression for the id of the newest account other than the own one. */
 const newestAccountSql = (scope: AttemptScope): string =>
   `coalesce((SELECT max(id) FROM errand.attempt_accounts WHERE ${scopeSql(scope)}
      AND account <> ${literal(scope.accounts[0])}), 0)`;
@@ -377,12 +381,12 @@ const findSql = (scope: AttemptScope, lookup: Lookup, before?: number): string =
     .map((one) => `${one} ORDER BY attempts.serial`)
     .join(';\n');
 
-/** SQL expression for a digest of all that is found. */
+/** SQL expression for a digest of all attempts found. */
 const digestSql = (scope: AttemptScope, lookup: Lookup): string =>
   `(SELECT md5(coalesce(string_agg(one::text, ',' ORDER BY one::text COLLATE "C"), ''))
      FROM (${finding(scope, lookup).join('\nUNION ALL ')}) AS one)`;
 
-/** Queries for what is related to one piece of a list of needs. */
+/** Queries for what is related to one chunk of needs. */
 function finding(scope: AttemptScope, { wholes, references }: Lookup, before?: number): readonly string[] {
   const own = `${isOf(scope)}${before === undefined ? '' : ` AND attempts.serial <= ${before}`}`;
   const numbers = `json_array_elements(${jsonText(wholes)}) AS requested`;

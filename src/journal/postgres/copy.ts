@@ -28,9 +28,9 @@ interface Head {
 
 /** What is needed to look up attempts, which a copy does not hold. */
 export interface AttemptSettings {
-  /** Keys the hashes that attempts are found by. */
+  /** Key of the hashes by which attempts are found. */
   readonly secret: string;
-  /** 1 once the records of earlier versions have their attempts. */
+  /** 1 once attempts have been imported from the records of earlier versions. */
   readonly imported: number;
   readonly accounts: readonly DatabaseRow[];
 }

@@ -5,7 +5,7 @@ import { earlierAttempts } from '../earlier-attempts.ts';
 import type { IntentTable } from '../intents.ts';
 import type { SharedAttempts } from './attempts.ts';
 
-/** The tables of a machine's own journal that its attempts are read from. */
+/** Tables of the machine's own journal, which hold its attempts. */
 interface OwnTables {
   readonly table: IntentTable;
   readonly attempts: AttemptTable;
@@ -39,9 +39,9 @@ export async function countMissing(store: SharedAttempts, own: OwnTables): Promi
 }
 
 /**
- * Enters a machine's attempts in the database. Those it has already stay as they are there, unless this machine alone
- * knows their order. An attempt in doubt is `unknown` until its intent is there too. Otherwise other machines would take
- * it for one that was never sent. @throws StorageError.
+ * Copies a machine's attempts to the database. An attempt that is already there stays unchanged, unless only this
+ * machine knows its order. An attempt in doubt is stored as `unknown` until its intent is in the database too.
+ * Otherwise other machines would assume that it was never sent. @throws StorageError.
  */
 export async function enterAttempts(store: SharedAttempts, own: OwnTables): Promise<EnteredAttempts> {
   const doubtful: DoubtfulAttempt[] = [];
@@ -75,7 +75,7 @@ export async function enterAttempts(store: SharedAttempts, own: OwnTables): Prom
   return { added, doubtful };
 }
 
-/** Includes what was recorded before there were attempts. */
+/** All attempts of this machine, including those recorded before the attempts table existed. */
 function* ownAttempts({ table, attempts }: OwnTables): Generator<CarriedAttempt> {
   const intents = table.all();
   yield* carriedAttempts(attempts.stored(), intents);
@@ -84,7 +84,7 @@ function* ownAttempts({ table, attempts }: OwnTables): Generator<CarriedAttempt>
       yield { ...one, intent: one.attempt.upload ?? one.attempt.key };
 }
 
-/** A key that was refused may be used again. That is another attempt. */
+/** Finds the stored attempt that is the same. A key may be used again after a refusal; that is another attempt. */
 const sameIn = (related: readonly Attempt[], attempt: NewAttempt): Attempt | undefined =>
   related.findLast(
     (one) =>

@@ -96,7 +96,8 @@ export async function moveJournal(folder: string, sharing: Sharing, options: Mov
       }
       const rows = await own.database.transaction(() => taken(own.table));
       await store.bringIn(() => earlierAttempts(shared.table.all()));
-      // First, so that no machine orders the same again once the records here have ended.
+      // Enter the attempts first. Otherwise, another machine might order the same again once the records here are
+      // closed.
       const { added, doubtful } = await enterAttempts(store, own);
       const results = await shared.database.transaction(() => {
         const found = judged(rows, own, shared);
@@ -131,7 +132,7 @@ function checkWhole({ tally }: IntentTable, file: string): void {
 
 const movable = (found: readonly Judged[]): readonly Judged[] => found.filter(({ why }) => why === undefined);
 
-/** Sets the attempts back in doubt whose intents are in the database by now. */
+/** Marks attempts as in doubt again whose intents are now in the database. */
 function nowInDoubt(doubtful: readonly DoubtfulAttempt[], results: readonly Judged[]): AttemptChange[] {
   const moved = new Set(movable(results).map(({ row }) => JSON.stringify([row.base_url, row.key])));
   return doubtful
@@ -221,12 +222,12 @@ function policyOf(row: IntentRow, { audit }: Side): string | null | undefined {
   return typeof proof === 'string' ? undefined : (proof.policy ?? null);
 }
 
-/** How a record arrives in the shared database. */
+/** What is stored in the shared database together with a record. */
 interface Arrival {
   /** Policy that governed it here. */
   readonly policy: string | null;
   readonly reserved: ReservedByIntent | undefined;
-  /** Signs it; without it, the record is looked at and never sent. */
+  /** Signs its audit entry. Without a signature, other machines may look up its result but never resend it. */
   readonly mac: Mac | undefined;
   /** Displayable address of the database. */
   readonly shown: string;

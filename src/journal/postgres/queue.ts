@@ -19,17 +19,19 @@ const [retentionDays, beginLock] = [100, 7_264_911_064];
 const isLive = (worker: string): string =>
   `EXISTS (SELECT 1 FROM errand.workers WHERE id = ${worker} AND until > clock_timestamp())`;
 
+interface Signing {
+  readonly mac?: Mac | undefined;
+  /**
+   * Identity of the database. It is part of each signature, so that rows copied from another database are never placed.
+   */
+  readonly database: string;
+}
+
 /**
  * The work queue of upload jobs, in a database shared by all workers. It holds the chunks, which worker has each chunk,
  * and the results. A worker keeps its chunks while its heartbeats continue, by the database's clock. After that, other
  * workers take them.
  */
-interface Signing {
-  readonly mac?: Mac | undefined;
-  /** Identity of the database, so that what is signed for another one is not placed from this one. */
-  readonly database: string;
-}
-
 export class JobQueue {
   readonly worker = newId();
   readonly #connection: RetryingConnection;
@@ -38,8 +40,8 @@ export class JobQueue {
 
   /**
    * @param signal stops retries when the database is unreachable.
-   * @param signing signs what is queued. What it has not signed is never placed, since anyone who can write to the
-   * database could have queued it.
+   * @param signing signs what is queued. Rows without this signature are never placed, because anyone who can write to
+   * the database could have queued them.
    */
   constructor(address: DatabaseAddress, signal: AbortSignal, signing: Signing = { database: '' }) {
     this.#signing = signing;
@@ -300,15 +302,18 @@ export class JobQueue {
     this.#connection.drop();
   }
 
-  /** Signs what is written at a place of a job. The code comes last, since keys are searched for at the beginning. */
+  /**
+   * Signs a value for its place in a job, and nowhere else. The code comes last, because keys are searched for at the
+   * beginning of the text.
+   */
   #signed(what: 'job' | 'chunk' | 'result', at: Place, value: JsonObject): JsonObject {
     const { mac, database } = this.#signing;
     return mac ? { ...value, mac: macOf(mac, what, { at, value, database }) } : value;
   }
 
   /**
-   * Reads what is written at a place. What an earlier version signed names no database.
-   * @throws ErrandError conflict if it is not signed, or of another place.
+   * Reads a value from its place in a job. Values signed by earlier versions name no database.
+   * @throws ErrandError conflict if the value is not signed, or was signed for another place.
    */
   #read(what: 'job' | 'chunk' | 'result', at: Place, stored: unknown): JsonObject {
     const { mac: code, ...value } = objectOf(stored);
@@ -349,11 +354,11 @@ export class JobQueue {
 
 type JobName = Pick<Job, 'id' | 'name'>;
 
-/** Where something signed stands. Elsewhere it is not taken for signed. */
+/** The place for which a value is signed. The signature is invalid anywhere else. */
 interface Place {
   /** Name of the job. */
   readonly name: string;
-  /** Set for what is known once the file is read. */
+  /** Set for facts that are known once the file has been read. */
   readonly isOpen?: true;
   readonly kind?: ChunkKind;
   readonly place?: number;
@@ -371,7 +376,7 @@ const unsigned = (name: string): ErrandError =>
     },
   );
 
-/** Whether a job's facts say what was read of its file. */
+/** Whether a job's facts are the result of reading its file. Other states keep other facts, or none. */
 const isRead = ({ state }: Pick<Job, 'state'>): boolean => state === 'open' || state === 'done';
 
 const incomplete = (name: string): ErrandError =>

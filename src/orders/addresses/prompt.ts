@@ -78,7 +78,7 @@ const isNo = (text: string): boolean => /^(?:n|no)$/i.test(text);
 interface Question {
   readonly field: string;
   readonly message: string;
-  /** The field that this question's field adds to. If that field was given, this question is not asked. */
+  /** The field that this one supplements. If that field was given, this question is skipped. */
   readonly adds?: string;
   readonly default?: string;
 }
@@ -96,8 +96,8 @@ const questions: readonly Question[] = [
 ];
 
 /**
- * Stands in for the fields not asked for yet while an answer is checked. The country is asked for before the postal
- * code, whose format depends on it.
+ * Placeholders for the fields not asked for yet, so that each answer can be checked at once. The country is asked for
+ * before the postal code, whose format depends on it.
  */
 const anyAddress: AddressFields = {
   first_name: '-',
@@ -130,7 +130,8 @@ export async function askAddress(context: Context, given: AddressFields = {}): P
     ),
     ...addressProblems({ ...address, ...more }),
   ];
-  // Earlier fields were valid before this answer. A country can invalidate a postal code or a state.
+  // Also report problems of earlier fields, because this answer may cause them. A country can invalidate a postal code
+  // or a state.
   const problemWith = (prompted: string, answer: string): string | undefined =>
     problems({ [prompted]: answer }).find(({ field }) => field === prompted || Object.hasOwn(address, field))
       ?.message;
@@ -151,7 +152,7 @@ export async function askAddress(context: Context, given: AddressFields = {}): P
     const answer = isTyped
       ? ahead
       : await prompt.askText(context, isFirst ? `${message} (or paste a whole address)` : message, {
-          // A pasted address is taken apart below.
+          // Accept a pasted address here; it is parsed below.
           check: (text) => (isFirst && text.includes(',') ? undefined : problemWith(field, text)),
           optional: adds !== undefined,
           ...(preset !== undefined && { default: preset }),

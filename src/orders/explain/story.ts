@@ -387,7 +387,8 @@ export function whyOf(order: unknown): Why[] {
     const url = isOneLine ? undefined : textIn(concession, 'url');
     return reason(textIn(concession, 'code'), url ? `${url}: ${text}` : text, undefined);
   });
-  // A part whose message is that of the order does not repeat it. It is named if there are several parts, else left out.
+  // Do not repeat the message of the order for a part that has the same. If there are several parts, only name the
+  // part; else leave it out.
   const parts = [...fields, ...lines].flatMap(({ name, text, counts, why }) => {
     const isRepeated = whole.length > 0 && contains(message, text);
     if (isOneLine && counts === '' && (isRepeated || (why.code !== null && why.code === type))) return [];

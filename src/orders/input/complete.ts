@@ -19,7 +19,7 @@ export interface Completed {
   readonly argv: readonly string[];
   /** The reference of the order's file. */
   readonly ofFile?: FileReference | undefined;
-  /** What is known of the products, by URL, if anything was asked. */
+  /** Product facts by URL; set if the user was prompted. */
   readonly facts?: ReadonlyMap<string, ProductFacts> | undefined;
 }
 

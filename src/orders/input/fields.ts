@@ -16,9 +16,9 @@ type Value<O extends Option> = NonNullable<Flags<{ readonly value: O }>['value']
 export interface Asking {
   /** Whether to offer a product search, which needs an account's key. */
   readonly searches: boolean;
-  /** Price of what is ordered without shipping and tax, cents. */
+  /** Price of the ordered items without shipping and tax, cents. */
   readonly price?: number | undefined;
-  /** Number of units that the price is of. */
+  /** Number of units that the price covers. */
   readonly units?: number | undefined;
 }
 

@@ -2,7 +2,10 @@ import { UsageError } from '../../platform/errors.ts';
 import type { Document } from '../../run/read-document.ts';
 import { namespaceProblem, referenceOf, referenceProblem } from '../needs/reference.ts';
 
-/** Fields of an order file that are not sent as they stand, because the reference travels in the order's metadata. */
+/**
+ * Fields of an order file that are not sent as fields of the order. The reference travels in the order's metadata
+ * instead.
+ */
 export interface FileReference {
   readonly reference?: string | undefined;
   readonly namespace?: string | undefined;
@@ -42,8 +45,8 @@ interface Given {
 }
 
 /**
- * Combines flags and file. Unlike other fields, flags do not replace the file's: another reference would be another
- * order. @throws UsageError if they differ.
+ * Combines reference and namespace of flags and file. Unlike other flags, these do not override the file, because
+ * another reference means another order. @throws UsageError if they differ.
  */
 export function withFileReference(
   { reference, namespace }: Given,

@@ -50,7 +50,9 @@ export async function readLike(
   return { fields: filled(fields), titleOf: titlesIn(order) };
 }
 
-/** A repeat is another order, so it has no reference, or one of its own. */
+/**
+ * Drops the reference of the earlier order. The new order is another order, so it has no reference, or one of its own.
+ */
 function withoutReference({ [referenceKey]: _, ...metadata }: JsonObject): Fields {
   return metadata;
 }

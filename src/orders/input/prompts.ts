@@ -97,7 +97,7 @@ export async function promptCeiling(context: Context, { price, units = 1 }: Aski
     check: (typed) => ceilingProblem(typed, price, units),
   });
   const amount = readAmount(text);
-  // The prompt's check has already rejected this.
+  // This cannot happen, because the prompt checks its answer.
   if (amount.problem !== undefined) throw new UsageError(`the price ceiling ${amount.problem}`);
   return { value: amount.cents, words: ['--max-price', formatMoney(amount.cents)] };
 }

@@ -74,7 +74,8 @@ function withLines(completed: Completed, lines: readonly ProductLine[]): Complet
   return {
     ...completed,
     payload: { ...completed.payload, products: lines },
-    // A command that names only some of the products would order something else.
+    // If a line has no equivalent arguments, leave out all products. A command that names only some of them would order
+    // something else.
     argv: words.every((one) => one.length > 0) ? [...others, ...words.flat()] : others,
   };
 }
@@ -89,7 +90,7 @@ function priceOf(line: ProductLine, facts: ProductFacts | undefined): number | u
   return variant?.price ?? facts?.price;
 }
 
-/** What all lines cost together before shipping and tax; undefined if the price of one is unknown. */
+/** Total price of all lines before shipping and tax, and their number of units; undefined if any price is unknown. */
 export function costOf(completed: Completed): { readonly price: number; readonly units: number } | undefined {
   let [price, units] = [0, 0];
   for (const line of linesOf(completed)) {
@@ -104,7 +105,7 @@ export function costOf(completed: Completed): { readonly price: number; readonly
 interface Review {
   /** The question below the order. */
   readonly question: string;
-  /** More lines to show, for the order as it stands. */
+  /** Further lines to show for the current order. */
   lines(completed: Completed): Promise<readonly string[]>;
 }
 
@@ -217,7 +218,7 @@ async function withEditedLine(
   return withProductFacts(context, withLine(completed, index, { ...product, ...(quantity && { quantity }) }));
 }
 
-/** The line that the user means, if there are several. */
+/** Index of the line to change. Prompts if there are several. */
 async function whichLine(context: Context, completed: Completed): Promise<number> {
   const lines = linesOf(completed);
   if (lines.length < 2) return 0;

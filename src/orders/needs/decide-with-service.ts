@@ -39,12 +39,15 @@ export interface NeedSources {
   /**
    * Determines the outcome of an attempt whose order is unknown, from the journal or by searching for an order with the
    * same content. If the attempt stays in doubt or no order is found, returns the state unchanged. @param isOnly tells
-   * whether no other attempt may be live; otherwise nothing is to be sent for it. @throws ErrandError.
+   * whether no other attempt may be live. If false, nothing may be sent for this attempt. @throws ErrandError.
    */
   readonly settle: (attempt: Attempt, isOnly: boolean) => Promise<Outcome>;
   /** Whether `settle` may send the attempt's request again. */
   readonly mayResend?: (attempt: Attempt) => boolean;
-  /** Whether the service describes another order under the id of an attempt, as far as the journal can tell. */
+  /**
+   * Whether an order that has the id of an attempt differs from what the journal's record requested. False if the
+   * journal cannot tell.
+   */
   readonly isOther?: (attempt: Attempt, order: OrderRecord) => Promise<boolean>;
 }
 
@@ -133,7 +136,7 @@ async function seeAttempts(
 ): Promise<void> {
   const changes: AttemptChange[] = [];
   let hasDoubt = false;
-  // What others may have ordered is known before anything is sent again.
+  // Handle attempts that may be resent last. Before anything is sent, it must be known what others may have ordered.
   const turnOf = (attempt: Attempt): number =>
     attempt.orderId !== undefined ? 0 : sources.mayResend?.(attempt) ? 2 : 1;
   for (const attempt of attempts.toSorted((one, other) => turnOf(one) - turnOf(other))) {
@@ -163,8 +166,8 @@ async function seeAttempts(
 }
 
 /**
- * State of an attempt whose order the service does not have. A sandbox may have been reset, or restored to a time before
- * the order, from any machine.
+ * State of an attempt whose order the service does not have. A sandbox may have been reset, or restored to a time
+ * before the order, from any machine.
  */
 const gone = ({ scope }: NeedSources): AttemptState => (scope.isTest ? 'unsent' : 'unknown');
 

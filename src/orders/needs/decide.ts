@@ -45,15 +45,15 @@ const doors: Readonly<Record<Door, DoorRules>> = {
 /** Explicit statements of the user. */
 export interface Statement {
   /**
-   * Set if a duplicate is intended (`--new`). With a reference, only an MCP quote takes it: it then concerns orders
-   * without that reference.
+   * Set if a duplicate is intended (`--new`). With a reference, only MCP quotes accept it. It then overrides only
+   * attempts without that reference.
    */
   readonly isNew?: boolean;
   /** Orders again what was cancelled or returned, or given up while in doubt (`--again`). */
   readonly again?: boolean;
   /** The occasion that all rows belong to (`--run NAME`). Each row is ordered once per occasion. */
   readonly run?: string | undefined;
-  /** Skips rows that are alike an earlier order. */
+  /** Skips rows that are like an earlier order. */
   readonly skipDuplicates?: boolean;
   /** Keys of attempts the user was shown before agreeing to another order. */
   readonly agreed?: ReadonlySet<string>;
@@ -202,7 +202,8 @@ function decideByReference(
 
 function decideByLikeness(request: NeedRequest, attempts: readonly ComparedAttempt[]): Decision {
   const { statement } = request;
-  // A key is of one occasion. An attempt from before this table does not say which.
+  // A key belongs to one occasion. Compare keys too, because an attempt older than the table does not store its
+  // occasion.
   const ofRun = attempts.filter(
     ({ run, key }) => statement.run === undefined || run === statement.run || key === request.key,
   );
@@ -218,7 +219,10 @@ function decideByLikeness(request: NeedRequest, attempts: readonly ComparedAttem
   );
 }
 
-/** Whether an attempt has to be settled at any age. Rows are compared with each other for a longer time. */
+/**
+ * Whether an attempt must be settled at any age. That is so if it is in doubt or, when a single order is placed, if it
+ * was given up. When rows are placed, a given-up attempt counts only within the window for rows, which is longer.
+ */
 const isOpen = ({ door }: NeedRequest, attempt: Attempt): boolean =>
   isInDoubt(attempt) || (doors[door].unit === 'single' && isGivenUp(attempt));
 
@@ -227,7 +231,7 @@ const isRecent = ({ door, windows, now }: NeedRequest, attempt: Attempt): boolea
 
 const isInDoubt = ({ state }: Attempt): boolean => state === 'intended';
 
-/** Whether an order was given up, so that it may still be there. */
+/** Whether a single order was given up, although the service may have it. */
 const isGivenUp = ({ state, orderId, upload }: Attempt): boolean =>
   state === 'unknown' && orderId === undefined && upload === undefined;
 
@@ -244,13 +248,13 @@ function unsettled(request: NeedRequest, attempts: readonly ComparedAttempt[]): 
   if (inDoubt.length > 0) return refuse('in_doubt', inDoubt);
   const { isNew, again } = request.statement;
   const unknown = attempts.filter(({ state }) => state === 'unknown');
-  // Such a row, or an order for a reference, is sent with the key that it had.
+  // A row, or an order for a reference, is sent again with the same key, so `--again` is enough for it.
   const keepsKey = doors[request.door].unit === 'row' || request.need.reference !== undefined;
   const mayPass = isNew || (again && keepsKey);
   return unknown.length > 0 && !mayPass ? refuse('unknown', unknown) : undefined;
 }
 
-/** Where another order is intended, only attempts in doubt block it, and only for doors that settle these first. */
+/** If another order is intended, only attempts in doubt block it, and only for entry points with `settlesFirst`. */
 const stillInDoubt = (request: NeedRequest, attempts: readonly ComparedAttempt[]): Decision | undefined =>
   doors[request.door].settlesFirst ? unsettled(request, attempts.filter(isInDoubt)) : undefined;
 
@@ -273,8 +277,8 @@ function blocking(
 }
 
 /**
- * Refuses if the last order was cancelled or returned, unless the user intends another order. A request that was rejected
- * since has bought nothing.
+ * Refuses if the last order was cancelled or returned, unless the user intends another order. Ignores requests that
+ * were rejected since, because they bought nothing.
  */
 function refusedAgain({ door, statement }: NeedRequest, attempts: readonly Attempt[]): Decision | undefined {
   const last = lastOf(attempts.filter(({ state, orderId }) => state !== 'failed' || orderId !== undefined));
@@ -295,8 +299,9 @@ const isUnsent = ({ state }: Attempt): boolean => state === 'unsent';
 const hasEnded = ({ state }: Attempt): boolean => ['failed', 'cancelled', 'returned'].includes(state);
 
 /**
- * A request rejected at creation leaves no order at the service, so the next attempt reuses its number and key. An order
- * that is gone with its sandbox counts, because its key may still be recorded with it.
+ * Decides to send the next attempt. A request rejected at creation leaves no order at the service, so its number and
+ * key are reused. An order that is gone with its sandbox keeps its number, because its key may still be recorded with
+ * it.
  */
 const send = (attempts: readonly Attempt[]): Decision => ({
   do: 'send',

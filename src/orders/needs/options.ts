@@ -31,8 +31,8 @@ interface Given {
 }
 
 /**
- * @param advice is how to give a reference there.
- * @throws UsageError if the metadata holds a reference, so that nothing meant otherwise is taken for one.
+ * Rejects metadata under the key of the reference, because a text meant otherwise would be taken for a reference.
+ * @param advice says how to give a reference instead. @throws UsageError.
  */
 export function checkMetadata({ metadata }: Pick<Body, 'metadata'>, advice: string): void {
   if (metadata && Object.hasOwn(metadata, referenceKey))

@@ -16,13 +16,13 @@ import { knownScopeOf } from './scope.ts';
 import { readAges, reportUnreported, type Settled, sourcesFor } from './settle.ts';
 import { windowsOf } from './windows.ts';
 
-/** The entry point of an order that does not say which it is. */
+/** The entry point given for an order; by default a terminal or a script. */
 export const doorOf = ({ interactive }: OrderContext, { door }: Placing): Door =>
   door ?? (interactive.yes ? 'terminal' : 'script');
 
 /**
- * Places an order unless its need is met already. Settles first what the same command left in doubt, and reports what
- * it never reported.
+ * Places an order unless its need is met already. First settles what the same command left in doubt, and reports an
+ * order that it never reported.
  * @throws ErrandError conflict if the need is met, or an attempt at it is in doubt; interrupted if the user declines
  * another order; unavailable if the state of earlier orders cannot be read. Nothing is sent then.
  */
@@ -88,8 +88,8 @@ export async function placeOnce<N extends JournaledOperation>(
 }
 
 /**
- * The order that settles this command's own request. One that has ended since it was sent is no answer, and neither is
- * one of several for a reference.
+ * The result of settling this command's own request that was in doubt; undefined if the decision has to answer instead.
+ * That is so if its order has ended since it was sent, or is one of several orders for a reference.
  */
 function madeNow<N extends JournaledOperation>(
   { made }: Settled<N>,
@@ -111,15 +111,15 @@ const newAttempt = (
 });
 
 /**
- * The attempt to persist for an order that the caller gave a key of their own. It is compared with no earlier order, and
- * later orders are compared with it.
+ * The attempt to persist for an order with a key chosen by the caller. The order is not compared with earlier orders,
+ * but later orders are compared with it.
  */
 export async function keyedClaim(
   context: OrderContext,
   order: Body,
   intent: Pick<Intent, 'key' | 'operation'>,
 ): Promise<AttemptClaim> {
-  // Older records have to be there first, since they are brought in only once.
+  // This imports older records, too. They are imported only once, so it must happen before the first attempt is stored.
   const attempts = await (await context.journal()).attempts();
   const { newestAccount: _, ...scope } = await knownScopeOf(context, attempts, intent.operation);
   const at = { key: intent.key, number: 1, madeAt: context.serviceClock.now() };
@@ -142,7 +142,7 @@ async function adopted<N extends JournaledOperation>(
   return { order: purchase.adopt(found), existed: true };
 }
 
-/** Whether the policy refuses another order, so that there is nothing to ask. */
+/** Whether the policy refuses another order, so that the user need not be asked. */
 const isRefusedByPolicy = ({ facts }: ErrandError): boolean =>
   textIn(facts.details, 'policy_outcome') === 'refused';
 

@@ -15,20 +15,20 @@ import { knownScopeOf } from './scope.ts';
 import { listedByReference, ordersOf, type SeenOrder, seeOrder } from './service-orders.ts';
 import { windowsOf } from './windows.ts';
 
-/** What the need of a request says about sending it, for a request that is only shown. */
+/** What would happen to a request that is only shown, judging by its need. */
 export interface PreviewedNeed {
-  /** With which sending it would fail; undefined if it would be sent, or asked about. */
+  /** Exit code with which sending would fail; undefined if it would not fail, or would first ask the user. */
   readonly exitCode: number | undefined;
-  /** Whether an order is there already, which would be shown in place of another. */
+  /** Whether an existing order meets the need, so that sending would show that order and place no other. */
   readonly isMet: boolean;
 }
 
 const free: PreviewedNeed = { exitCode: undefined, isMet: false };
 
 /**
- * Notes the earlier orders that would keep a request from being sent, for a request that is only shown. Reads these
- * orders, unless reads are only shown as well, and persists nothing. What cannot be read does not block the preview.
- * @param isNoted tells whether the user knows of the earlier order.
+ * For a request that is only shown, reports the earlier orders that would block it. Reads these orders, unless reads
+ * are only shown as well. Persists nothing. A failed read does not block the preview.
+ * @param isNoted tells whether the earlier order was reported already.
  */
 export async function previewNeed(
   context: OrderContext,
@@ -106,7 +106,7 @@ function noted(
     const then = isAsked ? 'sent, it is asked about' : 'it is not sent again without --new';
     context.note(`an order like this one is there: ${orders}; ${then}`);
   }
-  // What --curl shows was not looked up.
+  // With --curl, the earlier orders were not read, so the exit code is unknown.
   return { exitCode: isAsked || context.previewsReads ? undefined : exitCodes.conflict, isMet: false };
 }
 
@@ -127,7 +127,7 @@ async function relatedTo(
   return related;
 }
 
-/** An order that the service lists for a reference, which may be recorded as well. */
+/** The attempt of an order that the service lists for a reference. The same order may have a stored attempt too. */
 const attemptOf = (
   { order, state, madeAt }: SeenOrder,
   reference: Reference | undefined,
@@ -138,7 +138,7 @@ const attemptOf = (
   ...{ state, madeAt, seenAt: madeAt },
 });
 
-/** Orders of attempts that may be live, and those that the service lists, by id in lower case. @throws ErrandError. */
+/** Listed orders, and orders of attempts that may be live, by id in lower case. @throws ErrandError. */
 async function ordersSeen(
   context: OrderContext,
   attempts: readonly Attempt[],

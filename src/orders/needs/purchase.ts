@@ -7,16 +7,18 @@ import type { SeenOrder } from './service-orders.ts';
 export interface Purchase<N extends JournaledOperation> {
   /** Its products, its recipient, and what else is compared with earlier orders. */
   readonly order: Body;
-  /** Its intent; the key does not count. An interrupted command recognizes its own record by the content. */
+  /**
+   * Its intent, without regard to the key. A repeated command finds the record of an interrupted one by its content.
+   */
   readonly intent: IntentOf<N>;
   readonly placing: Placing;
   /** Command line that repeats it; by default that of this run. */
   readonly command?: string | undefined;
-  /** Records the attempt and sends it. @returns undefined if another process has decided meanwhile. */
+  /** Records the attempt and sends it. @returns undefined if another process has decided about the need meanwhile. */
   send(attempt: AttemptToSend): Promise<Made<MadeBy[N]> | undefined>;
-  /** A result to return where another order would be refused. */
+  /** Result to return instead of refusing the order, or of asking the user; undefined if there is none. */
   existing?(): Promise<Made<MadeBy[N]> | undefined>;
-  /** Converts an order that is already there to the result of this operation. */
+  /** Converts an existing order to the result of this operation. */
   adopt(found: SeenOrder): MadeBy[N];
 }
 
@@ -28,6 +30,6 @@ export interface AttemptToSend {
   earlier(): Promise<readonly Attempt[]>;
   /** What to persist together with the intent. @param key is the key that the attempt is sent with. */
   claim(key: string): AttemptClaim;
-  /** Tells the user about the attempt before this one. To be called once this one is recorded. */
+  /** Tells the user about the previous attempt. Call it once this attempt is recorded. */
   noteEarlier(): void;
 }

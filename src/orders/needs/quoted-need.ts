@@ -40,11 +40,14 @@ export interface DecidedQuote extends DecidedOrder {
 }
 
 interface Deciding {
-  /** Whether another order than the existing ones is intended. */
+  /** Whether to place a new order even if alike orders exist. */
   readonly isNew: boolean;
-  /** Receives the result if an order in doubt has the same content and is settled. Without it, nothing is sent. */
+  /**
+   * Receives the result if a request in doubt with the same content is settled. If missing, such a request is not
+   * resent.
+   */
   readonly settled?: Settled<'order.create'>;
-  /** A decision of this same call, so that nothing is read twice. */
+  /** An earlier decision of the same call. What it has read is not read again. */
   readonly before?: DecidedQuote;
 }
 
@@ -81,7 +84,7 @@ const unkeyedIntent = (
 ): Promise<IntentOf<'order.create'>> =>
   intentOf(context, 'order.create', { key: '', keyOrigin: 'made', body: { ...body } });
 
-/** Nothing is sent while nobody can tell what became of an earlier order. */
+/** Converts the error of an earlier order that cannot be read. Nothing is sent then. Returns other errors unchanged. */
 function unreadable({ signal }: OrderContext, error: unknown): unknown {
   if (!(error instanceof ErrandError) || error instanceof StorageError || signal.aborted) return error;
   if (error.category !== 'unavailable') return error;
@@ -102,8 +105,8 @@ interface Unshown {
 }
 
 /**
- * The live order that an interrupted call with the same content has placed and nobody was shown; undefined if none.
- * After a day, the same call may mean another order.
+ * Finds the live order that an interrupted call with the same content has placed, if nobody was shown that order.
+ * Ignores an order that is older than a day, because by then the same call may mean another order.
  */
 export async function unshownOrder(context: OrderContext, order: QuotedOrder): Promise<Unshown | undefined> {
   const intent = await unkeyedIntent(context, order);
@@ -120,7 +123,7 @@ export async function unshownOrder(context: OrderContext, order: QuotedOrder): P
   return undefined;
 }
 
-/** Whether the order of a quote is in doubt with the same content, so that placing the quote settles it. */
+/** Whether only the same order, in doubt, blocks a quote. Placing the quote then settles that order. */
 export async function isSettledByPlacing(
   context: OrderContext,
   order: QuotedOrder,
@@ -139,7 +142,7 @@ export interface ExistingOrder {
   /** Null while it is not known whether there is an order. */
   readonly order_id: string | null;
   readonly state: 'placed' | 'in_doubt' | 'unknown' | 'cancelled' | 'returned';
-  /** As the service has it now. */
+  /** Current status at the service; null if it was not read. */
   readonly status: string | null;
   readonly made_at: string;
   /** Relative to now. */
@@ -150,13 +153,13 @@ export interface ExistingOrder {
     readonly requested: unknown;
     readonly existing: unknown;
   }[];
-  /** What `order_explain` takes, if there is no order id. */
+  /** Key to pass to `order_explain`; null if there is an order id. */
   readonly key: string | null;
-  /** The call that settles it, if it is in doubt. */
+  /** Tool call that settles the order in doubt; null if there is none. */
   readonly settled_by: { readonly tool: 'order_place'; readonly quote: string } | null;
 }
 
-/** Why a quote's order is not sent, and the orders that stand in its way. */
+/** Why a quote's order is not sent, and the orders that block it. */
 export interface QuoteBlock {
   readonly why: Refusal;
   readonly existing: readonly ExistingOrder[];
@@ -175,7 +178,7 @@ export interface NotSent extends Pick<DecidedOrder, 'seen'> {
   readonly decision: Exclude<DecidedOrder['decision'], { readonly do: 'send' }>;
 }
 
-/** Describes the orders that a decision names, as the service has them now. */
+/** Describes why a quote is blocked, and the blocking orders with their current state at the service. */
 export async function blockOf(
   context: OrderContext,
   { body, reference }: QuotedOrder,

@@ -71,7 +71,8 @@ export function referenceQuery(
 }
 
 /**
- * Tells how to write a reference as errand shows it, `shop:REQ-1`, if it was given whole and no order was found.
+ * If no order was found and the given reference looks like `shop:REQ-1`, as errand shows it, suggests to give namespace
+ * and reference as two flags.
  */
 export function referenceHints({ reference = '', namespace }: ReferenceFilter, shown: number): string[] {
   const [, where = '', text = ''] = /^([^:]+):(.+)$/su.exec(reference) ?? [];

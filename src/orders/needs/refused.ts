@@ -93,7 +93,7 @@ export async function refusedOrder<N extends JournaledOperation>(
       ? await policyObstacle(context, [{ intent: purchase.intent }])
       : undefined;
   const hint = hintOf(context, purchase, why, attempts);
-  // The order was there once, so that reading it again may well succeed.
+  // The order has an id, so it existed once, and another read may succeed.
   const isUnread = why === 'unknown' && attempts.some(({ orderId }) => orderId !== undefined);
   return new ErrandError(isUnread ? 'unavailable' : 'conflict', `${what}${changes}; ${end}`, {
     code: `${reference ? 'reference' : 'duplicate'}_${why}`,
@@ -104,7 +104,7 @@ export async function refusedOrder<N extends JournaledOperation>(
       ...(differences.length > 0 && { differences }),
       ...(policy && obstacleDetails(policy)),
     },
-    // An order that was made elsewhere has its id for a key.
+    // An order made elsewhere is stored with its id as the key. That is not an idempotency key.
     idempotencyKey: first?.key === first?.orderId ? undefined : first?.key,
     outcome: why === 'in_doubt' || (why === 'unknown' && !isUnread) ? 'unknown' : 'applied',
     retryable: isUnread,
@@ -122,7 +122,7 @@ interface ComparedAttempt {
   readonly differing: readonly Difference[];
 }
 
-/** The attempts with their differences, the closest first, of those the latest first. */
+/** The attempts with their differences: those with the fewest differences first, then the newest first. */
 async function compareAll<N extends JournaledOperation>(
   context: OrderContext,
   purchase: Purchase<N>,
@@ -138,7 +138,7 @@ async function compareAll<N extends JournaledOperation>(
   );
 }
 
-/** Differences between an order and what a record was sent with, however the two are spelt. */
+/** Differences between an order and the request of a record. Ignores mere spelling. */
 function requestDifferences(order: Body, { body }: JournalRecord): readonly Difference[] {
   if (!Array.isArray(body.products)) return [];
   const fields = Object.fromEntries(eachOrderField.map(([field]) => [field, own(body, field) ?? null]));
@@ -147,8 +147,8 @@ function requestDifferences(order: Body, { body }: JournalRecord): readonly Diff
 }
 
 /**
- * With a reference, only products, quantities and recipient count. Without one the user decides whether another order
- * is meant, so every difference may matter.
+ * Differences between a purchase and an earlier attempt. With a reference, only products, quantities and recipient
+ * count. Without a reference, the user decides whether another order is meant, so every difference may matter.
  */
 async function differencesOf<N extends JournaledOperation>(
   context: OrderContext,
@@ -169,7 +169,10 @@ interface ShownOrder {
   readonly made_at: string;
 }
 
-/** An order that has ended is not read again. */
+/**
+ * An earlier order, as shown in the error; undefined without an order id. An order that has ended is not read again, so
+ * its stored state is shown.
+ */
 function shown({ orderId, state, madeAt }: Attempt, found: SeenOrder | undefined): ShownOrder | undefined {
   if (orderId === undefined) return undefined;
   const status = found ? found.order.status : state === 'unknown' ? undefined : state;
@@ -209,7 +212,7 @@ async function earlierText(
   return `${age}, as ${only.key}${worker}${placed}`;
 }
 
-/** The batch that has an attempt as a row, if the service has taken it. */
+/** Id of the batch that has an attempt as a row; undefined if the service has not accepted the batch. */
 async function batchOf(
   context: OrderContext,
   { upload }: Pick<Attempt, 'upload'>,
@@ -218,7 +221,7 @@ async function batchOf(
   return (await context.journal()).find(upload, context.settings.baseUrl.value)?.order_id ?? undefined;
 }
 
-/** The batches that show what becomes of attempts without an order. */
+/** Commands that show what becomes of attempts without an order, one per batch. */
 export async function batchesOf(
   context: OrderContext,
   attempts: readonly Pick<Attempt, 'upload' | 'orderId'>[],
@@ -249,7 +252,7 @@ const alikeMessages: Readonly<Record<Refusal, (order: string, earlier: string) =
   returned: (order, earlier) => `${order} was placed and sent back ${earlier}`,
 };
 
-/** A command line without its reference; undefined if that is given otherwise. */
+/** A command line without its reference; undefined if the line has no `--reference`. */
 function withoutReference(argv: readonly string[] = []): string | undefined {
   const without = withoutOption(argv, '--reference');
   return without.length < argv.length ? typedCommand(without) : undefined;

@@ -5,27 +5,27 @@ const derived = /^([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a
 const further = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})-\d{1,3}$/;
 
 /**
- * Key of a further attempt at a row whose first attempt has the key `first`. Every machine derives the same key, so
- * that racing processes do not order twice. A key that the file gives is used for all attempts.
+ * Key of an attempt at a row, derived from the key of the first attempt. Every machine derives the same key, so that
+ * racing processes do not order twice. If the file gives the key, all attempts use it.
  */
 export function rowKey(first: string, number: number): string {
   if (number <= 1 || !derived.test(first)) return first;
   return `${first.replaceAll('-', '')}-${number}`.slice(0, limits.idempotencyKeyLength.max);
 }
 
-/** Key of the first attempt at the row that a key belongs to. */
+/** Key of the first attempt at a row, from the key of any attempt. */
 export const firstKeyOf = (key: string): string => key.replace(further, '$1-$2-$3-$4-$5');
 
-/** Maximum number of attempts whose keys are looked for. */
+/** Maximum number of attempts at a row whose keys are looked up. */
 const maxFurther = 9;
 
-/** Keys of the attempts at the row that a key belongs to. */
+/** Keys of the attempts at a row, from the key of any attempt. */
 export const keysOfRow = (key: string): string[] =>
   Array.from({ length: maxFurther }, (_, at) => rowKey(firstKeyOf(key), at + 1));
 
-/** Number of the attempt with a key. */
+/** Number of an attempt, from its key. */
 export const attemptNumberOf = (key: string): number =>
   further.test(key) ? Number(key.slice(key.lastIndexOf('-') + 1)) : 1;
 
-/** Key of the attempt that follows the one with a key. */
+/** Key of the next attempt, from the key of an attempt. */
 export const nextRowKey = (key: string): string => rowKey(firstKeyOf(key), 1 + attemptNumberOf(key));

@@ -13,8 +13,9 @@ import { isPaid } from '../submit/intent.ts';
 type ScopeContext = Pick<OrderContext, 'settings' | 'sender' | 'isRehearsal'>;
 
 /**
- * Where the orders of a run belong, as far as it is stored: the accounts of all keys that are known to be of the same
- * user. Sends nothing. @param operation that places them.
+ * Scope of a run's orders, from stored facts alone: includes the accounts of all keys known to belong to the same user.
+ * Sends nothing.
+ * @param operation is the operation that places the orders.
  */
 export async function knownScopeOf(
   context: ScopeContext,
@@ -26,8 +27,8 @@ export async function knownScopeOf(
 }
 
 /**
- * Where the orders of a run belong. Where several keys have ordered, asks the service whose each key is, until that is
- * known. A key without an order may be of the same user.
+ * Scope of a run's orders. If several keys have ordered, asks the service which user each key belongs to, until that is
+ * known. Includes keys without an order, because they may belong to the same user.
  * @throws ErrandError if that cannot be read; nothing may be sent then.
  */
 export async function scopeOf(
@@ -49,7 +50,7 @@ export async function scopeOf(
   for (const other of others.filter((one) => one.userId === undefined).slice(-maxIdentified)) {
     const id = await attempts.newestOrder(other);
     if (id === undefined) undecided.push(other.account);
-    // An order that the service shows to this key tells whose the other key was.
+    // If this key may read an order of the other key, the order shows whose the other key was.
     const order = id === undefined ? undefined : await unlessMissing(readOrder(client, id));
     const found = textOf(own(order, 'user_id'));
     if (found !== undefined) await attempts.identify({ ...scope, accounts: [other.account] }, found);
@@ -60,7 +61,7 @@ export async function scopeOf(
   return scopeWith(scope, same, known);
 }
 
-/** Maximum number of other keys to determine the user of. */
+/** Maximum number of other keys whose user is determined. */
 const maxIdentified = 10;
 
 async function scopeAlone(context: ScopeContext, operation: string): Promise<AttemptScope> {
@@ -89,7 +90,7 @@ function scopeWith(
   return { ...scope, accounts: [account, ...others], newestAccount: stored.at(-1)?.id ?? 0 };
 }
 
-/** The user of the key in use; undefined if the service does not tell this key. @throws ErrandError unavailable. */
+/** The user of the key in use; undefined if the service refuses to say. @throws ErrandError unavailable. */
 async function userOf(client: Client): Promise<string | undefined> {
   try {
     const { body } = await client.call('wallet.get', {});
@@ -116,7 +117,7 @@ const isRefused = ({ category }: ErrandError): boolean =>
 const textOf = (id: unknown): string | undefined =>
   typeof id === 'number' || (typeof id === 'string' && id !== '') ? String(id) : undefined;
 
-/** The journal's record of an attempt. A retry by v1 may have gone to another address. */
+/** The journal's record of an attempt. A retry through v1 may have gone to the legacy address. */
 export function recordOf(
   journal: Journal,
   { settings: { baseUrl, legacyBaseUrl } }: Pick<OrderContext, 'settings'>,
@@ -126,8 +127,8 @@ export function recordOf(
 }
 
 /**
- * When an attempt was made, by the service's clock, ms since the epoch. What the service has not confirmed was recorded
- * with this machine's time, which may be wrong.
+ * When an attempt was made, by the service's clock, ms since the epoch. If the service has not confirmed the attempt,
+ * it was recorded with this machine's time, which may be wrong and is converted.
  */
 export function sentAt(
   journal: Journal,

@@ -15,15 +15,15 @@ interface Searched {
   readonly body: Body;
   /** Its idempotency key. */
   readonly key: string;
-  /** When it was sent at the earliest, ms since the epoch. */
+  /** Earliest time at which it was sent, ms since the epoch. */
   readonly since: number;
 }
 
 /** How to recognize an order. */
 export interface Recognition {
-  /** Compares an order with the request; by default by need. */
+  /** Whether an order may be the result of the request; defaults to `isAlike`. */
   readonly mayBeOf?: (body: Body, row: OrderRecord) => boolean;
-  /** Whether orders count that the journal knows to be another request's. */
+  /** Whether to include orders that, according to the journal, belong to other requests. */
   readonly countsOthers?: boolean;
 }
 
@@ -46,7 +46,7 @@ export async function findOrders(
 }
 
 /**
- * The orders that the service has made since a request was sent, and that are looked for.
+ * Lists the orders created since a request was sent that `isOne` accepts.
  * @param since is ms since the epoch, by the clock that recorded it. @throws ErrandError.
  */
 export async function ordersSince(
@@ -60,25 +60,29 @@ export async function ordersSince(
     const found: OrderRecord[] = [];
     for await (const { rows } of pages(client, 'order.list', { query }, { all: true }))
       found.push(...rows.filter(isOne));
-    // The response tells the service's time, and may show that this machine's clock is ahead.
+    // The response tells the service's time. If it shows that this machine's clock is ahead, list again from an earlier
+    // time.
     const known = earliest(context, since);
     if (known >= from) return found;
     from = known;
   }
 }
 
-/** When a request was sent at the earliest, by the service's clock, although the clock that recorded it may be ahead. */
+/** Earliest time at which a request was sent, by the service's clock. The clock that recorded it may be ahead. */
 function earliest({ clock, serviceClock }: OrderContext, since: number): number {
   const now = serviceClock.now();
   const from = since - Math.max(0, clock.now() - now) - hourMs;
-  // A clock that was ahead has been set since.
+  // The clock that recorded it was ahead and has been set since, so list all orders.
   return from > now ? 0 : from;
 }
 
 const rank = ({ status }: OrderRecord): number => (isFailedOrder(String(status)) ? 1 : 0);
 const madeAt = ({ created_at: at }: OrderRecord): number => Date.parse(String(at));
 
-/** Whether an order may be the result of a request, however the service spells it. Another reference is another need. */
+/**
+ * Whether an order may be the result of a request, even if the service spells it differently. An order for another
+ * reference is not.
+ */
 function isAlike(body: Body, row: OrderRecord): boolean {
   const [sent, listed] = [referenceIn(body.metadata), referenceIn(row.metadata)];
   if (sent && listed && metadataOf(sent) !== metadataOf(listed)) return false;
@@ -91,8 +95,8 @@ function isAlike(body: Body, row: OrderRecord): boolean {
 }
 
 /**
- * Whether an order has the recipient or a product of a request, at any ceiling and in any spelling. For a key that may
- * have been sent from another machine and forgotten by the service since.
+ * Whether an order shares the recipient or a product with a request, at any ceiling and in any spelling. Used for a key
+ * that another machine may have sent and that the service may have forgotten since.
  */
 export const sharesAnything = (body: Body, row: OrderRecord): boolean =>
   !hasOtherRecipient(body, row) || hasSameProduct(body, row);

@@ -15,10 +15,7 @@ export interface SeenOrder {
   readonly madeAt: number;
 }
 
-/**
- * Lists the service's orders by reference. Uses one request per reference, or a local copy of the list for thousands of
- * references.
- */
+/** Lists the service's orders by reference. */
 export interface ReferenceList {
   /** Ids of the orders that have a reference. @throws ErrandError. */
   idsOf(reference: Reference): Promise<readonly string[]>;

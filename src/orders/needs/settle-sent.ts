@@ -14,10 +14,10 @@ import { sourcesFor } from './settle.ts';
 import { windowsOf } from './windows.ts';
 
 /**
- * Settles a request for a reference by what was sent, and never sends it again: looks for its order, and gives the
- * request up if the service has none. One that has an order already is reported with this run.
- * @returns the order; undefined if nothing came of the request. @throws ErrandError in_doubt as long as that is not
- * known, with the commands that settle it.
+ * Settles a request for a reference without ever resending it. Searches for its order, and gives the request up if the
+ * service has none. If the request already has an order, this run reports it.
+ * @returns the order; undefined if the request had no effect. @throws ErrandError in_doubt, with the commands that
+ * settle the request, as long as its outcome is unknown.
  */
 export async function settleSent(
   context: OrderContext,
@@ -43,8 +43,8 @@ export async function settleSent(
 }
 
 /**
- * Whether a request was sent for the account in use, as far as that is known: with its key, or with another one of its
- * user. Another account would make a second order of it. @throws ErrandError if that cannot be read.
+ * Whether a request was sent for the account in use: with its key, or with another key known to belong to the same
+ * user. Under another account, the request would become a second order. @throws ErrandError if that cannot be read.
  */
 export async function isOfAccount(
   context: OrderContext,

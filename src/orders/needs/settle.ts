@@ -42,7 +42,10 @@ import { isWithin, listLagMs, type Windows, waitHint, windowsOf } from './window
 /** How long to wait for another process that is placing the same order, ms. */
 const maxWaitMs = 10_000;
 const pauseMs = 40;
-/** Age in ms after which an attempt without an intent counts as never sent. Earlier versions persisted them separately. */
+/**
+ * Age in ms after which an attempt without an intent counts as never sent. Earlier versions persisted attempts and
+ * intents separately.
+ */
 const claimMs = 120_000;
 
 /** Holds the result of this command's own request that was in doubt, once it is settled. */
@@ -50,13 +53,15 @@ export interface Settled<N extends JournaledOperation> {
   made?: Made<MadeBy[N]>;
 }
 
-/** The request that is decided about. */
+/** The request being decided about. */
 type Request<N extends JournaledOperation> = Pick<Purchase<N>, 'order' | 'intent'>;
 
 /**
+ * Prepares what a decision about a request needs.
  * @param settled receives the result if an attempt turns out to be this command's own request. Without it, a request in
- * doubt is not sent again. @param sendsAgain is false where a request in doubt is only looked for, and given up if the
- * service does not list its order.
+ * doubt is not resent.
+ * @param sendsAgain tells whether a request in doubt may be resent. If not, it is only searched for, and given up if
+ * the service does not list its order.
  */
 export async function sourcesFor<N extends JournaledOperation>(
   context: OrderContext,
@@ -90,9 +95,9 @@ export async function sourcesFor<N extends JournaledOperation>(
 }
 
 /**
- * Corrects attempts by the audit chain of a shared database: whoever can write to it can say that nothing came of an order, but
- * cannot take it out of the chain that this machine knows, nor sign how it ended. What the chain has is read from the
- * service again.
+ * Corrects attempts by the audit chain of a shared database. Whoever can write to the database can claim that an order
+ * was never made. But they can neither remove its entries from the chain that this machine knows, nor sign how it
+ * ended. The corrected attempts are then read from the service.
  */
 async function heedChain<N extends JournaledOperation>(
   context: OrderContext,
@@ -125,7 +130,7 @@ async function heedChain<N extends JournaledOperation>(
   await enterMissing(context, { attempts, scope, now }, need, missing);
 }
 
-/** A request that may have led to an order, and that has no attempt. */
+/** A request that may have led to an order and has no attempt. */
 interface Missing {
   readonly key: string;
   readonly operation: string;
@@ -135,7 +140,7 @@ interface Missing {
   readonly orderId: string | undefined;
 }
 
-/** Adds attempts at a need for requests that have none. */
+/** Adds an attempt at a need for each request that has none. */
 async function enterMissing(
   context: OrderContext,
   { attempts, scope, now }: Pick<NeedSources, 'attempts' | 'scope' | 'now'>,
@@ -162,7 +167,7 @@ async function enterMissing(
 
 async function isOther(context: OrderContext, attempt: Attempt, order: OrderRecord): Promise<boolean> {
   const record = recordOf(await context.journal(), context, attempt);
-  // The order of a request that was given up was searched for.
+  // If the request was given up, its order was found by a search, so do not compare it again.
   return (
     record?.operation === 'order.create' &&
     record.state !== 'forgotten' &&
@@ -170,13 +175,13 @@ async function isOther(context: OrderContext, attempt: Attempt, order: OrderReco
   );
 }
 
-/** Whether a record is of the same request, whatever its key. */
+/** Whether a record is of the same request, regardless of its key. */
 export const isSameRequest = ({ operation, body_hash }: JournalRecord, intent: Intent): boolean =>
   operation === intent.operation && body_hash === contentHash(operation, intent.body);
 
 /**
- * Determines the outcome of an attempt whose order is unknown. A request that this command itself left in doubt is sent
- * again with its key. What the journal does not know is looked for at the service.
+ * Determines the outcome of an attempt whose order is unknown. Resends a request that this command itself left in
+ * doubt, with its key. If the journal does not know the outcome, searches for the order at the service.
  */
 async function settleAttempt<N extends JournaledOperation>(
   context: OrderContext,
@@ -197,7 +202,7 @@ async function settleAttempt<N extends JournaledOperation>(
     const record = recordOf(journal, context, attempt);
     if (record?.state === 'damaged') throw damagedRecord(record);
     const doubt = doubtOf(journal, context, attempt, { record, intent });
-    // Another process may have written between the reads of the record and of the chain.
+    // Another process may have written between the reads of the record and of the chain. Then read both again.
     if (doubt && hasChanged(record, recordOf(journal, context, attempt))) continue;
     if (doubt?.isContested && !isPaid(attempt.operation))
       return findUnproven(context, { order, intent }, attempt, { doubt, record, settled });
@@ -206,7 +211,7 @@ async function settleAttempt<N extends JournaledOperation>(
       return { state: 'placed', orderId: record.order_id };
     if (record?.state === 'refused') return { state: 'failed' };
     if ((record?.state ?? state) !== 'intended') {
-      // Another process may have given it up.
+      // Another process may have given the request up since the attempt was read.
       const isGivenUp = record !== undefined && state === 'intended';
       return findAttempt(context, order, isGivenUp ? { ...attempt, state: 'unknown' } : attempt, record);
     }
@@ -227,7 +232,7 @@ async function settleAttempt<N extends JournaledOperation>(
         if (!found) return giveUp(context, attempt, record, intent);
         return { state: 'placed', orderId: textIn(found.order, 'id') };
       }
-      // Where another order may be live, this one is not sent again, in case that one was enough.
+      // If another order may be live, that one may be enough, so do not resend this one.
       const made = isOnly
         ? await settleOwn(context, intent, record).catch(async (error) => {
             const overtaken =
@@ -251,7 +256,10 @@ async function settleAttempt<N extends JournaledOperation>(
 const hasChanged = (before: JournalRecord | undefined, now: JournalRecord | undefined): boolean =>
   before?.state !== now?.state || before?.order_id !== now?.order_id;
 
-/** What the audit chain says of an attempt in doubt whose record is gone, or says that it has ended. */
+/**
+ * What the audit chain says about an attempt that it has in doubt, if the record of the attempt is gone or has ended;
+ * undefined otherwise.
+ */
 function doubtOf(
   { audit, isShared }: Pick<Journal, 'audit' | 'isShared'>,
   { settings: { baseUrl } }: Pick<OrderContext, 'settings'>,
@@ -267,12 +275,12 @@ function doubtOf(
   if (record?.state === 'intended') return undefined;
   const story = audit.storyOf(key, baseUrl.value, isShared ? intent.mac : undefined);
   const isOld = !story.endsAreSigned && story.content !== contentHash(intent.operation, intent.body);
-  // What an earlier version did not sign counts, unless it is about this very request.
+  // Unsigned entries of an earlier version count, unless they are about this very request.
   const counted = isOld ? audit.storyOf(key, baseUrl.value, undefined) : story;
   return counted.orderId === undefined ? counted : undefined;
 }
 
-/** What a request asked for, as far as the chain has it so. */
+/** The content of a request; undefined unless its hash is the one in the chain. */
 async function bodyOf<N extends JournaledOperation>(
   { order, intent }: Request<N>,
   { content }: IntentStory,
@@ -285,9 +293,9 @@ async function bodyOf<N extends JournaledOperation>(
 }
 
 /**
- * Looks for the order of a request whose end this key has not signed: another key of the team, an earlier version or
- * somebody else entered it. What the service shows is entered, signed.
- * @throws ErrandError conflict as long as the service may not list its order yet.
+ * Searches for the order of a request if this key has not signed how the request ended. Another key of the team, an
+ * earlier version or somebody else may have written that entry. Records in a signed entry what the service shows.
+ * @throws ErrandError conflict as long as the service may not list the order yet.
  */
 async function findUnproven<N extends JournaledOperation>(
   context: OrderContext,
@@ -321,7 +329,7 @@ async function findUnproven<N extends JournaledOperation>(
   if (orderId === undefined && leftMs > 0) throw notProven(key, leftMs);
   if (settled && mac) await journal.confirm({ key, baseUrl, operation, profile }, orderId, { account, mac });
   if (orderId !== undefined) {
-    // It was in doubt for whoever requested it, unless they were told of it.
+    // Whoever requested the order has not been told of it, unless the unproven entry named it.
     const isSame = doubt.content === contentHash(intent.operation, intent.body);
     if (settled && isSame && operation === 'order.create' && doubt.claimedId !== orderId)
       // The cast is safe, because the operation determines the result type.
@@ -368,12 +376,13 @@ const lostRecord = ({ key }: Attempt, { operation }: Intent): ErrandError =>
     },
   );
 
-/** What an order is found by among those that the service lists for a reference. */
+/** What is needed to find an order among those that the service lists for a reference. */
 type Listing = Pick<NeedSources, 'attempts' | 'scope' | 'client'>;
 
 /**
- * Settles a request in doubt by the order that the service lists for its reference. Keys follow from references, so that
- * an order for the same need is the one that was sent, or keeps that from being made. @returns undefined if there is none.
+ * Settles a request in doubt with the order that the service lists for its reference. The key follows from the
+ * reference. So an order for the same need is the one that was sent, or prevents that one from being made. @returns
+ * undefined if there is none.
  */
 async function settleListed(
   context: OrderContext,
@@ -400,8 +409,8 @@ async function settleListed(
 }
 
 /**
- * Settles a request in doubt by the order that another machine has made for its reference since this command has listed
- * it. @returns undefined if there is none.
+ * Settles a request in doubt with an order that another machine has made for its reference since this command read the
+ * list. @returns undefined if there is none.
  */
 async function settleListedNow(
   context: OrderContext,
@@ -415,11 +424,11 @@ async function settleListedNow(
   return settleListed(context, sources, attempt, record);
 }
 
-/** Whether a request in doubt was not sent again, because an order looks like it. */
+/** Whether an error says that a request in doubt was not resent, because an order looks like it. */
 const isOrderedSince = (error: unknown): boolean =>
   error instanceof ErrandError && objectsIn(error.facts.details, 'orders_alike').length > 0;
 
-/** Settles a request in doubt by its order, which the service lists. @returns undefined if it lists none. */
+/** Settles a request in doubt with its order. @returns undefined if the service lists none. */
 async function settleFound<N extends JournaledOperation>(
   context: OrderContext,
   intent: IntentOf<N>,
@@ -436,7 +445,7 @@ async function settleFound<N extends JournaledOperation>(
   return settled && resumeKnown(context, intent.operation, settled);
 }
 
-/** Settles a request in doubt by an order. @returns false if another process has settled it. */
+/** Settles a request in doubt with the given order. @returns false if another process has settled it. */
 async function isSettledBy(
   context: OrderContext,
   record: JournalRecord,
@@ -450,9 +459,9 @@ async function isSettledBy(
 }
 
 /**
- * Gives up a request in doubt that is not to be sent again, and that the service does not list: one of another key of
- * this user, since only its own key shows who recorded it, or one that nobody wants any more. It no longer stands in the
- * way. @throws ErrandError conflict as long as the service may not list its order yet.
+ * Gives up a request in doubt that must not be resent and that the service does not list, so that it no longer blocks
+ * other orders. Either it was sent with another key of this user, and only that key can prove who recorded it. Or
+ * nobody wants it any more. @throws ErrandError conflict as long as the service may not list its order yet.
  */
 async function giveUp(
   context: OrderContext,
@@ -488,7 +497,7 @@ const mayBeListedLater = (
     },
   );
 
-/** Sends this command's own request in doubt again. @returns undefined if another process is doing so, or has done so. */
+/** Resends this command's own request in doubt. @returns undefined if another process is doing so, or has done so. */
 async function settleOwn<N extends JournaledOperation>(
   context: OrderContext,
   intent: IntentOf<N>,
@@ -499,7 +508,7 @@ async function settleOwn<N extends JournaledOperation>(
   const hint = referenceIn(record.body.metadata) ? '' : ` (${reorderHint(record)})`;
   context.note(`the same ${one} is in doubt since ${record.created_at}; settling that one${how}${hint}`);
   try {
-    // An old key is sent again, too, if no order looks like it.
+    // `resend` allows an old key, too, if no order looks like the request.
     return await resumeKnown(context, intent.operation, record, { resend: true, onlyUnreported: true });
   } catch (error) {
     if (!isAtWork(error)) throw error;
@@ -519,11 +528,11 @@ async function settleRow(
   if (record?.state === 'intended') return { state };
   if (record?.state === 'refused') return { state: 'failed' };
   const found = await findAttempt(context, order, attempt, undefined);
-  // The service has taken the batch, and may not have made an order of this row.
+  // The service has accepted the batch, but may have made no order from this row.
   return found.orderId === undefined && state === 'intended' ? { state: 'unknown' } : found;
 }
 
-/** Looks for the order of an attempt among those that the service lists. */
+/** Searches for the order of an attempt among those that the service lists. */
 async function findAttempt(
   context: OrderContext,
   order: Body,
@@ -538,12 +547,12 @@ async function findAttempt(
   return { state: state === 'unknown' && isLongAgo ? 'unsent' : state };
 }
 
-/** Maximum number of orders to read in order to learn their age. */
+/** Maximum number of orders that are read to learn their age. */
 const maxAged = 10;
 
 /**
- * Reads orders of the same content that seem too old to be duplicates, or have ended, so that their age is measured by
- * the service's clock. This machine's clock may be days off, and so may that of the machine that recorded them.
+ * Reads similar orders that seem too old to be duplicates, or that have ended, so that their age is measured by the
+ * service's clock. This machine's clock may be days off, and so may be the clock of the machine that recorded them.
  * @throws ErrandError unavailable if the service's time cannot be read; nothing may be sent then.
  */
 export async function readAges<N extends JournaledOperation>(
@@ -569,7 +578,7 @@ export async function readAges<N extends JournaledOperation>(
     .filter(({ state, seenAt }) => state === 'placed' && seenAt === undefined)
     .slice(0, maxAged);
   const [last] = old;
-  // Any response tells the service's time.
+  // Any response tells the service's time, so one read is enough.
   const toRead = unread.length === 0 && last && !context.serviceClock.isHeard ? [last] : unread;
   for (const attempt of toRead) {
     const { serial, orderId } = attempt;
@@ -580,17 +589,17 @@ export async function readAges<N extends JournaledOperation>(
       if (state) await attempts.change([{ serial, state, madeAt, seenAt: now() }]);
     } catch (error) {
       if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
-      // As long as the service's time is unknown, any of them may be a duplicate.
+      // As long as the service's time is unknown, the order may be a duplicate. Read it again, and let a failure throw.
       if (!context.serviceClock.isHeard) await readOrderOf(sources, attempt, orderId);
     }
   }
 }
 
 /**
- * Reports the order that an interrupted run of the same command has placed. Before that, makes sure that the attempts
- * cover the journal's records of the same request.
- * @returns undefined if there is none, or if its order has ended. @throws ErrandError conflict if a day has passed,
- * because another order may be meant by then.
+ * Reports the order that an interrupted run of the same command has placed. First adds the attempts that are missing
+ * for records of the same request.
+ * @returns undefined if there is no such order, or if it has ended. @throws ErrandError conflict if the order is older
+ * than a day, because by then another order may be meant.
  */
 export async function reportUnreported<N extends JournaledOperation>(
   context: OrderContext,
@@ -613,7 +622,7 @@ export async function reportUnreported<N extends JournaledOperation>(
     const seen = await readOrderOf(sources, attempt, id);
     const { one, made } = labelsOf(operation);
     if (seen && seen.state !== 'placed') {
-      // The note about the new attempt says what became of it.
+      // The note about the new attempt will say how this order ended.
       await journal.claim(record, false);
       continue;
     }
@@ -623,7 +632,7 @@ export async function reportUnreported<N extends JournaledOperation>(
       const live = { ...attempt, orderId: id };
       throw await refusedOrder(context, purchase, { why: 'alike', attempts: [live] }, shown);
     }
-    // The command that placed it may have been at work until now, and have reported it.
+    // The command that placed the order may have reported it just now.
     if ((await journal.claim(record, false)).state !== 'responded') continue;
     context.note(
       `this ${one} was ${made} by the command that was interrupted at ${at}: ${id} (${reorderHint(record)})`,
@@ -634,9 +643,9 @@ export async function reportUnreported<N extends JournaledOperation>(
 }
 
 /**
- * Adds attempts for records of the same request that have none, because an entry point that records no attempts made
- * them, or the table was damaged. @throws ErrandError conflict for a record that is damaged, or in doubt under another
- * API key.
+ * Adds attempts for records of the same request that have none. The records come from an entry point that stores no
+ * attempts, or the table was damaged.
+ * @throws ErrandError conflict for a record that is damaged, or in doubt under another API key.
  */
 export async function bringIn(
   context: OrderContext,

@@ -63,6 +63,6 @@ export function isWithin(attempt: Attempt, unit: Unit, { singleMs, rowMs }: Wind
 /** Maximum time for which lists of orders lag, ms. */
 export const listLagMs = 300_000;
 
-/** What to do about a request in doubt as long as the service may not list what came of it. */
+/** Hint for a request in doubt whose result the service may not list yet. */
 export const waitHint = (leftMs: number): string =>
   `Run this again in ${Math.ceil(leftMs / 60_000)} min: by then the service lists what came of it.`;

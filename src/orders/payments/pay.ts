@@ -41,7 +41,7 @@ export async function agreeOnPayment(
 }
 
 /**
- * Converts offers of x402 to dollars, and leaves out those of assets that the user has not configured. Pure. @throws
+ * Converts offers of x402 to dollars. Leaves out offers in assets that the user has not configured. Pure. @throws
  * ErrandError payment if nothing else is offered.
  */
 function inDollars(
@@ -54,7 +54,7 @@ function inDollars(
     const asset = assets.find(({ name }) => isSameAsset(name, currency));
     if (!asset) return [];
     const perCent = 10n ** BigInt(asset.decimals - centDecimals);
-    // Part of a cent counts as a whole one, so that no cap is passed.
+    // Round up to whole cents, so that the amount cannot exceed a cap unnoticed.
     return { ...challenge, amount: String((BigInt(amount) + perCent - 1n) / perCent), currency: 'usd' };
   });
   if (priced.length > 0 || challenges.length === 0) return priced;
@@ -320,7 +320,9 @@ async function payByCommand(context: Context, command: string, challenge: Paymen
   throw failed(`the pay command printed ${read.problem}`, paidOutsideHint);
 }
 
-/** The challenge in the format of its scheme's public SDK: its parameters with `request` decoded, or an offer of x402. */
+/**
+ * The challenge in the format of its scheme's public SDK: its parameters with `request` decoded, or an offer of x402.
+ */
 const challengeJson = ({ parameters, request, offer }: PaymentChallenge): string =>
   `${JSON.stringify(offer ? x402Required(offer) : { ...parameters, request })}\n`;
 

@@ -51,7 +51,7 @@ const resultScreen: readonly Column<Shape<'ProductSearchResult'>>[] = [
 
 type SearchResult = Unchecked<Shape<'ProductSearchResult'>>;
 
-/** Whether the service says beforehand that it does not order this product. */
+/** Whether the search result says that the service does not order this product. */
 const isNotForOrder = ({ buyapi_hint: hint }: SearchResult): boolean => hint === false;
 
 /** What a buyer has to know about a result before ordering it: `pre-order, ships as freight`. */
@@ -98,7 +98,7 @@ const variantColumns: readonly Column[] = [
   stock,
 ];
 
-/** Details on a TTY, where each variant stands as `--product` takes it. */
+/** Details on a TTY, with each variant in the form that `--product` takes. */
 export const detailScreen: readonly Column<Shape<'ProductDetailsPayload'>>[] = detailColumns.map((column) =>
   column.name === 'variants' ? { ...column, value: variantRows, columns: variantColumns } : column,
 );

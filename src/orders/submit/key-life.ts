@@ -34,7 +34,7 @@ export async function tooOld(
 }
 
 /**
- * Looks for the order of a record before it is sent again although the service may have forgotten its key.
+ * Checks that no order looks like a record before the record is resent although the service may have forgotten its key.
  * @throws ErrandError conflict if an order looks like it, or if the service cannot say.
  */
 export async function checkNotThere(

@@ -38,8 +38,8 @@ type PaidIntent = IntentOf<typeof paidOperation>;
 
 /**
  * Places one order per need, paid by challenge. The payment is journaled before it is made, and the credential before
- * it is sent. An order in doubt is settled with its own payment. An order with an idempotency key of the caller's own is
- * placed once per key instead. No list shows these orders, so a reference is known to the journal alone.
+ * it is sent. An order in doubt is settled with its own payment. An order with an idempotency key of the caller's own
+ * is placed once per key instead. No list shows these orders, so a reference is known to the journal alone.
  * @throws ErrandError: payment if nothing was bought, in_doubt if no response settles the payment; conflict if the need
  * is met, naming the order.
  */
@@ -87,7 +87,10 @@ async function placeByKey(
   throw new Error('an order with a key of its own was compared with others');
 }
 
-/** Shows the request. It carries the key of the same request in doubt, so that sending it makes no second order. */
+/**
+ * Shows the request instead of sending it. If the same request is in doubt, the request shown has its key, so that
+ * sending it makes no second order.
+ */
 async function previewed(context: Context, client: Client, body: Body, options: Options): Promise<Placed> {
   const given = body.idempotency_key ?? undefined;
   const isOpen = given === undefined && !options.isNew && !options.reference;

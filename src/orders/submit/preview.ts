@@ -20,20 +20,21 @@ export function duplicateRule({ clock, settings }: OrderContext, ended?: Readonl
   return { repeatedSince: windowMs > 0 ? clock.now() - windowMs : undefined, ended };
 }
 
-/** What an earlier record of the same intent says about a request that is only shown. */
+/** What an earlier record of the same intent means for a request that is only shown. */
 export interface EarlierRecord {
-  /** Key to show with the request; undefined if it is not to be reused. */
+  /** Key to show with the request; undefined if it must not be reused. */
   readonly key: string | undefined;
-  /** Whether the command that sends would settle or report that record, and send nothing else. */
+  /** Whether a real run would settle or report that record instead of sending the request. */
   readonly isSettled: boolean;
-  /** With which it would fail then. */
+  /** Exit code with which that run would fail; undefined if it would not. */
   readonly exitCode: number | undefined;
 }
 
 /**
- * The earlier record of a request that is only shown. Reuses the key of an earlier record of the same intent, so that
- * sending the request creates no second order, and mentions that record. Writes nothing. An unreadable journal does not
- * block the preview. @param isOpen is false if another is intended, or if the request has a key or a reference.
+ * Finds an earlier record of the same intent, for a request that is only shown, and mentions the record in a note. The
+ * request is shown with the key of the record, so that sending it creates no second order. Writes nothing. An
+ * unreadable journal does not block the preview.
+ * @param isOpen is false if another order is intended, or if the request has a key or a reference.
  */
 export async function previewKey<N extends JournaledOperation>(
   context: OrderContext,

@@ -60,8 +60,8 @@ export const quotedIntent = (context: OrderContext, quote: Quote): Promise<Inten
   });
 
 /**
- * Whether a record of the quote's key is of the quote's own order. Quotes of one reference share its key, whatever they
- * order.
+ * Whether a record with the quote's key belongs to the quote's own order. Quotes for the same reference share a key,
+ * even if they order different things.
  */
 export const isOfQuote = (quote: Quote, record: JournalRecord | undefined): boolean =>
   record?.body_hash === contentHash('order.create', quote.body);
@@ -70,7 +70,7 @@ export const isOfQuote = (quote: Quote, record: JournalRecord | undefined): bool
 export const isPlacing = (quote: Quote, record: JournalRecord | undefined): boolean =>
   quote.isSettling === true || quote.orderId !== undefined || (isStarted(record) && isOfQuote(quote, record));
 
-/** Makes a quote of an order in doubt, whoever left it: placing it settles that order and sends no other. */
+/** Makes a quote of an order in doubt, whoever left it so. Placing the quote settles that order and sends no other. */
 export const settlingQuote =
   (context: OrderContext, client: string) =>
   async ({ key, body: { idempotency_key: _, ...body } }: JournalRecord): Promise<string> => {
@@ -90,7 +90,7 @@ export const settlingQuote =
 export interface Agreed {
   /** Whether a new order may be sent; otherwise only one in doubt is settled. */
   readonly toSend: boolean;
-  /** Whether it may be another order than the existing ones. */
+  /** Whether to place a new order even if alike orders exist. */
   readonly toAnother: boolean;
 }
 
@@ -98,7 +98,7 @@ export interface Agreed {
  * Places a quote's order exactly once, regardless of repeated calls, concurrent processes and crashes.
  * @returns undefined if there is nothing to settle and a new order was not agreed to.
  * @throws ErrandError: conflict if the quote has expired, belongs to another account or service, or an earlier order
- * stands in its way; in_doubt if no response settles the outcome.
+ * blocks it; in_doubt if no response settles the outcome.
  */
 export async function placeQuoted(
   context: OrderContext,
@@ -174,13 +174,13 @@ async function place(
   const { made } = settled;
   const state = made && orderSeen(seen, { orderId: textIn(made.order, 'id') })?.state;
   const isOneOfTwo = decision.do === 'refuse' && decision.why === 'two_live';
-  // One that has ended since it was sent is no answer.
+  // A settled order that has ended meanwhile is not a result.
   if (made && !isOneOfTwo && (state === undefined || state === 'placed')) return made;
   if (decision.do !== 'send') throw refusedQuote(await quoteBlock(context, quote, { decision, seen }));
   if (!agreed.toSend) return undefined;
   if (order.reference && attemptKey(order.reference, decision.number) !== quote.key) throw outdated();
   const claim = claimOf(sources, decided, (number): NewAttempt => {
-    // Inside the transaction, because the quote may expire, and other processes may place it, until then.
+    // Check inside the transaction. Before it, the quote may expire, or another process may place it.
     checkUsable(quote, record, context.clock.now());
     return {
       ...{ run: undefined, number, key: quote.key, operation: intent.operation, upload: undefined },
@@ -193,14 +193,14 @@ async function place(
   return send(context, client, { intent, body, sending: recorded.mayBeSent ? 'again' : 'first' });
 }
 
-/** The orders that stand in a quote's way, as the service has them now. */
+/** Describes the orders that block a quote, with their current state at the service. */
 export const quoteBlock = (
   context: OrderContext,
   quote: Pick<Quote, 'body' | 'reference' | 'again' | 'client'>,
   decided: NotSent,
 ): Promise<QuoteBlock> => blockOf(context, quotedOrder(quote), decided, settlingQuote(context, quote.client));
 
-/** What was ordered for the reference has ended, or begun, since the quote was made. */
+/** The error for a quote whose reference has other attempts now: one has ended, or begun, since the quote was made. */
 const outdated = (): ErrandError =>
   new ErrandError(
     'conflict',
@@ -213,7 +213,7 @@ const outdated = (): ErrandError =>
     },
   );
 
-/** The order in doubt has ended without an order, so the quote that settles it has nothing left to do. */
+/** The error for placing a quote that settles an order in doubt, if that order has ended without a result. */
 const settledAlready = ({ key }: Quote, record: JournalRecord | undefined): ErrandError =>
   new ErrandError(
     'conflict',

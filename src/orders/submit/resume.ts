@@ -38,11 +38,9 @@ import { checkNotThere, isAhead, isKeyOld, tooOld } from './key-life.ts';
 import { type Create, endUnsent, send } from './send.ts';
 
 interface ResumeOptions {
-  /**
-   * Whether to resend even if the service may have forgotten the key. Where an order looks like it, nothing is sent.
-   */
+  /** Whether to resend even if the service may have forgotten the key. If an order looks like it, nothing is sent. */
   readonly resend?: boolean;
-  /** Whether a result that another process has reported since the record was read counts as that process's own. */
+  /** Whether to throw ErrandError conflict if another process has reported the result since the record was read. */
   readonly onlyUnreported?: boolean;
 }
 
@@ -75,7 +73,7 @@ export async function resumeIntent(
   return settle({ context, client, record: await proven(context, client, record), resend });
 }
 
-/** Whether another key of the same user has left an order in doubt. */
+/** Whether a record is of an order, and was sent with a key of the same user. */
 async function isOfSameUser(context: OrderContext, { operation, account }: JournalRecord): Promise<boolean> {
   if (operation !== 'order.create') return false;
   const scope = await scopeOf(context, await (await context.journal()).attempts());

@@ -39,7 +39,7 @@ export async function retryOrder(context: OrderContext, orderId: string, placing
     return { order: { order_id: orderId, ...(await call(client, orderId)) }, existed: false };
   }
   const { order, reference } = await retried(client, orderId);
-  // The order itself does not stand in the way. If it is live, the service refuses.
+  // The order being retried does not block its retry. If it is live, the service refuses.
   const own = (await context.journal()).madeBy(orderId, context.settings.baseUrl.value)?.key;
   const agreed = own === undefined ? placing.agreed : new Set([own, ...(placing.agreed ?? [])]);
   return placeOnce(context, {
@@ -62,8 +62,8 @@ const call = async (client: Client, orderId: string, options?: CallOptions) =>
   (await client.call('legacy.retry', { path: { request_id: orderId } }, options)).body;
 
 /**
- * What a retry of an order buys, and its reference. Where the current surface does not show the order, its id stands for
- * what it was for, so that the same order at least is not retried twice.
+ * What a retry of an order buys, and its reference. If the current surface does not show the order, a stand-in made
+ * from its id takes its place, so that at least the same order is not retried twice.
  * @throws ErrandError if the service cannot be asked.
  */
 async function retried(
@@ -84,7 +84,10 @@ async function retried(
   return { order: value ?? standIn(orderId), reference: referenceIn(found?.metadata) };
 }
 
-/** The legacy surface may be another service, and its token may be all there is. */
+/**
+ * Errors that only mean that the current surface does not show the order. The legacy surface may be another service,
+ * and its token may be the only credential.
+ */
 const hidden: ReadonlySet<ErrorCategory> = new Set(['authentication', 'not_found', 'usage']);
 
 async function unlessHidden<T>(reading: Promise<T>): Promise<T | undefined> {

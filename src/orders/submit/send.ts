@@ -59,7 +59,8 @@ export async function send(context: OrderContext, client: Client, sendable: Send
 }
 
 /**
- * The command to run once the order is paid for: this one, with its key, unless the key follows from what was typed.
+ * The command to run once the order is paid for. It repeats this one with the key of the order, unless this one yields
+ * that key anyway.
  */
 function afterPaying(
   { argv = [] }: OrderContext,

@@ -65,7 +65,7 @@ export async function placeOrder(context: OrderContext, order: Body, placing: Pl
       try {
         return await send(context, client, { intent, body: keyed, sending });
       } catch (error) {
-        // Another machine was faster, with an order that differs. The next look finds it by its reference.
+        // Another machine was faster, with an order that differs. The next decision finds that order by its reference.
         if (!reference || !isTaken(error) || taken.has(key)) throw error;
         taken.add(key);
         return undefined;
@@ -74,7 +74,10 @@ export async function placeOrder(context: OrderContext, order: Body, placing: Pl
   });
 }
 
-/** The key of the same order that the service makes once it is paid for, since the payment is for that key. */
+/**
+ * Key of an earlier attempt at the same order that the service refused until it is paid for. Reuse it, because the
+ * payment belongs to that key.
+ */
 async function keyToPayFor(
   context: OrderContext,
   intent: IntentOf<'order.create'>,
@@ -119,8 +122,8 @@ async function placeByKey(
 }
 
 /**
- * Shows the request. It carries the key of the same request in doubt, so that sending it makes no second order. Ends as
- * sending it would, as far as that is decided before it is sent.
+ * Shows the request instead of sending it. If the same request is in doubt, the request shown has its key, so that
+ * sending it makes no second order. Has the exit code that sending would have, as far as that is known without sending.
  */
 async function previewed(
   context: OrderContext,
@@ -137,11 +140,11 @@ async function previewed(
 }
 
 interface DecidedBefore {
-  /** With which sending would end, as far as that is decided before; undefined if it would be sent. */
+  /** Exit code that sending would have, as far as that is known before; undefined if the request would be sent. */
   readonly exitCode: number | undefined;
   /** The key of the same request in doubt. */
   readonly key: string | undefined;
-  /** Whether an order is there already. */
+  /** Whether an existing order meets the need. */
   readonly isMet: boolean;
 }
 
