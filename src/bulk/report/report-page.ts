@@ -20,7 +20,7 @@ interface ReportPage {
   readonly groups: readonly ReportGroup[];
   /** Base URL of the service. */
   readonly service: string;
-  /** When the list was shown, ms since the epoch. */
+  /** When the report was made, ms since the epoch. */
   readonly now: number;
 }
 

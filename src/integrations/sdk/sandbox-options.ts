@@ -12,7 +12,7 @@ interface ReadOptions {
   readonly port: number | undefined;
   readonly seed: number | undefined;
   readonly speed: number;
-  /** When the list was shown, ms since the epoch. */
+  /** The clock that the sandbox starts from, ms since the epoch. */
   readonly now: () => number;
   readonly faults: readonly Fault[];
 }

@@ -10,7 +10,7 @@ export interface AccountingSubject {
   readonly wallet: string;
   /** The wallet balance, cents. It comes from the service if the service reports it, otherwise from the books. */
   readonly balance: number;
-  /** When the list was shown, ms since the epoch. */
+  /** When the export was made, ms since the epoch. */
   readonly now: number;
 }
 
