@@ -95,6 +95,9 @@ const questions: readonly Question[] = [
   { field: 'phone_number', message: 'Phone number' },
 ];
 
+/** The first question of a whole address. */
+const firstQuestion = 'First name (or paste a whole address)';
+
 /**
  * Stands in for the fields not asked for yet while an answer is checked. The country is asked for before the postal
  * code, whose format depends on it.
@@ -150,7 +153,7 @@ export async function askAddress(context: Context, given: AddressFields = {}): P
     const isTyped = ahead !== undefined && problemWith(field, ahead) === undefined;
     const answer = isTyped
       ? ahead
-      : await prompt.askText(context, isFirst ? `${message} (or paste a whole address)` : message, {
+      : await prompt.askText(context, isFirst ? firstQuestion : message, {
           // A pasted address is taken apart below.
           check: (text) => (isFirst && text.includes(',') ? undefined : problemWith(field, text)),
           optional: adds !== undefined,
