@@ -75,6 +75,8 @@ describe('without a movement of the cursor', () => {
     expect(await terminal.ended()).toBe(0);
     expect(terminal.text).toMatch(new RegExp(`order ${one.slice(0, 8)}: \\w+`));
     expect(terminal.text).toMatch(/: delivered, 2 of 2\n/);
+    const spoken = terminal.text.match(/^order \w{8}: [a-z ]+/gm);
+    expect(spoken).toEqual([...new Set(spoken)]);
   });
 
   test('a return: numbered items, reason, yes; then it is watched', async () => {
