@@ -251,9 +251,9 @@ function watchSignals(process: NodeJS.Process, { stderr }: Io): { signal: AbortS
   const handlers = Object.entries(signals).map(([name, category]) => {
     const handle = (): void => {
       if (controller.signal.aborted) process.exit(exitCodes[category]);
-      // Erase the ^C that the terminal has echoed on the current line.
-      if (name === 'SIGINT' && stderr.isTerminal && !stderr.isDumb && mayDraw())
-        stderr.stream.write('\r\u001b[K');
+      // Erase the ^C that the terminal has echoed on the current line, or leave that line.
+      if (name === 'SIGINT' && stderr.isTerminal)
+        stderr.stream.write(!stderr.isDumb && mayDraw() ? '\r\u001b[K' : '\n');
       controller.abort(new ErrandError(category, category === 'interrupted' ? 'interrupted' : 'terminated'));
     };
     process.on(name, handle);

@@ -96,6 +96,12 @@ const parts: readonly Part[] = [
     command: tests('test/commands/transcripts'),
     environment: { SPAWNED: '1' },
   },
+  {
+    name: 'terminals',
+    proves: 'each question is ended in each way; no story moves the cursor for a screen reader',
+    command: tests('test/terminal/interrupted.test.ts', 'test/terminal/accessible-stories.test.ts'),
+    environment: { EVERY_WAY: '1' },
+  },
   { name: 'flips', proves: 'one bit of a journal flipped, 1,000 times', command: faults('--flips', '1000') },
   {
     name: 'planted',

@@ -75,7 +75,11 @@ export const errorCodes = {
     isOfOrder: true,
     hint: '`errand retailer list` shows the retailers that can be ordered from.',
   },
-  unsupported_country: { status: 400, isOfOrder: true, hint: 'The service delivers to US, DE and IT.' },
+  unsupported_country: {
+    status: 400,
+    isOfOrder: true,
+    hint: 'The service delivers to US, DE and IT. A US state goes into its own field, such as --state IL.',
+  },
   retailer_country_not_supported: {
     status: 400,
     isOfOrder: true,

@@ -180,7 +180,9 @@ async function excess(
     ]);
   if (flag === undefined) return plain(`\`errand ${path.join(' ')}\` takes no argument "${first}"`);
   const rewritten = argv.flatMap((word) => (extra.includes(word) ? [flag, word] : [word]));
-  return plain(`"${first}" belongs to ${flag}`, [{ command: typedCommand(rewritten), when: 'as a whole' }]);
+  return plain(`"${first}" belongs to ${flag}`, [
+    { command: typedCommand(rewritten), when: 'with its flag' },
+  ]);
 }
 
 const isProduct = (word: string): boolean => /^@\d|:\/\/|\.[^\s/]{1,200}\//.test(word);

@@ -33,7 +33,10 @@ const changes: { readonly [K in ErrorType]?: (order: OrderRecord) => Change } = 
   product_variant_unavailable: otherVariant,
   shipping_unavailable: otherAddress,
   shipping_address_invalid: otherAddress,
-  gift_option_unavailable: () => ({ what: 'without a gift if it must be', flags: ' --best-effort gift' }),
+  gift_option_unavailable: () => ({
+    what: 'as no gift, where gifts are not offered',
+    flags: ' --best-effort gift',
+  }),
   quantity_limit_exceeded: fewer,
   product_quantity_unavailable: fewer,
 };

@@ -49,7 +49,7 @@ export async function agreeToSpend(
     `  when     ${when}`,
   ];
   for (const line of lines) context.note(line);
-  const typed = await context.askText('Type yes to have this bought with real money on each date:');
+  const typed = await context.askText('Type yes to have this bought with real money on each date');
   if (typed.trim().toLowerCase() === 'yes') return true;
   throw new ErrandError('interrupted', 'nothing was changed', { outcome: 'not_sent' });
 }

@@ -10,6 +10,7 @@ import { foldedWord } from '../../src/run/parse-option.ts';
 import { errand } from '../support/run.ts';
 import { makeWorkspace, type Workspace } from '../support/workspace.ts';
 import { pages } from './markdown.ts';
+import { questionTexts } from './questions.ts';
 
 const page = pages.find(({ name }) => name === 'docs/words.md')?.text ?? '';
 
@@ -38,6 +39,14 @@ async function lists(): Promise<{ words: string[]; columns: readonly Column[]; o
   };
   walk(await describedProgram(), []);
   return found;
+}
+
+type Described = Awaited<ReturnType<typeof describedProgram>>;
+
+/** The command that a line names, by as many of its words as are commands. */
+function commandOf(program: Described, [word, ...more]: readonly string[]): Described | undefined {
+  const found = program.commands.find((one) => one.name() === word);
+  return found && (commandOf(found, more) ?? found);
 }
 
 describe('docs/words.md', () => {
@@ -75,6 +84,27 @@ describe('docs/words.md', () => {
     const taken = order?.commands.find((one) => one.name() === 'create')?.options.map(({ long }) => long);
     for (const [word, last] of rows('Lines of an order'))
       expect(taken, word).toContain(/--[a-z-]+/.exec(last)?.[0]);
+  });
+
+  test('lists each question of a terminal once, and no other, with what answers it', async () => {
+    const questions = words('Questions');
+    expect(questions).toEqual([...new Set(questions)]);
+    expect([...questions].sort()).toEqual(questionTexts());
+    const program = await describedProgram();
+    for (const [question, last] of rows('Questions')) {
+      const answers = [...last.matchAll(/`([^`]+)`/g)].map(([, line = '']) => line.split(' '));
+      if (!/^ (?:by|not asked) /.test(last)) expect(answers, question).not.toEqual([]);
+      for (const line of answers) {
+        const command = commandOf(program, line);
+        expect(command, line.join(' ')).toBeDefined();
+        const flag = line.find((word) => word.startsWith('--'));
+        if (flag)
+          expect(
+            command?.options.map(({ long }) => long),
+            line.join(' '),
+          ).toContain(flag);
+      }
+    }
   });
 
   test('lists each state once, and no other', () => {

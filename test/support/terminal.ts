@@ -68,11 +68,14 @@ export class Terminal {
     this.#pty.resize(columns, rows);
   }
 
-  /** Resolves once the text contains what is wanted. @throws Error with the screen contents on timeout. */
-  async shows(wanted: string | RegExp): Promise<void> {
+  /**
+   * Resolves once the text contains what is wanted. @param from is where in the text to begin. @throws Error with the
+   * screen contents on timeout.
+   */
+  async shows(wanted: string | RegExp, from = 0): Promise<void> {
     const deadline = Date.now() + hangsAfterMs;
     const found = (): boolean =>
-      typeof wanted === 'string' ? this.text.includes(wanted) : wanted.test(this.text);
+      typeof wanted === 'string' ? this.text.includes(wanted, from) : wanted.test(this.text.slice(from));
     while (!found()) {
       if (Date.now() > deadline)
         throw new Error(`the terminal never showed ${wanted}; it shows:\n${this.text}`);

@@ -4,10 +4,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { embeddedShop, errand, orderOf } from '../support/run.ts';
 import { Terminal } from '../support/terminal.ts';
 import { makeWorkspace, prefer, type Workspace } from '../support/workspace.ts';
+import { moves } from './accessible.ts';
 
 const enter = '\r';
-/** Everything but colours and styles moves the cursor or erases something. */
-const moves = /\u001b(?!\[[\d;]*m)|\u0008|[^\n]\r(?!\n)/;
 
 let workspace: Workspace;
 let terminals: Terminal[];
@@ -19,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   for (const terminal of terminals) {
-    expect(terminal.raw.replaceAll('\r\n', '\n')).not.toMatch(moves);
+    expect(terminal.raw).not.toMatch(moves);
     terminal.close();
   }
   workspace.remove();
@@ -76,6 +75,8 @@ describe('without a movement of the cursor', () => {
     expect(await terminal.ended()).toBe(0);
     expect(terminal.text).toMatch(new RegExp(`order ${one.slice(0, 8)}: \\w+`));
     expect(terminal.text).toMatch(/: delivered, 2 of 2\n/);
+    const spoken = terminal.text.match(/^order \w{8}: [a-z ]+/gm);
+    expect(spoken).toEqual([...new Set(spoken)]);
   });
 
   test('a return: numbered items, reason, yes; then it is watched', async () => {

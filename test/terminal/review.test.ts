@@ -3,6 +3,7 @@ import { embeddedShop, errand, orderOf } from '../support/run.ts';
 import type { Terminal } from '../support/terminal.ts';
 import { makeWorkspace, prefer, type Workspace } from '../support/workspace.ts';
 import { useTerminals } from './terminals.ts';
+import { withVariants } from './variants.ts';
 
 const enter = '\r';
 const down = '\u001b[B';
@@ -24,20 +25,8 @@ function open(args: readonly string[], columns = 100): Terminal {
 const json = async (...args: string[]) =>
   JSON.parse((await errand(workspace, [...args, '-o', 'json'])).stdout);
 
-/** The URL of a product that comes in several variants. */
-async function withVariants(): Promise<{ url: string; choices: { dimension: string; value: string }[][] }> {
-  for (const { url } of await json('search', 'coffee beans')) {
-    const { variants = [] } = await json('product', 'get', url);
-    const choices = variants
-      .filter(({ available }: { available: boolean }) => available)
-      .map(({ variant_specifics }: { variant_specifics: object }) => variant_specifics);
-    if (choices.length > 1) return { url, choices };
-  }
-  return expect.fail('no product has variants');
-}
-
 test('a product given as a URL is looked up: its variant is asked from the list, and the ceiling holds its price', async () => {
-  const { url, choices } = await withVariants();
+  const { url, choices } = await withVariants(workspace);
   const terminal = open(['order', 'create', '--product', url]);
   await terminal.shows('Which variant?');
   terminal.type(down + enter);
@@ -59,7 +48,7 @@ test('a product given as a URL is looked up: its variant is asked from the list,
 });
 
 test('each line of the order can be changed before it is placed, and the ceiling follows the quantity', async () => {
-  const { url } = await withVariants();
+  const { url } = await withVariants(workspace);
   const asked = open(['order', 'create', '--product', `${url},quantity=1`]);
   const answer = async (...turns: (readonly [string | RegExp, string])[]): Promise<void> => {
     for (const [shown, keys] of turns) {

@@ -76,3 +76,14 @@ test('a batch where a plan is asked for is answered with the command that shows 
   expect(terminal.text).toContain('@1 is not a file; name the plan file that `bulk plan` wrote');
   expect(terminal.text).toContain('try: errand bulk get @1\n  if you mean a batch');
 });
+
+test.each(['table', 'json'])(
+  'a query that finds nothing says so with -o %s, and a pipe has nothing more',
+  async (format) => {
+    const line = `errand order list -o ${format} --query nosuch`;
+    open(`${line}; echo; ${line} | cat`);
+    expect(await terminal.ended()).toBe(0);
+    expect(terminal.text.match(/--query found nothing/g)).toHaveLength(1);
+    expect((await errand(workspace, line.split(' ').slice(1))).stderr).toBe('');
+  },
+);

@@ -197,10 +197,16 @@ async function watchView(
 
 function lineView(context: Context, following: Following<WatchEvent>): WatchView {
   const isSpoken = context.io.stderr.isAccessible === true;
+  const spokenStates = new Map<string, string>();
   return {
     async show(event) {
-      if (event.type === 'change')
-        context.note(isSpoken ? spokenLine(event, following) : changeLine(event, context.clock.now()));
+      if (event.type === 'change' && isSpoken) {
+        const { order } = event;
+        const { text } = stateOfOrder(order);
+        // What changed may be a part of the record that has no word, such as a parcel's number.
+        if (spokenStates.get(order.id) !== text) context.note(spokenLine(order, text, following));
+        spokenStates.set(order.id, text);
+      } else if (event.type === 'change') context.note(changeLine(event, context.clock.now()));
       if (event.type === 'gap') context.note(interruptionText(event));
     },
     async done() {},
@@ -221,13 +227,9 @@ function changeLine(event: Extract<WatchEvent, { type: 'change' }>, now: number)
 }
 
 /** Formats a change for a screen reader: `order 2da1c85e: placed, 2 of 3`. */
-function spokenLine(
-  { order }: Extract<WatchEvent, { type: 'change' }>,
-  following: Following<WatchEvent>,
-): string {
-  const { text } = stateOfOrder(order);
+function spokenLine(order: OrderRecord, state: string, following: Following<WatchEvent>): string {
   const count = following.countText();
-  return safeText(`order ${plainText(order.id).slice(0, 8)}: ${text}${count === '' ? '' : `, ${count}`}`);
+  return safeText(`order ${plainText(order.id).slice(0, 8)}: ${state}${count === '' ? '' : `, ${count}`}`);
 }
 
 /** Initial column widths that fit common values, so that the columns do not move. */

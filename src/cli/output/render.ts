@@ -13,7 +13,7 @@ import { byteOrderMark } from '../../platform/csv-cell.ts';
 import type { Io } from '../../platform/streams.ts';
 import { asTyped } from './as-typed.ts';
 import { printRows } from './format.ts';
-import { noteLines, reportToUser } from './notice.ts';
+import { foldLines, noteLines, reportToUser, writeErr } from './notice.ts';
 import { paintFor } from './paint.ts';
 import { inferColumns, projection, selectColumns, withHeadings, withStates } from './select.ts';
 import { type Writer, writerOf } from './writer.ts';
@@ -275,6 +275,17 @@ async function printQueried(
     const format = await openFormat(options.format, { columns: [] }, io, plain);
     out.write(format.whole(found.value), format.scrub);
   }
+  const value = found.kind === 'document' ? found.value : found.kind === 'values' ? found.values : undefined;
+  if (value === null || (Array.isArray(value) && value.length === 0)) await noteNothing(printing);
+}
+
+/** Says on a terminal that `--query` found nothing, since a misspelt path looks like an empty answer. */
+async function noteNothing({ io, settle }: Printing): Promise<void> {
+  if (!io.stdout.isTerminal || !io.stderr.isTerminal) return;
+  await settle();
+  const paint = await paintFor(io.stderr.color);
+  const line = paint.faint('--query found nothing; -o json without it shows what there is');
+  writeErr(io, `${foldLines([line], io).join('\n')}\n`);
 }
 
 async function printText(result: TextResult, printing: Printing): Promise<void> {

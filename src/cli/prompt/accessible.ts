@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { ReadStream } from 'node:tty';
 import type { Column, Row } from '../../format/result.ts';
+import { stopOf } from '../../platform/errors.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import type { Context, TextOptions } from '../../run/context.ts';
 import { writeErr } from '../output/notice.ts';
@@ -137,14 +138,14 @@ const say = ({ io }: Context, text: string): void => writeErr(io, `${safeText(te
 
 /** Ignores what was typed before the question, because a stray Enter or `y` could spend money. */
 async function askAfresh(context: Context, question: string): Promise<string> {
-  if (await discardTyped(context.io.stdin.stream, context.signal)) throw interrupted();
+  if (await discardTyped(context.io.stdin.stream, context.signal)) throw interrupted(context);
   return (await ask(context, question)).trim();
 }
 
 /** Reads one line. @throws ErrandError interrupted on Ctrl-C and Ctrl-D. */
 function ask(context: Context, question: string): Promise<string> {
   const { io, signal } = context;
-  writeErr(io, `${safeText(question)}: `);
+  writeErr(io, `${asHeading(safeText(question))} `);
   return new Promise((resolve, reject) => {
     const lines = createInterface({ input: io.stdin.stream, terminal: false });
     let line: string | undefined;
@@ -156,8 +157,10 @@ function ask(context: Context, question: string): Promise<string> {
     });
     lines.once('close', () => {
       signal.removeEventListener('abort', stop);
-      if (line === undefined) reject(interrupted());
-      else resolve(line);
+      if (line !== undefined) return resolve(line);
+      // A Ctrl-C has ended the line of the question already.
+      if (!signal.aborted || stopOf(signal.reason) === 'terminated') writeErr(io, '\n');
+      reject(interrupted(context));
     });
     if (signal.aborted) stop();
   });
@@ -171,9 +174,10 @@ const erasing = ['\u007f', '\b'];
 async function unseen(context: Context, question: string): Promise<string> {
   const { stream } = context.io.stdin;
   if (!(stream instanceof ReadStream)) return ask(context, question);
-  writeErr(context.io, `${safeText(question)} (what you type is not shown): `);
+  // Before the question is shown, so that nothing of an answer to it is.
   stream.setRawMode(true);
   try {
+    writeErr(context.io, `${safeText(question)} (what you type is not shown): `);
     return await new Promise((resolve, reject) => {
       let text = '';
       const end = (): void => {
@@ -184,7 +188,7 @@ async function unseen(context: Context, question: string): Promise<string> {
       };
       const stop = (): void => {
         end();
-        reject(interrupted());
+        reject(interrupted(context));
       };
       const read = (typed: Buffer | string): void => {
         for (const character of typed.toString()) {

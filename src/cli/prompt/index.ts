@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { ReadStream } from 'node:tty';
 import { checkbox, confirm as confirmPrompt, input, password, select } from '@inquirer/prompts';
 import type { Column, Row } from '../../format/result.ts';
-import { ErrandError } from '../../platform/errors.ts';
+import { ErrandError, stopOf } from '../../platform/errors.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import type { Context, TextOptions } from '../../run/context.ts';
 import { paintFor } from '../output/paint.ts';
@@ -150,7 +150,7 @@ type On = NonNullable<Parameters<typeof input>[1]>;
 
 /** Ignores keys pressed before the question was readable, because a stray Enter or `y` could spend money. */
 async function answeredAfresh<T>(context: Context, ask: (on: On) => Promise<T>): Promise<T> {
-  if (await discardTyped(context.io.stdin.stream, context.signal)) throw interrupted();
+  if (await discardTyped(context.io.stdin.stream, context.signal)) throw interrupted(context);
   return answered(context, ask);
 }
 
@@ -168,7 +168,7 @@ async function answered<T>(context: Context, ask: (on: On) => Promise<T>): Promi
   } catch (cause) {
     const name = cause instanceof Error ? cause.name : '';
     if (name === 'ExitPromptError' || name === 'AbortPromptError') {
-      throw interrupted(cause);
+      throw interrupted(context, cause);
     }
     throw cause;
   } finally {
@@ -185,8 +185,11 @@ const noteChunk = (typed: Buffer | string): void => {
   lastChunk = typed.toString();
 };
 
-export const interrupted = (cause?: unknown): ErrandError =>
-  new ErrandError('interrupted', 'interrupted; nothing was sent', { outcome: 'not_sent', cause });
+/** How a prompt ends without an answer: by a signal, or by Ctrl-C or Ctrl-D, which a prompt reads as keys. */
+export function interrupted({ signal }: Pick<Context, 'signal'>, cause?: unknown): ErrandError {
+  const how = stopOf(signal.reason) ?? 'interrupted';
+  return new ErrandError(how, `${how}; nothing was sent`, { outcome: 'not_sent', cause });
+}
 
 /** Quiet time after which a terminal has delivered all pending input, ms. */
 const quietMs = 30;
@@ -200,10 +203,11 @@ export const discardTyped = async (stdin: Readable, signal: AbortSignal): Promis
   (await pendingText(stdin, signal)).includes(controlC);
 
 /** Lines that were typed or pasted and that no prompt has read yet. @throws ErrandError interrupted on Ctrl-C. */
-export async function takeTyped({ io, signal }: Context): Promise<string[]> {
+export async function takeTyped(context: Context): Promise<string[]> {
+  const { io, signal } = context;
   const [, rest = ''] = /[\r\n]([\s\S]*)/.exec(lastChunk) ?? [];
   const text = rest + (await pendingText(io.stdin.stream, signal));
-  if (text.includes(controlC)) throw interrupted();
+  if (text.includes(controlC)) throw interrupted(context);
   return text.split(/[\r\n]+/).filter((line) => line.trim() !== '');
 }
 

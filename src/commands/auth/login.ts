@@ -7,7 +7,7 @@ import { embeddedUrl } from '../../config/stored.ts';
 import { durationText } from '../../format/time.ts';
 import type { Client } from '../../http/client.ts';
 import { Deadline } from '../../platform/clock.ts';
-import { ErrandError } from '../../platform/errors.ts';
+import { ErrandError, stopOf } from '../../platform/errors.ts';
 import { pageAt } from '../../platform/net/page.ts';
 import { redactor } from '../../platform/redact/redactor.ts';
 import { shellLine } from '../../platform/shell.ts';
@@ -49,7 +49,7 @@ export const login = defineCommand({
         `waiting until the code is approved, for up to ${durationText(waitMs)}; Ctrl-C ends the wait`,
       );
     }
-    const granted = await untilApproved(context, client, device);
+    const granted = await untilApproved(context, client, device).catch(sayNothingStored);
     const key = checkKey(granted.api_key, 'the key in the response');
     const { storeKey } = await import('../../config/store-key.ts');
     const keyHints = await storeKey(store, {
@@ -102,6 +102,12 @@ async function reportCode(
   // Show the address before opening it.
   if (target !== page) context.note(`with the code filled in: ${target.url.href}`);
   if (await openBrowser(target.url, context.environment)) context.note('opened it in the browser');
+}
+
+/** Adds to an interruption what it leaves undone. */
+function sayNothingStored(error: unknown): never {
+  const how = stopOf(error);
+  throw how ? new ErrandError(how, `${how}; no key was stored`, { cause: error }) : error;
 }
 
 /** Error codes that tell the client to continue polling (specification, Device approval polling). */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { defineCommand } from '../../cli/define.ts';
 import { parsePreference, preferenceInUse, preferences } from '../../config/preferences.ts';
 import type { Preference } from '../../config/stored.ts';
-import { ErrandError, UsageError } from '../../platform/errors.ts';
+import { ErrandError, stopOf, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 
 export const edit = defineCommand({
@@ -68,7 +68,7 @@ function preferencesIn(text: string): Record<string, Preference> {
 
 /** Lets the user edit a text, in a file that only they can read. @throws ErrandError if the editor fails. */
 async function edited(context: Context, text: string): Promise<string> {
-  const { environment, settings } = context;
+  const { environment, settings, signal } = context;
   const command = environment.VISUAL || environment.EDITOR || 'vi';
   mkdirSync(settings.folders.config, { recursive: true, mode: 0o700 });
   const folder = mkdtempSync(join(settings.folders.config, 'edit-'));
@@ -81,9 +81,19 @@ async function edited(context: Context, text: string): Promise<string> {
         stdio: 'inherit',
         env: { ...environment, ERRAND_EDITED: file },
       });
+      // A Ctrl-C goes to the editor as well, which may take it for something else.
+      const stop = (): void => {
+        if (stopOf(signal.reason) === 'terminated') child.kill();
+      };
+      signal.addEventListener('abort', stop, { once: true });
       child.on('error', reject);
-      child.on('exit', resolve);
+      child.on('exit', (ended) => {
+        signal.removeEventListener('abort', stop);
+        resolve(ended);
+      });
     });
+    const how = stopOf(signal.reason);
+    if (how) throw new ErrandError(how, `${how}; nothing was changed`, { outcome: 'not_sent' });
     if (code !== 0)
       throw new ErrandError(
         'unexpected',

@@ -95,6 +95,9 @@ const questions: readonly Question[] = [
   { field: 'phone_number', message: 'Phone number' },
 ];
 
+/** The first question of a whole address. */
+const firstQuestion = 'First name (or paste a whole address)';
+
 /**
  * Placeholders for the fields not asked for yet, so that each answer can be checked at once. The country is asked for
  * before the postal code, whose format depends on it.
@@ -151,7 +154,7 @@ export async function askAddress(context: Context, given: AddressFields = {}): P
     const isTyped = ahead !== undefined && problemWith(field, ahead) === undefined;
     const answer = isTyped
       ? ahead
-      : await prompt.askText(context, isFirst ? `${message} (or paste a whole address)` : message, {
+      : await prompt.askText(context, isFirst ? firstQuestion : message, {
           // Accept a pasted address here; it is parsed below.
           check: (text) => (isFirst && text.includes(',') ? undefined : problemWith(field, text)),
           optional: adds !== undefined,

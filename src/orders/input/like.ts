@@ -121,15 +121,25 @@ export function payloadLines(payload: Fields, titleOf: TitleOf = () => undefined
   const { products, max_price: ceiling, shipping_address: address, ...rest } = payload;
   return [
     ...objectsIn({ products }, 'products').map((line) => `  ${lineText(line, titleOf)}`),
-    ...(typeof ceiling === 'number' ? [`  ceiling  ${formatMoney(ceiling)}`] : []),
-    ...(isObject(address) ? [`  ship to  ${addressLine(address)}`] : []),
-    ...otherLines(rest),
+    ...alignedLines([
+      ...(typeof ceiling === 'number' ? [['ceiling', formatMoney(ceiling)] as const] : []),
+      ...(isObject(address) ? [['ship to', addressLine(address)] as const] : []),
+      ...otherRows(rest),
+    ]),
   ];
 }
 
-/** A line for each field of a payload. */
-export const otherLines = (fields: Fields): string[] =>
-  Object.entries(fields).map(([name, value]) => `  ${fieldTitle(name)}  ${valueText(value)}`);
+type TitledRow = readonly [title: string, text: string];
+
+/** A row for each field of a payload. */
+export const otherRows = (fields: Fields): TitledRow[] =>
+  Object.entries(fields).map(([name, value]) => [fieldTitle(name), valueText(value)]);
+
+/** Rows as indented lines, their texts in one column. */
+export function alignedLines(rows: readonly TitledRow[]): string[] {
+  const width = Math.max(0, ...rows.map(([title]) => title.length));
+  return rows.map(([title, text]) => `  ${title.padEnd(width)}  ${text}`);
+}
 
 function lineText(line: JsonObject, titleOf: TitleOf): string {
   const choices = [

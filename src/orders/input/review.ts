@@ -12,7 +12,7 @@ import { knownTitles } from '../products/pick.ts';
 import { choicesText, type ProductFacts, type ProductVariant } from '../products/product-facts.ts';
 import { readFacts } from '../products/read-facts.ts';
 import type { Completed } from './complete.ts';
-import { otherLines } from './like.ts';
+import { alignedLines, otherRows } from './like.ts';
 import type { ProductLine } from './product-flag.ts';
 import { itemsCost, lineWords, promptAddress, promptCeiling, promptProducts } from './prompts.ts';
 
@@ -145,14 +145,13 @@ async function orderLines(context: Context, completed: Completed): Promise<strin
   });
   const message = textIn({ gift_message }, 'gift_message');
   const gift = is_gift === true ? `yes${message ? `, "${message}"` : ''}` : 'no';
-  return [
+  return alignedLines([
     ...rows,
     ['gift', gift],
     ['ship to', isObject(shipping_address) ? addressLine(shipping_address) : ''],
     ['ceiling', ceilingText(completed, max_price)],
-  ]
-    .map(([name = '', text = '']) => `  ${name.padEnd(8)}  ${text}`)
-    .concat(otherLines(rest));
+    ...otherRows(rest),
+  ]);
 }
 
 function ceilingText(completed: Completed, ceiling: unknown): string {

@@ -63,7 +63,7 @@ const decide =
   (decision: Decision): Fire =>
   async ({ service: { store }, trigger, now }) => {
     if (await decideDevice(store, trigger.id, { decision, email: rehearsingHuman, now }))
-      return { id: trigger.id };
+      return { id: trigger.id, status: decision };
     throw new ErrorResponse('not_found', `No device waits with the code ${trigger.id}.`);
   };
 

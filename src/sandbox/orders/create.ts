@@ -250,11 +250,7 @@ export async function refuseAtOnce(
     throw new ErrorResponse(refused.code, refused.message, refused.details);
   const country = body.shipping_address.country.toUpperCase();
   if (!destinationCountries.some((served) => served === country)) {
-    throw new ErrorResponse(
-      'unsupported_country',
-      `Orders are delivered to ${destinationCountries.join(', ')}, not to ${country}.`,
-      { country },
-    );
+    throw new ErrorResponse('unsupported_country', `Orders are not delivered to ${country}.`, { country });
   }
   if (body.webhooks) await refuseWebhooks(body.webhooks, config);
   const account = orderAccount(service, userId, body);

@@ -1,15 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { knownCommands } from '../../support/known-commands.ts';
 import { shell } from '../../support/run.ts';
 import { makeWorkspace, prefer } from '../../support/workspace.ts';
-import { parseStory, stderrProblem, stdoutProblem } from './story.ts';
+import { stderrProblem, stdoutProblem, stories, storySteps } from './story.ts';
 
-const here = new URL('.', import.meta.url);
-const stories = readdirSync(here).filter((name) => name.endsWith('.story'));
-
-const read = (name: string) => parseStory(readFileSync(new URL(name, here), 'utf8'));
-const typedLines = stories.flatMap((name) => read(name).map(({ line }) => line));
+const typedLines = stories.flatMap((name) => storySteps(name).map(({ line }) => line));
 const commands = await knownCommands();
 
 // Each has a workspace of its own, and most of them wait for their sandbox.
@@ -18,7 +13,7 @@ describe.concurrent('stories: what a user types and sees', () => {
     const workspace = makeWorkspace();
     try {
       prefer(workspace, { 'sandbox-speed': 20 });
-      for (const step of read(name)) {
+      for (const step of storySteps(name)) {
         const { code, stdout, stderr } = await shell(workspace, step.line);
         const shown = `${name}:${step.number} $ ${step.line}\n--- stdout\n${stdout}--- stderr\n${stderr}--- exit ${code}`;
         expect(code, shown).toBe(step.code);

@@ -1,3 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+const here = new URL('.', import.meta.url);
+
+/** The names of all stories. */
+export const stories = readdirSync(here).filter((name) => name.endsWith('.story'));
+
 /**
  * A story is a user session as shell lines with their output:
  *
@@ -17,8 +24,10 @@ export interface Step {
   readonly code: number;
 }
 
+export const storySteps = (name: string): Step[] => parseStory(readFileSync(new URL(name, here), 'utf8'));
+
 /** Parses a story. @throws Error naming a line that precedes the first command. */
-export function parseStory(text: string): Step[] {
+function parseStory(text: string): Step[] {
   const steps: {
     line: string;
     number: number;

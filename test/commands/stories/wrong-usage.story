@@ -71,7 +71,7 @@ $ errand watch
 $ errand order create https://shop.example/p --max-price 50.00
 ? 2
 ! error: "https://shop.example/p" belongs to --product
-! try: errand order create --product https://shop.example/p --max-price 50.00 — as a whole
+! try: errand order create --product https://shop.example/p --max-price 50.00 — with its flag
 $ errand order create coffee beans
 ? 2
 ! error: `order create` takes products by --product, not "coffee beans"
