@@ -26,7 +26,7 @@ import { readDeliveriesOf } from '../webhooks/read.ts';
 import { batchRowPath } from './batches.ts';
 import { deliveriesTable } from './deliveries.ts';
 import { formAction, Misfilled, onceField, onceIn, seeOther, type WayBack } from './form-action.ts';
-import { orderFilters, orderNeighbours, queryOf, readFilters, userNames } from './lists.ts';
+import { listQuery, orderFilters, orderNeighbours, readFilters, userNames } from './lists.ts';
 import { stateOf } from './orders.ts';
 import { consolePage, notThere, type Page, siblingLinks } from './page.ts';
 import {
@@ -64,7 +64,8 @@ export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id }, s
   const deliveries = readDeliveriesOf(service.store, record.id, maxDeliveries);
   const nameOf = userNames(service.store, [order.userId]);
   const titleOf = titlesNow(service);
-  const body = html`<div class="neighbours">${siblingLinks('order', siblingsOf(service, order.seq, search))}</div><p>${stateBadge(stateOf(record))}</p><p class="soft placed">for <bdi>${record.shipping_address.first_name} ${record.shipping_address.last_name}</bdi>, placed ${age(Date.parse(record.created_at), now)} by <a href="${walletPath(order.userId)}"><bdi>${nameOf(order.userId)}</bdi></a></p><p>${copiedId('order', record.id)}</p>
+  const query = listQuery(search, orderFilters);
+  const body = html`<div class="neighbours">${siblingLinks('orders', 'order', siblingsOf(service, order.seq, search, query))}</div><p>${stateBadge(stateOf(record))}</p><p class="soft placed">for <bdi>${record.shipping_address.first_name} ${record.shipping_address.last_name}</bdi>, placed ${age(Date.parse(record.created_at), now)} by <a href="${walletPath(order.userId)}"><bdi>${nameOf(order.userId)}</bdi></a></p><p>${copiedId('order', record.id)}</p>
 ${section('timeline', 'Timeline', orderTimeline(service, order, now))}
 <div class="slot holds" id="now">${failure(record)}${await orderActions(service, order, now)}</div>
 ${section('money', 'Money', orderMoney(service, order))}
@@ -75,17 +76,16 @@ ${returnsOfOrder(service, order, now)}
 ${section('deliveries', 'Webhook deliveries', deliveriesTable(service.config, deliveries, { now }))}
 <details class="card" id="record"><summary>The record as JSON</summary><pre tabindex="0">${JSON.stringify(record, null, 2)}</pre></details>
 <div class="card" id="same">${sameAs('this order', sameRequest(service.config, { method: 'GET', target: orderPathOf(record.id) }))}</div>`;
-  return consolePage(orderTitle(titleOf, record.items), body, { live: true, section: 'orders' });
+  return consolePage(orderTitle(titleOf, record.items), body, { live: true, section: 'orders', query });
 };
 
 const orderPathOf = (id: string): string => operations['order.get'].path.replace('{order_id}', id);
 
 /** The neighbours in the list that the page was opened from. */
-function siblingsOf({ store }: Service, seq: number, search: string) {
-  const filters = readFilters(search, orderFilters);
-  const { newer, older } = orderNeighbours(store, filters, seq);
-  const linkTo = (id: string | null): string | null => id && `${ordersPath}/${id}${queryOf(filters)}`;
-  return { newer: linkTo(newer), older: linkTo(older) };
+function siblingsOf({ store }: Service, seq: number, search: string, query: string) {
+  const { newer, older } = orderNeighbours(store, readFilters(search, orderFilters), seq);
+  const linkTo = (id: string | null): string | null => id && `${ordersPath}/${id}${query}`;
+  return { newer: linkTo(newer), older: linkTo(older), query };
 }
 
 const publicPath = (id: string): string => operations['order.track'].path.replace('{order_id}', id);

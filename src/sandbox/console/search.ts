@@ -8,7 +8,7 @@ import { withoutSecrets } from '../server/secrets.ts';
 import type { Service } from '../server/service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { type Delivery, deliveryColumns, deliveryIn } from '../webhooks/read.ts';
-import { attemptText } from './deliveries.ts';
+import { attemptText, stateText } from './deliveries.ts';
 import { onceField } from './form-action.ts';
 import { startsWith } from './lists.ts';
 import { readOrdersBySeq, stateOf } from './orders.ts';
@@ -131,10 +131,10 @@ function orders(service: Service, found: readonly number[]): Result[] {
 function deliveries({ store, clock }: Service, found: readonly number[]): Result[] {
   const one = (seq: number): Delivery[] =>
     store.all(`SELECT ${deliveryColumns} WHERE d.seq = ?`, seq).map(deliveryIn);
-  return found.flatMap(one).map(({ id, event, orderId, state, last, createdAt }) => ({
-    path: `${deliveriesPath}/${id}`,
-    title: event,
-    detail: html`${state === 'open' ? 'waiting' : state === 'behind' ? 'waits behind an earlier one' : state}${last && `, ${attemptText(last)}`}, of order <span class="mono">${orderId.slice(0, 8)}</span>, ${age(createdAt, clock.now())}`,
+  return found.flatMap(one).map((delivery) => ({
+    path: `${deliveriesPath}/${delivery.id}`,
+    title: delivery.event,
+    detail: html`${stateText(delivery)}${delivery.last && `, ${attemptText(delivery.last)}`}, of order <span class="mono">${delivery.orderId.slice(0, 8)}</span>, ${age(delivery.createdAt, clock.now())}`,
   }));
 }
 

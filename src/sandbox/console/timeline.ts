@@ -386,7 +386,7 @@ function story(attempts: readonly Exchange[]): Entry {
     title: html`<code>${first?.request.method} ${first?.request.target}</code>`,
     note: html`<b>${inRuns(attempts.map(clientStatus))}: one order</b>`,
     isBad: false,
-    more: html`<p class="soft">${attempts.length} attempts under one key, over ${duration((last?.sandboxAt ?? at) - at)}:</p><ol class="attempts">${attempts.map(
+    more: html`<p class="soft">${attempts.length} attempts under one key, ${spanText((last?.sandboxAt ?? at) - at)}:</p><ol class="attempts">${attempts.map(
       (one) =>
         html`<li><a href="${requestsPath}/${one.number}">Request ${one.number}</a> ${statusText(one.request.status)} <small>+${((one.sandboxAt - at) / 1000).toFixed(1)} s${
           one.rule !== null && html`, fault <code>${one.rule}</code>`
@@ -394,6 +394,8 @@ function story(attempts: readonly Exchange[]): Entry {
     )}</ol>`,
   };
 }
+
+const spanText = (ms: number): string => (ms < 1000 ? 'within a second' : `over ${duration(ms)}`);
 
 const clientStatus = ({ request: { status } }: Exchange): string =>
   status === null ? 'broken off' : String(status);

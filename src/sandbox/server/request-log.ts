@@ -109,14 +109,15 @@ export class RequestLog {
         body = bytes;
       },
       done: (response, reply) => {
+        const found = this.#routeOf(method, target);
+        const isOfConsole = 'kind' in found && found.kind === 'page';
         // Skip pages, because a live page is fetched every second and would quickly fill the log.
-        if (response && method !== 'POST' && isPage(response)) return;
+        if (response && method !== 'POST' && isPage(response, isOfConsole)) return;
         if (target === healthPath || (target === controlPath && method === 'GET')) return;
         const isRead = this.#isRead();
         const contents = isRead ? sentSide(headers, body) : unread;
         const received = response && (isRead ? receivedSide(response) : unread);
         const instead = insteadOf(response, reply, isRead);
-        const found = this.#routeOf(method, target);
         const { request } = this.#append({
           request: {
             at,
@@ -135,7 +136,7 @@ export class RequestLog {
           rule: fault?.text ?? null,
           code: codeIn(instead ?? received),
           key: keyIn(found, contents),
-          isOfConsole: 'kind' in found && found.kind === 'page',
+          isOfConsole,
         });
         this.#report(request, () => actionSummaryOf(method, found, response));
       },
@@ -230,8 +231,11 @@ const lengthOf = ({ sent, received, instead }: Exchange): number =>
   (received?.body.text?.length ?? 0) +
   (isSide(instead) ? (instead.body.text?.length ?? 0) : 0);
 
-const isPage = ({ headers }: SandboxResponse): boolean =>
-  String(headers['content-type']).startsWith('text/html');
+/** Whether a response is a page, or a list of the console as CSV. */
+function isPage({ headers }: SandboxResponse, isOfConsole: boolean): boolean {
+  const type = String(headers['content-type']);
+  return type.startsWith('text/html') || (isOfConsole && type.startsWith('text/csv'));
+}
 
 function sentStatus(fault: Fault | undefined, response: SandboxResponse | null): number | null {
   if (fault && fault.status > 0) return fault.status;

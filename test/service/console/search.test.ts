@@ -61,7 +61,15 @@ test('an order is found by whatever names it, also once it has moved on', async 
   const record = (await service.send('GET', `/orders/${id}`)).body;
   const [number] = record.merchant_order_ids;
   const [{ tracking_number: tracking }] = record.tracking_numbers;
-  for (const name of [number, number.replaceAll('-', ''), tracking, tracking.slice(0, 7).toLowerCase()])
+  for (const name of [
+    number,
+    number.replaceAll('-', ''),
+    number.replaceAll('-', '').slice(3, 8),
+    tracking,
+    tracking.slice(0, 7).toLowerCase(),
+    tracking.slice(4, 9),
+    tracking.slice(-4).toLowerCase(),
+  ])
     expect((await search(name)).Orders, name).toEqual([expect.stringContaining(path)]);
   expect((await search('out_of_stock')).Orders).toEqual([expect.stringContaining('failed: out of stock')]);
   expect(await search('zebra')).toEqual({});
