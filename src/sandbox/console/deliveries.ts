@@ -11,13 +11,13 @@ import type { SandboxResponse } from '../server/wire.ts';
 import type { Store } from '../store/store.ts';
 import {
   type Attempt,
-  addressOf,
   type Delivery,
   deliveryColumns,
   deliveryIn,
   readAttempts,
   readDeliveries,
   readDelivery,
+  shownAddress,
 } from '../webhooks/read.ts';
 import { refusedTarget, replay, replayEdited } from '../webhooks/replay.ts';
 import { difference } from './compare.ts';
@@ -63,7 +63,7 @@ export const deliveriesPage: Page<'consoleDeliveries'> = ({ service, search }) =
       id: ({ id }) => id,
       event: ({ event }) => event,
       order_id: ({ orderId }) => orderId,
-      address: ({ url }) => addressOf(url),
+      address: ({ url }) => shownAddress(url),
       queued_at: ({ createdAt }) => new Date(createdAt),
       attempts: ({ attempts }) => attempts,
       state: (delivery) => stateText(delivery),
@@ -253,7 +253,7 @@ export const deliveryPage: Page<'consoleDelivery'> = ({ service, path: { id }, s
   const body = html`${siblingLinks('deliveries', 'delivery', siblingsOf(service, seq, search))}<p>${outcome(found, now)}${earlier(store, found, now)}</p>
 <div class="actions">${again(found)} ${sinceLast(store, found)}</div>
 <section id="facts"><dl><dt>Event</dt><dd><code>${event}</code> <span class="soft">${webhookEvents[event]}</span></dd>
-<dt>Order</dt><dd><a href="${ordersPath}/${orderId}"><bdi>${orderTitles(service)(orderId)}</bdi></a> <small class="mono">${orderId}</small></dd><dt>Address</dt><dd class="mono">${addressOf(url)}</dd>
+<dt>Order</dt><dd><a href="${ordersPath}/${orderId}"><bdi>${orderTitles(service)(orderId)}</bdi></a> <small class="mono">${orderId}</small></dd><dt>Address</dt><dd class="mono">${shownAddress(url)}</dd>
 <dt>Queued</dt><dd>${age(createdAt, now)}</dd></dl></section>
 <section id="attempts"><header><h2>Attempts</h2></header>${attemptsTable(readAttempts(store, seq, maxAttempts))}${
     attempts > maxAttempts && html`<p class="soft">The newest ${maxAttempts} of ${attempts}.</p>`
@@ -347,7 +347,7 @@ export const deliveriesTable = (
     ) => html`<tr id="delivery-${delivery.id}"><td class="fit mono"><a href="${deliveriesPath}/${delivery.id}${query}">${delivery.event}</a></td>${
       titleOf &&
       html`<td class="fit"><a href="${ordersPath}/${delivery.orderId}"><bdi>${titleOf(delivery.orderId)}</bdi></a> <small class="mono">${delivery.orderId.slice(0, 8)}</small></td>`
-    }<td class="mono">${addressOf(delivery.url)}</td><td class="fit" data-label="queued">${age(delivery.createdAt, now)}</td>
+    }<td class="mono">${shownAddress(delivery.url)}</td><td class="fit" data-label="queued">${age(delivery.createdAt, now)}</td>
 <td class="fit" data-label="attempts">${delivery.attempts}</td><td>${outcome(delivery, now)}</td>
 <td class="fit">${marks && html`<label class="mark"><input type="checkbox" name="id" value="${delivery.id}" form="marked"><span class="unseen">Mark ${delivery.event} of ${delivery.orderId.slice(0, 8)}</span></label> `}${again(delivery)}</td></tr>`,
   )}</tbody></table>`;
@@ -545,8 +545,8 @@ function formPage({ config }: Service, found: Found, filled?: Filled): SandboxRe
     );
   const page = html`<p class="lead">What you send is a delivery of its own. ${back(orderId)}</p>
 <form method="post" action="${editPath(id)}" class="card">${onceField()}${!ofUrl && !ofBody && note && html`<p>${note}</p>`}
-<label>Another target<input name="url" type="url" class="mono" placeholder="${addressOf(url)}" value="${filled?.form.get('url') ?? ''}" autocomplete="off" spellcheck="false"${ofUrl ? invalid : html` aria-describedby="target-note"`}>${ofUrl && note}</label>
-<p class="soft" id="target-note">Left empty, it goes where it went: <span class="mono">${addressOf(url)}</span>. ${reachOf(config.webhooks.external)}</p>
+<label>Another target<input name="url" type="url" class="mono" placeholder="${shownAddress(url)}" value="${filled?.form.get('url') ?? ''}" autocomplete="off" spellcheck="false"${ofUrl ? invalid : html` aria-describedby="target-note"`}>${ofUrl && note}</label>
+<p class="soft" id="target-note">Left empty, it goes where it went: <span class="mono">${shownAddress(url)}</span>. ${reachOf(config.webhooks.external)}</p>
 <label>Body${ofBody && html` ${note}`}<textarea name="body" class="mono" rows="24" spellcheck="false"${ofBody && invalid}>
 ${text}</textarea></label>
 <label>${webhookIdHeader}<select name="event"><option value="new"${!isSame && html` selected`}>a new one: a receiver takes it for another event</option><option value="same"${isSame && html` selected`}>the same, ${eventId.slice(0, 8)}: a receiver may know it already</option></select></label>
