@@ -346,8 +346,8 @@ export const deliveriesTable = (
       delivery,
     ) => html`<tr id="delivery-${delivery.id}"><td class="fit mono"><a href="${deliveriesPath}/${delivery.id}${query}">${delivery.event}</a></td>${
       titleOf &&
-      html`<td class="fit"><a href="${ordersPath}/${delivery.orderId}"><bdi>${titleOf(delivery.orderId)}</bdi></a> <small class="mono">${delivery.orderId.slice(0, 8)}</small></td>`
-    }<td class="mono">${shownAddress(delivery.url)}</td><td class="fit" data-label="queued">${age(delivery.createdAt, now)}</td>
+      html`<td class="fit order"><a href="${ordersPath}/${delivery.orderId}"><bdi>${titleOf(delivery.orderId)}</bdi></a> <small class="mono">${delivery.orderId.slice(0, 8)}</small></td>`
+    }<td class="mono address">${shownAddress(delivery.url)}</td><td class="fit" data-label="queued">${age(delivery.createdAt, now)}</td>
 <td class="fit" data-label="attempts">${delivery.attempts}</td><td>${outcome(delivery, now)}</td>
 <td class="fit">${marks && html`<label class="mark"><input type="checkbox" name="id" value="${delivery.id}" form="marked"><span class="unseen">Mark ${delivery.event} of ${delivery.orderId.slice(0, 8)}</span></label> `}${again(delivery)}</td></tr>`,
   )}</tbody></table>`;

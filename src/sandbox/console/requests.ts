@@ -50,7 +50,7 @@ export function requestsTable(
   return html`<table class="stack">${head ?? plainHead(columns.slice(0, -1))}<tbody>${rows.map(
     ({ number, code, rule, isOfConsole, request: { at, method, target, status, tookMs, userId } }) =>
       html`<tr id="request-${number}"><td class="fit number"><time>${new Date(at).toISOString().slice(11, 19)}</time></td>
-<td class="mono"><a href="${requestsPath}/${number}${query}">${method} ${target}</a></td><td class="fit">${statusText(status)}${
+<td class="mono"><a href="${requestsPath}/${number}${query}">${method} ${target}</a></td><td class="short">${statusText(status)}${
         rule !== null && html` <small class="bad">fault <code>${rule}</code></small>`
       }${code !== null && html` <small>${code}</small>`}</td><td class="fit number">${durationText(tookMs)}</td><td class="fit">${isOfConsole ? html`<small>console</small>` : html`<bdi>${nameOf(userId)}</bdi>`}</td>${
         head &&
@@ -70,7 +70,7 @@ const sortKeys = {
 const columns: readonly (Column & { readonly by?: keyof typeof sortKeys })[] = [
   { name: 'Time (UTC)', look: 'fit', by: 'number', isAge: true },
   { name: 'Request', by: 'target' },
-  { name: 'Response', look: 'fit', by: 'status' },
+  { name: 'Response', by: 'status' },
   { name: 'Took', look: 'fit number', by: 'took' },
   { name: 'Account', look: 'fit' },
   { name: '' },

@@ -35,8 +35,6 @@ interface Result {
 interface Group {
   readonly name: string;
   readonly results: readonly Result[];
-  /** Where all of them are listed. */
-  readonly more?: string;
 }
 
 /** Finds records, pages and commands by anything that names them. */
@@ -49,9 +47,9 @@ export const searchPage: Page<'consoleSearch'> = async ({ service, search }) => 
   const commands = commandsFor(service, query);
   const isEmpty = groups.every(({ results }) => results.length === 0) && commands.length === 0;
   const body = html`<div id="found">${commands.length > 0 && html`<section id="commands"><header><h2>Commands</h2></header><div class="actions">${commands}</div></section>`}${groups.map(
-    ({ name, results, more }) =>
+    ({ name, results }) =>
       results.length > 0 &&
-      html`<section class="group"><header><h2>${name}</h2>${more !== undefined && html`<a href="${more}">All<span class="unseen"> ${name.toLowerCase()}</span></a>`}</header><ul class="results">${results.map(
+      html`<section class="group"><header><h2>${name}</h2>${results.length === maxResults && html`<small>the first ${maxResults}: one more word finds fewer</small>`}</header><ul class="results">${results.map(
         ({ path, title, detail }) =>
           html`<li><a href="${path}">${title}</a>${detail != null && html` <small>${detail}</small>`}</li>`,
       )}</ul></section>`,

@@ -78,6 +78,7 @@ export class RequestLog {
   readonly #findRoute: FindRoute;
   readonly #ring: Exchange[] = [];
   readonly #onEach: ((request: ServedRequest) => void) | undefined;
+  #clock: { now(): number } | undefined;
   #next = 0;
   #bodies = 0;
   /** Index of the oldest request whose bodies are still kept, and of the oldest with headers. */
@@ -93,10 +94,16 @@ export class RequestLog {
     this.#onEach = onEach;
   }
 
+  /** Tells requests the time of the sandbox, which may be ahead of real time. */
+  setClock(clock: { now(): number }): void {
+    this.#clock = clock;
+  }
+
   begin({ at, method, target, headers, fault }: StartedRequest): Noting {
     const startedAt = realMs();
     let userId: string | null = null;
-    let sandboxAt = at;
+    // A fault may refuse a request before the service sees it.
+    let sandboxAt = this.#clock?.now() ?? at;
     let body: Uint8Array = nothing;
     return {
       identified: (id) => {
