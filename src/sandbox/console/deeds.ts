@@ -83,5 +83,6 @@ function sentence(words: string, before: Counts, after: Counts): string {
     const more = (after.get(name) ?? 0) - (before.get(name) ?? 0);
     return more > 0 ? [`${more.toLocaleString('en-US')} ${more === 1 ? one : several}`] : [];
   });
-  return caused.length === 0 ? `${words}.` : `${words}: ${caused.join(', ')}.`;
+  if (caused.length === 0) return `${words}.`;
+  return `${words}: ${caused.join(', ').replace('1 webhook sent, 1 of them failed', '1 webhook sent, which failed')}.`;
 }

@@ -521,7 +521,7 @@ function retailers(store: Store, config: SandboxConfig, filters: Filters<Name>):
 }
 
 /** Displays a host as its retailer's name. */
-function hostText(host: string, { shopUrl }: SandboxConfig): string {
+export function hostText(host: string, { shopUrl }: SandboxConfig): string {
   if (host === new URL(shopUrl).host) return 'the sandbox shop';
   const retailer = retailerOf(`https://${host}`);
   return retailer ? `${retailer.name} (${host})` : host;

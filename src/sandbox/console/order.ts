@@ -7,6 +7,7 @@ import { operations } from '../../api/operations/index.ts';
 import { eachPlainField } from '../../api/order-fields.ts';
 import { shortfallsIn, spoken } from '../../api/order-state.ts';
 import { type Content, html } from '../../platform/html.ts';
+import { parseUrl } from '../../platform/net/urls.ts';
 import type { SandboxConfig } from '../config.ts';
 import {
   cancelOrder,
@@ -26,11 +27,12 @@ import { readDeliveriesOf } from '../webhooks/read.ts';
 import { batchRowPath } from './batches.ts';
 import { deliveriesTable } from './deliveries.ts';
 import { formAction, Misfilled, onceField, onceIn, seeOther, type WayBack } from './form-action.ts';
-import { listQuery, orderFilters, orderNeighbours, readFilters, userNames } from './lists.ts';
+import { hostText, listQuery, orderFilters, orderNeighbours, readFilters, userNames } from './lists.ts';
 import { stateOf } from './orders.ts';
 import { consolePage, notThere, type Page, siblingLinks } from './page.ts';
 import {
   age,
+  colouredJson,
   copiedId,
   dateTime,
   lineText,
@@ -74,7 +76,7 @@ ${section('items', 'Items', itemsTable(record, titleOf))}
 ${section('facts', 'Order', facts(service, order))}
 ${returnsOfOrder(service, order, now)}
 ${section('deliveries', 'Webhook deliveries', deliveriesTable(service.config, deliveries, { now }))}
-<details class="card" id="record"><summary>The record as JSON</summary><pre tabindex="0">${JSON.stringify(record, null, 2)}</pre></details>
+<details class="card" id="record"><summary>The record as JSON</summary><pre tabindex="0">${colouredJson(JSON.stringify(record, null, 2))}</pre></details>
 <div class="card" id="same">${sameAs('this order', sameRequest(service.config, { method: 'GET', target: orderPathOf(record.id) }))}</div>`;
   return consolePage(orderTitle(titleOf, record.items), body, { live: true, section: 'orders', query });
 };
@@ -126,7 +128,7 @@ function itemsTable({ items, fulfillment }: OrderRecord, titleOf: TitleOf): Cont
 }
 
 /** The remaining fields of the record that are set. */
-function facts({ store }: Service, { seq, record }: StoredOrder): Content {
+function facts({ store, config }: Service, { seq, record }: StoredOrder): Content {
   const { shipping_address: to, job_result: result, payment, fulfillment } = record;
   const price = result?.price_components;
   const paid = result?.success ? price : null;
@@ -138,6 +140,7 @@ function facts({ store }: Service, { seq, record }: StoredOrder): Content {
     ['Of which', paid?.breakdown_recorded ? breakdown(paid) : null],
     ['Goes to', addressOf(to)],
     ['Phone', to.phone_number],
+    ['Retailer', retailersOf(config, record)],
     ['Retailer’s number', record.merchant_order_ids.join(', ')],
     ...eachPlainField.map(([name, { title }]) => [title, yesOrValue(record[name])] as const),
     ['Card', payment ? `${spoken(payment.state)}, ${money(payment.authorized_cents)} held` : null],
@@ -156,6 +159,11 @@ function facts({ store }: Service, { seq, record }: StoredOrder): Content {
     .filter(([, value]) => value !== null && value !== undefined && value !== '')
     .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
+
+const retailersOf = (config: SandboxConfig, { items }: OrderRecord): string =>
+  [...new Set(items.map(({ url }) => parseUrl(url)?.host ?? url))]
+    .map((host) => hostText(host, config))
+    .join(', ');
 
 /** Link to the row of a batch that an order was made of. */
 function batchRowOf(store: Store, orderSeq: number): Content {

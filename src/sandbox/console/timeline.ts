@@ -15,7 +15,7 @@ import { isReceived } from '../webhooks/enqueue.ts';
 import { type Delivery, readAttempts, readDeliveriesOf } from '../webhooks/read.ts';
 import { attemptText } from './deliveries.ts';
 import { onceField } from './form-action.ts';
-import { age, dateTime, duration, markupBytes, prettyJson, truncated } from './parts.ts';
+import { age, colouredJson, dateTime, duration, markupBytes, prettyJson, truncated } from './parts.ts';
 import { requestsPath, statusText } from './requests.ts';
 import { deliveriesPath, ordersPath, walletPath } from './sections.ts';
 import { ledgerWords, signed } from './wallet.ts';
@@ -95,7 +95,7 @@ export function orderTimeline(service: Service, order: StoredOrder, now: number)
 function momentsOf(entries: readonly Entry[], startedAt: number): Moment[] {
   const rows = new Map<number, Entry[]>();
   for (const entry of entries) {
-    const bucket = Math.floor((entry.at - startedAt) / momentMs);
+    const bucket = Math.round((entry.at - startedAt) / momentMs);
     const known = rows.get(bucket);
     if (known) known.push(entry);
     else rows.set(bucket, [entry]);
@@ -138,7 +138,7 @@ function entryItem({ id, isBad, isWaiting, isFuture, title, note, json, more }: 
   const mood = isBad ? ' bad' : isFuture ? ' next' : isWaiting ? ' wait' : '';
   if (json === undefined && more === undefined) return html`<div class="event${mood}">${head}</div>`;
   return html`<details class="event${mood}" id="${id}"><summary>${head}</summary>${
-    json !== undefined && html`<pre tabindex="0" role="group" aria-label="JSON">${json}</pre>`
+    json !== undefined && html`<pre tabindex="0" role="group" aria-label="JSON">${colouredJson(json)}</pre>`
   }${more}</details>`;
 }
 

@@ -20,6 +20,8 @@ afterEach(async () => {
 const read = async (path: string): Promise<string> =>
   (await page(service, path)).text
     .replace(/<style>.*?<\/style>|<script.*?<\/script>/gs, '')
+    // Names in JSON.
+    .replace(/<\/?b>/g, '')
     .replace(/<[^>]+>/g, ' ')
     .replaceAll('&quot;', '"')
     .replaceAll('&#39;', "'")

@@ -19,6 +19,8 @@ const read = async (path: string): Promise<string> => {
 const words = async (path: string): Promise<string> =>
   (await read(path))
     .replace(/<style>.*?<\/style>|<script.*?<\/script>/gs, '')
+    // Names in JSON.
+    .replace(/<\/?b>/g, '')
     .replace(/<[^>]+>/g, ' ')
     .replaceAll('&quot;', '"')
     .replace(/\s+/g, ' ');
