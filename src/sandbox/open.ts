@@ -124,6 +124,7 @@ export async function openSandbox({
     ...(requests && { requests }),
     report: reportBug,
   };
+  requests?.setClock(service.clock);
   const outbox = new Outbox(service, ({ headers, body, isCut }) =>
     JSON.stringify(loggedResponse(headers, body, isCut)),
   );

@@ -47,6 +47,8 @@ export function rowOf(markup: string, id: string): string[] {
 /** Strips markup, leaving visible text. */
 export const textOf = (markup: string): string =>
   markup
+    // Names in JSON.
+    .replace(/<\/?b>/g, '')
     .replace(/<[^>]+>/g, ' ')
     .replace(/\s+/g, ' ')
     .replace(/ ,/g, ',')

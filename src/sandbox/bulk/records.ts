@@ -122,14 +122,26 @@ const batchOfUser = (row: StoredRow): BatchOfUser => ({
   batch: batchOf(row),
 });
 
-/** All users' batches, newest first. The SQL condition refers to a batch as `b`. */
+type Bound = readonly (string | number)[];
+
+/** All users' batches. The SQL refers to a batch as `b`. @param window which of those that match, in which order. */
 export const readBatches = (
   store: Store,
-  { sql, values }: { readonly sql: string; readonly values: readonly (string | number)[] },
-  { before, limit }: { readonly before: number; readonly limit: number },
+  { sql, values }: { readonly sql: string; readonly values: Bound },
+  window: {
+    readonly where: string;
+    readonly order: string;
+    readonly values: Bound;
+    readonly limit: number;
+  },
 ): BatchOfUser[] =>
   store
-    .all(`${ofAll} WHERE ${sql} AND b.seq < ? ORDER BY b.seq DESC LIMIT ?`, ...values, before, limit)
+    .all(
+      `${ofAll} WHERE ${sql} AND ${window.where} ORDER BY ${window.order} LIMIT ?`,
+      ...values,
+      ...window.values,
+      window.limit,
+    )
     .map(batchOfUser);
 
 /** Finds a batch of any user by id. Leaves out its rows. */

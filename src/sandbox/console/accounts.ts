@@ -8,15 +8,18 @@ import { foreignJson } from '../server/secrets.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { formAction, Misfilled, seeOther } from './form-action.ts';
 import {
+  type Column,
   type Conditions,
   conditionOf,
-  filterBar,
   latest,
   listPage,
+  listQuery,
   readFilters,
   userCondition,
+  userKey,
   userNames,
   usersToOffer,
+  windowOf,
 } from './lists.ts';
 import { ordersTable, readOrdersOnAccount } from './orders.ts';
 import { consolePage, notThere, type Page } from './page.ts';
@@ -53,10 +56,8 @@ export const accountsPage: Page<'consoleAccounts'> = ({ service: { store, clock 
     title: 'Managed accounts',
     search,
     filters,
-    bar: filterBar({
-      path: accountsPath,
+    bar: {
       what: ['account', 'accounts'],
-      filters,
       count: { all: count('true', []), found: count(sql, values) },
       fields: [
         { kind: 'text', name: 'id', label: 'Id, or part of the email' },
@@ -72,44 +73,67 @@ export const accountsPage: Page<'consoleAccounts'> = ({ service: { store, clock 
           })),
         },
       ],
-    }),
-    read: ({ before, limit }) =>
-      store.all(
-        `SELECT a.*, (SELECT count(*) FROM orders o WHERE o.account_id = a.id) AS orders FROM accounts a
-         WHERE ${sql} AND a.seq < ? ORDER BY a.seq DESC LIMIT ?`,
+    },
+    columns,
+    read: (part) => {
+      const follows = windowOf(part, { from: 'accounts a', seq: 'a.seq' });
+      return store.all(
+        `SELECT a.*, ${ordersOf} AS orders FROM accounts a WHERE ${sql} AND ${follows.where} ORDER BY ${follows.order} LIMIT ?`,
         ...values,
-        before,
-        limit,
-      ),
+        ...follows.values,
+        part.limit,
+      );
+    },
     numberOf: ({ seq }) => Number(seq),
-    table: (rows) => accountsTable(store, rows, clock.now()),
+    csv: {
+      short_id: ({ short_id }) => String(short_id),
+      email: ({ email }) => String(email),
+      retailer: ({ retailer }) => String(retailer ?? anyRetailer),
+      orders: ({ orders }) => Number(orders),
+      by: ({ user_id }) => userNames(store, [String(user_id)])(String(user_id)),
+      added_at: ({ created_at }) => new Date(Number(created_at)),
+    },
+    table: (rows, head, query) => accountsTable(store, rows, { now: clock.now(), head, query }),
   });
 };
+
+const ordersOf = '(SELECT count(*) FROM orders o WHERE o.account_id = a.id)';
+
+const columns: readonly Column[] = [
+  { name: 'Account', look: 'fit' },
+  { name: 'Email', by: 'lower(a.email)' },
+  { name: 'Retailer', look: 'fit', by: "coalesce(a.retailer, '')" },
+  { name: 'Secrets', look: 'fit' },
+  { name: 'Orders', look: 'fit number', by: ordersOf },
+  { name: 'By', look: 'fit', by: userKey('a.user_id') },
+  { name: 'Added', look: 'fit', by: 'a.seq', isAge: true },
+];
 
 /** Label for default credentials, which apply to every retailer without credentials of its own. */
 const anyRetailer = 'every other';
 
-function accountsTable(store: Store, rows: readonly StoredRow[], now: number): Content {
+function accountsTable(
+  store: Store,
+  rows: readonly StoredRow[],
+  { now, head, query }: { readonly now: number; readonly head: Content; readonly query: string },
+): Content {
   if (rows.length === 0)
     return html`<p class="soft">No managed account yet. <code>errand account add</code> makes one.</p>`;
   const nameOf = userNames(
     store,
     rows.map(({ user_id }) => String(user_id)),
   );
-  return html`<table class="stack"><thead><tr><th class="fit">Account</th><th>Email</th><th class="fit">Retailer</th><th class="fit">Secrets</th>
-<th class="fit number">Orders</th><th class="fit">By</th><th class="fit">Added</th></tr></thead><tbody>${rows.map(
-    (row) => {
-      const { id, shortId, email, retailer, password, totpSecret, createdAt } = accountOf(row);
-      const secrets = [password !== null && 'password', totpSecret !== null && 'two-factor'].filter(Boolean);
-      return html`<tr id="account-${id}"><td class="fit"><a class="mono" href="${accountsPath}/${id}">${shortId}</a></td><td>${email}</td>
+  return html`<table class="stack">${head}<tbody>${rows.map((row) => {
+    const { id, shortId, email, retailer, password, totpSecret, createdAt } = accountOf(row);
+    const secrets = [password !== null && 'password', totpSecret !== null && 'two-factor'].filter(Boolean);
+    return html`<tr id="account-${id}"><td class="fit"><a class="mono" href="${accountsPath}/${id}${query}">${shortId}</a></td><td>${email}</td>
 <td class="fit" data-label="for">${retailer ?? anyRetailer}</td><td class="fit" data-label="secrets">${secrets.length > 0 ? secrets.join(', ') : 'none'}</td>
 <td class="fit number" data-label="orders">${Number(row.orders)}</td><td class="fit" data-label="by">${nameOf(String(row.user_id))}</td><td class="fit">${age(createdAt, now)}</td></tr>`;
-    },
-  )}</tbody></table>`;
+  })}</tbody></table>`;
 }
 
 /** Page of a managed account: its purpose, whether an order holds it, and the orders placed with it. */
-export const accountPage: Page<'consoleAccount'> = ({ service, path: { id } }) => {
+export const accountPage: Page<'consoleAccount'> = ({ service, path: { id }, search }) => {
   const { store, clock, config } = service;
   const row = store.get('SELECT * FROM accounts WHERE id = ? OR short_id = ?', id.toLowerCase(), id);
   if (!row)
@@ -148,7 +172,11 @@ export const accountPage: Page<'consoleAccount'> = ({ service, path: { id } }) =
       ([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`,
     )}</dl>${accountActions(config, account)}</section>
 <section id="orders"><header><h2>Newest orders with it</h2></header>${ordersTable(orders, now)}</section>`;
-  return consolePage(`Account ${shown.short_id}`, body, { live: true, section: 'accounts' });
+  return consolePage(`Account ${shown.short_id}`, body, {
+    live: true,
+    section: 'accounts',
+    query: listQuery(search, filterNames),
+  });
 };
 
 /** Renders the actions available for a managed account. @param shortId its public id in the API. */

@@ -8,9 +8,9 @@ import type { SandboxConfig } from '../config.ts';
 import type { Service } from '../server/service.ts';
 import { formAction, onceField, onceIn, seeOther } from './form-action.ts';
 import {
+  type Column,
   type Conditions,
   conditionOf,
-  filterBar,
   filterLinks,
   listPage,
   pagedTable,
@@ -18,8 +18,10 @@ import {
   readFilters,
   startsWith,
   userCondition,
+  userKey,
   userNames,
   usersToOffer,
+  windowOf,
 } from './lists.ts';
 import { consolePage, notThere, type Page } from './page.ts';
 import { age, sameAs, stateBadge } from './parts.ts';
@@ -50,22 +52,23 @@ const batchBadge = ({ status, failed_count }: Batch): Html =>
 const progress = ({ id, row_count, placed_count, failed_count }: Batch): Content =>
   html`<progress max="${row_count}" value="${placed_count + failed_count}" aria-label="Rows of ${id.slice(0, 8)} that are done"></progress> ${(placed_count + failed_count).toLocaleString('en-US')} of ${row_count.toLocaleString('en-US')}`;
 
-function batchesTable(rows: readonly Row[], nameOf: (id: string) => string, now: number): Content {
+function batchesTable(
+  rows: readonly Row[],
+  head: Content,
+  { nameOf, now }: { readonly nameOf: (id: string) => string; readonly now: number },
+): Content {
   if (rows.length === 0)
     return html`<p class="soft">No batch yet. <code>errand bulk upload orders.csv</code> makes one.</p>`;
-  return html`<table class="stack"><thead><tr><th class="fit">Batch</th><th class="fit">State</th><th>File</th><th class="fit">Rows</th>
-<th class="fit">Failed</th><th class="fit">By</th><th class="fit">Created</th></tr></thead><tbody>${rows.map(
-    ({ batch, userId }) => {
-      const { id, filename, failed_count, created_at } = batch;
-      const link = `${batchesPath}/${id}`;
-      return html`<tr id="batch-${id}"><td class="fit"><a class="mono" href="${link}">${id.slice(0, 8)}</a></td><td class="fit">${batchBadge(batch)}</td>
+  return html`<table class="stack">${head}<tbody>${rows.map(({ batch, userId }) => {
+    const { id, filename, failed_count, created_at } = batch;
+    const link = `${batchesPath}/${id}`;
+    return html`<tr id="batch-${id}"><td class="fit"><a class="mono" href="${link}">${id.slice(0, 8)}</a></td><td class="fit">${batchBadge(batch)}</td>
 <td>${filename}</td><td class="fit" data-label="rows">${progress(batch)}</td><td class="fit" data-label="failed">${
-        failed_count > 0
-          ? html`<a class="bad" href="${link}?status=failed">${failed_count.toLocaleString('en-US')}<span class="unseen"> failed rows of ${id.slice(0, 8)}</span></a>`
-          : 0
-      }</td><td class="fit" data-label="by">${nameOf(userId)}</td><td class="fit">${age(Date.parse(created_at), now)}</td></tr>`;
-    },
-  )}</tbody></table>`;
+      failed_count > 0
+        ? html`<a class="bad" href="${link}?status=failed">${failed_count.toLocaleString('en-US')}<span class="unseen"> failed rows of ${id.slice(0, 8)}</span></a>`
+        : 0
+    }</td><td class="fit" data-label="by">${nameOf(userId)}</td><td class="fit">${age(Date.parse(created_at), now)}</td></tr>`;
+  })}</tbody></table>`;
 }
 
 const filterNames = ['id', 'user', 'failed'] as const;
@@ -89,10 +92,8 @@ export const batchesPage: Page<'consoleBatches'> = ({ service: { store, clock },
     section: 'batches',
     search,
     filters,
-    bar: filterBar({
-      path: batchesPath,
+    bar: {
       what: ['batch', 'batches'],
-      filters,
       count: { all: count({ id: '', user: '', failed: '' }), found: count(filters) },
       fields: [
         { kind: 'text', name: 'id', label: 'Id' },
@@ -104,18 +105,47 @@ export const batchesPage: Page<'consoleBatches'> = ({ service: { store, clock },
           count: count({ ...filters, failed: '1' }),
         },
       ],
-    }),
-    read: (part) => readBatches(store, conditionOf(conditions, filters), part),
+    },
+    columns,
+    read: (part) =>
+      readBatches(store, conditionOf(conditions, filters), {
+        ...windowOf(part, { from: 'batches b', seq: 'b.seq' }),
+        limit: part.limit,
+      }),
     numberOf: ({ seq }) => seq,
-    table: (rows) => {
+    csv: {
+      id: ({ batch }) => batch.id,
+      state: ({ batch }) => batch.status,
+      file: ({ batch }) => batch.filename,
+      rows: ({ batch }) => batch.row_count,
+      placed: ({ batch }) => batch.placed_count,
+      failed: ({ batch }) => batch.failed_count,
+      by: ({ userId }) => userNames(store, [userId])(userId),
+      created_at: ({ batch }) => batch.created_at,
+    },
+    table: (rows, head) => {
       const nameOf = userNames(
         store,
         rows.map(({ userId }) => userId),
       );
-      return batchesTable(rows, nameOf, clock.now());
+      return batchesTable(rows, head, { nameOf, now: clock.now() });
     },
   });
 };
+
+const columns: readonly Column[] = [
+  { name: 'Batch', look: 'fit' },
+  { name: 'State', look: 'fit' },
+  { name: 'File', by: "lower(coalesce(b.filename, ''))" },
+  { name: 'Rows', look: 'fit', by: 'b.row_count' },
+  {
+    name: 'Failed',
+    look: 'fit',
+    by: '(SELECT count(*) FROM batch_rows r WHERE r.batch_seq = b.seq AND r.error IS NOT NULL)',
+  },
+  { name: 'By', look: 'fit', by: userKey('b.user_id') },
+  { name: 'Created', look: 'fit', by: 'b.seq', isAge: true },
+];
 
 type Rows = readonly ReturnType<typeof readBatchRows>[number][];
 

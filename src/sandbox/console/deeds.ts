@@ -1,7 +1,8 @@
+import { parseUrl } from '../../platform/net/urls.ts';
 import type { Service } from '../server/service.ts';
-import type { SandboxResponse } from '../server/wire.ts';
+import { headerOf, type SandboxResponse } from '../server/wire.ts';
 import { addNote, noteParameter } from './action-notes.ts';
-import type { Page } from './page.ts';
+import type { AnyPageRequest, Page } from './page.ts';
 import type { PageName } from './routes.ts';
 
 /** Maximum wait for the webhooks that an action caused, ms. */
@@ -21,7 +22,7 @@ export const withDeed =
     const response = await page(visit);
     if (response.status !== 303) return response;
     await settled(service);
-    return leadingTo(response, addNote(service, sentence(words, before, countsOf(service))));
+    return leadingTo(visit, response, addNote(service, sentence(words, before, countsOf(service))));
   };
 
 async function settled(service: Service): Promise<void> {
@@ -34,10 +35,15 @@ async function settled(service: Service): Promise<void> {
   await service.attempted(settleMs);
 }
 
-function leadingTo(response: SandboxResponse, number: number): SandboxResponse {
+/** Names the note in the address that a form leads to. Who comes back to the form's page finds its filters as they were. */
+function leadingTo({ request }: AnyPageRequest, response: SandboxResponse, number: number): SandboxResponse {
   const [path = '', fragment] = String(response.headers.location).split('#');
-  const location = `${path}${path.includes('?') ? '&' : '?'}${noteParameter}=${number}${fragment === undefined ? '' : `#${fragment}`}`;
-  return { ...response, headers: { ...response.headers, location } };
+  const from = parseUrl(headerOf(request, 'referer') ?? '');
+  const query = new URLSearchParams(from?.pathname === path ? from.search : '');
+  query.set(noteParameter, String(number));
+  const location = path.includes('?') ? `${path}&${noteParameter}=${number}` : `${path}?${query}`;
+  const end = fragment === undefined ? '' : `#${fragment}`;
+  return { ...response, headers: { ...response.headers, location: location + end } };
 }
 
 type Counts = ReadonlyMap<string, number>;
@@ -78,5 +84,6 @@ function sentence(words: string, before: Counts, after: Counts): string {
     const more = (after.get(name) ?? 0) - (before.get(name) ?? 0);
     return more > 0 ? [`${more.toLocaleString('en-US')} ${more === 1 ? one : several}`] : [];
   });
-  return caused.length === 0 ? `${words}.` : `${words}: ${caused.join(', ')}.`;
+  if (caused.length === 0) return `${words}.`;
+  return `${words}: ${caused.join(', ').replace('1 webhook sent, 1 of them failed', '1 webhook sent, which failed')}.`;
 }

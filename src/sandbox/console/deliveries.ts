@@ -11,30 +11,35 @@ import type { SandboxResponse } from '../server/wire.ts';
 import type { Store } from '../store/store.ts';
 import {
   type Attempt,
-  addressOf,
   type Delivery,
   deliveryColumns,
   deliveryIn,
   readAttempts,
   readDeliveries,
   readDelivery,
+  shownAddress,
 } from '../webhooks/read.ts';
 import { refusedTarget, replay, replayEdited } from '../webhooks/replay.ts';
 import { difference } from './compare.ts';
 import { formAction, Misfilled, onceField, onceIn, readForm, seeOther } from './form-action.ts';
 import {
   type Choice,
+  type Column,
   type Conditions,
   conditionOf,
+  type FilterBar,
   type Filters,
-  filterBar,
   isFiltered,
   listPage,
+  listQuery,
+  neighboursOf,
   type Part,
+  plainHead,
   readFilters,
   startsWith,
   userCondition,
   usersToOffer,
+  windowOf,
 } from './lists.ts';
 import { titleOfOrder } from './orders.ts';
 import { consolePage, notThere, type Page, siblingLinks } from './page.ts';
@@ -51,10 +56,22 @@ export const deliveriesPage: Page<'consoleDeliveries'> = ({ service, search }) =
     search,
     filters,
     bar: deliveriesBar(store, filters),
+    columns,
     read: (part) => findDeliveries(store, filters, part),
     numberOf: ({ seq }) => seq,
-    table: (rows) =>
-      html`${rows.length > 0 && markedForm(store)}${deliveriesTable(config, rows, { now: clock.now(), titleOf: orderTitles(service), marks: true })}`,
+    csv: {
+      id: ({ id }) => id,
+      event: ({ event }) => event,
+      order_id: ({ orderId }) => orderId,
+      address: ({ url }) => shownAddress(url),
+      queued_at: ({ createdAt }) => new Date(createdAt),
+      attempts: ({ attempts }) => attempts,
+      state: (delivery) => stateText(delivery),
+      last_result: ({ last }) => last && attemptText(last),
+      took_ms: ({ last }) => last?.tookMs,
+    },
+    table: (rows, head, query) =>
+      html`${rows.length > 0 && markedForm(store)}${deliveriesTable(config, rows, { now: clock.now(), titleOf: orderTitles(service), marks: true, head, query })}`,
   });
 };
 
@@ -106,12 +123,10 @@ function sinceLast(store: Store, { id, seq, orderId, url }: Delivery): Content {
   );
 }
 
-function deliveriesBar(store: Store, filters: Filters<(typeof deliveryFilters)[number]>): Content {
+function deliveriesBar(store: Store, filters: Filters<Name>): FilterBar<Name> {
   const { all, found, failed, states, events, classes } = countDeliveries(store, filters);
-  return filterBar({
-    path: deliveriesPath,
+  return {
     what: ['delivery', 'deliveries'],
-    filters,
     count: { all, found },
     fields: [
       { kind: 'text', name: 'id', label: 'Id of it, or of its order' },
@@ -121,7 +136,7 @@ function deliveriesBar(store: Store, filters: Filters<(typeof deliveryFilters)[n
       { kind: 'flag', name: 'failed', label: 'failed only', count: failed },
       { kind: 'links', name: 'state', label: 'State', choices: states },
     ],
-  });
+  };
 }
 
 export const deliveryFilters = ['id', 'state', 'event', 'class', 'user', 'failed'] as const;
@@ -135,6 +150,16 @@ const state = `CASE WHEN d.delivered_at IS NOT NULL THEN 'delivered' WHEN d.give
 const statusClass = `CASE WHEN d.attempts = 0 THEN 'not sent' WHEN d.last_status IS NULL THEN 'no response' ELSE (d.last_status / 100) || 'xx' END`;
 /** The last attempt failed. */
 const failed = 'd.attempts > 0 AND d.delivered_at IS NULL';
+
+const columns: readonly Column[] = [
+  { name: 'Event', look: 'fit', by: 'd.event' },
+  { name: 'Order', look: 'fit' },
+  { name: 'Address' },
+  { name: 'Queued', look: 'fit', by: '+d.seq', isAge: true },
+  { name: 'Attempts', look: 'fit', by: 'd.attempts' },
+  { name: 'Outcome', by: `${state} || ' ' || ${statusClass}` },
+  { name: '' },
+];
 
 /** The SQL condition behind each filter. It refers to a delivery as `d`. */
 const conditions: Conditions<Name> = {
@@ -153,17 +178,18 @@ const conditions: Conditions<Name> = {
  * Deliveries of all orders, newest first. The inner query scans a narrow index, so only the bodies of returned rows are
  * read.
  */
-export function findDeliveries(store: Store, filters: Filters<Name>, { before, limit }: Part): Delivery[] {
-  if (!isFiltered(filters)) return readDeliveries(store, { before, limit });
+export function findDeliveries(store: Store, filters: Filters<Name>, part: Part): Delivery[] {
+  if (!isFiltered(filters) && !part.sort) return readDeliveries(store, part);
   const { sql, values } = conditionOf(conditions, filters);
+  const { where, order, ...follows } = windowOf(part, { from: 'deliveries d', seq: '+d.seq' });
   return store
     .all(
       `SELECT ${deliveryColumns} WHERE d.seq IN
-         (SELECT seq FROM (SELECT d.seq FROM deliveries d WHERE ${sql} AND +d.seq < ? ORDER BY +d.seq DESC LIMIT ?))
-       ORDER BY d.seq DESC`,
+         (SELECT seq FROM (SELECT d.seq FROM deliveries d WHERE ${sql} AND ${where} ORDER BY ${order} LIMIT ?))
+       ORDER BY ${order}`,
       ...values,
-      before,
-      limit,
+      ...follows.values,
+      part.limit,
     )
     .map(deliveryIn);
 }
@@ -216,7 +242,7 @@ const maxAttempts = 50;
 const maxInlineLength = 10_000;
 
 /** Page of a delivery: what was sent where, and the result of each attempt. */
-export const deliveryPage: Page<'consoleDelivery'> = ({ service, path: { id } }) => {
+export const deliveryPage: Page<'consoleDelivery'> = ({ service, path: { id }, search }) => {
   const { store, clock } = service;
   const found = readDelivery(store, id);
   if (!found)
@@ -224,10 +250,10 @@ export const deliveryPage: Page<'consoleDelivery'> = ({ service, path: { id } })
   const { event, eventId, orderId, url, body: json, createdAt, seq, attempts } = found;
   const now = clock.now();
   const { block, isCut } = jsonBlock('the body', json);
-  const body = html`${siblingLinks('delivery', siblingsOf(service, seq))}<p>${outcome(found, now)}${earlier(store, found, now)}</p>
+  const body = html`${siblingLinks('deliveries', 'delivery', siblingsOf(service, seq, search))}<p>${outcome(found, now)}${earlier(store, found, now)}</p>
 <div class="actions">${again(found)} ${sinceLast(store, found)}</div>
 <section id="facts"><dl><dt>Event</dt><dd><code>${event}</code> <span class="soft">${webhookEvents[event]}</span></dd>
-<dt>Order</dt><dd><a href="${ordersPath}/${orderId}"><bdi>${orderTitles(service)(orderId)}</bdi></a> <small class="mono">${orderId}</small></dd><dt>Address</dt><dd class="mono">${addressOf(url)}</dd>
+<dt>Order</dt><dd><a href="${ordersPath}/${orderId}"><bdi>${orderTitles(service)(orderId)}</bdi></a> <small class="mono">${orderId}</small></dd><dt>Address</dt><dd class="mono">${shownAddress(url)}</dd>
 <dt>Queued</dt><dd>${age(createdAt, now)}</dd></dl></section>
 <section id="attempts"><header><h2>Attempts</h2></header>${attemptsTable(readAttempts(store, seq, maxAttempts))}${
     attempts > maxAttempts && html`<p class="soft">The newest ${maxAttempts} of ${attempts}.</p>`
@@ -240,18 +266,20 @@ export const deliveryPage: Page<'consoleDelivery'> = ({ service, path: { id } })
     html`
 <div class="card" id="same">${sameAs('the delivery', { curl: receiverCall(found) })}<p class="soft">Straight to the receiver whose address stands in <code>WEBHOOK_URL</code>.</p></div>`
   }`;
-  return consolePage(`${event} of ${orderId.slice(0, 8)}`, body, { live: true, section: 'deliveries' });
+  return consolePage(`${event} of ${orderId.slice(0, 8)}`, body, {
+    live: true,
+    section: 'deliveries',
+    query: listQuery(search, deliveryFilters),
+  });
 };
 
-function siblingsOf({ store }: Service, seq: number) {
-  const linkTo = (sql: string): string | null => {
-    const id = store.get(sql, seq)?.id;
-    return id === undefined ? null : `${deliveriesPath}/${String(id)}`;
-  };
-  return {
-    newer: linkTo('SELECT id FROM deliveries WHERE seq > ? ORDER BY seq LIMIT 1'),
-    older: linkTo('SELECT id FROM deliveries WHERE seq < ? ORDER BY seq DESC LIMIT 1'),
-  };
+/** The neighbours in the list that the page was opened from. */
+function siblingsOf({ store }: Service, seq: number, search: string) {
+  const condition = conditionOf(conditions, readFilters(search, deliveryFilters));
+  const { newer, older } = neighboursOf(store, condition, { from: 'deliveries', as: 'd', seq });
+  const query = listQuery(search, deliveryFilters);
+  const linkTo = (id: string | null): string | null => id && `${deliveriesPath}/${id}${query}`;
+  return { newer: linkTo(newer), older: linkTo(older), query };
 }
 
 const attemptsTable = (attempts: readonly Attempt[]): Content =>
@@ -293,24 +321,33 @@ interface Shown {
   readonly titleOf?: (orderId: string) => string;
   /** Whether rows have checkboxes, so that they can be replayed or compared. */
   readonly marks?: boolean;
+  /** The headings, if they sort. */
+  readonly head?: Content;
+  /** The address of the list, which the page of a delivery leads back to. */
+  readonly query?: string;
 }
 
 /** Renders deliveries with their target, outcome and a button to resend. */
 export const deliveriesTable = (
   { baseUrl }: SandboxConfig,
   rows: readonly Delivery[],
-  { now, titleOf, marks = false }: Shown,
+  {
+    now,
+    titleOf,
+    marks = false,
+    head = plainHead(columns.filter(({ name }) => titleOf || name !== 'Order')),
+    query = '',
+  }: Shown,
 ): Content => {
   if (rows.length === 0)
     return html`<p class="soft">None. <code>errand webhook listen --register --base-url ${baseUrl}</code> receives them.</p>`;
-  return html`<table class="stack"><thead><tr><th class="fit">Event</th>${titleOf && html`<th class="fit">Order</th>`}<th>Address</th>
-<th class="fit">Queued</th><th class="fit">Attempts</th><th>Outcome</th><td></td></tr></thead><tbody>${rows.map(
+  return html`<table class="stack">${head}<tbody>${rows.map(
     (
       delivery,
-    ) => html`<tr id="delivery-${delivery.id}"><td class="fit mono"><a href="${deliveriesPath}/${delivery.id}">${delivery.event}</a></td>${
+    ) => html`<tr id="delivery-${delivery.id}"><td class="fit mono"><a href="${deliveriesPath}/${delivery.id}${query}">${delivery.event}</a></td>${
       titleOf &&
-      html`<td class="fit"><a href="${ordersPath}/${delivery.orderId}"><bdi>${titleOf(delivery.orderId)}</bdi></a> <small class="mono">${delivery.orderId.slice(0, 8)}</small></td>`
-    }<td class="mono">${addressOf(delivery.url)}</td><td class="fit" data-label="queued">${age(delivery.createdAt, now)}</td>
+      html`<td class="fit order"><a href="${ordersPath}/${delivery.orderId}"><bdi>${titleOf(delivery.orderId)}</bdi></a> <small class="mono">${delivery.orderId.slice(0, 8)}</small></td>`
+    }<td class="mono address">${shownAddress(delivery.url)}</td><td class="fit" data-label="queued">${age(delivery.createdAt, now)}</td>
 <td class="fit" data-label="attempts">${delivery.attempts}</td><td>${outcome(delivery, now)}</td>
 <td class="fit">${marks && html`<label class="mark"><input type="checkbox" name="id" value="${delivery.id}" form="marked"><span class="unseen">Mark ${delivery.event} of ${delivery.orderId.slice(0, 8)}</span></label> `}${again(delivery)}</td></tr>`,
   )}</tbody></table>`;
@@ -350,13 +387,18 @@ function earlier(store: Store, { state, orderId, url }: Delivery, now: number): 
   return html`: <a href="${deliveriesPath}/${found.id}">${found.event}</a> ${outcome(found, now)}`;
 }
 
+/** The state of a delivery, in words. */
+export const stateText = ({ state, last }: Delivery): string =>
+  state === 'behind' ? 'waits behind an earlier one' : state !== 'open' ? state : last ? 'waiting' : 'queued';
+
 function outcome(delivery: Delivery, now: number): Content {
   const { state, at, last } = delivery;
   const result = last && html` <small>${attemptText(last)}, ${last.tookMs} ms</small>`;
-  if (state === 'delivered') return html`<span class="badge good">delivered</span>${result}`;
-  if (state === 'given up') return html`<span class="badge bad">given up</span>${result}`;
-  if (state === 'behind') return html`<span class="soft">waits behind an earlier one</span>`;
-  if (!last) return html`<span class="badge wait">queued</span>`;
+  const text = stateText(delivery);
+  if (state === 'delivered') return html`<span class="badge good">${text}</span>${result}`;
+  if (state === 'given up') return html`<span class="badge bad">${text}</span>${result}`;
+  if (state === 'behind') return html`<span class="soft">${text}</span>`;
+  if (!last) return html`<span class="badge wait">${text}</span>`;
   return html`<span class="badge wait">${at > now ? html`is sent again ${age(at, now)}` : 'is sent again now'}</span>${result}`;
 }
 
@@ -503,8 +545,8 @@ function formPage({ config }: Service, found: Found, filled?: Filled): SandboxRe
     );
   const page = html`<p class="lead">What you send is a delivery of its own. ${back(orderId)}</p>
 <form method="post" action="${editPath(id)}" class="card">${onceField()}${!ofUrl && !ofBody && note && html`<p>${note}</p>`}
-<label>Another target<input name="url" type="url" class="mono" placeholder="${addressOf(url)}" value="${filled?.form.get('url') ?? ''}" autocomplete="off" spellcheck="false"${ofUrl ? invalid : html` aria-describedby="target-note"`}>${ofUrl && note}</label>
-<p class="soft" id="target-note">Left empty, it goes where it went: <span class="mono">${addressOf(url)}</span>. ${reachOf(config.webhooks.external)}</p>
+<label>Another target<input name="url" type="url" class="mono" placeholder="${shownAddress(url)}" value="${filled?.form.get('url') ?? ''}" autocomplete="off" spellcheck="false"${ofUrl ? invalid : html` aria-describedby="target-note"`}>${ofUrl && note}</label>
+<p class="soft" id="target-note">Left empty, it goes where it went: <span class="mono">${shownAddress(url)}</span>. ${reachOf(config.webhooks.external)}</p>
 <label>Body${ofBody && html` ${note}`}<textarea name="body" class="mono" rows="24" spellcheck="false"${ofBody && invalid}>
 ${text}</textarea></label>
 <label>${webhookIdHeader}<select name="event"><option value="new"${!isSame && html` selected`}>a new one: a receiver takes it for another event</option><option value="same"${isSame && html` selected`}>the same, ${eventId.slice(0, 8)}: a receiver may know it already</option></select></label>

@@ -65,7 +65,7 @@ const isMarked = (name: string): name is keyof Marks => ['orders', 'deliveries',
 
 /** Renders the header of a console page: navigation, new failures, search, and the state of the sandbox. */
 export async function frameOf(service: Service, options: FrameOptions, search: string): Promise<Content> {
-  const { section, isList = false, isDashboard = false } = options;
+  const { section, isList = false, query: listQuery = '', isDashboard = false, isShop = false } = options;
   const { opened, seen } = booksOf(service);
   if (isList && section !== undefined && isMarked(section)) seen[section] = marksNow(service)[section];
   const fresh = failuresSince(service, seen);
@@ -82,12 +82,12 @@ export async function frameOf(service: Service, options: FrameOptions, search: s
 <nav aria-label="Console">${groups.map(({ text, names }) => {
     const [first = 'orders'] = names;
     return html`<a href="${sections[first].path}"${text === group?.text && html` aria-current="true"`}>${text}${badge(countOf(names))}</a>`;
-  })}<a href="${shopPath}">Shop</a></nav>
+  })}<a href="${shopPath}"${isShop && html` aria-current="${isList ? 'page' : 'true'}"`}>Shop</a></nav>
 <form id="finder" role="search" method="get" action="/console/search"><input type="search" name="q" aria-label="Find anything" placeholder="Find anything   /" value="${section === undefined ? withoutSecrets(query.slice(0, 300)) : ''}" autocomplete="off" spellcheck="false"><button>Find</button></form></div>${
     group &&
     html`<nav class="sub" aria-label="${group.text}">${group.names.map(
       (name) =>
-        html`<a href="${sections[name].path}"${name === section && html` aria-current="${isList ? 'page' : 'true'}"`}>${sections[name].text}${badge(countOf([name]))}</a>`,
+        html`<a href="${sections[name].path}${name === section && listQuery}"${name === section && html` aria-current="${isList ? 'page' : 'true'}"`}>${sections[name].text}${badge(countOf([name]))}</a>`,
     )}</nav>`
   }${await strip(service, failuresSince(service, opened))}${did !== undefined && html`<p id="did" role="status">${did}</p>`}<p id="live" role="status"></p></header>`;
 }

@@ -8,28 +8,45 @@ import type { SandboxResponse } from '../server/wire.ts';
 import { lastMs } from '../store/clock.ts';
 import type { StoredRow } from '../store/store.ts';
 import { formAction, Misfilled, onceField, onceIn } from './form-action.ts';
-import { listPage, type Part } from './lists.ts';
+import { type Column, listPage, type Part, plainHead, userKey, windowOf } from './lists.ts';
 import { consolePage, type Page } from './page.ts';
 import { age, copied, money } from './parts.ts';
 import { keysPath, walletPath } from './sections.ts';
 import { curlCall, sameFromTerminal } from './terminal-commands.ts';
 
-/** Keys, newest first, each with the wallet that it spends from. Excludes keys that can only read one order. */
-export const readKeys = ({ store }: Service, { before, limit }: Part): StoredRow[] =>
-  store.all(
+/** Keys, each with the wallet that it spends from. Excludes keys that can only read one order. */
+export function readKeys({ store }: Service, part: Part): StoredRow[] {
+  const { where, order, values } = windowOf(part, { from: keysWithWallets, seq: 'k.rowid' });
+  return store.all(
     `SELECT k.rowid AS seq, k.name, k.claimed_by, k.created_at, k.used_at, u.id, u.email, u.order_count, w.balance, w.reserved
-     FROM api_keys k JOIN users u ON u.id = k.user_id JOIN wallets w ON w.user_id = u.id
-     WHERE k.rowid < ? AND k.order_id IS NULL ORDER BY k.rowid DESC LIMIT ?`,
-    before,
-    limit,
+     FROM ${keysWithWallets} WHERE k.order_id IS NULL AND ${where} ORDER BY ${order} LIMIT ?`,
+    ...values,
+    part.limit,
   );
+}
+
+const keysWithWallets = 'api_keys k JOIN users u ON u.id = k.user_id JOIN wallets w ON w.user_id = u.id';
+
+const columns: readonly Column[] = [
+  { name: 'Key', by: "lower(coalesce(k.name, ''))" },
+  { name: 'Owner', by: userKey('k.user_id') },
+  { name: 'Wallet', look: 'fit number', by: 'w.balance' },
+  { name: 'Reserved', look: 'fit number', by: 'w.reserved' },
+  { name: 'Orders', look: 'fit number', by: 'u.order_count' },
+  { name: 'Minted', look: 'fit', by: 'k.rowid', isAge: true },
+  { name: 'Last used', look: 'fit', by: 'k.used_at' },
+];
 
 /** Renders the keys, identified by owner because the key itself is not stored. @param now ms since the epoch. */
-export const keysTable = ({ config }: Service, rows: readonly StoredRow[], now: number): Content =>
+export const keysTable = (
+  { config }: Service,
+  rows: readonly StoredRow[],
+  now: number,
+  head = plainHead(columns),
+): Content =>
   rows.length === 0
     ? html`<p class="soft">No key yet.</p>${mintForm(config)}`
-    : html`<table class="stack"><thead><tr><th>Key</th><th>Owner</th><th class="fit number">Wallet</th>
-<th class="fit number">Reserved</th><th class="fit number">Orders</th><th class="fit">Minted</th><th class="fit">Last used</th></tr></thead><tbody>${rows.map(
+    : html`<table class="stack">${head}<tbody>${rows.map(
         (
           row,
         ) => html`<tr id="key-${Number(row.seq)}"><td><span class="mono">${config.prefix}_test_…</span>${text(row.name)}</td>
@@ -47,10 +64,22 @@ export const keysPage: Page<'consoleKeys'> = ({ service, search }) =>
     title: 'Keys and wallets',
     lead: 'Only a hash of each key is kept: a key is shown once, when it is minted.',
     search,
+    filters: {},
+    columns,
     read: (part) => readKeys(service, part),
     numberOf: ({ seq }) => Number(seq),
-    table: (rows) =>
-      html`${rows.length > 0 && mintForm(service.config)}${keysTable(service, rows, service.clock.now())}`,
+    csv: {
+      name: ({ name }) => (typeof name === 'string' ? name : null),
+      owner: ({ email, id }) => String(email ?? id),
+      claimed_by: ({ claimed_by }) => (typeof claimed_by === 'string' ? claimed_by : null),
+      balance_cents: ({ balance }) => Number(balance),
+      reserved_cents: ({ reserved }) => Number(reserved),
+      orders: ({ order_count }) => Number(order_count),
+      minted_at: ({ created_at }) => new Date(Number(created_at)),
+      last_used_at: ({ used_at }) => (used_at === lastMs ? null : new Date(Number(used_at))),
+    },
+    table: (rows, head) =>
+      html`${rows.length > 0 && mintForm(service.config)}${keysTable(service, rows, service.clock.now(), head)}`,
   });
 
 const maxNameLength = 100;

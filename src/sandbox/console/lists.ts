@@ -4,16 +4,37 @@ import { type Content, html } from '../../platform/html.ts';
 import { retailerOf } from '../catalogue/retailers.ts';
 import type { SandboxConfig } from '../config.ts';
 import { readQuery } from '../server/request.ts';
+import { withoutSecrets } from '../server/secrets.ts';
 import type { Service } from '../server/service.ts';
 import type { SandboxResponse } from '../server/wire.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { consolePage } from './page.ts';
 import { type SectionName, sections } from './sections.ts';
 
-/** A window into a list: either the rows below a row number, or the newest rows. */
+/** A window into a list: the rows that follow a row, or the first rows. Unsorted, the newest are first. */
 export interface Part {
+  /** Number of the row that they follow. */
   readonly before: number;
   readonly limit: number;
+  readonly sort?: Sort | undefined;
+}
+
+/** A column of a list, which its heading may sort by. */
+export interface Column {
+  readonly name: string;
+  /** Classes of its heading. */
+  readonly look?: 'fit' | 'fit number' | 'half';
+  /** What it is sorted by: an SQL expression that is never null. Columns without one are not sorted. */
+  readonly by?: string;
+  /** Whether the list goes by it, the newest first, unless it is sorted. */
+  readonly isAge?: true;
+}
+
+interface Sort {
+  /** The column's heading. */
+  readonly name: string;
+  readonly by: string;
+  readonly isDescending: boolean;
 }
 
 export const pageSize = 25;
@@ -22,16 +43,53 @@ export const pageSize = 25;
 export const latest: Part = { before: Number.MAX_SAFE_INTEGER, limit: 8 };
 
 /** Parses the requested window from a query string. */
-function partOf(search: string): Part {
+function partOf(search: string, columns: readonly Column[] = []): Part {
   const [before = ''] = readQuery(search).before ?? [];
-  return { before: /^[1-9]\d{0,15}$/.test(before) ? Number(before) : latest.before, limit: pageSize };
+  return {
+    before: /^[1-9]\d{0,15}$/.test(before) ? Number(before) : latest.before,
+    limit: pageSize,
+    sort: sortIn(search, columns),
+  };
+}
+
+const sortParameter = 'sort';
+
+/** The word of an address for a sorted column: `to-spend`, or `-to-spend` from its end. */
+const wordOf = ({ name, isDescending }: Pick<Sort, 'name' | 'isDescending'>): string =>
+  `${isDescending ? '-' : ''}${name.toLowerCase().replaceAll(' ', '-')}`;
+
+/** How an address sorts a list; undefined for the newest first. */
+function sortIn(search: string, columns: readonly Column[]): Sort | undefined {
+  const [word = ''] = readQuery(search)[sortParameter] ?? [];
+  const isDescending = word.startsWith('-');
+  const column = columns.find(({ name }) => wordOf({ name, isDescending }) === word);
+  return column?.by === undefined ? undefined : { name: column.name, by: column.by, isDescending };
+}
+
+/**
+ * The SQL of a window: what follows the row that it begins after, and the order. Rows that sort alike go by number.
+ * @param from is the FROM clause, and `seq` the column with the row's number.
+ */
+export function windowOf(
+  { before, sort }: Part,
+  { from, seq }: { readonly from: string; readonly seq: string },
+) {
+  if (!sort) return { where: `${seq} < ?`, order: `${seq} DESC`, values: [before] };
+  const key = `${sort.by}, ${seq}`;
+  const way = sort.isDescending ? 'DESC' : 'ASC';
+  const order = `${sort.by} ${way}, ${seq} ${way}`;
+  if (before === latest.before) return { where: 'true', order, values: [] };
+  const row = `SELECT ${key} FROM ${from} WHERE ${seq.replace('+', '')} = ?`;
+  const where = `(${key}) ${sort.isDescending ? '<' : '>'} (${row})`;
+  return { where, order, values: [before] };
 }
 
 interface Paged<Row> {
   readonly path: string;
   readonly search: string;
   readonly filters?: Filters;
-  /** Reads the rows of a window, newest first. */
+  readonly columns?: readonly Column[];
+  /** Reads the rows of a window. */
   readonly read: (part: Part) => readonly Row[];
   /** The row's number in the store. */
   readonly numberOf: (row: Row) => number;
@@ -40,34 +98,117 @@ interface Paged<Row> {
   readonly words?: { readonly first: string; readonly next: string };
 }
 
-interface List<Row> extends Paged<Row> {
+/** A cell of a CSV: amounts in cents. */
+type Value = string | number | Date | null | undefined;
+
+interface List<Row, N extends string> extends Omit<Paged<Row>, 'path' | 'table' | 'words'> {
   readonly section: SectionName;
   readonly title?: string;
   /** Short description of the list. */
   readonly lead?: string;
-  readonly bar?: Content;
+  readonly filters: Filters<N>;
+  readonly bar?: FilterBar<N>;
+  readonly columns: readonly Column[];
+  /** Columns of the list as CSV. */
+  readonly csv: Readonly<Record<string, (row: Row) => Value>>;
+  /** @param head the headings. @param query the address of the list, for links to its rows that lead back to it. */
+  readonly table: (rows: readonly Row[], head: Content, query: string) => Content;
 }
 
-/** Renders a section's list page. */
-export function listPage<Row>({
-  section,
-  title,
-  lead,
-  bar,
-  ...paged
-}: Omit<List<Row>, 'path'>): SandboxResponse {
+/** Whether a list is requested as CSV. */
+const csvParameter = 'as';
+const csvValue = 'csv';
+
+/** Renders a section's list: a page, or all of its rows as CSV. */
+export function listPage<Row, N extends string>(list: List<Row, N>): SandboxResponse {
+  const { section, title, lead, bar, search, filters, columns, table } = list;
   const { path, text } = sections[section];
-  const body = html`${lead !== undefined && html`<p class="lead">${lead}</p>\n`}${bar}<section>${pagedTable({ path, ...paged })}</section>`;
+  if (readQuery(search)[csvParameter]?.includes(csvValue)) return csvOf(list);
+  const sort = sortIn(search, columns);
+  const query = listQuery(search, Object.keys(filters));
+  const view = { path, filters, sort };
+  const head = html`<thead class="sorts"><tr>${columns.map((column) => heading(view, column))}</tr></thead>`;
+  const csv = addressOf(path, { ...filters, ...sorted(sort), [csvParameter]: csvValue });
+  const body = html`${lead !== undefined && html`<p class="lead">${lead}</p>\n`}${bar && filterBar(view, bar)}
+<p class="soft count">${bar && countOf(bar, filters)} <a href="${csv}" download>CSV</a></p><section>${pagedTable({ ...list, path, table: (rows) => table(rows, head, query), words: sort ? sortedWords : defaultWords })}</section>`;
   return consolePage(title ?? text, body, { live: true, section, isList: true });
 }
 
 const defaultWords = { first: 'Newest', next: 'Older' };
+const sortedWords = { first: 'First', next: 'Next' };
 
-/** Renders one page of a list, with links to the newest rows and, if there are more, to the next older ones. */
+/** Headings of a table that is not a list, and is not sorted. */
+export const plainHead = (columns: readonly Column[]): Content =>
+  html`<thead><tr>${columns.map(plainHeading)}</tr></thead>`;
+
+const plainHeading = ({ name, look }: Column): Content =>
+  name === '' ? html`<td></td>` : html`<th class="${look}">${name}</th>`;
+
+interface View<N extends string = string> {
+  readonly path: string;
+  readonly filters: Filters<N>;
+  readonly sort: Sort | undefined;
+}
+
+const sorted = (sort: Pick<Sort, 'name' | 'isDescending'> | undefined): Filters =>
+  sort ? { [sortParameter]: wordOf(sort) } : {};
+
+/** A heading: a link that sorts the list by its column, and the other way round once it does. */
+function heading({ path, filters, sort }: View, column: Column): Content {
+  const { name, look, by, isAge = false } = column;
+  if (by === undefined) return plainHeading(column);
+  const isCurrent = sort ? sort.name === name : isAge;
+  const isDescending = sort?.isDescending ?? true;
+  // Amounts and times are of interest from their end.
+  const next = isCurrent ? !isDescending : isAge || look === 'fit number';
+  const order = isAge && next ? undefined : { name, isDescending: next };
+  return html`<th class="${look}"${isCurrent && html` aria-sort="${isDescending ? 'descending' : 'ascending'}"`}><a href="${addressOf(path, { ...filters, ...sorted(order) })}">${name}</a></th>`;
+}
+
+/** Rows that are read at a time for CSV. */
+const csvChunk = 500;
+
+/** All rows of a list as CSV, in its order, for a spreadsheet. */
+function csvOf<Row, N extends string>(list: List<Row, N>): SandboxResponse {
+  const { section, search, columns, csv, read, numberOf } = list;
+  const sort = sortIn(search, columns);
+  async function* lines(): AsyncGenerator<string> {
+    const { csvRecords } = await import('../../format/csv.ts');
+    const options = { delimiter: ',', raw: false, visible: false };
+    yield csvRecords([Object.keys(csv)], options);
+    let before = latest.before;
+    for (;;) {
+      const rows = read({ before, limit: csvChunk, sort });
+      if (rows.length > 0)
+        yield csvRecords(
+          rows.map((row) => Object.values(csv).map((value) => written(value(row)))),
+          options,
+        );
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < csvChunk) return;
+      before = numberOf(last);
+    }
+  }
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="${section}.csv"`,
+      'cross-origin-resource-policy': 'same-origin',
+    },
+    body: lines(),
+  };
+}
+
+const written = (value: Value): string =>
+  value instanceof Date ? value.toISOString() : value == null ? '' : withoutSecrets(String(value));
+
+/** Renders one page of a list, with links to the first rows and, if there are more, to the next ones. */
 export function pagedTable<Row>(paged: Paged<Row>): Content {
-  const { path, search, filters = {}, read, numberOf, table, words = defaultWords } = paged;
-  const { before, limit } = partOf(search);
-  const found = read({ before, limit: limit + 1 });
+  const { path, search, columns, read, numberOf, table, words = defaultWords } = paged;
+  const { before, limit, sort } = partOf(search, columns);
+  const filters: Filters = { ...paged.filters, ...sorted(sort) };
+  const found = read({ before, limit: limit + 1, sort });
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
   const isFirst = before === latest.before;
@@ -81,8 +222,8 @@ export function pagedTable<Row>(paged: Paged<Row>): Content {
   }`;
 }
 
-function nothing<Row>({ table, filters = {} }: Paged<Row>, isFirst: boolean): Content {
-  if (!isFirst) return html`<p class="soft">Nothing is older.</p>`;
+function nothing<Row>({ table, words, filters = {} }: Paged<Row>, isFirst: boolean): Content {
+  if (!isFirst) return html`<p class="soft">${words === sortedWords ? 'No more.' : 'Nothing is older.'}</p>`;
   return isFiltered(filters) ? html`<p class="soft">Nothing matches these filters.</p>` : table([]);
 }
 
@@ -105,8 +246,16 @@ function addressOf(path: string, filters: Filters): string {
   return query.size > 0 ? `${path}?${query}` : path;
 }
 
-/** The filters as the query string of a page below the list; empty if none is set. */
-export const queryOf = (filters: Filters): string => addressOf('', filters);
+/** The state of a list as the query string of a page below it, which leads back to it; empty if it is as it opens. */
+export function listQuery(search: string, names: readonly string[]): string {
+  const query = new URLSearchParams(search);
+  return addressOf(
+    '',
+    Object.fromEntries(
+      [...names, sortParameter, 'before'].map((name) => [name, (query.get(name) ?? '').slice(0, maxLength)]),
+    ),
+  );
+}
 
 export const isFiltered = (filters: Filters): boolean => Object.values(filters).some((value) => value !== '');
 
@@ -125,29 +274,35 @@ type Field<N extends string> =
   | { readonly kind: 'text'; readonly name: N; readonly label: string; readonly offers?: readonly string[] }
   | { readonly kind: 'flag'; readonly name: N; readonly label: string; readonly count: number };
 
-interface FilterBar<N extends string> {
-  readonly path: string;
+export interface FilterBar<N extends string> {
   /** Word for one row and for several rows, such as `order` and `orders`. */
   readonly what: readonly [one: string, several: string];
-  readonly filters: Filters<N>;
   readonly fields: readonly Field<N>[];
   /** Row counts: total, and after filtering. */
   readonly count: { readonly all: number; readonly found: number };
 }
 
-/** Renders the filters of a list with match counts, as a form and links that work without JavaScript. */
-export function filterBar<N extends string>(bar: FilterBar<N>): Content {
-  const { path, what, filters, fields, count } = bar;
+/** How many rows a list has, and how many match its filters. */
+function countOf({ what, count }: FilterBar<string>, filters: Filters): string {
   const [one, several] = what;
   const all = `${counted(count.all)} ${count.all === 1 ? one : several}`;
+  return isFiltered(filters) ? `${counted(count.found)} of ${all}` : all;
+}
+
+/** Renders the filters of a list with match counts, as a form and links that work without JavaScript. */
+function filterBar<N extends string>(
+  { path, filters, sort }: View<N>,
+  { what, fields }: FilterBar<N>,
+): Content {
+  const [, several] = what;
   const links = fields.filter((field) => field.kind === 'links');
   const inputs = fields.filter((field) => field.kind !== 'links');
-  return html`<form method="get" action="${path}" class="filters" role="search" aria-label="${several}">${links.map(
-    ({ name }) => filters[name] !== '' && html`<input type="hidden" name="${name}" value="${filters[name]}">`,
+  const kept = [...links.map(({ name }) => [name, filters[name]]), ...Object.entries(sorted(sort))];
+  return html`<form method="get" action="${path}" class="filters" role="search" aria-label="${several}">${kept.map(
+    ([name = '', value = '']) => value !== '' && html`<input type="hidden" name="${name}" value="${value}">`,
   )}${inputs.map((field) => inputOf(field, filters[field.name]))}<p class="actions"><button>Filter<span class="unseen"> ${several}</span></button>${
     isFiltered(filters) && html`<a href="${path}">Clear</a>`
-  }</p></form>${links.map((field) => filterLinks(path, filters, field))}
-<p class="soft count">${isFiltered(filters) ? `${counted(count.found)} of ${all}` : all}</p>`;
+  }</p></form>${links.map((field) => filterLinks(path, { ...filters, ...sorted(sort) }, field))}`;
 }
 
 const counted = (count: number): string => count.toLocaleString('en-US');
@@ -228,6 +383,10 @@ export const userCondition = (column: string, value: string): Condition => ({
   values: Array.from({ length: 3 }, () => value.toLowerCase()),
 });
 
+/** What users are sorted by, as their names are shown. @param column has their id. */
+export const userKey = (column: string): string =>
+  `(SELECT coalesce(lower(email), id) FROM users WHERE id = ${column})`;
+
 export const orderFilters = ['id', 'status', 'user', 'retailer', 'failed'] as const;
 type Name = (typeof orderFilters)[number];
 
@@ -257,36 +416,42 @@ const conditions: Conditions<Name> = {
  * Orders of all users, newest first: `seq`, `user_id` and the record as `listed`. The inner query scans a narrow index,
  * so only the records of returned rows are read. The unary `+` stops SQLite from scanning the wide rows instead.
  */
-export function findOrders(store: Store, filters: Filters<Name>, { before, limit }: Part): StoredRow[] {
+export function findOrders(store: Store, filters: Filters<Name>, part: Part): StoredRow[] {
   const { sql, values } = conditionOf(conditions, filters);
-  if (values.length === 0)
+  const isNarrow = part.sort !== undefined || values.length > 0;
+  const { where, order, ...follows } = windowOf(part, {
+    from: 'orders o',
+    seq: isNarrow ? '+o.seq' : 'o.seq',
+  });
+  if (!isNarrow)
     return store.all(
-      'SELECT seq, user_id, listed FROM orders WHERE seq < ? ORDER BY seq DESC LIMIT ?',
-      before,
-      limit,
+      `SELECT o.seq, o.user_id, o.listed FROM orders o WHERE ${where} ORDER BY ${order} LIMIT ?`,
+      ...follows.values,
+      part.limit,
     );
   return store.all(
-    `SELECT seq, user_id, listed FROM orders WHERE seq IN
-       (SELECT seq FROM (SELECT o.seq FROM orders o WHERE ${sql} AND +o.seq < ? ORDER BY +o.seq DESC LIMIT ?))
-     ORDER BY seq DESC`,
+    `SELECT o.seq, o.user_id, o.listed FROM orders o WHERE o.seq IN
+       (SELECT seq FROM (SELECT o.seq FROM orders o WHERE ${sql} AND ${where} ORDER BY ${order} LIMIT ?))
+     ORDER BY ${order}`,
     ...values,
-    before,
-    limit,
+    ...follows.values,
+    part.limit,
   );
 }
 
-/** The next newer and the next older order that match the filters; null at either end of the list. */
-export function orderNeighbours(
+/**
+ * The ids of the next newer and the next older row that a condition lets through; null at either end.
+ * @param from is the FROM clause. The unary + of `seq` keeps SQLite from scanning wide rows for a filter.
+ */
+export function neighboursOf(
   store: Store,
-  filters: Filters<Name>,
-  seq: number,
+  { sql, values }: Condition,
+  { from, as, seq }: { readonly from: string; readonly as: string; readonly seq: number },
 ): { readonly newer: string | null; readonly older: string | null } {
-  const { sql, values } = conditionOf(conditions, filters);
-  // The unary + keeps SQLite from scanning wide rows for a filter.
-  const column = isFiltered(filters) ? '+o.seq' : 'o.seq';
+  const column = values.length > 0 || sql !== 'true' ? `+${as}.seq` : `${as}.seq`;
   const idOf = (order: string): string | null => {
     const row = store.get(
-      `SELECT id FROM orders WHERE seq = (SELECT o.seq FROM orders o WHERE ${sql} AND ${column} ${order} LIMIT 1)`,
+      `SELECT id FROM ${from} WHERE seq = (SELECT ${as}.seq FROM ${from} ${as} WHERE ${sql} AND ${column} ${order} LIMIT 1)`,
       ...values,
       seq,
     );
@@ -294,6 +459,10 @@ export function orderNeighbours(
   };
   return { newer: idOf(`> ? ORDER BY ${column}`), older: idOf(`< ? ORDER BY ${column} DESC`) };
 }
+
+/** The next newer and the next older order that the filters let through. */
+export const orderNeighbours = (store: Store, filters: Filters<Name>, seq: number) =>
+  neighboursOf(store, conditionOf(conditions, filters), { from: 'orders', as: 'o', seq });
 
 interface OrderCounts {
   readonly all: number;
@@ -352,7 +521,7 @@ function retailers(store: Store, config: SandboxConfig, filters: Filters<Name>):
 }
 
 /** Displays a host as its retailer's name. */
-function hostText(host: string, { shopUrl }: SandboxConfig): string {
+export function hostText(host: string, { shopUrl }: SandboxConfig): string {
   if (host === new URL(shopUrl).host) return 'the sandbox shop';
   const retailer = retailerOf(`https://${host}`);
   return retailer ? `${retailer.name} (${host})` : host;

@@ -7,6 +7,7 @@ import { operations } from '../../api/operations/index.ts';
 import { eachPlainField } from '../../api/order-fields.ts';
 import { shortfallsIn, spoken } from '../../api/order-state.ts';
 import { type Content, html } from '../../platform/html.ts';
+import { parseUrl } from '../../platform/net/urls.ts';
 import type { SandboxConfig } from '../config.ts';
 import {
   cancelOrder,
@@ -26,11 +27,12 @@ import { readDeliveriesOf } from '../webhooks/read.ts';
 import { batchRowPath } from './batches.ts';
 import { deliveriesTable } from './deliveries.ts';
 import { formAction, Misfilled, onceField, onceIn, seeOther, type WayBack } from './form-action.ts';
-import { orderFilters, orderNeighbours, queryOf, readFilters, userNames } from './lists.ts';
+import { hostText, listQuery, orderFilters, orderNeighbours, readFilters, userNames } from './lists.ts';
 import { stateOf } from './orders.ts';
 import { consolePage, notThere, type Page, siblingLinks } from './page.ts';
 import {
   age,
+  colouredJson,
   copiedId,
   dateTime,
   lineText,
@@ -64,7 +66,8 @@ export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id }, s
   const deliveries = readDeliveriesOf(service.store, record.id, maxDeliveries);
   const nameOf = userNames(service.store, [order.userId]);
   const titleOf = titlesNow(service);
-  const body = html`<div class="neighbours">${siblingLinks('order', siblingsOf(service, order.seq, search))}</div><p>${stateBadge(stateOf(record))}</p><p class="soft placed">for <bdi>${record.shipping_address.first_name} ${record.shipping_address.last_name}</bdi>, placed ${age(Date.parse(record.created_at), now)} by <a href="${walletPath(order.userId)}"><bdi>${nameOf(order.userId)}</bdi></a></p><p>${copiedId('order', record.id)}</p>
+  const query = listQuery(search, orderFilters);
+  const body = html`<div class="neighbours">${siblingLinks('orders', 'order', siblingsOf(service, order.seq, search, query))}</div><p>${stateBadge(stateOf(record))}</p><p class="soft placed">for <bdi>${record.shipping_address.first_name} ${record.shipping_address.last_name}</bdi>, placed ${age(Date.parse(record.created_at), now)} by <a href="${walletPath(order.userId)}"><bdi>${nameOf(order.userId)}</bdi></a></p><p>${copiedId('order', record.id)}</p>
 ${section('timeline', 'Timeline', orderTimeline(service, order, now))}
 <div class="slot holds" id="now">${failure(record)}${await orderActions(service, order, now)}</div>
 ${section('money', 'Money', orderMoney(service, order))}
@@ -73,19 +76,18 @@ ${section('items', 'Items', itemsTable(record, titleOf))}
 ${section('facts', 'Order', facts(service, order))}
 ${returnsOfOrder(service, order, now)}
 ${section('deliveries', 'Webhook deliveries', deliveriesTable(service.config, deliveries, { now }))}
-<details class="card" id="record"><summary>The record as JSON</summary><pre tabindex="0">${JSON.stringify(record, null, 2)}</pre></details>
+<details class="card" id="record"><summary>The record as JSON</summary><pre tabindex="0">${colouredJson(JSON.stringify(record, null, 2))}</pre></details>
 <div class="card" id="same">${sameAs('this order', sameRequest(service.config, { method: 'GET', target: orderPathOf(record.id) }))}</div>`;
-  return consolePage(orderTitle(titleOf, record.items), body, { live: true, section: 'orders' });
+  return consolePage(orderTitle(titleOf, record.items), body, { live: true, section: 'orders', query });
 };
 
 const orderPathOf = (id: string): string => operations['order.get'].path.replace('{order_id}', id);
 
-/** URLs of the next newer and next older order in the filtered list from which the page was opened. */
-function siblingsOf({ store }: Service, seq: number, search: string) {
-  const filters = readFilters(search, orderFilters);
-  const { newer, older } = orderNeighbours(store, filters, seq);
-  const linkTo = (id: string | null): string | null => id && `${ordersPath}/${id}${queryOf(filters)}`;
-  return { newer: linkTo(newer), older: linkTo(older) };
+/** The neighbours in the list that the page was opened from. */
+function siblingsOf({ store }: Service, seq: number, search: string, query: string) {
+  const { newer, older } = orderNeighbours(store, readFilters(search, orderFilters), seq);
+  const linkTo = (id: string | null): string | null => id && `${ordersPath}/${id}${query}`;
+  return { newer: linkTo(newer), older: linkTo(older), query };
 }
 
 const publicPath = (id: string): string => operations['order.track'].path.replace('{order_id}', id);
@@ -126,7 +128,7 @@ function itemsTable({ items, fulfillment }: OrderRecord, titleOf: TitleOf): Cont
 }
 
 /** The remaining fields of the record that are set. */
-function facts({ store }: Service, { seq, record }: StoredOrder): Content {
+function facts({ store, config }: Service, { seq, record }: StoredOrder): Content {
   const { shipping_address: to, job_result: result, payment, fulfillment } = record;
   const price = result?.price_components;
   const paid = result?.success ? price : null;
@@ -138,6 +140,7 @@ function facts({ store }: Service, { seq, record }: StoredOrder): Content {
     ['Of which', paid?.breakdown_recorded ? breakdown(paid) : null],
     ['Goes to', addressOf(to)],
     ['Phone', to.phone_number],
+    ['Retailer', retailersOf(config, record)],
     ['Retailer’s number', record.merchant_order_ids.join(', ')],
     ...eachPlainField.map(([name, { title }]) => [title, yesOrValue(record[name])] as const),
     ['Card', payment ? `${spoken(payment.state)}, ${money(payment.authorized_cents)} held` : null],
@@ -156,6 +159,11 @@ function facts({ store }: Service, { seq, record }: StoredOrder): Content {
     .filter(([, value]) => value !== null && value !== undefined && value !== '')
     .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
+
+const retailersOf = (config: SandboxConfig, { items }: OrderRecord): string =>
+  [...new Set(items.map(({ url }) => parseUrl(url)?.host ?? url))]
+    .map((host) => hostText(host, config))
+    .join(', ');
 
 /** Renders a link to the batch row that the order was made from; null if it was not made from a batch. */
 function batchRowOf(store: Store, orderSeq: number): Content {

@@ -1,18 +1,21 @@
+import { failedOrderStatuses } from '../../api/enums.ts';
 import { isFailedOrder, orderState, type ShownState } from '../../api/order-state.ts';
 import { type Content, html } from '../../platform/html.ts';
 import type { OrderRecord } from '../orders/lifecycle/types.ts';
 import type { Service } from '../server/service.ts';
 import type { StoredRow } from '../store/store.ts';
 import {
+  type Column,
   countOrders,
+  type FilterBar,
   type Filters,
-  filterBar,
   findOrders,
   listPage,
   orderFilters,
   type Part,
-  queryOf,
+  plainHead,
   readFilters,
+  userKey,
   userNames,
   usersToOffer,
 } from './lists.ts';
@@ -85,12 +88,41 @@ function rowsOf(service: Service, rows: readonly StoredRow[]): Row[] {
   });
 }
 
-/** @param now ms since the epoch. @param query filters of the list, which the links to orders keep. */
-export const ordersTable = (rows: readonly Row[], now: number, query = ''): Content =>
+const failedStatuses = failedOrderStatuses.map((status) => `'${status}'`).join(', ');
+
+const columns: readonly Column[] = [
+  { name: 'Order' },
+  { name: 'State', look: 'fit', by: 'o.status' },
+  { name: 'Recipient', look: 'fit', by: 'o.recipient' },
+  {
+    name: 'Total',
+    look: 'fit number',
+    by: `CASE WHEN o.status IN (${failedStatuses}) THEN 0 ELSE coalesce(o.listed ->> '$.job_result.price_components.total', o.listed ->> '$.max_price') END`,
+  },
+  {
+    name: 'By',
+    look: 'fit',
+    by: userKey('o.user_id'),
+  },
+  { name: 'Placed', look: 'fit', by: '+o.seq', isAge: true },
+];
+
+interface Shown {
+  /** The headings, if they sort. */
+  readonly head?: Content;
+  /** The address of the list, which the page of an order leads back to. */
+  readonly query?: string;
+}
+
+/** @param now ms since the epoch. */
+export const ordersTable = (
+  rows: readonly Row[],
+  now: number,
+  { head = plainHead(columns), query = '' }: Shown = {},
+): Content =>
   rows.length === 0
     ? html`<p class="soft">No order yet.</p>`
-    : html`<table class="stack"><thead><tr><th>Order</th><th class="fit">State</th><th class="fit">Recipient</th>
-<th class="fit number">Total</th><th class="fit">By</th><th class="fit">Placed</th></tr></thead><tbody>${rows.map(
+    : html`<table class="stack">${head}<tbody>${rows.map(
         ({
           record,
           user,
@@ -111,11 +143,13 @@ export const stateOf = ({
   orderState({ status, items, parcels, fulfillment, errorType: result?.error_type });
 
 /** The amount paid, or the ceiling if nothing has been paid yet; a dash if the order failed. */
-function price({ status, job_result: result, max_price }: OrderRecord): string {
-  const paid = result?.success ? result.price_components : null;
+function price(record: OrderRecord): string {
+  const paid = paidFor(record);
   if (paid) return money(paid.total, paid.currency);
-  return isFailedOrder(status) ? '–' : `at most ${money(max_price)}`;
+  return isFailedOrder(record.status) ? '–' : `at most ${money(record.max_price)}`;
 }
+
+const paidFor = ({ job_result: result }: OrderRecord) => (result?.success ? result.price_components : null);
 
 export const ordersPage: Page<'consoleOrders'> = ({ service, search }) => {
   const { clock } = service;
@@ -125,18 +159,30 @@ export const ordersPage: Page<'consoleOrders'> = ({ service, search }) => {
     search,
     filters,
     bar: ordersBar(service, filters),
+    columns,
     read: (part) => readOrders(service, part, filters),
     numberOf: ({ seq }) => seq,
-    table: (rows) => ordersTable(rows, clock.now(), queryOf(filters)),
+    csv: {
+      id: ({ record }) => record.id,
+      product: ({ title }) => title,
+      state: ({ record }) => stateOf(record).text,
+      recipient: ({ record: { shipping_address: to } }) => `${to.first_name} ${to.last_name}`,
+      total_cents: ({ record }) => paidFor(record)?.total,
+      max_price_cents: ({ record }) => record.max_price,
+      by: ({ user }) => user,
+      retailer_number: ({ record }) => record.merchant_order_ids.join(' '),
+      tracking_number: ({ record }) =>
+        record.tracking_numbers.map(({ tracking_number }) => tracking_number).join(' '),
+      placed_at: ({ record }) => record.created_at,
+    },
+    table: (rows, head, query) => ordersTable(rows, clock.now(), { head, query }),
   });
 };
 
-function ordersBar(service: Service, filters: typeof noFilters): Content {
+function ordersBar(service: Service, filters: typeof noFilters): FilterBar<keyof typeof filters> {
   const { all, found, failed, statuses, retailers } = countOrders(service, filters);
-  return filterBar({
-    path: ordersPath,
+  return {
     what: ['order', 'orders'],
-    filters,
     count: { all, found },
     fields: [
       { kind: 'text', name: 'id', label: 'Id, or retailer’s number' },
@@ -145,5 +191,5 @@ function ordersBar(service: Service, filters: typeof noFilters): Content {
       { kind: 'flag', name: 'failed', label: 'failed only', count: failed },
       { kind: 'links', name: 'status', label: 'Status', choices: statuses },
     ],
-  });
+  };
 }

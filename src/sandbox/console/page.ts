@@ -1,13 +1,13 @@
 import { type Content, Html, html } from '../../platform/html.ts';
 import { shopPath } from '../config.ts';
 import { runDueTransitions } from '../control/due-transitions.ts';
-import { otherMachine, stranger } from '../server/hosts.ts';
+import { isCrossOrigin, otherMachine, stranger } from '../server/hosts.ts';
 import { codeParameter, unknownUser } from '../server/owner.ts';
 import { readQuery, readTarget } from '../server/request.ts';
 import type { Service } from '../server/service.ts';
-import type { SandboxRequest, SandboxResponse } from '../server/wire.ts';
+import { headerOf, type SandboxRequest, type SandboxResponse } from '../server/wire.ts';
 import { frameOf } from './frame.ts';
-import { htmlPage, type PageOptions } from './html.ts';
+import { htmlPage, type PageOptions, siteLinks } from './html.ts';
 import { loadTitles } from './products.ts';
 import type { PageName, PagePath } from './routes.ts';
 import { searchIndexOf } from './search-index.ts';
@@ -23,13 +23,15 @@ const frame = '<!--frame-->';
 export function consolePage(
   title: string,
   body: Content,
-  { section, isList, isDashboard, ...options }: ConsoleOptions = {},
+  { section, isList, query, isDashboard, isShop, ...options }: ConsoleOptions = {},
 ): SandboxResponse {
   const response = htmlPage(title, body, { ...options, frame: new Html(frame) });
   framed.set(response, {
     ...(section && { section }),
     ...(isList && { isList }),
+    ...(query !== undefined && { query }),
     ...(isDashboard && { isDashboard }),
+    ...(isShop && { isShop }),
   });
   return response;
 }
@@ -61,12 +63,17 @@ export const notThere = (
 interface Siblings {
   readonly newer: string | null;
   readonly older: string | null;
+  /** The state of the list, as a query string. */
+  readonly query: string;
 }
 
-/** Renders links to the previous and next entry. @param what the word for one entry. */
-export const siblingLinks = (what: string, { newer, older }: Siblings): Content =>
-  (newer !== null || older !== null) &&
-  html`<nav class="siblings" aria-label="Neighbours">${
+/** Renders links to the list, and to the previous and next entry. @param what the word for one entry. */
+export const siblingLinks = (
+  section: SectionName,
+  what: string,
+  { newer, older, query }: Siblings,
+): Content =>
+  html`<nav class="siblings" aria-label="Neighbours"><a href="${sections[section].path}${query}">${query === '' ? 'All' : 'Back to the'} ${sections[section].text.toLowerCase()}</a> ${
     newer !== null && html`<a href="${newer}" rel="prev">Newer ${what}</a>`
   } ${older !== null && html`<a href="${older}" rel="next">Older ${what}</a>`}</nav>`;
 
@@ -99,7 +106,7 @@ export const forThisMachine =
     const { service, request } = visit;
     const admission = admitted(visit);
     if (admission) return admission;
-    const why = stranger(request, service.config.baseUrl);
+    const why = whyRefused(visit);
     if (why !== undefined) return refused(why);
     // Before a mutation, process everything that is due.
     const now = service.clock.now();
@@ -133,9 +140,32 @@ function admitted({ service, request, search }: AnyPageRequest): SandboxResponse
   };
 }
 
+/** Why a request may not see the console; undefined if it may. A link of another site may lead to it, but no script of one. */
+function whyRefused({ service, request }: AnyPageRequest): string | undefined {
+  const isOfOtherSite = headerOf(request, 'origin') !== undefined && isCrossOrigin(request);
+  return (
+    stranger(request, service.config.baseUrl) ??
+    (isOfOtherSite ? 'a page of another site sent this request' : undefined)
+  );
+}
+
 /** Whether a page may show data that only the user running the sandbox may see. */
-export const isOfThisMachine = ({ service, request }: AnyPageRequest): boolean =>
-  stranger(request, service.config.baseUrl) === undefined;
+export const isOfThisMachine = (visit: AnyPageRequest): boolean => whyRefused(visit) === undefined;
+
+/** A page of the shop, which is open to all. The user who runs the sandbox gets it within the console. */
+export const sitePage = (
+  visit: AnyPageRequest,
+  title: string,
+  body: Content,
+  { isList, ...options }: Pick<ConsoleOptions, 'status' | 'copies' | 'narrow' | 'isList'> = {},
+): SandboxResponse | Promise<SandboxResponse> =>
+  isOfThisMachine(visit)
+    ? withFrame(consolePage(title, body, { ...options, isShop: true, ...(isList && { isList }) }), visit)
+    : htmlPage(title, body, {
+        ...options,
+        links: siteLinks,
+        current: { path: shopPath, isPage: isList === true },
+      });
 
 const refused = (why: string) =>
   htmlPage(

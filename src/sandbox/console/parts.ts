@@ -103,8 +103,8 @@ const placeOf = ({ location, city, state, country }: Checkpoint): string =>
  * A text with a copy button. Without JavaScript, a click selects the whole text. @param what names the text on the
  * button, after “Copy”.
  */
-export const copied = (what: string, text: string): Content =>
-  html`<div class="copied"><pre tabindex="0">${text}</pre><button type="button" class="copy">Copy<span class="unseen"> ${what}</span></button></div>`;
+export const copied = (what: string, text: string, shown: Content = text): Content =>
+  html`<div class="copied"><pre tabindex="0">${shown}</pre><button type="button" class="copy">Copy<span class="unseen"> ${what}</span></button></div>`;
 
 /** An id with a copy button. @param what names it, as in “Copy the id of the order”. */
 export const copiedId = (what: string, id: string): Content =>
@@ -131,6 +131,14 @@ export const sameAs = (what: string, { curl, errand, json }: SameAs): Content =>
 ${copied(`${what} as ${name}`, text ?? '')}`,
   )}</details>`;
 };
+
+/** Sets the names in pretty-printed JSON apart from its values. */
+export const colouredJson = (pretty: string): Content =>
+  pretty.split('\n').map((line, index) => {
+    const [, indent = '', name = ''] = /^( {0,40})("(?:[^"\\]|\\.)*")(?=: )/.exec(line) ?? [];
+    const rest = line.slice(indent.length + name.length);
+    return html`${index > 0 && '\n'}${name === '' ? line : html`${indent}<b>${name}</b>${rest}`}`;
+  });
 
 /** Pretty-prints JSON, including truncated JSON. Pure. */
 export function prettyJson(json: string): string {
@@ -167,7 +175,10 @@ export const headersTable = (headers: LoggedSide['headers']): Content =>
 export function jsonBlock(what: string, json: string): { readonly block: Content; readonly isCut: boolean } {
   const pretty = prettyJson(json);
   const shown = truncated(pretty);
-  return { block: copied(`${what} as JSON`, shown), isCut: shown.length < pretty.length };
+  return {
+    block: copied(`${what} as JSON`, shown, colouredJson(shown)),
+    isCut: shown.length < pretty.length,
+  };
 }
 
 /**

@@ -1,12 +1,13 @@
 import { type Content, html } from '../../platform/html.ts';
 import {
   type NumberedPayment,
+  numbered,
   paymentNamed,
   readPayments,
   receiptHeaders,
   refundsOf,
 } from '../payments/payments.ts';
-import { listPage } from './lists.ts';
+import { type Column, listPage, windowOf } from './lists.ts';
 import { consolePage, notThere, type Page } from './page.ts';
 import { age, dateTime, jsonBlock, money } from './parts.ts';
 import { ordersPath, sections } from './sections.ts';
@@ -20,16 +21,35 @@ export const paymentsPage: Page<'consolePayments'> = ({ service: { store, clock 
     title: 'Agent payments',
     lead: 'Calls without an account, each paid by a challenge (402). No money moved.',
     search,
-    read: (part) => readPayments(store, part),
+    filters: {},
+    columns,
+    read: (part) =>
+      readPayments(store, { ...windowOf(part, { from: numbered, seq: 'number' }), limit: part.limit }),
     numberOf: ({ number }) => number,
-    table: (rows) => paymentsTable(rows, clock.now()),
+    csv: {
+      reference: ({ reference }) => reference,
+      method: ({ method }) => method,
+      for: ({ operation }) => operation,
+      amount_cents: ({ cents }) => cents,
+      order_id: ({ orderId }) => orderId,
+      paid_at: ({ at }) => new Date(at),
+    },
+    table: (rows, head) => paymentsTable(rows, head, clock.now()),
   });
 
-const paymentsTable = (rows: readonly NumberedPayment[], now: number): Content =>
+const columns: readonly Column[] = [
+  { name: 'Payment' },
+  { name: 'Method', look: 'fit', by: 'method' },
+  { name: 'For', look: 'fit', by: 'operation' },
+  { name: 'Amount', look: 'fit number', by: 'cents' },
+  { name: 'Order', look: 'fit' },
+  { name: 'Paid', look: 'fit', by: 'number', isAge: true },
+];
+
+const paymentsTable = (rows: readonly NumberedPayment[], head: Content, now: number): Content =>
   rows.length === 0
     ? html`<p class="soft">Nothing was paid by challenge yet. <code>errand agent order create</code> pays for an order.</p>`
-    : html`<table class="stack"><thead><tr><th>Payment</th><th class="fit">Method</th><th class="fit">For</th><th class="fit number">Amount</th>
-<th class="fit">Order</th><th class="fit">Paid</th></tr></thead><tbody>${rows.map(
+    : html`<table class="stack">${head}<tbody>${rows.map(
         ({ reference, method, operation, cents, orderId, at }) =>
           html`<tr id="payment-${reference}"><td><a class="mono" href="${paymentsPath}/${encodeURIComponent(reference)}">${reference}</a></td><td class="fit">${method}</td>
 <td class="fit mono">${operation}</td><td class="fit number">${money(cents)}</td><td class="fit" data-label="order">${

@@ -5,10 +5,13 @@ import type { Service } from '../server/service.ts';
 import { difference } from './compare.ts';
 import {
   type Choice,
+  type Column,
+  type FilterBar,
   type Filters,
-  filterBar,
   listPage,
+  listQuery,
   type Part,
+  plainHead,
   readFilters,
   userNames,
 } from './lists.ts';
@@ -22,29 +25,68 @@ export const requestsPath = sections.requests.path;
 
 const requestFilters = ['q', 'class', 'method', 'user', 'from', 'failed'] as const;
 type Name = (typeof requestFilters)[number];
-type RequestFilters = Filters<Name>;
 
 export const readRequests = ({ requests }: Service, { before, limit }: Part): Exchange[] =>
   requests?.latest(limit, before) ?? [];
 
-/** Renders the requests since the server started, newest first. */
-export function requestsTable({ store }: Service, rows: readonly Exchange[], marks = false): Content {
+interface Shown {
+  /** The headings, if they sort, and if rows can be marked to be compared. */
+  readonly head?: Content;
+  /** The address of the list, which the page of a request leads back to. */
+  readonly query?: string;
+}
+
+/** Renders the requests since the server started. */
+export function requestsTable(
+  { store }: Service,
+  rows: readonly Exchange[],
+  { head, query = '' }: Shown = {},
+): Content {
   if (rows.length === 0) return html`<p class="soft">No requests since this server started.</p>`;
   const nameOf = userNames(
     store,
     rows.map(({ request }) => request.userId),
   );
-  return html`<table class="stack"><thead><tr><th class="fit">Time (UTC)</th><th>Request</th><th class="fit">Response</th>
-<th class="fit number">Took</th><th class="fit">Account</th>${marks && html`<td></td>`}</tr></thead><tbody>${rows.map(
+  return html`<table class="stack">${head ?? plainHead(columns.slice(0, -1))}<tbody>${rows.map(
     ({ number, code, rule, isOfConsole, request: { at, method, target, status, tookMs, userId } }) =>
       html`<tr id="request-${number}"><td class="fit number"><time>${new Date(at).toISOString().slice(11, 19)}</time></td>
-<td class="mono"><a href="${requestsPath}/${number}">${method} ${target}</a></td><td class="fit">${statusText(status)}${
+<td class="mono"><a href="${requestsPath}/${number}${query}">${method} ${target}</a></td><td class="short">${statusText(status)}${
         rule !== null && html` <small class="bad">fault <code>${rule}</code></small>`
       }${code !== null && html` <small>${code}</small>`}</td><td class="fit number">${durationText(tookMs)}</td><td class="fit">${isOfConsole ? html`<small>console</small>` : html`<bdi>${nameOf(userId)}</bdi>`}</td>${
-        marks &&
+        head &&
         html`<td class="fit"><label class="mark"><input type="checkbox" name="number" value="${number}" form="marked"><span class="unseen">Mark request ${number}</span></label></td>`
       }</tr>`,
   )}</tbody></table>`;
+}
+
+/** Requests are kept in memory: they are sorted by one of these. */
+const sortKeys = {
+  number: ({ number }: Exchange): number => number,
+  target: ({ request }: Exchange): string => request.target,
+  status: ({ request }: Exchange): number => request.status ?? 1000,
+  took: ({ request }: Exchange): number => request.tookMs,
+} as const;
+
+const columns: readonly (Column & { readonly by?: keyof typeof sortKeys })[] = [
+  { name: 'Time (UTC)', look: 'fit', by: 'number', isAge: true },
+  { name: 'Request', by: 'target' },
+  { name: 'Response', by: 'status' },
+  { name: 'Took', look: 'fit number', by: 'took' },
+  { name: 'Account', look: 'fit' },
+  { name: '' },
+];
+
+/** A window into requests that are newest first. */
+function windowIn(found: readonly Exchange[], { before, limit, sort }: Part): Exchange[] {
+  const key = Object.entries(sortKeys).find(([by]) => by === sort?.by)?.[1];
+  if (!sort || !key) return found.filter(({ number }) => number < before).slice(0, limit);
+  const compared = (one: Exchange, other: Exchange): number => {
+    const [a, b] = [key(one), key(other)];
+    return a < b ? -1 : a > b ? 1 : one.number - other.number;
+  };
+  const sorted = found.toSorted((one, other) => compared(one, other) * (sort.isDescending ? -1 : 1));
+  const start = sorted.findIndex(({ number }) => number === before) + 1;
+  return sorted.slice(start, start + limit);
 }
 
 const durationText = (ms: number): string => `${ms.toFixed(ms < 10 ? 1 : 0)} ms`;
@@ -79,8 +121,8 @@ const tests: {
 /** Who sent a request. */
 const originOf = ({ isOfConsole }: Exchange): string => (isOfConsole ? 'console' : 'programs');
 
-export const requestsPage: Page<'consoleRequests'> = ({ service, search }) => {
-  const filters = readFilters(search, requestFilters);
+/** Requests that match filters, newest first. */
+function matchingRequests(service: Service, filters: Filters<Name>) {
   const all = readRequests(service, { before: Number.MAX_SAFE_INTEGER, limit: maxWholeEntries });
   const nameOf = userNames(
     service.store,
@@ -90,6 +132,12 @@ export const requestsPage: Page<'consoleRequests'> = ({ service, search }) => {
     const set = requestFilters.filter((name) => filters[name] !== '' && !without.includes(name));
     return all.filter((exchange) => set.every((name) => tests[name](exchange, filters[name], nameOf)));
   };
+  return { all, matching, nameOf };
+}
+
+export const requestsPage: Page<'consoleRequests'> = ({ service, search }) => {
+  const filters = readFilters(search, requestFilters);
+  const { all, matching, nameOf } = matchingRequests(service, filters);
   const found = matching();
   return listPage({
     section: 'requests',
@@ -97,58 +145,66 @@ export const requestsPage: Page<'consoleRequests'> = ({ service, search }) => {
     search,
     filters,
     bar: requestsBar(
-      filters,
       { all: all.length, found: found.length },
       matching,
       all.map(({ request }) => nameOf(request.userId)),
     ),
-    read: ({ before, limit }) => found.filter(({ number }) => number < before).slice(0, limit),
+    columns,
+    read: (part) => windowIn(found, part),
     numberOf: ({ number }) => number,
-    table: (rows) =>
-      html`${rows.length > 1 && html`<form method="get" action="${requestsPath}/compare" id="marked" class="actions"><button>Compare two marked</button></form>`}${requestsTable(service, rows, true)}`,
+    csv: {
+      number: ({ number }) => number,
+      at: ({ request }) => new Date(request.at),
+      method: ({ request }) => request.method,
+      target: ({ request }) => request.target,
+      status: ({ request }) => request.status,
+      error: ({ code }) => code,
+      fault: ({ rule }) => rule,
+      took_ms: ({ request }) => durationText(request.tookMs).replace(' ms', ''),
+      account: ({ request, isOfConsole }) => (isOfConsole ? 'console' : nameOf(request.userId)),
+      order_id: ({ orderId }) => orderId,
+    },
+    table: (rows, head, query) =>
+      html`${rows.length > 1 && html`<form method="get" action="${requestsPath}/compare" id="marked" class="actions"><button>Compare two marked</button></form>`}${requestsTable(service, rows, { head, query })}`,
   });
 };
 
 const requestsBar = (
-  filters: RequestFilters,
   count: { readonly all: number; readonly found: number },
   matching: (...without: readonly Name[]) => Exchange[],
   users: readonly string[],
-): Content =>
-  filterBar({
-    path: requestsPath,
-    what: ['request', 'requests'],
-    filters,
-    count,
-    fields: [
-      { kind: 'text', name: 'q', label: 'Part of the path, or order' },
-      { kind: 'text', name: 'user', label: 'User', offers: [...new Set(users)].filter(Boolean).slice(0, 30) },
-      {
-        kind: 'select',
-        name: 'method',
-        label: 'Method',
-        choices: counts(matching('method'), ({ request }) => request.method),
-      },
-      {
-        kind: 'select',
-        name: 'from',
-        label: 'Sent by',
-        choices: counts(matching('from'), originOf, ['programs', 'console']),
-      },
-      {
-        kind: 'flag',
-        name: 'failed',
-        label: 'failed only',
-        count: matching('failed').filter(isFailed).length,
-      },
-      {
-        kind: 'links',
-        name: 'class',
-        label: 'Status',
-        choices: counts(matching('class'), classOf, ['2xx', '3xx', '4xx', '5xx', 'broken off']),
-      },
-    ],
-  });
+): FilterBar<Name> => ({
+  what: ['request', 'requests'],
+  count,
+  fields: [
+    { kind: 'text', name: 'q', label: 'Part of the path, or order' },
+    { kind: 'text', name: 'user', label: 'User', offers: [...new Set(users)].filter(Boolean).slice(0, 30) },
+    {
+      kind: 'select',
+      name: 'method',
+      label: 'Method',
+      choices: counts(matching('method'), ({ request }) => request.method),
+    },
+    {
+      kind: 'select',
+      name: 'from',
+      label: 'Sent by',
+      choices: counts(matching('from'), originOf, ['programs', 'console']),
+    },
+    {
+      kind: 'flag',
+      name: 'failed',
+      label: 'failed only',
+      count: matching('failed').filter(isFailed).length,
+    },
+    {
+      kind: 'links',
+      name: 'class',
+      label: 'Status',
+      choices: counts(matching('class'), classOf, ['2xx', '3xx', '4xx', '5xx', 'broken off']),
+    },
+  ],
+});
 
 /** Counts rows by value. @param values are always listed, even with a count of zero. */
 function counts(
@@ -165,19 +221,15 @@ function counts(
 const maxInlineLength = 3_000;
 
 /** Page of a request: both sides of the exchange, and how to repeat it. */
-export const requestPage: Page<'consoleRequest'> = ({ service, path: { number: text } }) => {
+export const requestPage: Page<'consoleRequest'> = ({ service, path: { number: text }, search }) => {
   const { requests, clock } = service;
   const number = /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
-  const [exchange, older] = requests?.latest(2, number + 1) ?? [];
+  const [exchange] = requests?.latest(1, number + 1) ?? [];
   if (!exchange || exchange.number !== number)
     return notThere('No such request', 'This request is not kept, or not any more.', { section: 'requests' });
   const { request, sent } = exchange;
   const { at, method, target, status, tookMs } = request;
-  const isLatest = requests?.total === number;
-  const body = html`${siblingLinks('request', {
-    newer: isLatest ? null : `${requestsPath}/${number + 1}`,
-    older: older ? `${requestsPath}/${older.number}` : null,
-  })}<section id="facts"><dl><dt>Response</dt><dd>${statusText(status)} after ${durationText(tookMs)}</dd>
+  const body = html`${siblingLinks('requests', 'request', siblingsOf(service, number, search))}<section id="facts"><dl><dt>Response</dt><dd>${statusText(status)} after ${durationText(tookMs)}</dd>
 <dt>Time</dt><dd>${age(at, clock.now())}</dd>${facts(service, exchange)}</dl></section>
 <section id="sent"><header><h2>Request</h2></header>${headersTable(sent.headers)}${bodyBlock('the request', sent.body)}</section>
 ${responses(exchange)}
@@ -185,8 +237,26 @@ ${responses(exchange)}
     !isInLine(exchange) &&
     html`<p class="soft">Its body goes into <code>body.json</code> first${lacksSecrets(exchange) && ', with the secrets, which are not kept: fill them in where it has …'}.</p>`
   }</div>`;
-  return consolePage(`${method} ${shortened(target)}`, body, { section: 'requests', copies: true });
+  return consolePage(`${method} ${shortened(target)}`, body, {
+    section: 'requests',
+    query: listQuery(search, requestFilters),
+    copies: true,
+  });
 };
+
+/** The neighbours in the list that the page was opened from. */
+function siblingsOf(service: Service, number: number, search: string) {
+  const { matching } = matchingRequests(service, readFilters(search, requestFilters));
+  const found = matching();
+  const query = listQuery(search, requestFilters);
+  const linkTo = (one: Exchange | undefined): string | null =>
+    one ? `${requestsPath}/${one.number}${query}` : null;
+  return {
+    newer: linkTo(found.findLast((one) => one.number > number)),
+    older: linkTo(found.find((one) => one.number < number)),
+    query,
+  };
+}
 
 /** Renders the response that the client got. If a fault replaced the service's response, also renders that one. */
 function responses({ received, instead, rule }: Exchange): Content {

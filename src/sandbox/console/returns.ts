@@ -15,16 +15,19 @@ import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import { formAction, Misfilled, onceField, onceIn, seeOther } from './form-action.ts';
 import {
+  type Column,
   type Conditions,
   conditionOf,
   type Filters,
-  filterBar,
   listPage,
+  listQuery,
   readFilters,
   startsWith,
   userCondition,
+  userKey,
   userNames,
   usersToOffer,
+  windowOf,
 } from './lists.ts';
 import { consolePage, notThere, type Page } from './page.ts';
 import { age, money, outsideLink, sameAs, stateBadge } from './parts.ts';
@@ -57,10 +60,8 @@ export const returnsPage: Page<'consoleReturns'> = ({ service: { store, clock },
     section: 'returns',
     search,
     filters,
-    bar: filterBar({
-      path: returnsPath,
+    bar: {
       what: ['return', 'returns'],
-      filters,
       count: {
         all: Number(store.get('SELECT count(*) AS count FROM returns')?.count),
         found: filters.status === '' ? sum : (byStatus.get(filters.status) ?? 0),
@@ -75,20 +76,43 @@ export const returnsPage: Page<'consoleReturns'> = ({ service: { store, clock },
           choices: statuses.map((value) => ({ value, text: spoken(value), count: byStatus.get(value) ?? 0 })),
         },
       ],
-    }),
-    read: ({ before, limit }) =>
-      store
+    },
+    columns,
+    read: (part) => {
+      const follows = windowOf(part, { from: 'returns r', seq: 'r.seq' });
+      return store
         .all(
-          `SELECT * FROM returns r WHERE ${sql} AND r.seq < ? ORDER BY r.seq DESC LIMIT ?`,
+          `SELECT * FROM returns r WHERE ${sql} AND ${follows.where} ORDER BY ${follows.order} LIMIT ?`,
           ...values,
-          before,
-          limit,
+          ...follows.values,
+          part.limit,
         )
-        .map(storedReturn),
+        .map(storedReturn);
+    },
     numberOf: ({ seq }) => seq,
-    table: (rows) => returnsTable(store, rows, clock.now()),
+    csv: {
+      id: ({ record }) => record.id,
+      state: ({ record }) => record.status,
+      reason: ({ record }) => record.reason,
+      units: ({ record }) => record.items.reduce((sum, { quantity }) => sum + quantity, 0),
+      credited_cents: ({ record }) => record.credited_amount,
+      order_id: ({ record }) => record.order_id,
+      by: ({ userId }) => userNames(store, [userId])(userId),
+      requested_at: ({ record }) => record.created_at,
+    },
+    table: (rows, head, query) => returnsTable(store, rows, { now: clock.now(), head, query }),
   });
 };
+
+const columns: readonly Column[] = [
+  { name: 'Return', look: 'fit' },
+  { name: 'State', look: 'fit', by: 'r.status' },
+  { name: 'Reason', by: "r.record ->> '$.reason'" },
+  { name: 'Credited', look: 'fit number', by: "r.record ->> '$.credited_amount'" },
+  { name: 'Order', look: 'fit' },
+  { name: 'By', look: 'fit', by: userKey('r.user_id') },
+  { name: 'Requested', look: 'fit', by: 'r.seq', isAge: true },
+];
 
 function counts(store: Store, filters: Filters<Name>): Map<string, number> {
   const { sql, values } = conditionOf(conditions, filters, 'status');
@@ -99,17 +123,20 @@ function counts(store: Store, filters: Filters<Name>): Map<string, number> {
   return new Map(rows.map(({ status, count }) => [String(status), Number(count)]));
 }
 
-function returnsTable(store: Store, rows: readonly StoredReturn[], now: number): Content {
+function returnsTable(
+  store: Store,
+  rows: readonly StoredReturn[],
+  { now, head, query }: { readonly now: number; readonly head: Content; readonly query: string },
+): Content {
   if (rows.length === 0)
     return html`<p class="soft">No return yet. One is requested on the page of an order that was placed.</p>`;
   const nameOf = userNames(
     store,
     rows.map(({ userId }) => userId),
   );
-  return html`<table class="stack"><thead><tr><th class="fit">Return</th><th class="fit">State</th><th>Reason</th><th class="fit number">Credited</th>
-<th class="fit">Order</th><th class="fit">By</th><th class="fit">Requested</th></tr></thead><tbody>${rows.map(
+  return html`<table class="stack">${head}<tbody>${rows.map(
     ({ record: { id, status, reason, items, credited_amount, order_id, created_at }, userId }) =>
-      html`<tr id="return-${id}"><td class="fit"><a class="mono" href="${returnsPath}/${id}">${id.slice(0, 8)}</a></td><td class="fit">${returnBadge(status)}</td>
+      html`<tr id="return-${id}"><td class="fit"><a class="mono" href="${returnsPath}/${id}${query}">${id.slice(0, 8)}</a></td><td class="fit">${returnBadge(status)}</td>
 <td>${spoken(reason)} <small>${units(items)}</small></td><td class="fit number" data-label="credited">${money(credited_amount)}</td>
 <td class="fit" data-label="order"><a class="mono" href="${ordersPath}/${order_id}">${order_id.slice(0, 8)}</a></td><td class="fit" data-label="by">${nameOf(userId)}</td><td class="fit">${age(Date.parse(created_at), now)}</td></tr>`,
   )}</tbody></table>`;
@@ -122,7 +149,7 @@ function units(items: StoredReturn['record']['items']): string {
 }
 
 /** Page of a return: its items and reason, its outcome, and the events that can be triggered. */
-export const returnPage: Page<'consoleReturnPage'> = async ({ service, path: { id } }) => {
+export const returnPage: Page<'consoleReturnPage'> = async ({ service, path: { id }, search }) => {
   const { store, clock, config } = service;
   const found = findReturn(store, id, null);
   const order = found && findOrder(store, found.record.order_id, null);
@@ -160,7 +187,11 @@ export const returnPage: Page<'consoleReturnPage'> = async ({ service, path: { i
       html`<tr><td>${outsideLink(urlOf(order_item_id))}</td><td class="fit" data-label="Quantity">${quantity}</td></tr>`,
   )}</tbody></table></section>
 <div class="card" id="same">${sameAs('this return', sameRequest(config, { method: 'GET', target: operations['return.get'].path.replace('{return_request_id}', record.id) }))}</div>`;
-  return consolePage(`Return ${record.id.slice(0, 8)}`, body, { live: true, section: 'returns' });
+  return consolePage(`Return ${record.id.slice(0, 8)}`, body, {
+    live: true,
+    section: 'returns',
+    query: listQuery(search, filterNames),
+  });
 };
 
 const returnsPath = sections.returns.path;

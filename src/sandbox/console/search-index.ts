@@ -6,7 +6,7 @@ import type { Exchange } from '../server/request-log.ts';
 import { foreignJson, withoutSecrets } from '../server/secrets.ts';
 import type { Service } from '../server/service.ts';
 import type { StoredRow } from '../store/store.ts';
-import { addressOf } from '../webhooks/read.ts';
+import { shownAddress } from '../webhooks/read.ts';
 import { type TitleOf, titlesOf } from './products.ts';
 
 /** Indexed kinds of records. Other kinds have few records, so a search reads those from the store itself. */
@@ -250,7 +250,7 @@ export class SearchIndex {
           row.event,
           row.event_id,
           row.order_id,
-          withoutSecrets(addressOf(String(row.url))),
+          shownAddress(String(row.url)),
           wordsIn(foreignJson(String(row.body))),
         ].join(' '),
       })),
@@ -280,9 +280,18 @@ const orderText = (row: StoredRow, record: OrderRecord, titleOf: TitleOf): strin
     row.id,
     ...record.items.map(({ url }) => withoutSecrets(titleOf(url))),
     withoutSecrets(String(row.idempotency_key)),
-    ...record.merchant_order_ids.map((number) => number.replaceAll('-', '')),
+    ...record.merchant_order_ids.map((number) => endsOf(number.replaceAll('-', ''))),
+    ...record.tracking_numbers.map(({ tracking_number }) => endsOf(tracking_number)),
     wordsIn(foreignJson(JSON.stringify(record))),
   ].join(' ');
+
+/** Every end of a number from some length on: the beginning of an end is a middle of the number. */
+const endsOf = (number: string): string =>
+  Array.from({ length: Math.max(1, Math.min(number.length, maxNumberLength) - minMiddle + 1) }, (_, at) =>
+    number.slice(at, maxNumberLength),
+  ).join(' ');
+
+const [minMiddle, maxNumberLength] = [4, 40];
 
 function requestText({ request, orderId, code, rule, key, sent, received, instead }: Exchange): string {
   const { method, target, status, fault } = request;

@@ -8,7 +8,7 @@ import { withoutSecrets } from '../server/secrets.ts';
 import type { Service } from '../server/service.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 import { type Delivery, deliveryColumns, deliveryIn } from '../webhooks/read.ts';
-import { attemptText } from './deliveries.ts';
+import { attemptText, stateText } from './deliveries.ts';
 import { onceField } from './form-action.ts';
 import { startsWith } from './lists.ts';
 import { readOrdersBySeq, stateOf } from './orders.ts';
@@ -35,8 +35,6 @@ interface Result {
 interface Group {
   readonly name: string;
   readonly results: readonly Result[];
-  /** Path of the page that lists all records of this kind. */
-  readonly more?: string;
 }
 
 /** Search page of the console. Finds records by what they contain, pages by their name or URL, and commands. */
@@ -49,9 +47,9 @@ export const searchPage: Page<'consoleSearch'> = async ({ service, search }) => 
   const commands = commandsFor(service, query);
   const isEmpty = groups.every(({ results }) => results.length === 0) && commands.length === 0;
   const body = html`<div id="found">${commands.length > 0 && html`<section id="commands"><header><h2>Commands</h2></header><div class="actions">${commands}</div></section>`}${groups.map(
-    ({ name, results, more }) =>
+    ({ name, results }) =>
       results.length > 0 &&
-      html`<section class="group"><header><h2>${name}</h2>${more !== undefined && html`<a href="${more}">All<span class="unseen"> ${name.toLowerCase()}</span></a>`}</header><ul class="results">${results.map(
+      html`<section class="group"><header><h2>${name}</h2>${results.length === maxResults && html`<small>the first ${maxResults}: one more word finds fewer</small>`}</header><ul class="results">${results.map(
         ({ path, title, detail }) =>
           html`<li><a href="${path}">${title}</a>${detail != null && html` <small>${detail}</small>`}</li>`,
       )}</ul></section>`,
@@ -134,10 +132,10 @@ function orders(service: Service, found: readonly number[]): Result[] {
 function deliveries({ store, clock }: Service, found: readonly number[]): Result[] {
   const one = (seq: number): Delivery[] =>
     store.all(`SELECT ${deliveryColumns} WHERE d.seq = ?`, seq).map(deliveryIn);
-  return found.flatMap(one).map(({ id, event, orderId, state, last, createdAt }) => ({
-    path: `${deliveriesPath}/${id}`,
-    title: event,
-    detail: html`${state === 'open' ? 'waiting' : state === 'behind' ? 'waits behind an earlier one' : state}${last && `, ${attemptText(last)}`}, of order <span class="mono">${orderId.slice(0, 8)}</span>, ${age(createdAt, clock.now())}`,
+  return found.flatMap(one).map((delivery) => ({
+    path: `${deliveriesPath}/${delivery.id}`,
+    title: delivery.event,
+    detail: html`${stateText(delivery)}${delivery.last && `, ${attemptText(delivery.last)}`}, of order <span class="mono">${delivery.orderId.slice(0, 8)}</span>, ${age(delivery.createdAt, clock.now())}`,
   }));
 }
 

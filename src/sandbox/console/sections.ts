@@ -42,6 +42,10 @@ export interface FrameOptions {
   readonly section?: SectionName;
   /** Whether the page is the section's list page rather than a page below that list. */
   readonly isList?: boolean;
+  /** The state of the section's list that the page was opened from, as a query string. */
+  readonly query?: string;
+  /** Whether the page is of the shop. */
+  readonly isShop?: boolean;
   /** Whether the page is the console's home page. */
   readonly isDashboard?: boolean;
 }

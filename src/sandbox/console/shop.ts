@@ -19,10 +19,8 @@ import { ErrorResponse, Invalid } from '../server/refusal.ts';
 import type { Service } from '../server/service.ts';
 import type { Store } from '../store/store.ts';
 import { centsIn, formAction, Misfilled, onceField, onceIn, seeOther } from './form-action.ts';
-import { htmlPage, siteLinks } from './html.ts';
 import { mintForm } from './keys.ts';
-import type { Page } from './page.ts';
-import { isOfThisMachine } from './page.ts';
+import { isOfThisMachine, type Page, sitePage } from './page.ts';
 import { copied, money } from './parts.ts';
 import { ordersPath } from './sections.ts';
 import { curlCall, sameFromTerminal } from './terminal-commands.ts';
@@ -50,8 +48,9 @@ function priceOf(slug: Slug): string {
 }
 
 /** Lists the products of the sandbox's shop, grouped by outcome. */
-export const shopPage: Page<'shop'> = () =>
-  htmlPage(
+export const shopPage: Page<'shop'> = (visit) =>
+  sitePage(
+    visit,
     'The sandbox shop',
     html`<p class="lead">Products that rehearse every outcome. Order one from the service, and it happens.</p>${kinds.map(
       ({ title, has }) =>
@@ -62,7 +61,7 @@ export const shopPage: Page<'shop'> = () =>
             return html`<tr><td class="name"><a href="${shopPath}/${slug}">${name}</a></td><td>${description}</td><td class="fit number">${priceOf(slug)}</td></tr>`;
           })}</tbody></table></section>`,
     )}`,
-    { links: siteLinks, current: { path: shopPath, isPage: true } },
+    { isList: true },
   );
 
 /** Page of a product: the outcome it rehearses, and the command that orders it. */
@@ -72,12 +71,13 @@ export const productPage: Page<'product'> = (visit) => {
   const { slug } = path;
   if (!isTestSlug(slug)) {
     const body = html`<p class="lead">The shop has no such product. <a href="${shopPath}">All products</a></p>`;
-    return htmlPage('No such product', body, { status: 404, links: siteLinks, narrow: true });
+    return sitePage(visit, 'No such product', body, { status: 404, narrow: true });
   }
   const { name, description, scenario, refusesCreation }: TestProduct = testProducts[slug];
   const hint = errorHint(refusesCreation ?? scenario);
   const url = `${config.shopUrl}/${slug}`;
-  return htmlPage(
+  return sitePage(
+    visit,
     name,
     html`<p class="lead">${description}</p>
 <section><dl><dt>Price</dt><dd>${priceOf(slug)}</dd><dt>Rehearses</dt><dd><code>${scenario}</code></dd>${
@@ -89,7 +89,7 @@ ${copied('the order', orderCommand(slug, url, profileOf(config)))}</section>
 <section><header><h2>Before the first order here</h2></header>
 ${copied('the setup', setUpCommands(config))}</section>
 <p><a href="${shopPath}">All products</a></p>`,
-    { links: siteLinks, current: { path: shopPath, isPage: false }, copies: true },
+    { copies: true },
   );
 };
 

@@ -15,7 +15,7 @@ import { isReceived } from '../webhooks/enqueue.ts';
 import { type Delivery, readAttempts, readDeliveriesOf } from '../webhooks/read.ts';
 import { attemptText } from './deliveries.ts';
 import { onceField } from './form-action.ts';
-import { age, dateTime, duration, markupBytes, prettyJson, truncated } from './parts.ts';
+import { age, colouredJson, dateTime, duration, markupBytes, prettyJson, truncated } from './parts.ts';
 import { requestsPath, statusText } from './requests.ts';
 import { deliveriesPath, ordersPath, walletPath } from './sections.ts';
 import { ledgerWords, signed } from './wallet.ts';
@@ -98,7 +98,7 @@ export function orderTimeline(service: Service, order: StoredOrder, now: number)
 function momentsOf(entries: readonly Entry[], startedAt: number): Moment[] {
   const rows = new Map<number, Entry[]>();
   for (const entry of entries) {
-    const bucket = Math.floor((entry.at - startedAt) / momentMs);
+    const bucket = Math.round((entry.at - startedAt) / momentMs);
     const known = rows.get(bucket);
     if (known) known.push(entry);
     else rows.set(bucket, [entry]);
@@ -141,7 +141,7 @@ function entryItem({ id, isBad, isWaiting, isFuture, title, note, json, more }: 
   const mood = isBad ? ' bad' : isFuture ? ' next' : isWaiting ? ' wait' : '';
   if (json === undefined && more === undefined) return html`<div class="event${mood}">${head}</div>`;
   return html`<details class="event${mood}" id="${id}"><summary>${head}</summary>${
-    json !== undefined && html`<pre tabindex="0" role="group" aria-label="JSON">${json}</pre>`
+    json !== undefined && html`<pre tabindex="0" role="group" aria-label="JSON">${colouredJson(json)}</pre>`
   }${more}</details>`;
 }
 
@@ -398,7 +398,7 @@ function story(attempts: readonly Exchange[]): Entry {
     title: html`<code>${first?.request.method} ${first?.request.target}</code>`,
     note: html`<b>${inRuns(attempts.map(clientStatus))}: one order</b>`,
     isBad: false,
-    more: html`<p class="soft">${attempts.length} attempts under one key, over ${duration((last?.sandboxAt ?? at) - at)}:</p><ol class="attempts">${attempts.map(
+    more: html`<p class="soft">${attempts.length} attempts under one key, ${spanText((last?.sandboxAt ?? at) - at)}:</p><ol class="attempts">${attempts.map(
       (one) =>
         html`<li><a href="${requestsPath}/${one.number}">Request ${one.number}</a> ${statusText(one.request.status)} <small>+${((one.sandboxAt - at) / 1000).toFixed(1)} s${
           one.rule !== null && html`, fault <code>${one.rule}</code>`
@@ -406,6 +406,8 @@ function story(attempts: readonly Exchange[]): Entry {
     )}</ol>`,
   };
 }
+
+const spanText = (ms: number): string => (ms < 1000 ? 'within a second' : `over ${duration(ms)}`);
 
 const clientStatus = ({ request: { status } }: Exchange): string =>
   status === null ? 'broken off' : String(status);

@@ -15,7 +15,7 @@ import {
   seeOther,
   type WayBack,
 } from './form-action.ts';
-import { listPage, pagedTable, userNames } from './lists.ts';
+import { type Column, listPage, pagedTable, userKey, userNames, windowOf } from './lists.ts';
 import { consolePage, notThere, type Page } from './page.ts';
 import { age, dateTime, money } from './parts.ts';
 import { keysPath, ordersPath, walletPath } from './sections.ts';
@@ -102,22 +102,42 @@ export const walletsPage: Page<'consoleWallets'> = ({ service: { store }, search
     section: 'wallets',
     lead: 'Each user has one. Orders hold their ceiling in it until they are placed or fail.',
     search,
-    read: ({ before, limit }) =>
-      store.all(
-        `SELECT u.number AS seq, u.id, u.email, u.order_count, w.balance, w.reserved FROM users u JOIN wallets w ON w.user_id = u.id
-         WHERE u.number < ? ORDER BY u.number DESC LIMIT ?`,
-        before,
-        limit,
-      ),
+    filters: {},
+    columns,
+    read: (part) => {
+      const { where, order, values } = windowOf(part, { from: usersWithWallets, seq: 'u.number' });
+      return store.all(
+        `SELECT u.number AS seq, u.id, u.email, u.order_count, w.balance, w.reserved FROM ${usersWithWallets}
+         WHERE ${where} ORDER BY ${order} LIMIT ?`,
+        ...values,
+        part.limit,
+      );
+    },
     numberOf: ({ seq }) => Number(seq),
+    csv: {
+      id: ({ id }) => String(id),
+      owner: ({ email }) => (email === null ? null : String(email)),
+      balance_cents: ({ balance }) => Number(balance),
+      held_cents: ({ reserved }) => Number(reserved),
+      orders: ({ order_count }) => Number(order_count),
+    },
     table: walletsTable,
   });
 
-const walletsTable = (rows: readonly StoredRow[]): Content =>
+const usersWithWallets = 'users u JOIN wallets w ON w.user_id = u.id';
+
+const columns: readonly Column[] = [
+  { name: 'Owner', by: userKey('w.user_id') },
+  { name: 'Balance', look: 'fit number', by: 'w.balance' },
+  { name: 'Held', look: 'fit number', by: 'w.reserved' },
+  { name: 'To spend', look: 'fit number', by: 'w.balance - w.reserved' },
+  { name: 'Orders', look: 'fit number', by: 'u.order_count' },
+];
+
+const walletsTable = (rows: readonly StoredRow[], head: Content): Content =>
   rows.length === 0
     ? html`<p class="soft">No wallet yet. Each key that is minted gets one.</p>`
-    : html`<table class="stack"><thead><tr><th>Owner</th><th class="fit number">Balance</th><th class="fit number">Held</th>
-<th class="fit number">To spend</th><th class="fit number">Orders</th></tr></thead><tbody>${rows.map(
+    : html`<table class="stack">${head}<tbody>${rows.map(
         ({ id, email, balance, reserved, order_count }) =>
           html`<tr id="wallet-${String(id)}"><td><a href="${walletPath(String(id))}"><bdi>${String(email ?? 'Wallet')}</bdi></a> <small class="mono">${String(id).slice(0, 8)}</small></td>
 <td class="fit number" data-label="balance">${money(Number(balance))}</td><td class="fit number" data-label="held">${money(Number(reserved))}</td>

@@ -60,16 +60,23 @@ export interface NumberedPayment extends Payment {
 /** Payments, newest first. @param before limits the result to payments with a smaller number. */
 export const readPayments = (
   store: Store,
-  { before, limit }: { readonly before: number; readonly limit: number },
+  window: {
+    readonly where: string;
+    readonly order: string;
+    readonly values: readonly number[];
+    readonly limit: number;
+  },
 ): NumberedPayment[] =>
   store
     .all(
-      `SELECT * FROM (SELECT *, row_number() OVER (ORDER BY at, challenge_id) AS number FROM payments)
-       WHERE number < ? ORDER BY number DESC LIMIT ?`,
-      before,
-      limit,
+      `SELECT * FROM ${numbered} WHERE ${window.where} ORDER BY ${window.order} LIMIT ?`,
+      ...window.values,
+      window.limit,
     )
     .map((row) => ({ ...paymentIn(row), number: Number(row.number) }));
+
+/** The payments with their numbers, for a FROM clause. */
+export const numbered = '(SELECT *, row_number() OVER (ORDER BY at, challenge_id) AS number FROM payments)';
 
 export const paymentNamed = (store: Store, reference: string): Payment | undefined =>
   read(store.get('SELECT * FROM payments WHERE reference = ?', reference));

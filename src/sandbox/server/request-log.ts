@@ -81,6 +81,7 @@ export class RequestLog {
   readonly #findRoute: FindRoute;
   readonly #ring: Exchange[] = [];
   readonly #onEach: ((request: ServedRequest) => void) | undefined;
+  #clock: { now(): number } | undefined;
   #next = 0;
   #bodies = 0;
   /** Index of the oldest request with bodies, and index of the oldest request with headers. */
@@ -96,10 +97,16 @@ export class RequestLog {
     this.#onEach = onEach;
   }
 
+  /** Tells requests the time of the sandbox, which may be ahead of real time. */
+  setClock(clock: { now(): number }): void {
+    this.#clock = clock;
+  }
+
   begin({ at, method, target, headers, fault }: StartedRequest): Noting {
     const startedAt = realMs();
     let userId: string | null = null;
-    let sandboxAt = at;
+    // A fault may refuse a request before the service sees it.
+    let sandboxAt = this.#clock?.now() ?? at;
     let body: Uint8Array = nothing;
     return {
       identified: (id) => {
@@ -112,14 +119,15 @@ export class RequestLog {
         body = bytes;
       },
       done: (response, reply) => {
+        const found = this.#routeOf(method, target);
+        const isOfConsole = 'kind' in found && found.kind === 'page';
         // Skip pages, because a live page is fetched every second and would quickly fill the log.
-        if (response && method !== 'POST' && isPage(response)) return;
+        if (response && method !== 'POST' && isPage(response, isOfConsole)) return;
         if (target === healthPath || (target === controlPath && method === 'GET')) return;
         const isRead = this.#isRead();
         const contents = isRead ? sentSide(headers, body) : unread;
         const received = response && (isRead ? receivedSide(response) : unread);
         const instead = insteadOf(response, reply, isRead);
-        const found = this.#routeOf(method, target);
         const { request } = this.#append({
           request: {
             at,
@@ -138,7 +146,7 @@ export class RequestLog {
           rule: fault?.text ?? null,
           code: codeIn(instead ?? received),
           key: keyIn(found, contents),
-          isOfConsole: 'kind' in found && found.kind === 'page',
+          isOfConsole,
         });
         this.#report(request, () => actionSummaryOf(method, found, response));
       },
@@ -233,8 +241,11 @@ const lengthOf = ({ sent, received, instead }: Exchange): number =>
   (received?.body.text?.length ?? 0) +
   (isSide(instead) ? (instead.body.text?.length ?? 0) : 0);
 
-const isPage = ({ headers }: SandboxResponse): boolean =>
-  String(headers['content-type']).startsWith('text/html');
+/** Whether a response is a page, or a list of the console as CSV. */
+function isPage({ headers }: SandboxResponse, isOfConsole: boolean): boolean {
+  const type = String(headers['content-type']);
+  return type.startsWith('text/html') || (isOfConsole && type.startsWith('text/csv'));
+}
 
 function sentStatus(fault: Fault | undefined, response: SandboxResponse | null): number | null {
   if (fault && fault.status > 0) return fault.status;

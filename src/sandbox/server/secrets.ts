@@ -67,7 +67,19 @@ export function foreignJson(json: string): string | null {
   }
 }
 
-/** Whether the field holds webhook addresses. Everything in such an address is secret except its host and path. */
+/**
+ * Hides what only the receiver at an address knows: its query, and parts of its path that nobody guesses. Whoever knows
+ * them can send it events.
+ */
+export function shownReceiver(address: string): string {
+  const [place = ''] = address.split(/[?#]/, 1);
+  const path = place.split('/').map((part, at) => (at > 2 && isUnguessable(part) ? '…' : part));
+  return path.join('/') + (place.length < address.length ? '?…' : '');
+}
+
+const isUnguessable = (part: string): boolean => /^[\w-]{16,}$/.test(part) && /\d/.test(part);
+
+/** Whether the field holds webhook addresses. */
 const isWebhook = (name: string): boolean => /^webhook/i.test(name);
 
 interface Reading {
@@ -77,8 +89,7 @@ interface Reading {
 }
 
 function withoutSecretsIn(value: unknown, reading: Reading): unknown {
-  if (typeof value === 'string')
-    return withoutSecrets(reading.inWebhooks ? value.replace(/[?#].*/su, '?…') : value);
+  if (typeof value === 'string') return withoutSecrets(reading.inWebhooks ? shownReceiver(value) : value);
   if (Array.isArray(value)) return value.map((inner) => withoutSecretsIn(inner, reading));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

@@ -1,5 +1,6 @@
 import type { WebhookEvent } from '../../api/events.ts';
 import { parseUrl } from '../../platform/net/urls.ts';
+import { shownReceiver, withoutSecrets } from '../server/secrets.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 
 /** A webhook delivery and its last attempt. Times are in ms since the epoch. */
@@ -107,7 +108,10 @@ function outcome(row: StoredRow): Pick<Delivery, 'state' | 'at'> {
   return { state: row.behind === 0 ? 'open' : 'behind', at: Number(row.next_at) };
 }
 
-/** A webhook URL without the parts known only to its receiver: user, password and query. */
+/** A webhook URL as the console shows and finds it. */
+export const shownAddress = (url: string): string => withoutSecrets(shownReceiver(addressOf(url)));
+
+/** A webhook URL without its user, password and query. */
 export function addressOf(url: string): string {
   const parsed = parseUrl(url);
   if (!parsed) return url;

@@ -123,7 +123,13 @@ describe('the page of an order', () => {
     const { text } = await page(service, path);
     expect(text.match(/<strong>Delivered<\/strong>/g)).toHaveLength(2);
     expect(text).toContain('Label made; waiting for the parcel');
-    for (const part of ['PO-7', '$19.99', 'Ada Byron, 1 Main St', '&quot;max_price&quot;: 5000'])
+    for (const part of [
+      'PO-7',
+      '$19.99',
+      'Ada Byron, 1 Main St',
+      '<b>&quot;max_price&quot;</b>: 5000',
+      '<dt>Retailer</dt><dd>the sandbox shop</dd>',
+    ])
       expect(text).toContain(part);
     expect(text).not.toContain('<li class="next');
   });

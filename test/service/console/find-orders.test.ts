@@ -14,7 +14,7 @@ async function found(query: string) {
   const { status, text } = await page(service, `/console/orders?${query}`);
   expect(status).toBe(200);
   const ids = [...text.matchAll(/id="order-([^"]+)"/g)].map(([, id]) => id);
-  return { ids, count: /class="soft count">([^<]+)</.exec(text)?.[1], text };
+  return { ids, count: /class="soft count">([^<]+?)\s*</.exec(text)?.[1], text };
 }
 
 const place = async (slug: string, more = {}, key?: string): Promise<string> =>

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { pageRows } from '../../../src/sandbox/console/routes.ts';
+import { sections } from '../../../src/sandbox/console/sections.ts';
 import { type OpenSandbox, openSandbox } from '../../../src/sandbox/open.ts';
 import type { SandboxRequest } from '../../../src/sandbox/server/wire.ts';
 import { submit } from '../../support/read-page.ts';
@@ -21,22 +22,18 @@ const ask = (target: string, more: Partial<SandboxRequest> = {}) =>
     remoteAddress: '127.0.0.1',
     ...more,
   });
-const consolePages = [
-  '/',
-  '/console',
-  '/console/orders',
-  '/console/batches',
-  '/console/returns',
-  '/console/accounts',
-  '/console/payments',
-  '/console/deliveries',
-  '/console/requests',
-  '/console/keys',
-];
+const placed = (path: string): string => path.replace(/\{\w+\}/g, 'x');
+/** All pages of the console, and all lists as CSV. None streams events: a live page asks again. */
+const consolePages = pageRows.flatMap((row) =>
+  'GET' in row && (row.path === '/' || row.path.startsWith('/console')) ? [placed(row.path)] : [],
+);
+const lists = Object.values(sections).flatMap(({ path }) =>
+  /time|faults/.test(path) ? [] : [`${path}?as=csv`],
+);
 
 /** All forms of the console. */
 const consoleForms = pageRows.flatMap((row) =>
-  'POST' in row && row.path.startsWith('/console') ? [row.path.replace(/\{\w+\}/g, 'x')] : [],
+  'POST' in row && row.path.startsWith('/console') ? [placed(row.path)] : [],
 );
 
 describe('every form of the console', () => {
@@ -71,12 +68,43 @@ describe('every form of the console', () => {
 });
 
 describe('the console serves its own machine only', () => {
-  test.each(consolePages)('%s', async (path) => {
-    expect((await ask(path)).status).toBe(200);
-    const refused = await ask(path, { remoteAddress: '192.168.1.77' });
-    expect(refused.status).toBe(403);
-    expect(String(refused.body)).toContain('comes from another machine');
+  test('there are all of them', () => {
+    expect([consolePages.length, lists.length]).toEqual([25, 9]);
+    expect(consolePages).toContain('/console/deliveries/x/edit');
   });
+
+  test.each([...consolePages, ...lists])('%s', async (path) => {
+    const host = '127.0.0.1:4848';
+    const { status, headers } = await ask(path);
+    expect([200, 400, 404]).toContain(status);
+    expect(headers['content-type']).toMatch(path.endsWith('csv') ? /^text\/csv/ : /^text\/html/);
+    expect(headers['cross-origin-resource-policy']).toBe('same-origin');
+    const refused = await ask(path, { remoteAddress: '192.168.1.77' });
+    expect([refused.status, String(refused.body)]).toEqual([
+      403,
+      expect.stringContaining('comes from another machine'),
+    ]);
+    expect((await ask(path, { headers: { host: 'evil.example' } })).status).toBe(421);
+    for (const more of [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: 'http://127.0.0.1:1' },
+      { origin: `http://${host}`, 'sec-fetch-site': 'cross-site' },
+      { via: '1.1 proxy' },
+    ])
+      expect([more, (await ask(path, { headers: { host, ...more } })).status]).toEqual([more, 403]);
+    // A link of another site may lead here: no script of that site reads what it opens.
+    const linked = { host, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
+    expect((await ask(path, { headers: linked })).status).toBe(status);
+  });
+
+  test.each(pageRows.flatMap((row) => ('GET' in row ? [placed(row.path)] : [])))(
+    '%s, open to all or not, is served under no name of another site',
+    async (path) => {
+      const headers = { host: 'evil.example', accept: 'text/html' };
+      expect((await ask(path, { headers })).status).toBe(421);
+    },
+  );
 
   test.each(['127.0.0.1', '::1', '::ffff:127.0.0.1'])(
     'a peer at %s is this machine',
@@ -150,6 +178,20 @@ describe('the console serves its own machine only', () => {
       remoteAddress: '10.0.0.3',
     });
     expect(refused.status).toBe(403);
+  });
+
+  test('a page of this machine that may call the service reads nothing of the console', async () => {
+    const service = await TestService.start();
+    try {
+      const headers = { origin: 'http://localhost:3000', accept: 'text/html' };
+      const get = (path: string) => service.send('GET', path, undefined, null, headers);
+      expect((await get('/openapi.json')).headers.get('access-control-allow-origin')).toBe(headers.origin);
+      for (const path of ['/', '/console/orders', '/console/orders?as=csv'])
+        expect((await get(path)).status, path).toBe(403);
+      expect((await get('/shop')).text).not.toContain('id="finder"');
+    } finally {
+      await service.stop();
+    }
   });
 
   test('the service, the shop and public tracking serve other machines too', async () => {

@@ -128,3 +128,18 @@ test('an attempt that a fault refused leads to the order that another attempt un
   const { id } = (await service.order('test-success', order)).body;
   expect(await refused()).toContain(`Successful order ${id} another attempt under the same key made it`);
 });
+
+test('attempts that a fault refused stand at the time of the sandbox, whose clock was moved', async () => {
+  service = await TestService.start();
+  await service.send('POST', '/sandbox/control/advance', { ms: 86_400_000 }, null);
+  const order = { idempotency_key: 'weekly-43' };
+  await service.send('POST', '/sandbox/control/faults', { faults: ['503@POST /orders'] }, null);
+  await service.order('test-success', order);
+  service.pass(400);
+  await service.order('test-success', order);
+  await service.send('POST', '/sandbox/control/faults', { faults: [] }, null);
+  const { id } = (await service.order('test-success', order)).body;
+  const text = textOf((await page(service, `/console/orders/${id}`)).text);
+  expect(text).toMatch(/−0\.4 s Requests POST \/orders 2 × 503, then 201: one order/);
+  expect(text).toContain('3 attempts under one key, within a second:');
+});

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { SearchIndex } from '../../../src/sandbox/console/search-index.ts';
-import { address } from '../../support/order-body.ts';
+import { sections } from '../../../src/sandbox/console/sections.ts';
+import { address, rowBody } from '../../support/order-body.ts';
 import { onceOf, page, submit, textOf } from '../../support/read-page.ts';
 import { Receiver } from '../../support/receiver.ts';
 import type { TestService } from '../../support/service.ts';
@@ -18,6 +19,7 @@ startedForEach((started) => {
 /** What a search finds, by group: the text of each result, with its address. */
 async function search(query: string): Promise<Record<string, string[]>> {
   const { text } = await page(service, `/console/search?q=${encodeURIComponent(query)}`);
+  if (text.includes('still being indexed')) return search(query);
   const found = text.slice(text.indexOf('<div id="found">'));
   return Object.fromEntries(
     [...found.matchAll(/<section class="group">.*?<h2>(.*?)<\/h2>.*?<\/section>/gs)].map(
@@ -61,7 +63,15 @@ test('an order is found by whatever names it, also once it has moved on', async 
   const record = (await service.send('GET', `/orders/${id}`)).body;
   const [number] = record.merchant_order_ids;
   const [{ tracking_number: tracking }] = record.tracking_numbers;
-  for (const name of [number, number.replaceAll('-', ''), tracking, tracking.slice(0, 7).toLowerCase()])
+  for (const name of [
+    number,
+    number.replaceAll('-', ''),
+    number.replaceAll('-', '').slice(3, 8),
+    tracking,
+    tracking.slice(0, 7).toLowerCase(),
+    tracking.slice(4, 9),
+    tracking.slice(-4).toLowerCase(),
+  ])
     expect((await search(name)).Orders, name).toEqual([expect.stringContaining(path)]);
   expect((await search('out_of_stock')).Orders).toEqual([expect.stringContaining('failed: out of stock')]);
   expect(await search('zebra')).toEqual({});
@@ -131,8 +141,11 @@ test('a command is a button, which does it', async () => {
   expect((await page(service, moved.leadsTo)).text).toContain('Clock moved.');
 });
 
-test('nothing secret is found, neither by the search nor in the file of the index', async () => {
+test('nothing secret is found, neither by the search nor in the file of the index, nor is it in a list as CSV', async () => {
   const secrets = await plantSecrets(service);
+  expect(secrets.length).toBeGreaterThan(35);
+  await service.send('POST', '/orders/bulk', { rows: [rowBody(service.product('test-success'))] });
+  const lists = Object.values(sections).flatMap(({ path }) => (/time|faults/.test(path) ? [] : [path]));
   const folder = mkdtempSync(join(tmpdir(), 'errand-index-'));
   try {
     const file = join(folder, 'index.db');
@@ -147,6 +160,12 @@ test('nothing secret is found, neither by the search nor in the file of the inde
       expect(bytes.includes(secret.toLowerCase()) && secret.length > 4, secret).toBe(false);
       const { text } = await page(service, `/console/search?q=${encodeURIComponent(word)}`);
       expect(text, secret).toContain('Nothing has a word that begins like this.');
+    }
+    for (const list of lists) {
+      const { status, text } = await page(service, `${list}?as=csv`);
+      expect([status, text.split('\n').length > 2]).toEqual([200, true]);
+      for (const secret of secrets.filter(({ length }) => length > 4))
+        expect(text.toLowerCase().includes(secret.toLowerCase()), `${list}: ${secret}`).toBe(false);
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,9 +1,81 @@
 import { orderBody } from '../../support/order-body.ts';
 import { pay } from '../../support/payer.ts';
+import { page, submit } from '../../support/read-page.ts';
 import type { TestService } from '../../support/service.ts';
+
+/** What the tests of the client's redaction look for: in headers, bodies, addresses and accounts. */
+const needles = {
+  password: 'hunter"2 & <co>/é',
+  legacy: 'clientTokenOfTheOldService42',
+  paid: 'proofThatOnlyThePayerHas77',
+  hook: 'unguessablePathOfAReceiver0815',
+  hookToken: 'tokenOfAReceiver-8',
+  basicUser: 'userOfBasic31',
+  basicPassword: 'pass:word-of-Basic',
+  cookie: 'cookieOfASession-5',
+  auth: 'xAuthTokenValue-1',
+  private: 'privateTokenValue-2',
+  subscription: 'subscriptionKeyValue-3',
+  client: 'clientSecretValue-4',
+  privateKey: 'privateKeyValue-6',
+  cvv: 'cvv-value-7',
+  device: 'device code of a form',
+  inDelivery: 'secretOfAnEditedDelivery-9',
+};
+
+/** Sends each needle where a careless program puts it. */
+async function plantNeedles(service: TestService): Promise<void> {
+  const basic = `Basic ${btoa(`${needles.basicUser}:${needles.basicPassword}`)}`;
+  const carriers: readonly Record<string, string>[] = [
+    { authorization: basic },
+    { authorization: `Payment ${needles.paid}` },
+    { authorization: `Token ${needles.auth}` },
+    { 'proxy-authorization': basic },
+    { cookie: `session=one; other=${needles.cookie}` },
+    { 'x-auth-token': needles.auth, 'private-token': needles.private },
+    { 'ocp-apim-subscription-key': needles.subscription, 'x-api-key': needles.legacy },
+  ];
+  for (const headers of carriers) await service.send('GET', '/wallet/me', undefined, null, headers);
+  await service.send('GET', '/v1/orders', undefined, null, {
+    authorization: `Basic ${btoa(`${needles.legacy}:`)}`,
+  });
+  for (const body of [
+    { clientSecret: needles.client, 'private-key': needles.privateKey, card: { CVV: needles.cvv } },
+    { email: 'd@b.example', password: needles.password, nested: [{ totp_secret: needles.privateKey }] },
+  ])
+    await service.send('POST', '/managed-accounts', body);
+  const form = new URLSearchParams({ grant: 'x', device_code: needles.device }).toString();
+  await service.send('POST', '/device/token', form, null, {
+    'content-type': 'application/x-www-form-urlencoded',
+  });
+  const query = new URLSearchParams({ api_key: needles.legacy, q: 'x', sig: needles.private });
+  await service.send('GET', `/orders?${query}`);
+  await service.send('POST', '/users', {
+    webhook_url: `http://127.0.0.1:9/in/${needles.hook}?token=${needles.hookToken}`,
+  });
+  await service.order('test-success', {
+    webhooks: { order_placed: [`http://127.0.0.1:9/in/${needles.hook}?token=${needles.hookToken}`] },
+    metadata: { client_secret: needles.client, note: 'plain' },
+  });
+  service.pass(20_000);
+  const deliveries = (await page(service, '/console/deliveries')).text;
+  const [, delivery = ''] = /id="delivery-([\w-]+)"/.exec(deliveries) ?? [];
+  const sent = await submit(service, `/console/deliveries/${delivery}/edit`, {
+    once: crypto.randomUUID(),
+    url: '',
+    event: 'new',
+    body: JSON.stringify({
+      event: 'edited',
+      api_key: needles.inDelivery,
+      note: `it is ${needles.inDelivery}`,
+    }),
+  });
+  if (sent.status !== 303) throw new Error(sent.text);
+}
 
 /** Sends secrets of every kind in requests, webhook addresses, metadata and accounts. @returns the secrets. */
 export async function plantSecrets(service: TestService): Promise<string[]> {
+  await plantNeedles(service);
   const minted = (await service.send('POST', '/sandbox/keys', {}, null)).body;
   const password = 'correct horse 7';
   const totp = 'A'.repeat(64);
@@ -41,6 +113,7 @@ export async function plantSecrets(service: TestService): Promise<string[]> {
   const returns = (await service.send('GET', '/returns')).body;
   const [label] = returns.return_requests[0].label_urls;
   return [
+    ...Object.values(needles),
     minted.api_key,
     minted.claim_url.split('/').at(-1),
     password,

@@ -29,7 +29,9 @@ test.each([
     });
     const walks = plans.filter((plan) => /^(?:SCAN|SEARCH) o\b/.test(plan));
     expect(walks.length).toBeGreaterThan(1);
-    expect(walks.filter((plan) => !plan.includes('COVERING INDEX'))).toEqual([]);
+    // The displayed rows are fetched by rowid.
+    const shown = 'SEARCH o USING INTEGER PRIMARY KEY (rowid=?)';
+    expect(walks.filter((plan) => plan !== shown && !plan.includes('COVERING INDEX'))).toEqual([]);
   },
 );
 
