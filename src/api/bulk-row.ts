@@ -39,7 +39,7 @@ const required = ['address_line1', 'city', 'postal_code', 'phone_number'] as con
 export function readBulkRow(plan: ColumnPlan, cells: readonly string[]): BulkRow {
   const cell = (column: BulkColumn): string => {
     const index = plan.columns.get(column);
-    return index === undefined ? '' : (cells[index] ?? '').trim();
+    return index === undefined ? '' : trimmed(cells[index] ?? '');
   };
   const issues: BulkIssue[] = [];
   const refuse = (column: BulkColumn, message: string): void => {
@@ -59,6 +59,12 @@ export function readBulkRow(plan: ColumnPlan, cells: readonly string[]): BulkRow
   checkLength('idempotency_key', limits.idempotencyKeyLength.max, cell, refuse);
   return { issues, productUrls, quantities, firstName, lastName, maxPrice, plain, cell };
 }
+
+/** Trims a text. Each row of a file asks for two dozen, of which nearly all begin and end with a visible ASCII character. */
+const trimmed = (text: string): string =>
+  isVisible(text.charCodeAt(0)) && isVisible(text.charCodeAt(text.length - 1)) ? text : text.trim();
+
+const isVisible = (code: number): boolean => code > 0x20 && code < 0x7f;
 
 type Refuse = (column: BulkColumn, message: string) => void;
 type Cell = BulkRow['cell'];
@@ -145,6 +151,7 @@ function checkCountry(cell: Cell, refuse: Refuse): void {
 }
 
 function readPlain(plan: ColumnPlan, cell: Cell, refuse: Refuse): PlainInput {
+  if (plan.plain.length === 0) return {};
   const values: Record<string, string | number | true> = {};
   for (const [column, field] of plan.plain) {
     const value = plainValue(column, field, cell, refuse);

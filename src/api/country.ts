@@ -30,8 +30,10 @@ export function countryProblem(text: string): string | undefined {
 
 /** Maps a country's English, German or Italian name, or another common name, to its code; undefined for a code or an unknown name. */
 export function namedCountry(text: string): string | undefined {
-  const name = lettersOf(text);
-  if (name === '' || (countryCodePattern.test(text.trim()) && name !== 'uk')) return undefined;
+  const given = text.trim();
+  if (given === '' || (countryCodePattern.test(given) && given.toLowerCase() !== 'uk')) return undefined;
+  const name = lettersOf(given);
+  if (name === '') return undefined;
   if (Object.hasOwn(otherNames, name)) return otherNames[name];
   codes ??= codesByName();
   return codes.get(name);

@@ -73,10 +73,15 @@ export const eachPlainField: readonly (readonly [
   PlainOrderField & { readonly requires?: PlainFieldName },
 ])[] = names.map((name) => [name, plainOrderFields[name]]);
 
+/** The few fields that require another one. They are looked at for each row of a file. */
+const requiring = eachPlainField.flatMap(([name, { requires }]) =>
+  requires === undefined ? [] : [{ name, requires }],
+);
+
 /** Fields sent without the field they require, each with a description of the problem. */
 export const unmetRequirements = (order: PlainInput): { name: PlainFieldName; problem: string }[] =>
-  eachPlainField.flatMap(([name, { requires }]) => {
-    if (requires === undefined || order[name] == null) return [];
+  requiring.flatMap(({ name, requires }) => {
+    if (order[name] == null) return [];
     const isBoolean = plainOrderFields[requires].type === 'boolean';
     const isMet = isBoolean ? order[requires] === true : order[requires] != null;
     return isMet ? [] : [{ name, problem: `requires ${requires}${isBoolean ? ': true' : ''}` }];

@@ -98,7 +98,8 @@ export async function* readRows(
       } else {
         const whole = withAddress(plan, cells, number);
         rivals?.note(whole);
-        const row = readRow(plan, money, number, asTaken(plan, whole, readings), cells.slice(plan.width));
+        const beyond = cells.length > plan.width ? cells.slice(plan.width) : nothing;
+        const row = readRow(plan, money, number, asTaken(plan, whole, readings), beyond);
         if (row.reference) noteReferences(readings, plan, row.reference, number);
         read.push(lines.first === lines.last ? row : withLines(row, lines));
       }
@@ -107,6 +108,8 @@ export async function* readRows(
   }
   rivals?.check();
 }
+
+const nothing: readonly string[] = [];
 
 /** Detects a column that is empty throughout while a similar heading has data. */
 class RivalCells {
@@ -164,7 +167,9 @@ function readRow(
   const named = plan.reference && readReference(plan.reference, cells);
   if (named && 'issue' in named) issues.push(named.issue);
   if (named) issues.push(...keyWithReference(row));
-  const found = explained(issues, row, [...spreadsheetErrors(plan, cells), ...foreignCity(row)]);
+  const damaged = spreadsheetErrors(plan, cells);
+  damaged.push(...foreignCity(row));
+  const found = explained(issues, row, damaged);
   const openPrice = isPriced && unit === undefined ? { text: text.trim(), ...read } : undefined;
   return {
     ...{ number, plan, cells, row, openPrice, mayHoldOthers: false },
@@ -284,15 +289,12 @@ export function valueOnce(issue: BulkIssue): BulkIssue {
  * the same rules.
  */
 function addUnusable(issues: BulkIssue[], { cell }: BulkRow): void {
-  const address = {
-    country: cell('country') || 'US',
-    state: cell('state'),
-    phone_number: cell('phone_number'),
-  };
-  for (const column of ['state', 'phone_number'] as const) {
-    const message = addressProblem(column, address);
-    if (message !== undefined) issues.push({ column, value: address[column], message });
-  }
+  const [state, phone] = [cell('state'), cell('phone_number')];
+  const ofState =
+    state === '' ? undefined : addressProblem('state', { country: cell('country') || 'US', state });
+  if (ofState !== undefined) issues.push({ column: 'state', value: state, message: ofState });
+  const ofPhone = phone === '' ? undefined : addressProblem('phone_number', { phone_number: phone });
+  if (ofPhone !== undefined) issues.push({ column: 'phone_number', value: phone, message: ofPhone });
 }
 
 /** A row's key follows from its reference, so the file must not give both. */

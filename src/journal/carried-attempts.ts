@@ -1,6 +1,6 @@
 import type { AttemptNeed, AttemptState, EarlierAttempt, StoredAttempt } from './attempts.ts';
 import { attemptsIn } from './earlier-attempts.ts';
-import { type IntentRow, isIntact, recordOf } from './intent-row.ts';
+import { type IntentRow, intactRecord } from './intent-row.ts';
 
 /** An attempt on its way to another table. */
 export interface CarriedAttempt extends EarlierAttempt {
@@ -40,8 +40,8 @@ interface RecordedNeed {
 function recordedNeeds(intents: Iterable<IntentRow>): ReadonlyMap<string, RecordedNeed> {
   const needs = new Map<string, RecordedNeed>();
   for (const row of intents) {
-    if (!isIntact(row)) continue;
-    const record = recordOf(row);
+    const record = intactRecord(row);
+    if (!record) continue;
     for (const { scope, attempt, need } of attemptsIn(record))
       needs.set(idOf(scope.service, attempt.key), { need, intent: record.key });
   }

@@ -111,9 +111,14 @@ export const lostChecksum = 'lost';
 const lostMessage = 'the record is lost; only the audit chain tells of it';
 
 /** Converts a row to a record, without the credential. An altered row is `damaged`, whatever its state. */
-export function recordOf(row: IntentRow): JournalRecord {
+export const recordOf = (row: IntentRow): JournalRecord => converted(row, isIntact(row));
+
+/** Undefined for an altered row. Its checksum is made once, which for a batch takes as long as all else. */
+export const intactRecord = (row: IntentRow): JournalRecord | undefined =>
+  isIntact(row) ? converted(row, true) : undefined;
+
+function converted(row: IntentRow, isWhole: boolean): JournalRecord {
   const { credential: _, checksum: _checksum, live: _live, twin: _duplicate, ...shown } = row;
-  const isWhole = isIntact(row);
   const read = {
     ...shown,
     state: isWhole ? row.state : 'damaged',

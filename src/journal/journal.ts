@@ -18,7 +18,7 @@ import { damagedAdvice, readRecordCount, recordCountFileOf, writeRecordCount } f
 import { IntentEnds } from './intent-ends.ts';
 import { IntentOutcomes } from './intent-outcomes.ts';
 import { isAdmitted } from './intent-proof.ts';
-import { type IntentRow, isIntact, newIntent, recordOf, withChecksum } from './intent-row.ts';
+import { type IntentRow, intactRecord, isIntact, newIntent, recordOf, withChecksum } from './intent-row.ts';
 import { IntentTable, isSweepDue } from './intents.ts';
 import { addressSalt, readFact } from './journal-facts.ts';
 import type { Intent, IntentState, JournalRecord, Sender } from './journal-record.ts';
@@ -260,7 +260,11 @@ export class Journal extends IntentOutcomes {
 
   /** The record that created an order or a batch. */
   madeBy(id: string, baseUrl: string): JournalRecord | undefined {
-    return this.table.madeBy(id, baseUrl).filter(isIntact).map(recordOf)[0];
+    for (const row of this.table.madeBy(id, baseUrl)) {
+      const record = intactRecord(row);
+      if (record) return record;
+    }
+    return undefined;
   }
 
   /**

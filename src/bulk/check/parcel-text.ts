@@ -1,4 +1,4 @@
-import type { BulkColumn } from '../../api/bulk-columns.ts';
+import type { BulkColumn, ColumnPlan } from '../../api/bulk-columns.ts';
 import type { BulkIssue } from '../../api/bulk-row.ts';
 import { statesOfZip } from '../../api/us-zip.ts';
 import { hasEntities, repairedText } from '../../format/damaged-text.ts';
@@ -32,14 +32,13 @@ const boxes: readonly (readonly [form: RegExp, message: string])[] = [
  */
 export function parcelWarnings({ row, cells, plan }: FileRow): BulkIssue[] {
   const found: BulkIssue[] = [];
-  for (const column of printedColumns) {
-    const index = plan.columns.get(column);
-    const value = index === undefined ? '' : (cells[index] ?? '');
+  for (const { column, index } of printedIn(plan.columns)) {
+    const value = cells[index] ?? '';
     if (maybeDamaged.test(value)) found.push(...damageOf(column, value));
   }
   for (const column of streetColumns) {
     const value = row.cell(column);
-    if (value.split('\n').filter((line) => line.trim() !== '').length > 2)
+    if (value.includes('\n') && value.split('\n').filter((line) => line.trim() !== '').length > 2)
       found.push({ column, value, message: 'has three lines or more, and a label has room for two' });
     if (maybeBox.test(value)) found.push(...boxOf(column, value));
   }
@@ -49,6 +48,23 @@ export function parcelWarnings({ row, cells, plan }: FileRow): BulkIssue[] {
   if (elsewhere) found.push(elsewhere);
   return found;
 }
+
+/** The printed columns of a table. All rows of a file share them. */
+function printedIn(columns: ColumnPlan['columns']): typeof lastTable.printed {
+  if (lastTable.columns !== columns) {
+    const printed = printedColumns.flatMap((column) => {
+      const index = columns.get(column);
+      return index === undefined ? [] : [{ column, index }];
+    });
+    lastTable = { columns, printed };
+  }
+  return lastTable.printed;
+}
+
+let lastTable: {
+  readonly columns: ColumnPlan['columns'];
+  readonly printed: readonly { readonly column: BulkColumn; readonly index: number }[];
+} = { columns: new Map(), printed: [] };
 
 function damageOf(column: string, value: string): BulkIssue[] {
   if (value.includes('\ufffd'))
@@ -74,7 +90,7 @@ function zipElsewhere({ cell }: FileRow['row']): BulkIssue | undefined {
   const [state, zip, country] = [cell('state'), cell('postal_code'), cell('country')];
   if (state.length !== 2 || !(country === '' || country.toUpperCase() === 'US')) return undefined;
   const states = statesOfZip(zip);
-  if (states.length === 0 || states.includes(state.toUpperCase())) return undefined;
+  if (states.length === 0 || states.includes(state) || states.includes(state.toUpperCase())) return undefined;
   return {
     column: 'postal_code',
     value: zip,

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import { UsageError } from '../../platform/errors.ts';
 import { invisibleAstral, invisibleBmp } from '../../platform/redact/safe-text.ts';
@@ -21,6 +22,7 @@ const marks: readonly { readonly encoding: Encoding; readonly bytes: readonly nu
 export async function* asUtf8(chunks: Chunks, name: string, encoding?: Encoding): AsyncGenerator<Uint8Array> {
   let decoder: TextDecoder | undefined;
   let found: Encoding = encoding ?? 'utf-8';
+  let isPlain = true;
   for await (const chunk of bufferHead(chunks)) {
     let bytes = chunk;
     if (!decoder) {
@@ -34,8 +36,9 @@ export async function* asUtf8(chunks: Chunks, name: string, encoding?: Encoding)
         ignoreBOM: true,
       });
     }
-    const text = decode(decoder, bytes, name, found);
-    yield found === 'utf-8' ? bytes : Buffer.from(text);
+    isPlain &&= found === 'utf-8' && isAscii(bytes);
+    const text = isPlain ? undefined : decode(decoder, bytes, name, found);
+    yield text === undefined || found === 'utf-8' ? bytes : Buffer.from(text);
   }
   if (decoder) decode(decoder, undefined, name, found);
 }

@@ -535,8 +535,12 @@ function doubles(texts: readonly string[]): string[] {
 export const layoutOf = (context: Context, batchId: string): Promise<TableLayout | undefined> =>
   ifReadable(async () => {
     const made = await madeHere(context, batchId);
-    return made && (await (await context.uploads()).layoutOf(made.key));
+    return made && layoutByKey(context, made.key);
   });
+
+/** Like `layoutOf`, by the batch's journal key. */
+export const layoutByKey = (context: Context, key: string): Promise<TableLayout | undefined> =>
+  ifReadable(async () => (await context.uploads()).layoutOf(key));
 
 /** Whether this machine's journal has the batch. */
 export const isMadeHere = async (context: Context, batchId: string): Promise<boolean> =>

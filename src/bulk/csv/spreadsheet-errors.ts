@@ -25,6 +25,12 @@ const formula = /^=(?:.*[A-Z]{1,3}\$?\d|[A-ZÄÖÜ.]+\(|["'\d+(-])/;
 
 const [hash, equals, capitalE] = [0x23, 0x3d, 0x45];
 
+/** Whether the first character shows that a cell is no error, as it does in nearly all of a file. Spaces may precede one. */
+function isSound(cell: string): boolean {
+  const first = cell === '' ? 0x7f : cell.charCodeAt(0);
+  return first > 0x20 && first < 0x80 && first !== hash && first !== equals && first !== capitalE;
+}
+
 /**
  * Describes an error or a formula that a spreadsheet left in a cell in place of a value; undefined if the cell has a
  * value. Phrased to follow the value.
@@ -48,18 +54,19 @@ export function spreadsheetError(cell: string): string | undefined {
 }
 
 /** Spreadsheet errors in the cells that make up an order. */
-export function spreadsheetErrors(
-  { columns, metadata }: ColumnPlan,
-  cells: readonly string[],
-): readonly BulkIssue[] {
+export function spreadsheetErrors({ columns, metadata }: ColumnPlan, cells: readonly string[]): BulkIssue[] {
   const found: BulkIssue[] = [];
-  const check = (column: string, index: number): void => {
-    const cell = cells[index] ?? '';
-    const value = cell === '' ? cell : cell.trim();
-    const message = value === '' ? undefined : spreadsheetError(value);
+  const add = (column: string, value: string): void => {
+    const message = spreadsheetError(value);
     if (message !== undefined) found.push({ column, value, message });
   };
-  for (const [column, index] of columns) check(column, index);
-  for (const { key, index } of metadata) check(`metadata.${key}`, index);
+  for (const [column, index] of columns) {
+    const cell = cells[index] ?? '';
+    if (!isSound(cell)) add(column, cell.trim());
+  }
+  for (const { key, index } of metadata) {
+    const cell = cells[index] ?? '';
+    if (!isSound(cell)) add(`metadata.${key}`, cell.trim());
+  }
   return found;
 }

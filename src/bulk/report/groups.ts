@@ -9,7 +9,7 @@ import { datesIn } from '../../spending/policy/policy.ts';
 import type { RetailerNames } from '../../spending/report/read.ts';
 import { amountOf, payerNames } from '../../spending/report/rows.ts';
 import type { Batch } from '../upload/batch.ts';
-import { cellUnder, noBatch, type ReportRow } from './rows.ts';
+import { cellUnder, noBatch, productLineOf, type ReportRow } from './rows.ts';
 
 /** Groupings besides the file's columns. */
 export const groupings = ['retailer', 'state', 'reason', 'day'] as const;
@@ -117,15 +117,19 @@ export function totalsOf(rows: readonly ReportRow[], group?: string): ReportGrou
     ...(rows.some((row) => row.sums.length === 0) ? [nothing] : []),
   ]);
   return sums.map((sum) => {
-    const own = rows.filter((row) => isSame(goodsOf(row) ?? nothing, sum));
-    const count = (...standings: readonly ReportRow['rowStatus'][]): number =>
-      own.filter(({ rowStatus }) => standings.includes(rowStatus)).length;
-    const [refused, waiting, leftOut] = [count('refused'), count('waiting'), count('left_out')];
-    const ordered = own.length - refused - waiting - leftOut;
-    return {
-      ...{ group, rows: own.length, ordered, refused, waiting, left_out: leftOut, sum },
-      byRule: new Set(rows.flatMap((row) => (row.sums.some((one) => isSame(one, sum)) ? row.byRule : []))),
-    };
+    const count = { own: 0, refused: 0, waiting: 0, left_out: 0 };
+    const byRule = new Set<MoneyLine['what']>();
+    for (const row of rows) {
+      const { rowStatus, sums: some } = row;
+      if (some.some((one) => isSame(one, sum))) for (const what of row.byRule) byRule.add(what);
+      if (!isSame(goodsOf(row) ?? nothing, sum)) continue;
+      count.own += 1;
+      if (rowStatus === 'refused' || rowStatus === 'waiting' || rowStatus === 'left_out')
+        count[rowStatus] += 1;
+    }
+    const { own, ...notOrdered } = count;
+    const ordered = own - notOrdered.refused - notOrdered.waiting - notOrdered.left_out;
+    return { ...{ group, rows: own, ordered, ...notOrdered, sum }, byRule };
   });
 }
 
@@ -246,7 +250,7 @@ export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
     order_status: order?.status ?? row.row?.orderStatus ?? null,
     attempts: row.attempts,
     met_by: metByOf(row),
-    product: row.product(),
+    product: productLineOf(row),
     product_urls: row.urls,
     ceiling_cents: row.ceiling ?? null,
     quoted_cents: quoted?.cents ?? null,
@@ -311,6 +315,7 @@ const ruled: Readonly<Record<MoneyLine['what'], string>> = {
 
 /** Sum for the payer who pays for a row's goods, which is the payer of the row's latest order. */
 function goodsOf({ order, sums }: ReportRow): MoneySum | undefined {
+  if (sums.length < 2) return sums[0];
   const ofPayer = sums.filter(({ payer }) => order === undefined || payer === order.payer);
   return (
     ofPayer.find(({ charged, refunded }) => charged !== 0 || refunded !== 0) ??

@@ -1,7 +1,7 @@
 import { textIn } from '../../api/json.ts';
 import { plainText } from '../../format/path.ts';
 import type { Client, QueryOf } from '../../http/client.ts';
-import { pages } from '../../http/paging.ts';
+import { pages, rowsOfPage } from '../../http/paging.ts';
 import { Deadline } from '../../platform/clock.ts';
 import type { Context } from '../../run/context.ts';
 import { type Batch, rowsOf } from '../upload/batch.ts';
@@ -73,24 +73,26 @@ export async function readOrders(
   async function search(query: QueryOf<'order.list'>, limit = Number.POSITIVE_INFINITY): Promise<void> {
     let looked = 0;
     if (remaining.size === 0) return;
-    for await (const rows of listOrders(client, query, deadline)) {
-      for (const order of rows) {
+    for await (const page of listOrders(client, query, deadline)) {
+      for (const order of rowsOfPage(page)) {
         const id = plainText(order.id);
         if (remaining.delete(id)) found.set(id, factsOf({ ...order, id }, feeCents));
       }
       progress.update(found.size);
-      looked += rows.length;
+      looked += page.count;
       if (remaining.size === 0 || looked >= limit) return;
     }
   }
 }
 
 /** Lists orders with their parcels, which an order's state depends on. */
-async function* listOrders(client: Client, query: QueryOf<'order.list'>, deadline: Deadline) {
-  const fullQuery = { include: ['tracking_events'] as const, ...query };
-  for await (const { rows } of pages(client, 'order.list', { query: fullQuery }, { all: true, deadline }))
-    yield rows;
-}
+const listOrders = (client: Client, query: QueryOf<'order.list'>, deadline: Deadline) =>
+  pages(
+    client,
+    'order.list',
+    { query: { include: ['tracking_events'], ...query } },
+    { all: true, asSent: true, deadline },
+  );
 
 /** Time windows in which the batches' orders were created, with overlapping ones merged. Pure. */
 export function windowsOf(batches: readonly Batch[]): Window[] {

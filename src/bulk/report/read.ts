@@ -19,7 +19,6 @@ import {
   type Attempt,
   attemptOf,
   chainsOf,
-  type FileRow,
   fileRowsOf,
   noBatch,
   type ReportRow,
@@ -82,12 +81,13 @@ export async function readReport(
     uploads.flatMap(({ batches: some }) => some.map((one) => [one.id, one.layout])),
   );
   for (const [at, batch] of whole.entries()) {
-    const fileRowOf =
-      at < own.length ? await fileRowsOf(context, batch, savedLayouts.get(batch.id)) : undefined;
+    const { upload, rowAt } = files.fileOf(batch.id);
+    const stored = { layout: savedLayouts.get(batch.id), rowAt };
+    const fileRowOf = at < own.length ? await fileRowsOf(context, batch, stored) : undefined;
     const latest = rowsOf(batches[at] ?? batch);
     for (const [index, row] of rowsOf(batch).entries()) {
       const last = latest[index];
-      const own = fileRowOf ? [files.withUpload(batch.id, fileRowOf(row))] : [];
+      const own = fileRowOf ? [{ ...fileRowOf(row), upload, isEarlier: false }] : [];
       for (const file of [...own, ...files.metBy(batch.id, row.index)]) {
         attempts.push(attemptOf(batch, row, file));
         if (last?.later) attempts.push(attemptOf(batch, last, file));
@@ -222,15 +222,13 @@ class UploadFiles {
     return met.map(({ upload, row }) => ({ ...savedRow(row), upload, isEarlier: true }));
   }
 
-  /** A row of a batch, with the upload that the batch belongs to. */
-  withUpload(batchId: string, row: FileRow): RowOfFile {
+  /** The upload that a batch is of, and its file. */
+  fileOf(batchId: string) {
     const upload = this.#names.get(batchId);
     const file = upload === undefined ? undefined : this.#files.find((one) => one.upload === upload);
-    const saved = row.number === undefined ? undefined : file?.rows.get(row.number);
-    if (!saved) return { ...row, upload, isEarlier: false };
-    const { own, requested } = savedRow(saved);
-    // The sent rows may be stored for a shorter time than the file, so the file takes their place.
-    return { ...row, own, requested: row.requested ?? requested, upload, isEarlier: false };
+    const rowAt = (number: number | undefined): UploadFileRow | undefined =>
+      number === undefined ? undefined : file?.rows.get(number);
+    return { upload, rowAt };
   }
 
   /** The rows of files that have no attempt. */

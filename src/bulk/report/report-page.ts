@@ -3,8 +3,7 @@ import { formatMoney } from '../../format/money.ts';
 import { barChart, type PageColumn, type PageSection, pageTable, pageText } from '../../format/page/page.ts';
 import { payerNames } from '../../spending/report/rows.ts';
 import { type ReportGroup, recordOf, totalsOf } from './groups.ts';
-import type { ReportRow } from './rows.ts';
-import { cellUnder } from './rows.ts';
+import { cellUnder, productLineOf, type ReportRow } from './rows.ts';
 import { tellingColumns } from './summary.ts';
 
 /** Maximum table rows on the page; `bulk report -o csv` lists every one. */
@@ -192,7 +191,7 @@ function cellsOf(row: ReportRow, own: readonly string[]): string[] {
     numberOf(row),
     row.state.text,
     ...own.map((heading) => cellUnder(row.own, heading)),
-    row.product(),
+    productLineOf(row),
     ...amountNames.map((name) => {
       const cents = record[`${name}_cents`];
       const currency = inDollars.includes(name) ? 'USD' : String(record.currency ?? 'USD');

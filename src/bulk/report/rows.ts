@@ -89,8 +89,15 @@ export interface ReportRow {
   /** States of the returns of the latest order. */
   readonly returns: readonly string[];
   readonly urls: readonly string[];
-  readonly product: (titleOf?: TitleOf) => string;
+  readonly products: Products;
 }
+
+/** An order's products on one line, or what names them if that depends on what else is known of them. */
+type Products = string | OrderRecord;
+
+/** A row's products on one line. */
+export const productLineOf = ({ products }: Pick<ReportRow, 'products'>, titleOf?: TitleOf): string =>
+  typeof products === 'string' ? products : productLine(products, titleOf);
 
 /** Represents a batch row as an attempt. Pure. */
 export function attemptOf(
@@ -114,7 +121,7 @@ export function chainsOf(attempts: Iterable<Attempt>): Attempt[][] {
     const isOther = (one: Attempt): boolean => one.upload === upload && one.number !== number;
     const isOfRow = (chain: readonly Attempt[] | undefined): boolean =>
       chain !== undefined && !(upload !== undefined && number !== undefined && chain.some(isOther));
-    const key = requested?.cell('idempotency_key') ?? '';
+    const key = requested?.key ?? '';
     const names = [
       ...(upload === undefined || number === undefined ? [] : [`row ${number} of ${upload}`]),
       ...(key === '' ? [] : [`key ${firstKeyOf(key)}`]),
@@ -131,6 +138,7 @@ export function chainsOf(attempts: Iterable<Attempt>): Attempt[][] {
 
 /** Drops attempts that only stand for an attempt in another batch, if that batch is reported, too. Pure. */
 const withoutRepeats = (chain: readonly Attempt[]): readonly Attempt[] => {
+  if (chain.length === 1) return chain;
   const reported = new Set(
     chain.flatMap(({ batch, row }) => (row.later ? [] : rowName(batch.id, row.index))),
   );
@@ -158,7 +166,7 @@ export function reportRows(
     const between = chain.flatMap(({ row: { later } }) => later?.between ?? []);
     const ids = [...new Set([...tried, ...between].flatMap(({ orderId }) => orderId ?? []))];
     const uncounted = ids.filter((id) => counted.size < counted.add(id).size);
-    const read = uncounted.flatMap((id) => orders.get(id) ?? []);
+    const amounts = amountsOf(uncounted.flatMap((id) => orders.get(id) ?? []));
     const order = latest.orderId === undefined ? undefined : orders.get(latest.orderId);
     const requested = latest.requested ?? first.requested;
     return {
@@ -178,13 +186,25 @@ export function reportRows(
       order,
       orders: ids,
       ceiling: order?.ceiling ?? requested?.maxPrice ?? undefined,
-      sums: addedSums(read.flatMap(({ sums }) => sums)),
-      byRule: [...new Set(read.flatMap(({ byRule }) => byRule))],
+      ...amounts,
       ...whyOf(latest, order),
-      returns: returns.get(latest.orderId?.toLowerCase() ?? '') ?? [],
+      returns: returns.get(latest.orderId?.toLowerCase() ?? '') ?? noReturns,
       ...productOf(latest, order),
     };
   });
+}
+
+const noReturns: readonly string[] = [];
+
+/** Amounts of all orders of a row, which has one as a rule. */
+function amountsOf(orders: readonly OrderFacts[]): Pick<ReportRow, 'sums' | 'byRule'> {
+  const [first] = orders;
+  if (first && orders.length === 1 && first.sums.length < 2)
+    return { sums: first.sums, byRule: first.byRule };
+  return {
+    sums: addedSums(orders.flatMap(({ sums }) => sums)),
+    byRule: [...new Set(orders.flatMap(({ byRule }) => byRule))],
+  };
 }
 
 const fileOf = ({ upload, number, batch }: Attempt): string =>
@@ -195,7 +215,6 @@ export function unsentRow(upload: string, row: UploadFileRow): ReportRow {
   const { number, leftOut } = row;
   const { own, requested } = savedRow(row);
   const urls = requested.productUrls;
-  const named = { items: urls.map((url, at) => ({ url, quantity: requested.quantities[at] ?? 1 })) };
   return {
     ...{ number, own, isFromHere: true, attempts: 0, later: undefined },
     ...{ upload, file: upload },
@@ -208,7 +227,7 @@ export function unsentRow(upload: string, row: UploadFileRow): ReportRow {
       reason: leftOut?.reason ?? '',
     },
     ...{ returns: [], urls },
-    product: (titleOf) => productLine(named, titleOf),
+    products: requestedProducts(requested),
   };
 }
 
@@ -223,21 +242,23 @@ function unsentState(leftOut: LeftOutRow | undefined): Pick<ReportRow, 'rowStatu
 }
 
 /** A row of a file as it was stored with its upload. Pure. */
-export function savedRow({
-  number,
-  headings,
-  fileHeadings,
-  cells,
-}: UploadFileRow): FileRow & { readonly requested: BulkRow } {
-  // Rows of one file share their headings.
+export const savedRow = (row: UploadFileRow): FileRow & { readonly requested: RequestedOrder } => ({
+  own: savedCells(row),
+  number: row.number,
+  requested: requestedIn(readBulkRow(fileOfRow(row).plan, row.cells)),
+});
+
+const savedCells = (row: UploadFileRow): OwnCells => ({
+  headings: fileOfRow(row).shown,
+  names: row.headings,
+  cells: row.cells,
+});
+
+/** Rows of one file share their headings. */
+function fileOfRow({ headings, fileHeadings }: UploadFileRow): typeof lastFile {
   if (headings !== lastFile.plan.headings)
     lastFile = { plan: planColumns(headings), shown: shownHeadings(headings, fileHeadings) };
-  const { plan, shown } = lastFile;
-  return {
-    own: { headings: shown, names: headings, cells },
-    number,
-    requested: readBulkRow(plan, cells),
-  };
+  return lastFile;
 }
 
 let lastFile: { readonly plan: ColumnPlan; readonly shown: readonly string[] } = {
@@ -274,14 +295,21 @@ function whyOf(
 function productOf(
   { requested, row }: Attempt,
   order: OrderFacts | undefined,
-): Pick<ReportRow, 'urls' | 'product'> {
+): Pick<ReportRow, 'urls' | 'products'> {
   const { product_urls } = row.record;
-  const urls = requested?.productUrls ?? (Array.isArray(product_urls) ? product_urls.map(plainText) : []);
-  const named = order?.named ?? {
-    items: urls.map((url, at) => ({ url, quantity: requested?.quantities[at] ?? 1 })),
-  };
-  return { urls, product: (titleOf) => productLine(named, titleOf) };
+  const productUrls =
+    requested?.productUrls ?? (Array.isArray(product_urls) ? product_urls.map(plainText) : []);
+  const products =
+    order?.products ?? requestedProducts({ productUrls, quantities: requested?.quantities ?? [] });
+  return { urls: productUrls, products };
 }
+
+const requestedProducts = ({
+  productUrls,
+  quantities,
+}: Pick<RequestedOrder, 'productUrls' | 'quantities'>): Products => ({
+  items: productUrls.map((url, at) => ({ url, quantity: quantities[at] ?? 1 })),
+});
 
 /** Id of the stand-in batch that holds single orders placed by earlier commands. */
 export const noBatch = 'earlier orders';
@@ -300,24 +328,56 @@ export interface FileRow {
   /** Row number as a spreadsheet shows it; undefined if unknown on this machine. */
   readonly number: number | undefined;
   /** The requested order; undefined if another machine uploaded it. */
-  readonly requested: BulkRow | undefined;
+  readonly requested: RequestedOrder | undefined;
 }
+
+/** The parts of a requested order that a report needs. Kept small, as those of an order are. */
+interface RequestedOrder {
+  /** Empty if the row gave none. */
+  readonly key: string;
+  /** Cents. */
+  readonly maxPrice: number | null;
+  readonly productUrls: readonly string[];
+  readonly quantities: readonly number[];
+}
+
+const requestedIn = ({ maxPrice, productUrls, quantities, cell }: BulkRow): RequestedOrder => ({
+  ...{ key: cell('idempotency_key'), maxPrice, productUrls, quantities },
+});
 
 /** Maps a batch row to its file row. */
 type FileRowOf = (row: BatchRow) => FileRow;
 
+/** What is stored of a file, which may be stored longer than the rows that were sent. */
+interface StoredFile {
+  readonly layout: TableLayout | undefined;
+  /** Finds a row of the file by its number. */
+  readonly rowAt: (number: number | undefined) => UploadFileRow | undefined;
+}
+
 /**
- * Restores a batch's rows with their file's columns in order. Takes them from the upload if it was made on this
- * machine, or else from what the service echoes. Prices are in cents, with a heading that says so.
- * @param savedLayout the layout of the rows in their file, which may be stored longer than the rows that were sent.
+ * Restores a batch's rows with their file's columns in order. Takes them from the stored file, the upload if it was made
+ * on this machine, or else from what the service echoes. Prices are in cents, with a heading that says so.
  */
-export async function fileRowsOf(
-  context: Context,
-  batch: Batch,
-  savedLayout: TableLayout | undefined,
-): Promise<FileRowOf> {
+export async function fileRowsOf(context: Context, batch: Batch, file: StoredFile): Promise<FileRowOf> {
   const uploaded = await uploadedFromHere(context, batch);
-  if (!uploaded) return echoed(batch, savedLayout);
+  const sentRowOf = uploaded ? sent(uploaded, file) : echoed(batch, file);
+  return (row) => {
+    const { number, own, requested } = sentRowOf(row);
+    const saved = file.rowAt(number);
+    return {
+      number,
+      own: saved ? savedCells(saved) : own(),
+      requested: requested ?? (saved && savedRow(saved).requested),
+    };
+  };
+}
+
+/** Like `FileRowOf`, but the cells are made only where the file does not have them. */
+type SentRowOf = (row: BatchRow) => Omit<FileRow, 'own'> & { readonly own: () => OwnCells };
+
+/** Rows of a batch uploaded from this machine. */
+function sent(uploaded: UploadedRows, { layout: savedLayout }: StoredFile): SentRowOf {
   const { rows, layout = savedLayout } = uploaded;
   const names = layout?.headings ?? [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const headings = shownHeadings(names, layout?.fileHeadings);
@@ -325,9 +385,9 @@ export async function fileRowsOf(
   return ({ index }) => {
     const cells = rows[index];
     return {
-      own: { headings, names, cells: names.map((name) => plainText(own(cells, name))) },
+      own: () => ({ headings, names, cells: names.map((name) => plainText(own(cells, name))) }),
       number: layout?.numbers[index],
-      requested: cells && read(cells).row,
+      requested: cells && requestedIn(read(cells).row),
     };
   };
 }
@@ -361,7 +421,7 @@ async function uploadedFromHere(context: Context, batch: Batch): Promise<Uploade
  * Rows of a batch that only the service knows. Each has the service's fields plus the passthrough cells, as in the
  * service's results.
  */
-function echoed(batch: Batch, savedLayout: TableLayout | undefined): FileRowOf {
+function echoed(batch: Batch, { layout }: StoredFile): SentRowOf {
   const passed = [
     ...new Set(
       rowsOf(batch).flatMap(({ record: { passthrough } }) =>
@@ -371,7 +431,7 @@ function echoed(batch: Batch, savedLayout: TableLayout | undefined): FileRowOf {
   ];
   const headings = ['recipient', 'product_urls', ...passed];
   return ({ index, record }) => ({
-    own: {
+    own: () => ({
       headings,
       names: headings,
       cells: headings.map((name, at) => {
@@ -379,8 +439,8 @@ function echoed(batch: Batch, savedLayout: TableLayout | undefined): FileRowOf {
         if (at === 1) return listIn(record, 'product_urls').map(plainText).join(bulkListSeparator);
         return plainText(own(record.passthrough, name));
       }),
-    },
-    number: savedLayout?.numbers[index],
+    }),
+    number: layout?.numbers[index],
     requested: undefined,
   });
 }
@@ -429,8 +489,7 @@ export interface OrderFacts {
   /** The failure reason, or what was relaxed, in words. */
   readonly reason: string;
   readonly metadata: JsonObject | undefined;
-  /** The parts of the record that name its products. */
-  readonly named: OrderRecord;
+  readonly products: Products;
 }
 
 /** @param feeCents the service's fee per order. Pure. */
@@ -445,15 +504,28 @@ export function factsOf(order: IdentifiedOrder, feeCents: number | undefined): O
     ceiling: centsIn(order, 'max_price'),
     payer,
     sums,
-    byRule: [...new Set(lines.flatMap(({ what, basis }) => (basis === 'by_rule' ? [what] : [])))],
+    byRule: byRuleIn(lines),
     isComplete,
     quoted: quotedOf(order),
     tracking: objectsIn(order, 'tracking_numbers').flatMap((one) => textIn(one, 'tracking_number') || []),
     errorType: plainText(valueAt<Order>(order, 'job_result.error_type')),
     reason: reasonIn(order),
     metadata: isObject(metadata) && Object.keys(metadata).length > 0 ? metadata : undefined,
-    named: naming(order),
+    products: productsIn(order),
   };
+}
+
+const byRuleIn = (lines: readonly MoneyLine[]): OrderFacts['byRule'] => [
+  ...new Set(lines.flatMap(({ what, basis }) => (basis === 'by_rule' ? [what] : []))),
+];
+
+function productsIn(order: OrderRecord): Products {
+  let isOpen = false;
+  const line = productLine(order, () => {
+    isOpen = true;
+    return undefined;
+  });
+  return isOpen ? naming(order) : line;
 }
 
 function reasonIn(order: OrderRecord): string {

@@ -12,7 +12,7 @@ import { countedReasons } from '../upload/columns.ts';
 import { laterLines, withdrawnLines } from '../upload/follow.ts';
 import { hasMore, totalsOf } from './groups.ts';
 import type { Report } from './read.ts';
-import { cellUnder, headingsOf, type ReportRow } from './rows.ts';
+import { cellUnder, headingsOf, productLineOf, type ReportRow } from './rows.ts';
 
 /**
  * Summarizes the outcome in lines that add up: rows = ordered + refused + waiting + left out; orders by state; charges
@@ -155,7 +155,10 @@ export function reportScreen(
     ),
     {
       ...{ name: 'product', path: 'product', kind: 'url', weight: 8, usesTitles: true },
-      value: (record, titleOf) => rowOf(record)?.product(titleOf),
+      value: (record, titleOf) => {
+        const row = rowOf(record);
+        return row && productLineOf(row, titleOf);
+      },
     },
     { name: 'ceiling', path: 'ceiling_cents', kind: 'money', weight: 4 },
     {

@@ -99,12 +99,16 @@ export const withReturned = (batches: readonly Batch[], returned: ReadonlySet<st
     }),
   );
 
-function withRows(batch: Batch, replaced: (row: BatchRow) => JsonObject | undefined): Batch {
-  const rows = rowsOf(batch).map((row) => ({ own: row.record, other: replaced(row) }));
+/** @returns the batch itself if no row is replaced. */
+export function withRows(batch: Batch, replaced: (row: BatchRow) => JsonObject | undefined): Batch {
+  let isChanged = false;
+  const rows = rowsOf(batch).map((row) => {
+    const other = replaced(row);
+    isChanged ||= other !== undefined;
+    return other ?? row.record;
+  });
   // The cast is safe, because the other rows are as the service sent them.
-  return rows.some(({ other }) => other)
-    ? ({ ...batch, rows: rows.map(({ own, other }) => other ?? own) } as Batch)
-    : batch;
+  return isChanged ? ({ ...batch, rows } as Batch) : batch;
 }
 
 function recordAfter(record: JsonObject, index: number, later: LaterAttempt): JsonObject {
@@ -132,9 +136,13 @@ export interface BatchRow {
   readonly later: LaterAttempt | undefined;
 }
 
-/** Rows of a batch. A row without a number is numbered by its position. */
-export const rowsOf = (batch: { readonly rows?: unknown }): BatchRow[] =>
-  objectsIn(batch, 'rows').map((record, rowIndex) => {
+const knownRows = new WeakMap<object, readonly BatchRow[]>();
+
+/** Rows of a batch, which are read once. A row without a number is numbered by its position. */
+export function rowsOf(batch: { readonly rows?: unknown }): readonly BatchRow[] {
+  const known = knownRows.get(batch);
+  if (known) return known;
+  const rows = objectsIn(batch, 'rows').map((record, rowIndex): BatchRow => {
     const index = numberIn(record, 'index');
     return {
       index: index !== undefined && Number.isSafeInteger(index) ? index : rowIndex,
@@ -147,6 +155,9 @@ export const rowsOf = (batch: { readonly rows?: unknown }): BatchRow[] =>
       later: laterIn(record),
     };
   });
+  knownRows.set(batch, rows);
+  return rows;
+}
 
 /**
  * State of a row. `waiting`: not ordered yet. `refused`: the service refused it. `before`: its key already had an order

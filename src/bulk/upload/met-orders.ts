@@ -1,6 +1,6 @@
 import type { Context } from '../../run/context.ts';
 import { readOrders } from '../report/read-orders.ts';
-import { type Batch, earlierOrder, rowsOf } from './batch.ts';
+import { type Batch, earlierOrder, rowsOf, withRows } from './batch.ts';
 
 /** Orders by id, as far as known. */
 type KnownOrders = ReadonlyMap<string, { readonly status: string }>;
@@ -16,15 +16,14 @@ export const metOrders = (batches: readonly Batch[]): string[] =>
  * Pure.
  */
 export const withOrders = (batches: readonly Batch[], orders: KnownOrders): Batch[] =>
-  batches.map((batch) => {
-    const rows = rowsOf(batch).map((row) => {
+  batches.map((batch) =>
+    withRows(batch, (row) => {
       const id = row.orderId ?? earlierOrder(row, batch);
       const order = id === undefined ? undefined : orders.get(id);
-      return order ? { ...row.record, order_id: id, order_status: order.status } : row.record;
-    });
-    // The rows are as the service sent them, plus order ids and statuses.
-    return { ...batch, rows } as Batch;
-  });
+      const isSaid = id === row.orderId && order?.status === row.orderStatus;
+      return order && !isSaid ? { ...row.record, order_id: id, order_status: order.status } : undefined;
+    }),
+  );
 
 /** Fetches the current status of already existing orders and adds it. @throws ErrandError if they cannot be read. */
 export async function withMetOrders(context: Context, batches: readonly Batch[]): Promise<Batch[]> {

@@ -9,7 +9,7 @@ import { ErrandError, UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { rowsText } from '../check/row-sample.ts';
 import { checkOneReading, countPrice, emptyPrices } from '../csv/amounts.ts';
-import { layoutOf } from '../csv/headings.ts';
+import { layoutByKey } from '../csv/headings.ts';
 import { readOptions } from '../csv/reading.ts';
 import type { TableFlags } from '../csv/table-options.ts';
 import { RowKeys, readRows, type UploadRow } from '../rows.ts';
@@ -35,9 +35,11 @@ export async function journaledRows(context: Context, batch: Batch): Promise<Upl
 /** Like `journaledRows`, but undefined if this machine does not know them. */
 export async function findJournaledRows(context: Context, { id }: Batch): Promise<UploadedRows | undefined> {
   const journal = await context.journal();
-  const rows = journal.madeBy(id, context.settings.baseUrl.value)?.body.rows;
+  const made = journal.madeBy(id, context.settings.baseUrl.value);
+  const rows = made?.body.rows;
   // Uploads from this machine are journaled as rows of cells.
-  if (Array.isArray(rows)) return { rows: rows as UploadRow[], layout: await layoutOf(context, id) };
+  if (made && Array.isArray(rows))
+    return { rows: rows as UploadRow[], layout: await layoutByKey(context, made.key) };
   return undefined;
 }
 

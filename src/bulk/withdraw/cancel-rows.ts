@@ -7,7 +7,7 @@ import { productLine } from '../../orders/screen.ts';
 import { ErrandError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { centsIn } from '../../spending/price-of-order.ts';
-import type { ReportRow } from '../report/rows.ts';
+import { productLineOf, type ReportRow } from '../report/rows.ts';
 import { withdrawalOf } from '../upload/batch.ts';
 import { eachInOrder, OutcomeTally } from './each-in-order.ts';
 
@@ -36,7 +36,7 @@ export const cancellableRow = (row: ReportRow): Cancellable => ({
   orderId: row.orderId,
   outcome: outcomeOfRow(row),
   state: row.state.text,
-  product: row.product(),
+  product: productLineOf(row),
   ceiling: row.ceiling,
 });
 

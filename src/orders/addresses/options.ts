@@ -159,7 +159,12 @@ function digitsIn(text: string): number {
 }
 
 function stateProblem(text: string): string | undefined {
-  if (Object.hasOwn(usStates, text.toUpperCase()) || stateNames.has(text.toLowerCase())) return undefined;
+  if (
+    Object.hasOwn(usStates, text) ||
+    Object.hasOwn(usStates, text.toUpperCase()) ||
+    stateNames.has(text.toLowerCase())
+  )
+    return undefined;
   return `"${shortened(text)}" is not a US state; write its two letters, such as TX`;
 }
 
