@@ -54,17 +54,21 @@ export interface WebhookOptions {
   readonly maxAgeMs?: number | undefined;
 }
 
-type Problem = 'unreadable' | 'signature_missing' | 'signature_wrong' | 'too_old';
-
 /** A request that is not an event of the service: answer it with 4xx. */
 export class WebhookError extends ErrandError {
   override readonly name = 'WebhookError';
 
-  constructor(code: Problem, message: string) {
+  constructor(code: 'unreadable' | 'signature_missing' | 'signature_wrong' | 'too_old', message: string) {
     super(code === 'unreadable' ? 'usage' : 'authentication', message, { code, retryable: false });
   }
 
-  override get code(): Problem | (string & {}) | undefined {
+  override get code():
+    | 'unreadable'
+    | 'signature_missing'
+    | 'signature_wrong'
+    | 'too_old'
+    | (string & {})
+    | undefined {
     return super.code;
   }
 }
