@@ -87,7 +87,10 @@ export interface CallOptions {
   readonly retries?: number | undefined;
   /** More headers. Those that the client sends itself, or that steer a gateway, cannot be set. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The `authorization` header that pays for an operation paid by challenge (402). */
+  /**
+   * What pays for an operation paid by challenge (402): the value of the `authorization` header, or `x402 ` and that of
+   * `PAYMENT-SIGNATURE`.
+   */
   readonly payment?: string | undefined;
 }
 

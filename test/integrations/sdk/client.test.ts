@@ -173,6 +173,20 @@ describe('what ended a call', () => {
     expect(Object(ordered).cause).toMatchObject({ name });
   });
 
+  test.each([
+    { payment: 'Payment abc' },
+    { payment: 'x402 abc' },
+    { headers: { Authorization: 'Payment abc' } },
+    { headers: { 'PAYMENT-SIGNATURE': 'abc' } },
+  ])('a paid order that was sent is in doubt, however its payment was given: %j', async (paid) => {
+    const { client, seen } = scripted([]);
+    const signal = abortedSoon(new RangeError('stop'));
+    const ordered = await failureOf(client.call('agent.order.create', { body }, { ...paid, signal }));
+    expect(ordered).toBeInstanceOf(InDoubtError);
+    const { authorization, 'payment-signature': signature } = Object(seen[0]?.init.headers);
+    expect([authorization, signature]).toContainEqual(expect.stringContaining('abc'));
+  });
+
   test('an order that timed out is in doubt, with a TimeoutError as its cause', async () => {
     const options = { timeoutMs: 20, retries: 0 };
     const late = await failureOf(scripted([]).client.call('order.create', { body }, options));
