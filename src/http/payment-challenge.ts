@@ -24,6 +24,8 @@ export interface PaymentChallenge {
   readonly offer?: X402Offer | undefined;
 }
 
+/** Authentication scheme of a challenge, in lower case. */
+const paymentScheme = 'payment';
 const maxRequestLength = 16 * 1024;
 const maxTextLength = 2000;
 const methodName = /^[a-z][a-z0-9:_-]{0,63}$/;
@@ -42,13 +44,19 @@ export interface X402Offer {
  * other than `authorization`.
  */
 export function readPaymentChallenges(headers: WireHeaders): PaymentChallenge[] {
-  const given = headers['www-authenticate'] ?? [];
-  const lines = typeof given === 'string' ? [given] : given;
-  return lines
-    .flatMap(readAuthChallenges)
-    .filter(({ scheme }) => scheme === 'payment')
+  return authChallenges(headers)
+    .filter(({ scheme }) => scheme === paymentScheme)
     .map(({ parameters }) => readChallenge(parameters))
     .filter((challenge) => challenge !== undefined);
+}
+
+/** Whether a 402 response has a challenge, readable or not. */
+export const hasPaymentChallenge = (headers: WireHeaders): boolean =>
+  authChallenges(headers).some(({ scheme }) => scheme === paymentScheme);
+
+function authChallenges(headers: WireHeaders): AuthChallenge[] {
+  const given = headers['www-authenticate'] ?? [];
+  return (typeof given === 'string' ? [given] : given).flatMap(readAuthChallenges);
 }
 
 function readChallenge(parameters: Readonly<Record<string, string>>): PaymentChallenge | undefined {
@@ -76,6 +84,10 @@ function readChallenge(parameters: Readonly<Record<string, string>>): PaymentCha
     parameters,
   };
 }
+
+/** Escapes non-ASCII characters, so that look-alikes of USD become visible. */
+export const asciiText = (text: string): string =>
+  text.replace(/[^\u0020-\u007e]/gu, (letter) => `\\u{${letter.codePointAt(0)?.toString(16)}}`);
 
 /** Decodes a JSON object from base64url, padded or not; undefined if the text does not encode one. */
 export function decodeJson(encoded: string): Readonly<Record<string, unknown>> | undefined {

@@ -123,8 +123,14 @@ function keyIn(body: unknown): string | undefined {
   return typeof key === 'string' && key !== '' ? key : undefined;
 }
 
-/** Marks a request as sent without payment. Such a request buys nothing and only fetches the challenge. */
-export const unpaid = (request: Prepared): Prepared => ({ ...request, retry: 'safe', movesMoney: false });
+/**
+ * Marks a request as sent without payment, unless one of its headers may pay. A request without payment buys nothing and
+ * only fetches the challenge.
+ */
+export const unpaid = (request: Prepared): Prepared =>
+  'authorization' in request.headers || 'payment-signature' in request.headers
+    ? request
+    : { ...request, retry: 'safe', movesMoney: false };
 
 /** Request line for messages: `POST https://host/orders`. */
 export const requestLine = ({ method, url, isLink }: Pick<Prepared, 'method' | 'url' | 'isLink'>): string =>

@@ -29,8 +29,8 @@ import {
 import { isSameOrigin, type Prepared, requestLine, shownOrigin, shownUrl } from './request.ts';
 import { type Advice, checkFirst, parseJson } from './response.ts';
 import { type Attempted, isTemporary, locationOf, type ServiceResponse } from './send.ts';
-import { headerText } from './transport/transport.ts';
-import { readChallenges, readSettlement } from './x402.ts';
+import { headerText, type WireHeaders } from './transport/transport.ts';
+import { paymentOffered, readChallenges, readSettlement } from './x402.ts';
 
 interface Circumstances {
   readonly timeoutMs: number | undefined;
@@ -200,11 +200,22 @@ function errorOfResponse(request: Prepared, response: ServiceResponse, facts: Er
   if (body.issues) return validation(body, known);
   const { headers, status } = response;
   if (code === ('payment_required' satisfies ErrorCode)) return unpaid(message, known, request, response);
-  const challenges = status === 402 ? readChallenges(headers) : [];
-  if (challenges.length > 0) {
-    return new PaymentRequiredError(message, { ...known, retryable: false }, headers, challenges);
-  }
+  if (status === 402) return paymentDemanded(category, message, known, headers);
   return new ServiceError(category, message, { ...known, retryable: isTemporary(status) }, headers);
+}
+
+/** Error for a 402 without a page to pay at. It says what the service takes, if it says so. */
+function paymentDemanded(
+  category: ErrorCategory,
+  message: string,
+  known: ErrorFacts,
+  headers: WireHeaders,
+): ServiceError {
+  const challenges = readChallenges(headers);
+  const hint = paymentOffered(headers, challenges) ?? known.hint;
+  const facts = { ...known, hint, retryable: false };
+  if (challenges.length > 0) return new PaymentRequiredError(message, facts, headers, challenges);
+  return new ServiceError(category, message, facts, headers);
 }
 
 /**

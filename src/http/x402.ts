@@ -3,7 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { own, textIn } from '../api/json.ts';
 import type { Output } from '../api/outputs/index.ts';
 import {
+  asciiText,
   decodeJson,
+  hasPaymentChallenge,
   type PaymentChallenge,
   readPaymentChallenges,
   type X402Offer,
@@ -17,6 +19,7 @@ const maxOffers = 32;
 const maxTextLength = 200;
 /** CAIP-2, such as `eip155:8453`. */
 const networkName = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;
+const schemeName = /^[-\w]{1,40}$/;
 const assetName = /^[-_.a-zA-Z0-9]{1,128}$/;
 
 export const x402Method = 'x402';
@@ -26,6 +29,33 @@ export const readChallenges = (headers: WireHeaders): PaymentChallenge[] => [
   ...readX402Challenges(headers),
   ...readPaymentChallenges(headers),
 ];
+
+/**
+ * What a 402 response takes as payment, for a person: also what errand cannot read or pay. Undefined if it names none.
+ */
+export function paymentOffered(
+  headers: WireHeaders,
+  challenges: readonly PaymentChallenge[],
+): string | undefined {
+  const priced = challenges.map(
+    ({ method, amount, currency }) => `${method} (${amount} units of ${asciiText(currency)})`,
+  );
+  if (priced.length > 0) return `The service takes payment for this by ${priced.join(', or by ')}.`;
+  const header = headerText(headers, 'payment-required');
+  const unreadable =
+    header === undefined ? hasPaymentChallenge(headers) && 'a challenge' : x402Problem(header);
+  return unreadable
+    ? `The service takes payment by ${unreadable}, which errand cannot read or pay.`
+    : undefined;
+}
+
+function x402Problem(header: string): string {
+  const { x402Version: of, accepts } = decodeJson(header) ?? {};
+  if (typeof of === 'number' && of !== version) return `x402 of version ${of}`;
+  const schemes = (Array.isArray(accepts) ? accepts : []).map((offer) => fieldsOf(offer).scheme);
+  const named = [...new Set(schemes)].filter((name) => typeof name === 'string' && schemeName.test(name));
+  return named.length === 0 ? x402Method : `${x402Method} (scheme ${named.join(', ')})`;
+}
 
 /**
  * Reads the x402 offers (version 2) in the `PAYMENT-REQUIRED` header of a 402 response. An amount is in the smallest

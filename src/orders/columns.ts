@@ -50,6 +50,7 @@ export const orderDetailColumns: readonly Column<Order>[] = [
     value: (order) => rejectionsBeside(order).join('; '),
     flat: null,
   },
+  { name: 'about', path: 'job_result.error_details.url', kind: 'url', value: pageOfError, flat: null },
   ...orderColumns.slice(3, 4),
   {
     name: 'quoted',
@@ -298,7 +299,15 @@ export function parcelContents(order: unknown, parcel: unknown, titleOf?: TitleO
     const quantity = quantityOf(item);
     return quantity === 1 ? nameLine(item) : `${quantity} x ${nameLine(item)}`;
   });
-  return `${named.join(', ')}${textIn(parcel, 'item_mapping') === 'inferred' ? ' (inferred)' : ''}`;
+  const mapping = textIn(parcel, 'item_mapping') ?? 'exact';
+  return mapping === 'exact' ? named.join(', ') : `${named.join(', ')} (${mapping})`;
+}
+
+/** The page that an order's error is about, unless it is the only product's. */
+function pageOfError(order: unknown): string | undefined {
+  const page = textIn(own(own(order, 'job_result'), 'error_details'), 'url');
+  const [item, ...others] = objectsIn(order, 'items');
+  return others.length === 0 && textIn(item, 'url') === page ? undefined : page;
 }
 
 const nameOf = (item: unknown): string | undefined => textIn(item, 'name') || undefined;

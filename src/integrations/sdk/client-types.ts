@@ -90,7 +90,10 @@ export interface CallOptions {
   readonly retries?: number | undefined;
   /** Additional headers. Headers that the client sets itself, or that control a gateway, are refused. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The `authorization` header that pays for an operation paid by challenge (402). */
+  /**
+   * What pays for an operation paid by challenge (402): the value of the `authorization` header, or `x402 ` and that of
+   * `PAYMENT-SIGNATURE`.
+   */
   readonly payment?: string | undefined;
 }
 

@@ -40,11 +40,16 @@ export function hookTrace(hooks: Hooks): ((operation: string | undefined) => Tra
 const shown = (headers: WireHeaders): WireHeaders => redactor.headers(headers);
 
 /** A hook that throws must not change the outcome of a request that may move money. */
-function call<T>(hook: ((value: T) => void) | undefined, value: T): void {
+function call<T>(hook: ((value: T) => unknown) | undefined, value: T): void {
   try {
-    hook?.(value);
+    // An async function is a hook too. Nobody waits for it.
+    Promise.resolve(hook?.(value)).catch(warn);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    process.emitWarning(`a hook of createClient threw: ${why}`, 'ErrandHookWarning');
+    warn(error);
   }
+}
+
+function warn(error: unknown): void {
+  const why = error instanceof Error ? error.message : String(error);
+  process.emitWarning(`a hook of createClient threw: ${why}`, 'ErrandHookWarning');
 }

@@ -23,7 +23,7 @@ export interface WaitOptions {
    * because a live order takes minutes to be placed.
    */
   readonly intervalMs?: number | undefined;
-  /** Called with the order as first read, and then whenever its state has changed. */
+  /** Called with the order as first read, and then whenever its state has changed. A promise that it returns is awaited. */
   readonly onUpdate?: ((order: OrderResponse) => void) | undefined;
 }
 
@@ -81,7 +81,7 @@ export async function waitFor(
       clock: systemClock,
       signal,
     }))
-      if ('id' in event) onUpdate?.(event);
+      if ('id' in event) await onUpdate?.(event);
   } catch (error) {
     if (!signal.aborted || error instanceof ErrandError) throw error;
     throw new InterruptedError('interrupted', `waiting for the order ${orderId} was stopped; it goes on`, {

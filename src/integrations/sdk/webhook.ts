@@ -5,9 +5,9 @@ import {
   type webhookEvents,
   webhookSignatureHeader,
 } from '../../api/events.ts';
-import { isObject, type JsonObject, own } from '../../api/json.ts';
+import type { JsonObject } from '../../api/json.ts';
 import { ErrandError, UsageError } from '../../platform/errors.ts';
-import { aText, checkOptions } from './checks.ts';
+import { aText, aTime, checkOptions } from './checks.ts';
 import type { OrderResponse } from './wire.ts';
 
 /** Events whose body is the order itself; the header names the event. */
@@ -53,17 +53,25 @@ export interface WebhookOptions {
   readonly signature?: string | undefined;
   /** Value of the header `X-Webhook-Event`, if only the body is given. */
   readonly event?: string | undefined;
+  /** How old an event in an envelope may be if there is a `secret`, ms; a week by default. */
+  readonly maxAgeMs?: number | undefined;
 }
 
 /** A request that is not a valid event of the service; respond to it with 4xx. */
 export class WebhookError extends ErrandError {
   override readonly name = 'WebhookError';
 
-  constructor(code: 'unreadable' | 'signature_missing' | 'signature_wrong', message: string) {
+  constructor(code: 'unreadable' | 'signature_missing' | 'signature_wrong' | 'too_old', message: string) {
     super(code === 'unreadable' ? 'usage' : 'authentication', message, { code, retryable: false });
   }
 
-  override get code(): 'unreadable' | 'signature_missing' | 'signature_wrong' | (string & {}) | undefined {
+  override get code():
+    | 'unreadable'
+    | 'signature_missing'
+    | 'signature_wrong'
+    | 'too_old'
+    | (string & {})
+    | undefined {
     return super.code;
   }
 }
@@ -73,7 +81,8 @@ const maxBodyBytes = 1024 * 1024;
 /**
  * Reads an event of the service and verifies its signature.
  * @param received a `Request`, or the raw body. A parsed body is not enough, because the signature covers the bytes.
- * @throws WebhookError if it is no event, or `secret` is given and the signature is not right; UsageError.
+ * @throws WebhookError if it is no event, or `secret` is given and the signature is not right or the event is old;
+ * UsageError.
  */
 export async function parseWebhook(
   received: Request | string | Uint8Array,
@@ -81,8 +90,8 @@ export async function parseWebhook(
 ): Promise<Webhook> {
   checkOptions('parseWebhook', options, rules);
   const { bytes, event, signature } = await partsOf(received, options);
-  const { readArrival, returnIdOf } = await import('../webhooks/reading.ts');
-  const { checkSignature } = await import('../webhooks/signature.ts');
+  const { envelopeData, readArrival, returnIdOf } = await import('../webhooks/reading.ts');
+  const { checkSignature, maxSignedAgeMs } = await import('../webhooks/signature.ts');
   if (options.secret !== undefined) {
     const check = checkSignature(bytes, signature, options.secret);
     if (check !== 'good')
@@ -90,13 +99,16 @@ export async function parseWebhook(
   }
   const facts = readArrival(bytes, event);
   if (!facts) throw new WebhookError('unreadable', 'the body is not a JSON object in UTF-8');
+  const { maxAgeMs = maxSignedAgeMs } = options;
+  if (options.secret !== undefined && facts.sentAt !== undefined && Date.now() - facts.sentAt > maxAgeMs)
+    throw new WebhookError('too_old', 'the event is signed, and older than maxAgeMs allows');
   const body: JsonObject = JSON.parse(facts.body.replace(/^\uFEFF/, ''));
   const found = {
     orderId: facts.orderId ?? undefined,
     isVerified: options.secret !== undefined,
   };
-  const data = own(body, 'data');
-  if (typeof body.event !== 'string' || !isObject(data))
+  const data = envelopeData(body);
+  if (!data)
     // The service may send any fields, so that all are optional.
     return { form: 'order', event: facts.event ?? undefined, ...found, data: body as Partial<OrderResponse> };
   return {
@@ -105,7 +117,7 @@ export async function parseWebhook(
     ...found,
     sentAt: facts.sentAt === undefined ? undefined : new Date(facts.sentAt),
     returnId: returnIdOf(body),
-    data,
+    data: { ...data },
   };
 }
 
@@ -120,6 +132,8 @@ async function partsOf(received: unknown, { event, signature }: WebhookOptions):
   if (received instanceof Uint8Array) return { bytes: received, event, signature };
   if (!isRequest(received))
     throw new UsageError('parseWebhook takes a Request, or the raw body as text or bytes');
+  if (received.bodyUsed)
+    throw new UsageError('the body of the Request has been read already: read it once, and give its text');
   const { headers } = received;
   return {
     bytes: await bodyOf(received),
@@ -148,4 +162,5 @@ const rules = {
   secret: aText('the secret of the registration'),
   signature: aText('the value of a header'),
   event: aText('the value of a header'),
+  maxAgeMs: aTime('a number of milliseconds, at least 1'),
 };

@@ -15,7 +15,7 @@ import { listeningAddress } from '../../platform/net/lookup.ts';
 import { parseUrl } from '../../platform/net/urls.ts';
 import { PrivateFileError, readPrivateFile, type Warn } from '../../platform/private-files.ts';
 import { readArrival } from './reading.ts';
-import { checkSignature } from './signature.ts';
+import { checkSignature, maxSignedAgeMs } from './signature.ts';
 
 export type Received = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body' | 'headers'>;
 
@@ -128,11 +128,6 @@ async function receive(
 }
 
 const signatureProblems = { missing: 'it has no signature', wrong: 'its signature is wrong' } as const;
-
-/**
- * Maximum age of a signed event, ms. Repeats of younger events are recognized, because events are stored for longer.
- */
-const maxSignedAgeMs = 7 * 24 * 3600 * 1000;
 
 function unsigned(response: ServerResponse, why: string, { refused }: ListenerOptions): void {
   refused?.(`an event was refused: ${why}`);

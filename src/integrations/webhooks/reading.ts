@@ -36,9 +36,13 @@ export function readArrival(bytes: Uint8Array, event: string | undefined): Facts
   };
 }
 
-/** The data of an event that comes in an envelope; undefined for the standard JSON of an object. */
-function envelopeData(record: object): object | undefined {
-  return textAt(record, 'event') === null ? undefined : objectAt(record, 'data');
+/**
+ * The data of an event that comes in an envelope, which may be left out; undefined for the standard JSON of an object,
+ * which has an id of its own.
+ */
+export function envelopeData(record: object): object | undefined {
+  if (textAt(record, 'event') === null) return undefined;
+  return objectAt(record, 'data') ?? (Object.hasOwn(record, 'id') ? undefined : {});
 }
 
 /** The return that an event in an envelope is about, if it is about one. @param body as stored. */
@@ -94,5 +98,5 @@ function textAt(record: object, name: string): string | null {
 
 function objectAt(record: object, name: string): object | undefined {
   const value: unknown = Object.hasOwn(record, name) ? Reflect.get(record, name) : null;
-  return typeof value === 'object' && value !== null ? value : undefined;
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
 }

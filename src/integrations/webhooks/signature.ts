@@ -3,6 +3,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 /** Result of checking the signature of a webhook. */
 export type SignatureCheck = 'good' | 'missing' | 'wrong';
 
+/** How old a signed event may be, ms. Repeats of younger ones are recognized, since events are kept for longer. */
+export const maxSignedAgeMs = 7 * 24 * 3600 * 1000;
+
 const hexSha256 = /^[0-9a-f]{64}$/i;
 
 /**

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { DollarAsset } from '../../config/preferences.ts';
 import { formatMoney } from '../../format/money.ts';
 import { PaymentRequiredError } from '../../http/errors.ts';
-import { isForBody, type PaymentChallenge } from '../../http/payment-challenge.ts';
+import { asciiText, isForBody, type PaymentChallenge } from '../../http/payment-challenge.ts';
 import { type Grant, paymentCredential, readCredential } from '../../http/payment-credential.ts';
 import { wireBody } from '../../http/request.ts';
 import { x402Required } from '../../http/x402.ts';
@@ -253,10 +253,6 @@ export function priceText(challenge: Priced): string {
     ? `${challenge.amount} units of ${asciiText(challenge.currency)}`
     : formatMoney(cents);
 }
-
-/** Escapes non-ASCII characters, so that look-alikes of USD become visible. */
-const asciiText = (text: string): string =>
-  text.replace(/[^\u0020-\u007e]/gu, (letter) => `\\u{${letter.codePointAt(0)?.toString(16)}}`);
 
 /**
  * Rejects a price above the limit, which is the flag's amount or else the contract's price (both cents).

@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { json, peer } from '../../support/peer.ts';
 import { errand, shell } from '../../support/run.ts';
 import {
   inParcels,
@@ -51,6 +52,8 @@ describe('an order whose lines were rejected', () => {
     }
     const piped = await errand(workspace, ['order', 'get', orderIds.rejected]);
     for (const line of lines) expect(piped.stdout).toContain(line);
+    for (const shown of [piped.stdout, await onTerminal(['order', 'get', orderIds.rejected])])
+      expect(words(shown)).toContain('about https://www.shop.example/cart');
     expect(piped.stdout).not.toContain('\u001b');
   });
 
@@ -200,6 +203,33 @@ test('a live order is polled a few times within a timeout, not every second', as
   const polls = service.received.filter(({ target }) => target === `/orders/${id}`);
   expect(polls.length).toBeGreaterThan(1);
   expect(polls.length).toBeLessThan(5);
+});
+
+describe('a 402 that no command pays', () => {
+  const offer = { network: 'eip155:1', asset: '0xab', amount: '70', payTo: '0xcd' };
+  const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const x402 = (version: number, scheme: string) => ({
+    'payment-required': encoded({ x402Version: version, accepts: [{ ...offer, scheme }] }),
+  });
+  const mpp = (currency: string) => ({
+    'www-authenticate': `Payment id="1", realm="r", method="card", intent="charge", request="${encoded({ amount: '70', currency })}"`,
+  });
+  test.each([
+    [x402(2, 'exact'), 'takes payment for this by x402 (70 units of eip155:1/0xab).'],
+    [
+      { ...x402(2, 'exact'), ...mpp('\u0443sd') },
+      'takes payment for this by x402 (70 units of eip155:1/0xab), or by card (70 units of \\u{443}sd).',
+    ],
+    [x402(2, 'upto'), 'takes payment by x402 (scheme upto), which errand cannot read or pay.'],
+    [x402(1, 'exact'), 'takes payment by x402 of version 1, which errand cannot read or pay.'],
+    [{ 'payment-required': '?' }, 'takes payment by x402, which errand cannot read or pay.'],
+    [{ 'www-authenticate': 'Payment id="1"' }, 'takes payment by a challenge, which errand cannot read or pay.'],
+  ])('is explained with what it offers: %j', async (headers, offered) => {
+    const { url } = await peer(json({ title: 'Payment Required' }, 402, headers));
+    workspace.environment.ERRAND_BASE_URL = url;
+    const { code, stderr } = await errand(workspace, ['order', 'list']);
+    expect([code, stderr]).toEqual([6, expect.stringContaining(`hint: The service ${offered}\n`)]);
+  });
 });
 
 test.each([

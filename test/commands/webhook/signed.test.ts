@@ -56,9 +56,14 @@ test('a signed event is taken, and one that differs in one bit, in its name or i
   // The name is that of the signed body, whatever the header says.
   const renamed = { ...good, headers: { ...good.headers, 'x-webhook-event': 'order.failed' } };
   expect([await send(url, renamed), await send(url, good)]).toEqual([200, 200]);
+  const bare = event('order.placed', { data: undefined });
+  const dressed = { ...bare, headers: { ...bare.headers, 'x-webhook-event': 'order.delivered' } };
+  expect(await send(url, dressed)).toBe(200);
   expect(await listener.record('event')).toMatchObject({
     ...{ event: 'order.tracking_received', order_id: orderIds.parcels, verified: true },
   });
+  await vi.waitFor(() => expect(listener.records.filter(({ type }) => type === 'event')).toHaveLength(2));
+  expect(listener.records.findLast(({ type }) => type === 'event')).toMatchObject({ event: 'order.placed' });
   listener.interrupt();
   expect(await listener.ended()).toBe(130);
   const gaps = listener.records.filter(({ type }) => type === 'gap');
@@ -68,7 +73,7 @@ test('a signed event is taken, and one that differs in one bit, in its name or i
     ...Array.from({ length: 3 }, () => 'an event was refused: its signature is wrong'),
     'an event was refused: it is signed, and older than a week',
   ]);
-  expect(listener.records.at(-1)).toMatchObject({ received: 2, stored: 1, duplicates: 1 });
+  expect(listener.records.at(-1)).toMatchObject({ received: 3, stored: 2, duplicates: 1 });
   expect(JSON.stringify(listener.records) + listener.stderr).not.toContain(secret);
 });
 

@@ -173,6 +173,20 @@ describe('what ended a call', () => {
     expect(Object(ordered).cause).toMatchObject({ name });
   });
 
+  test.each([
+    { payment: 'Payment abc' },
+    { payment: 'x402 abc' },
+    { headers: { Authorization: 'Payment abc' } },
+    { headers: { 'PAYMENT-SIGNATURE': 'abc' } },
+  ])('a paid order that was sent is in doubt, however its payment was given: %j', async (paid) => {
+    const { client, seen } = scripted([]);
+    const signal = abortedSoon(new RangeError('stop'));
+    const ordered = await failureOf(client.call('agent.order.create', { body }, { ...paid, signal }));
+    expect(ordered).toBeInstanceOf(InDoubtError);
+    const { authorization, 'payment-signature': signature } = Object(seen[0]?.init.headers);
+    expect([authorization, signature]).toContainEqual(expect.stringContaining('abc'));
+  });
+
   test('an order that timed out is in doubt, with a TimeoutError as its cause', async () => {
     const options = { timeoutMs: 20, retries: 0 };
     const late = await failureOf(scripted([]).client.call('order.create', { body }, options));
@@ -236,6 +250,17 @@ describe('hooks', () => {
     );
   });
 
+  test('may be async; what one rejects with is warned of, and ends no program', async () => {
+    const warned = new Promise((resolve) => process.once('warning', resolve));
+    const { client } = scripted([200], {
+      onRequest: async () => {
+        throw new Error('a bug of the program');
+      },
+    });
+    expect((await client.call('wallet.get')).body.balance).toBe(1);
+    expect(await warned).toMatchObject({ name: 'ErrandHookWarning' });
+  });
+
   test('appInfo is in the user agent, and takes no line break', async () => {
     const appInfo = { name: 'shop', version: '2.1', url: 'https://shop.example' };
     const { client, seen } = scripted([200], { appInfo });
@@ -270,6 +295,18 @@ describe('waitFor', () => {
       onUpdate: ({ status }) => states.push(status),
     });
     expect([order.id, order.status, states.at(-1)]).toEqual([id, 'order_placed', 'order_placed']);
+  });
+
+  test('waits for what onUpdate does, and throws what it rejects with', async () => {
+    const sandbox = await start({ clock: 'frozen' });
+    const client = clientOf(sandbox);
+    const id = await place(client, sandbox, 'a');
+    const onUpdate = async () => {
+      throw new RangeError('a bug of the program');
+    };
+    expect(
+      await failureOf(waitFor(client, id, { intervalMs: 5, timeoutMs: 1_000, onUpdate })),
+    ).toBeInstanceOf(RangeError);
   });
 
   test('throws the order that failed, with the reason', async () => {
@@ -319,23 +356,54 @@ describe('parseWebhook', () => {
     if (event.form === 'order') expect(event.data.status).toBe('order_placed');
   });
 
+  const envelope = (timestamp: Date, more: object = {}) =>
+    JSON.stringify({ event: 'order.delivered', timestamp, order_id, ...more });
+
   test('reads and verifies an envelope, from a Request, a text and bytes', async () => {
-    const data = { order_id, status: 'delivered' };
-    const body = JSON.stringify({
-      event: 'order.delivered',
-      timestamp: '2026-11-01T10:00:00Z',
-      order_id,
-      data,
-    });
+    const [data, sentAt] = [{ order_id, status: 'delivered' }, new Date()];
+    const body = envelope(sentAt, { data });
     const expected = {
       ...{ form: 'envelope', event: 'order.delivered', orderId: order_id, returnId: undefined, data },
-      ...{ isVerified: true, sentAt: new Date('2026-11-01T10:00:00Z') },
+      ...{ isVerified: true, sentAt },
     };
     const signature = signed(body);
     const received = request(body, { 'X-Webhook-Signature': signature });
     expect(await parseWebhook(received, { secret })).toEqual(expected);
     expect(await parseWebhook(body, { secret, signature })).toEqual(expected);
     expect(await parseWebhook(new TextEncoder().encode(body), { secret, signature })).toEqual(expected);
+  });
+
+  test.each([undefined, null, [], 'none'])(
+    'takes the event from the signed body, also where its data is %j',
+    async (data) => {
+      const body = envelope(new Date(), { data });
+      const headers = { 'X-Webhook-Signature': signed(body), 'X-Webhook-Event': 'order.failed' };
+      expect(await parseWebhook(request(body, headers), { secret })).toMatchObject({
+        ...{ form: 'envelope', event: 'order.delivered', orderId: order_id, isVerified: true, data: {} },
+      });
+    },
+  );
+
+  test('refuses a signed event that is sent again after a week, or after as long as is given', async () => {
+    const parsed = (ageMs: number, more: object = {}) => {
+      const body = envelope(new Date(Date.now() - ageMs));
+      return parseWebhook(body, { secret, signature: signed(body), ...more });
+    };
+    const dayMs = 24 * 3600 * 1000;
+    expect((await parsed(6 * dayMs)).isVerified).toBe(true);
+    expect((await parsed(8 * dayMs, { maxAgeMs: 9 * dayMs })).isVerified).toBe(true);
+    for (const old of [parsed(8 * dayMs), parsed(6 * dayMs, { maxAgeMs: 60_000 })])
+      expect(await failureOf(old)).toMatchObject({ name: 'WebhookError', code: 'too_old' });
+    const unsigned = { secret: undefined, signature: undefined };
+    expect((await parsed(8 * dayMs, unsigned)).isVerified).toBe(false);
+  });
+
+  test('says that a body has been read already, since only its bytes can be verified', async () => {
+    const received = request(envelope(new Date()));
+    await received.json();
+    const failure = await failureOf(parseWebhook(received, { secret }));
+    expect(failure).toBeInstanceOf(UsageError);
+    expect(Object(failure).message).toContain('read already');
   });
 
   test('refuses a signature that is missing or altered in one bit, and what is no event', async () => {

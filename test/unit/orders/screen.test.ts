@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Row } from '../../../src/format/result.ts';
+import { parcelContents } from '../../../src/orders/columns.ts';
 import { orderList, orderView, productLine } from '../../../src/orders/screen.ts';
 import { printed } from '../../support/streams.ts';
 
@@ -139,4 +140,14 @@ describe('a list of orders at 80 columns', () => {
     );
     expect(out).toMatch(/^total +\$1\.00 kept, \$19\.99 back$/m);
   });
+});
+
+test.each([
+  [undefined, tea],
+  ['exact', tea],
+  ['inferred', `${tea} (inferred)`],
+  ['estimated', `${tea} (estimated)`],
+])('what a parcel holds is shown with how the service knows it: %s', (item_mapping, shown) => {
+  const parcel = { id: 'p', order_item_ids: ['i'], item_mapping };
+  expect(parcelContents(order({ items: [{ id: 'i', url: tea, quantity: 1 }] }), parcel)).toBe(shown);
 });
