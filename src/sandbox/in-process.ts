@@ -24,11 +24,11 @@ export type { Logged } from './server/request-log.ts';
 export { chunksOf as piecesOf, halfOf, type SandboxBody, type SandboxResponse } from './server/wire.ts';
 export type { Delivery } from './webhooks/read.ts';
 
-/** The response a client sees when a connection ends early. */
+/** The response that a client gets when a connection ends early. */
 const brokenOff: SandboxResponse = { status: 0, headers: {}, body: 'the connection was broken off' };
 
 const host = '127.0.0.1';
-/** Names under `localhost` never leave this machine, and no server uses this name. */
+/** A host name under `localhost` never resolves to another machine, and no server uses this host name. */
 const socketlessUrl = 'http://sandbox.localhost';
 
 interface InProcessOptions {
@@ -51,7 +51,7 @@ export interface InProcess {
   readonly baseUrl: string;
   readonly shopUrl: string;
   /**
-   * The scenario's first key if it defines any, otherwise a minted key. It never expires, even if the clock is
+   * The scenario's first key if it defines any, otherwise a minted key. The key never expires, even if the clock is
    * advanced.
    */
   readonly apiKey: string;
@@ -221,7 +221,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
     const { stop } = await import('./server/server.ts');
     const answering = { host, port, report, requests, now: time, faults, seed, signal: closing.signal };
     const { server, sandbox, owner } = await openBehindSocket(answering, open);
-    // Don't hang a test that forgets to close the server.
+    // Don't let the server keep a test process alive if the test forgets to close the server.
     server.unref();
     server.on('connection', (socket) => socket.unref());
     return { sandbox, token: owner.token, stop: () => stop(server) };

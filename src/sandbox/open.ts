@@ -32,7 +32,7 @@ export interface OpenOptions {
   /** Receives the error behind a 500 response. */
   readonly report: (error: unknown) => void;
   readonly requests?: RequestLog;
-  /** Creates the initial faults; by default there are none until some are switched on. */
+  /** Creates the initial faults. By default, the sandbox has no faults until some are switched on. */
   readonly faults?: (store: Store) => SandboxFaults;
   /** Serves read-only requests if the store is not writable. */
   readonly readsCopy?: boolean | undefined;

@@ -54,7 +54,7 @@ const shown = ({ choices, cents, available }: Variant) => ({
 /** The electronics retailer's SKU, distinct from the product id. */
 const retailersSku = ({ number, variant }: Listing): string => String(6_000_000 + number * 64 + variant);
 
-/** Share of the listings with variants that expose their inventory. */
+/** Among the listings that have variants, the share of listings that show their stock. */
 const exposedShare = 0.7;
 const taxonomyIds = { first: 60, last: 1_999 };
 

@@ -113,14 +113,14 @@ function shippingOptions(random: Random, { shipCents, item }: Listing): Offer['s
   ];
 }
 
-/** What an order line requires of the listing it refers to. */
+/** What an order line requires of its listing. */
 type LineTerms = Partial<
   Pick<Shape<'OrderCreate'>['products'][number], 'variant' | 'condition_in' | 'condition_not_in'>
 >;
 
 /**
- * Facts of a listing that an order's life cycle depends on: price and availability of the requested variant. If new
- * items are not accepted, the price is that of the cheapest offer in an accepted condition.
+ * The facts of a listing on which an order's life cycle depends, such as the price and availability of the requested
+ * variant. If new items are not accepted, the price is that of the cheapest offer in an accepted condition.
  */
 export function lineFacts(listing: Listing, terms: LineTerms = {}): LineFacts {
   const chosen = choose(listing, terms.variant ?? []);

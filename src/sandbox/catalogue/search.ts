@@ -47,8 +47,8 @@ function hintForNone(excludedByPrice: number | null, retailer: string | undefine
 const from = 'FROM words JOIN listings l ON l.number = words.rowid WHERE words MATCH ?';
 
 /**
- * Special query that returns handmade listings priced in the shop's own currency. No words match these listings. The
- * test product for the same case has the same name.
+ * Special query that returns handmade listings priced in the shop's own currency. Searches by words never find these
+ * listings. The query is the name of the test product for the same case.
  */
 const otherCurrency: TestSlug = 'test-other-currency';
 
@@ -88,8 +88,8 @@ const inOtherCurrency = (index: Sqlite, limit: number): Hits => ({
 });
 
 /**
- * Searches one retailer. Returns listing numbers from the offset on. If there are more than the limit, returns one
- * extra number.
+ * Searches one retailer. Returns listing numbers, starting at the offset. If more listings match than the limit allows,
+ * returns one extra number.
  */
 export function findWithin(
   index: Sqlite,

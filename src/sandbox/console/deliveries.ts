@@ -129,14 +129,14 @@ type Name = (typeof deliveryFilters)[number];
 
 const state = `CASE WHEN d.delivered_at IS NOT NULL THEN 'delivered' WHEN d.given_up_at IS NOT NULL THEN 'given up' ELSE 'waiting' END`;
 /**
- * Class of the last response status, such as `2xx`. It is `not sent` before the first attempt, and `no response` if the
- * attempt got none.
+ * Class of the last response status, such as `2xx`. Before the first attempt the class is `not sent`. If the last
+ * attempt got no response, the class is `no response`.
  */
 const statusClass = `CASE WHEN d.attempts = 0 THEN 'not sent' WHEN d.last_status IS NULL THEN 'no response' ELSE (d.last_status / 100) || 'xx' END`;
 /** The last attempt failed. */
 const failed = 'd.attempts > 0 AND d.delivered_at IS NULL';
 
-/** The SQL condition behind each filter. It refers to a delivery as `d`. */
+/** The SQL condition for each filter. The conditions refer to a delivery as `d`. */
 const conditions: Conditions<Name> = {
   id: (value) => ({
     sql: `+d.seq IN (SELECT seq FROM deliveries WHERE ${startsWith('id')} UNION SELECT seq FROM deliveries WHERE ${startsWith('order_id')})`,
@@ -212,7 +212,7 @@ function counts(store: Store, filters: Filters<Name>, name: Name, expression: st
 }
 
 const maxAttempts = 50;
-/** Longest body included in a copyable command line, characters. */
+/** Maximum length, in characters, of a body that is included in a copyable command. */
 const maxInlineLength = 10_000;
 
 /** Page of a delivery: what was sent where, and the result of each attempt. */
@@ -289,7 +289,7 @@ const headersOf = (url: string, { event, eventId, json }: Sent): [string, string
 interface Shown {
   /** Current sandbox time, ms since the epoch. */
   readonly now: number;
-  /** Gives the title of an order. Not set if all rows belong to the same order. */
+  /** Returns the title of an order. Absent if all rows belong to the same order. */
   readonly titleOf?: (orderId: string) => string;
   /** Whether rows have checkboxes, so that they can be replayed or compared. */
   readonly marks?: boolean;
@@ -317,8 +317,8 @@ export const deliveriesTable = (
 };
 
 /**
- * Renders the resend button. A finished delivery can be replayed, and a failed delivery can be retried at once. A
- * delivery that is about to be sent has no button.
+ * Renders the resend button. A finished delivery can be replayed, and a failed delivery can be retried at once. For a
+ * delivery that is about to be sent, renders no button.
  */
 function again({ id, orderId, event, state, attempts }: Delivery): Content {
   const word = state === 'delivered' || state === 'given up' ? 'Replay' : 'Try now';
@@ -336,7 +336,10 @@ export function orderTitles(service: Service): (orderId: string) => string {
   };
 }
 
-/** Renders a link to the delivery that must end before this one is sent; null if this one does not wait. */
+/**
+ * Renders a link to the earlier delivery that must end before this delivery is sent; null if this delivery need not
+ * wait.
+ */
 function earlier(store: Store, { state, orderId, url }: Delivery, now: number): Content {
   if (state !== 'behind') return null;
   const row = store.get(
@@ -379,7 +382,7 @@ export const replayDelivery = formAction<'consoleReplay'>(
 /** Maximum number of deliveries that one form replays. */
 const maxReplayed = 500;
 
-/** Replays the marked deliveries, or all that failed. */
+/** Replays the marked deliveries, or all failed deliveries. */
 export const replayDeliveries = formAction<'consoleReplayAll'>(
   () => ({ path: deliveriesPath, text: 'All deliveries' }),
   async ({ service: { store, idGenerator, clock } }, form) => {
@@ -402,11 +405,11 @@ export const replayDeliveries = formAction<'consoleReplayAll'>(
 
 type Found = NonNullable<ReturnType<typeof readDelivery>>;
 
-/** Size limit of the form, bytes. URL encoding can take nine bytes per character. */
+/** Maximum size of the form, in bytes. URL encoding can take nine bytes per character. */
 const largestForm = 512 * 1024;
-/** Longest body that can be edited on a page, characters. */
+/** Maximum length, in characters, of a body that can be edited on a page. */
 const maxEditableLength = 24_000;
-/** Longest call offered as a copyable command, characters. */
+/** Maximum length, in characters, of a call that is offered as a copyable command. */
 const maxCallLength = 10_000;
 
 const editPath = (deliveryId: string): string => `${deliveriesPath}/${deliveryId}/edit`;

@@ -81,7 +81,7 @@ interface Refusal {
   readonly back: WayBack;
 }
 
-/** The refusal of each form, keyed by the page that reports it. */
+/** Refusals of forms, keyed by the response that reports the refusal. */
 const refusals = new WeakMap<SandboxResponse, Refusal>();
 
 function refusedForm(response: SandboxResponse, refusal: Refusal): SandboxResponse {
@@ -111,7 +111,7 @@ export const seeOther = (location: string): SandboxResponse => ({
 });
 
 /**
- * A hidden field with a unique token per form, so that resubmitting has no further effect.
+ * A hidden field with a token that is unique to the form, so that resubmitting the form has no further effect.
  * @param isPersistent keeps the token when the browser restores the page. Forms that place an order use it.
  */
 export const onceField = ({ isPersistent = false }: { readonly isPersistent?: boolean } = {}): Content =>
@@ -132,7 +132,7 @@ export function centsIn(form: URLSearchParams, name: string, label: string): num
   throw new Misfilled(`${label} takes an amount of dollars above 0, such as 50 or $1,250.00.`);
 }
 
-/** Size limit of a small form, bytes. */
+/** Maximum size of a small form, in bytes. */
 const largestForm = 16 * 1024;
 
 const refused = (status: number, title: string, why: string): SandboxResponse =>
@@ -149,7 +149,8 @@ export function readForm(request: SandboxRequest, largest = largestForm): URLSea
 }
 
 /**
- * Checks every origin header that is present, because browsers differ in which they send and other clients send none.
+ * Checks every header that states an origin. Browsers differ in which of these headers they send, and other clients
+ * send none.
  */
 function isOurs(request: SandboxRequest): boolean {
   const site = headerOf(request, 'sec-fetch-site') ?? 'none';

@@ -14,7 +14,7 @@ import { age, copied, money } from './parts.ts';
 import { keysPath, walletPath } from './sections.ts';
 import { curlCall, sameFromTerminal } from './terminal-commands.ts';
 
-/** Keys, newest first, each with the wallet that it spends from. Excludes keys that can only read one order. */
+/** Keys, newest first, each with the wallet that pays for its orders. Excludes keys that can only read one order. */
 export const readKeys = ({ store }: Service, { before, limit }: Part): StoredRow[] =>
   store.all(
     `SELECT k.rowid AS seq, k.name, k.claimed_by, k.created_at, k.used_at, u.id, u.email, u.order_count, w.balance, w.reserved
@@ -24,7 +24,10 @@ export const readKeys = ({ store }: Service, { before, limit }: Part): StoredRow
     limit,
   );
 
-/** Renders the keys, identified by owner because the key itself is not stored. @param now ms since the epoch. */
+/**
+ * Renders the keys. Each key is identified by its owner, because the key itself is not stored. @param now ms since the
+ * epoch.
+ */
 export const keysTable = ({ config }: Service, rows: readonly StoredRow[], now: number): Content =>
   rows.length === 0
     ? html`<p class="soft">No key yet.</p>${mintForm(config)}`
@@ -55,7 +58,7 @@ export const keysPage: Page<'consoleKeys'> = ({ service, search }) =>
 
 const maxNameLength = 100;
 
-/** Renders the mint form with the equivalent commands. */
+/** Renders the form that mints a key, and the equivalent commands. */
 export const mintForm = (config: SandboxConfig): Content =>
   html`<form method="post" action="${keysPath}" class="inline" id="mint">${onceField()}
 <label>Name, if you like<input name="name" maxlength="${maxNameLength}" autocomplete="off"></label><button class="main">Mint a key</button></form>

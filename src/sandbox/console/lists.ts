@@ -36,7 +36,7 @@ interface Paged<Row> {
   /** The row's number in the store. */
   readonly numberOf: (row: Row) => number;
   readonly table: (rows: readonly Row[]) => Content;
-  /** Link labels. The default labels suit a list that starts with the newest rows. */
+  /** Labels of the links to other pages. The default labels suit a list that starts with the newest rows. */
   readonly words?: { readonly first: string; readonly next: string };
 }
 
@@ -63,7 +63,7 @@ export function listPage<Row>({
 
 const defaultWords = { first: 'Newest', next: 'Older' };
 
-/** Renders one page of a list, with links to the newest rows and, if there are more, to the next older ones. */
+/** Renders one page of a list, with a link to the newest rows and, if there are older rows, a link to the next page. */
 export function pagedTable<Row>(paged: Paged<Row>): Content {
   const { path, search, filters = {}, read, numberOf, table, words = defaultWords } = paged;
   const { before, limit } = partOf(search);
@@ -89,7 +89,7 @@ function nothing<Row>({ table, filters = {} }: Paged<Row>, isFirst: boolean): Co
 /** Filters of a list, keyed by query parameter name; an unset filter is an empty string. */
 export type Filters<N extends string = string> = Readonly<Record<N, string>>;
 
-/** Maximum length of a filter value; longer than any real search. */
+/** Maximum length of a filter value, chosen so that no real search is longer. */
 const maxLength = 200;
 
 /** Reads the filters from a query string. */
@@ -105,7 +105,7 @@ function addressOf(path: string, filters: Filters): string {
   return query.size > 0 ? `${path}?${query}` : path;
 }
 
-/** The filters as the query string of a page below the list; empty if none is set. */
+/** The filters as a query string, for links from the list to one of its entries; empty if no filter is set. */
 export const queryOf = (filters: Filters): string => addressOf('', filters);
 
 export const isFiltered = (filters: Filters): boolean => Object.values(filters).some((value) => value !== '');
@@ -118,7 +118,7 @@ export interface Choice {
 }
 
 type Field<N extends string> =
-  /** One link per value, for the most common filters. */
+  /** Choices that are shown as links, for the most common filters. */
   | { readonly kind: 'links'; readonly name: N; readonly label: string; readonly choices: readonly Choice[] }
   | { readonly kind: 'select'; readonly name: N; readonly label: string; readonly choices: readonly Choice[] }
   /** `offers` suggests known values; other input is accepted too. */
@@ -208,7 +208,7 @@ export function conditionOf<N extends string>(
   filters: Filters<N>,
   ...without: readonly N[]
 ): Condition {
-  // The type of the table guarantees that its keys are exactly N.
+  // The cast is safe because the type of `conditions` allows no other keys than N.
   const set = (Object.keys(conditions) as N[]).filter(
     (name) => filters[name] !== '' && !without.includes(name),
   );
@@ -232,8 +232,8 @@ export const orderFilters = ['id', 'status', 'user', 'retailer', 'failed'] as co
 type Name = (typeof orderFilters)[number];
 
 /**
- * The SQL condition behind each filter. It refers to an order as `o`. Every condition lets SQLite scan the narrow index
- * and never read a wide row.
+ * The SQL condition for each filter. The conditions refer to an order as `o`. Every condition lets SQLite scan the
+ * narrow index and never read a wide row.
  */
 const conditions: Conditions<Name> = {
   id: (value) => ({

@@ -90,7 +90,7 @@ function siblingsOf({ store }: Service, seq: number, search: string) {
 
 const publicPath = (id: string): string => operations['order.track'].path.replace('{order_id}', id);
 
-/** Sections appear and disappear on a live page; a stable id lets updates match them. */
+/** On a live page, sections appear and disappear. The id lets an update find the same section. */
 const section = (id: string, title: string, content: Content): Content =>
   html`<section id="${id}"><header><h2>${title}</h2></header>${content}</section>`;
 
@@ -157,7 +157,7 @@ function facts({ store }: Service, { seq, record }: StoredOrder): Content {
     .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
-/** Renders a link to the batch row that the order was made from; null if it was not made from a batch. */
+/** Renders a link to the batch row from which the order was made; null if the order was not made from a batch. */
 function batchRowOf(store: Store, orderSeq: number): Content {
   const row = store.get(
     `SELECT b.id, b.filename, b.row_count, r.place FROM batch_rows r JOIN batches b ON b.seq = r.batch_seq
@@ -209,8 +209,8 @@ function orderMoney(service: Service, order: StoredOrder): Content {
 const back: readonly LedgerKind[] = ['refund', 'credit', 'payout'];
 
 /**
- * Renders the total row, with the amount that was kept. Payments by challenge and their payouts do not count, because
- * paying money in is not a cost.
+ * Renders the row with the total cost of the order. Payments by challenge and payouts of these payments do not count,
+ * because paying money in is not a cost.
  */
 function outcome(entries: readonly Entry[], held: number): Content {
   if (held > 0)

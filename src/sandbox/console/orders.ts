@@ -85,7 +85,7 @@ function rowsOf(service: Service, rows: readonly StoredRow[]): Row[] {
   });
 }
 
-/** @param now ms since the epoch. @param query filters of the list, which the links to orders keep. */
+/** @param now ms since the epoch. @param query filters of the list, to be added to the links to orders. */
 export const ordersTable = (rows: readonly Row[], now: number, query = ''): Content =>
   rows.length === 0
     ? html`<p class="soft">No order yet.</p>`

@@ -110,7 +110,7 @@ export const copied = (what: string, text: string): Content =>
 export const copiedId = (what: string, id: string): Content =>
   html`<span class="id"><code>${id}</code> <button type="button" class="copy">Copy<span class="unseen"> the id of the ${what}</span></button></span>`;
 
-/** Copyable equivalents of a request or a button. */
+/** Commands, ready to copy, that do the same as a request or a button. */
 export interface SameAs {
   readonly curl: string;
   readonly errand?: string;
@@ -153,7 +153,7 @@ export function prettyJson(json: string): string {
   return chunks.join('');
 }
 
-/** Limit on displayed text, bytes of markup. An escaped character can take six bytes. */
+/** Maximum size of a displayed text, in bytes of markup. An escaped character can take six bytes. */
 const maxShownBytes = 12_000;
 
 /** Renders headers with secrets redacted. */
@@ -183,7 +183,7 @@ export function bodyBlock(what: string, { text, bytes, isCut }: LoggedBody): Con
   return html`${block}${(isCut || isShownInPart) && html`<p class="soft">Cut: its beginning, of ${size}.</p>`}`;
 }
 
-/** Size of a text after escaping for markup, bytes. */
+/** Size of a text after it is escaped for markup, in bytes. */
 export const markupBytes = (text: string): number =>
   Buffer.byteLength(text) + 5 * (text.match(/[&<>"']/g)?.length ?? 0);
 

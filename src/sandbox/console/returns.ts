@@ -44,7 +44,7 @@ const conditions: Conditions<Name> = {
   user: (value) => userCondition('r.user_id', value),
 };
 
-/** Omits legacy statuses, which are mapped to current ones when read. */
+/** Omits legacy statuses, because reading a return maps a legacy status to a current one. */
 const statuses = returnStatuses.filter((status) => status !== 'in_progress' && status !== 'completed');
 
 /** Lists the returns of all users, newest first. */
@@ -165,7 +165,7 @@ export const returnPage: Page<'consoleReturnPage'> = async ({ service, path: { i
 
 const returnsPath = sections.returns.path;
 
-/** Button labels. The API names the resulting state instead. */
+/** Labels of the buttons. The API names these actions after the resulting state. */
 const verbs: Readonly<Record<ForcedReturn, string>> = {
   approved: 'Approve',
   denied: 'Deny',
@@ -174,7 +174,7 @@ const verbs: Readonly<Record<ForcedReturn, string>> = {
 
 /**
  * Renders an order's returns with their actions, and a form to request a return; null if the order has no returns and
- * none can be requested.
+ * no return can be requested.
  */
 export function returnsOfOrder(service: Service, order: StoredOrder, now: number): Content {
   const found = returnsOf(service.store, order.seq);

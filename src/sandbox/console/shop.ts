@@ -100,7 +100,7 @@ function orderCommand(slug: Slug, url: string, profile: string): string {
   return `errand order create --product ${lines}${isGift ? ' --gift' : ''} --max-price '${money(ceilingCents)}' --ship-to home --watch --profile ${profile}`;
 }
 
-/** Commands that create a key in a dedicated profile, so that orders cannot go to another sandbox. */
+/** Commands that create a key and store it in a profile of its own, so that orders cannot go to another sandbox. */
 const setUpCommands = (config: SandboxConfig): string =>
   `errand profile set ${profileOf(config)} --base-url ${config.baseUrl}\nerrand sandbox mint --profile ${profileOf(config)}`;
 
@@ -222,7 +222,7 @@ export const placeOrder = formAction<'consolePlace'>(
   },
 );
 
-/** Redirects to the order this form already placed. Refuses if the form's values have changed since. */
+/** Redirects to the order that this form has already placed. Refuses if the form's values have changed since then. */
 function sentTwice(store: Store, id: string, body: OrderBody) {
   const placed = findOrder(store, id, null);
   if (placed && JSON.stringify(placed.body) === JSON.stringify(body)) return seeOther(`${ordersPath}/${id}`);

@@ -15,7 +15,10 @@ import { copied, type SameAs } from './parts.ts';
 
 /** CLI and curl equivalents of a button. */
 interface Same {
-  /** The action, such as `shipped`. It appears in the labels of the copy buttons, to tell them apart. */
+  /**
+   * The action, such as `shipped`. The labels of the copy buttons contain the action, so that the buttons are
+   * distinguishable.
+   */
   readonly what: string;
   /** Arguments after `errand`; null if errand has no such command. */
   readonly errand: readonly string[] | null;

@@ -139,7 +139,10 @@ interface Sent {
   readonly response: Promise<SandboxResponse>;
 }
 
-/** Responses to submitted forms, by sandbox. They are kept so that a double-click advances the clock only once. */
+/**
+ * Responses to submitted forms, for each sandbox. A double-click gets the stored response, and so advances the clock
+ * only once.
+ */
 const sent = new WeakMap<Service, Map<string, Sent>>();
 const maxRemembered = 1000;
 
@@ -203,7 +206,10 @@ const advanceForms = (): Content =>
 <label>How far<input name="count" type="number" min="1" required value="15" autocomplete="off"></label>
 <label>In<select name="unit">${Object.keys(units).map((unit) => html`<option value="${unit}">${unit}</option>`)}</select></label><button>Advance</button></form>`;
 
-/** Renders the remainder of a step that exceeded the time budget. @param search the page's query string. */
+/**
+ * Renders a button for the remainder of a clock step that exceeded the time budget. @param search the page's query
+ * string.
+ */
 function whatIsLeft(search: string): Content {
   const left = new URLSearchParams(search).get('left') ?? '';
   if (!/^[1-9]\d{0,14}$/.test(left)) return null;

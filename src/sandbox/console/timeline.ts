@@ -32,7 +32,7 @@ type Lane = keyof typeof lanes;
 const laneNames = Object.keys(lanes) as readonly Lane[];
 
 interface Entry {
-  /** Does not change while a live page updates, so that an open entry stays open. */
+  /** Id of the entry. Updates of a live page do not change the id, so an open entry stays open. */
   readonly id: string;
   /** ms since the epoch, in sandbox time. */
   readonly at: number;
@@ -47,7 +47,7 @@ interface Entry {
   readonly more?: Content;
 }
 
-/** Time span of one row, ms. All its entries share the row. */
+/** Time span of one row, in ms. Entries within this span share a row. */
 const momentMs = 100;
 
 interface Moment {
@@ -58,14 +58,14 @@ interface Moment {
 }
 
 /**
- * Maximum number of past entries shown. Earlier ones are only counted, because a client that polls would make the page
- * very long.
+ * Maximum number of past entries shown. Earlier entries are only counted, because a client that polls would make the
+ * page very long.
  */
 const maxShown = 120;
 
 /**
- * Renders an order's past and scheduled future over sandbox time, one lane for each kind of event. It is a list of
- * moments, which wide windows lay out in columns. @param now ms since the epoch.
+ * Renders an order's past and scheduled future over sandbox time, one lane for each kind of event. The timeline is a
+ * list of moments. In a wide window, the list has columns. @param now ms since the epoch.
  */
 export function orderTimeline(service: Service, order: StoredOrder, now: number): Content {
   const { record, plan } = order;
@@ -111,7 +111,7 @@ function momentsOf(entries: readonly Entry[], startedAt: number): Moment[] {
   }));
 }
 
-/** Minimum pause between two moments to display, ms. */
+/** A pause between two moments is displayed if it is at least this long, in ms. */
 const longPauseMs = 60_000;
 
 interface RowOptions {
@@ -161,12 +161,12 @@ function sinceStart(ms: number): string {
   return `${sign}${Math.floor(size / 86_400_000)} d ${Math.floor((size % 86_400_000) / 3_600_000)} h`;
 }
 
-/** Limits for the JSON on a page, bytes of markup: per entry, and for all entries together. */
+/** Maximum size of the JSON of one entry, and of the JSON of all entries of a page. Both are in bytes of markup. */
 const [maxEntryJson, maxAllJson] = [1_200, 7_000];
 
 /**
- * Cuts the JSON of each entry to its limit. Once the newest entries have used up the common limit, older entries show
- * no JSON.
+ * Cuts the JSON of each entry to its limit. Once the newest entries have used up the limit for all entries, older
+ * entries show no JSON.
  */
 function withinBudget(entries: readonly Entry[]): Entry[] {
   let room = maxAllJson;
@@ -249,7 +249,7 @@ export interface Movement {
   readonly kind: LedgerKind | 'hold' | 'release';
 }
 
-/** All movements of the wallet for an order, oldest first. They add up to its cost. */
+/** All movements of the wallet for an order, oldest first. The movements add up to the order's cost. */
 export function movementsOf({ store }: Service, { record, body, fee }: StoredOrder): Movement[] {
   const { reserved } = walletTerms(body, fee);
   const entries = entriesOf(store, record.id).map(
@@ -317,7 +317,7 @@ const webhookEntries = ({ store }: Service, orderId: string, now: number): Entry
 /** Maximum number of attempts listed per delivery. */
 const maxListed = 10;
 
-/** Summarizes the attempts of a delivery: `2 × HTTP 503, then HTTP 200`. */
+/** Summarizes the attempts of a delivery, for example `2 × HTTP 503, then HTTP 200`. */
 function webhookStory(store: Store, { seq, attempts, state, last }: Delivery, failures: number): string {
   if (state === 'behind') return 'waits its turn';
   if (!last) return 'is sent now';
@@ -367,8 +367,8 @@ function futureEntries({ store }: Service, order: StoredOrder): Entry[] {
 }
 
 /**
- * Entries for the requests about an order. All attempts to create it share one entry, and so does each run of identical
- * reads.
+ * Entries for the requests about an order. All attempts to create the order share one entry. Each run of identical
+ * reads also shares one entry.
  */
 function requestEntries({ requests: log, store }: Service, { record, userId }: StoredOrder): Entry[] {
   const key = store.get('SELECT idempotency_key AS key FROM orders WHERE id = ?', record.id)?.key;

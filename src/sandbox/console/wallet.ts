@@ -124,7 +124,7 @@ const walletsTable = (rows: readonly StoredRow[]): Content =>
 <td class="fit number" data-label="to spend">${money(Number(balance) - Number(reserved))}</td><td class="fit number" data-label="orders">${Number(order_count)}</td></tr>`,
       )}</tbody></table>`;
 
-/** Page of a user's wallet: all changes, which add up to the balance, and the current holds. */
+/** Page of a user's wallet: all changes, whose sum is the balance, and the current holds. */
 export const walletPage: Page<'consoleWallet'> = ({ service, path: { id }, search }) => {
   const { store, clock } = service;
   if (!hasWallet(service, id))

@@ -91,8 +91,8 @@ export class SandboxControl implements Control {
         `"${name.slice(0, 100)}" cannot name a snapshot: letters, digits, . _ - only, at most 64.`,
       );
     return this.#inTurn(async () => {
-      // Check the name first, to save the work of taking a snapshot in vain. `take` itself settles races between
-      // processes.
+      // Check the name first, so that no snapshot is taken in vain. If another process takes the name meanwhile, `take`
+      // notices.
       const at = !force && this.#has(name) ? undefined : await this.#snapshots.take(name, force);
       if (at !== undefined) return at;
       throw new ErrorResponse('already_exists', `There is a snapshot ${name} already.`, {
@@ -208,13 +208,13 @@ interface Advancing {
   readonly signal: AbortSignal;
 }
 
-/** Time budget for placing rows of uploaded batches, ms of real time; more than placing ever needs. */
+/** Time budget, in ms of real time, for placing rows of uploaded batches. Placing never takes this long. */
 const placingBudgetMs = 10 * 60_000;
 
 /**
- * Advances the clock by `ms`, processes everything due on the way, and waits until webhooks have been attempted. If
- * there are webhook listeners, the clock stops at every due time, so receivers see the service as of that moment and
- * failed deliveries are retried on time. Concurrent advances add up.
+ * Advances the clock by `ms`, processes everything due on the way, and waits until webhooks have been attempted. If any
+ * webhook can be sent, the clock stops at every due time. Receivers therefore see the service as of that moment, and
+ * failed deliveries are retried on time. If two calls run at the same time, the clock advances by the sum of both.
  * @param budgetMs budget in real time. When it is spent, the clock stops at the next due time.
  * @returns the new time, ms since the epoch, and the remainder of `ms`. @throws the abort reason of the signal.
  */

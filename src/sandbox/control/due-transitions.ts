@@ -16,7 +16,7 @@ type AdvanceRow = (row: StoredRow, now: number) => void;
 
 interface Kind {
   readonly table: string;
-  /** Name of one record, for messages. */
+  /** The word for one such record, as used in messages. */
   readonly noun: string;
   /** Columns to read. */
   readonly columns: string;
@@ -51,14 +51,14 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** Retry delay for a record that failed to advance, ms of sandbox time. */
+/** Delay, in ms of sandbox time, before a record that failed to advance is tried again. */
 const againAfterMs = 3_600_000;
 
 const runs = new OneRun();
 
 /**
- * Processes everything due by `now` (ms). Cost depends on the amount due, not on the size of the store.
- * @param budgetMs budget in real time; whatever remains is left to the next caller.
+ * Processes everything due by `now` (ms). The cost depends on how much is due, not on the size of the store.
+ * @param budgetMs budget in real time. Work that exceeds the budget is left to the next caller.
  */
 export function runDueTransitions(
   service: Due,
@@ -125,8 +125,9 @@ async function advanceSome(service: Due, kind: Kind, advanceRow: AdvanceRow, now
 }
 
 /**
- * Isolates a record that cannot advance because of a bug or a newer version's format. Leaves the record unchanged and
- * retries it later, so that it does not block the other records. Reports only the first failure.
+ * Isolates a record that cannot advance, because of a bug or because a newer version wrote the record in another
+ * format. Leaves the record unchanged and retries it later, so that it does not block the other records. Reports only
+ * the first failure.
  */
 function advanceApart(
   { store, report }: Due,
@@ -152,8 +153,8 @@ const idOf = (store: Store, table: string, seq: number): string =>
   safeText(String(store.get(`SELECT id FROM ${table} WHERE seq = ?`, seq)?.id), 100);
 
 /**
- * SQL condition for stuck records. They were postponed, so they are due later than the next step of their plan. This
- * condition has an index.
+ * SQL condition for stuck records. Stuck records were postponed, so they are due later than the next step of their
+ * plan. The condition can use an index.
  */
 const isStuck = "next_due > json_extract(plan, '$[0].at')";
 
@@ -168,8 +169,8 @@ export const stuckIds = (store: Store): string[] =>
     .map(({ id }) => String(id));
 
 /**
- * Threshold for a clock jump, ms. If the sandbox clock gains more than this on real time between reads, somebody moved
- * the sandbox clock.
+ * Threshold for a clock jump, in ms. If, between two reads, the sandbox clock gains more than this on real time,
+ * somebody moved the sandbox clock.
  */
 const leapMs = 500;
 

@@ -6,7 +6,10 @@ import { defaultLimits, readJson } from '../server/request.ts';
 import type { Control, Service } from '../server/service.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from '../server/wire.ts';
 
-/** Time budget for advancing the clock in one request, ms of real time. Clients continue with the remainder. */
+/**
+ * Time budget, in ms of real time, for advancing the clock in one request. Clients send another request for the
+ * remainder.
+ */
 const advanceBudgetMs = 5000;
 
 /** Maximum clock step, ms. It only rejects absurd values, because the clock never passes `lastMs`. */
@@ -138,7 +141,7 @@ export async function controlSandbox(
 const names = Object.keys(actions).join(', ');
 const isAction = (name: string): name is ControlAction => Object.hasOwn(actions, name);
 
-/** The `resource` tells clients that the refusal comes from a sandbox. */
+/** Clients recognise by the `resource` that the refusal comes from a sandbox. */
 function checkOrigin({ config }: Service, request: SandboxRequest): void {
   const why =
     stranger(request, config.baseUrl) ??

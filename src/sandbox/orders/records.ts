@@ -8,12 +8,12 @@ export interface StoredOrder extends OrderState {
   readonly seq: number;
   readonly userId: string;
   readonly body: OrderBody;
-  /** Amount reserved in the wallet while the order is pending, cents. */
+  /** Amount, in cents, reserved in the wallet while the order is pending. */
   readonly reserved: number;
   readonly fee: number;
   /** The managed account used to place the order. */
   readonly accountId: string | null;
-  /** Scheduled time, ms, at which the order is placed and its account becomes free again. */
+  /** Scheduled time, in ms since the epoch, at which the order is placed and its account becomes free again. */
   readonly queueEnd: number | null;
 }
 
@@ -41,7 +41,10 @@ interface NewRow {
   readonly speed: number;
 }
 
-/** Inserts an order along with the fields that lists filter by. Must run in a transaction. @returns its row number. */
+/**
+ * Inserts an order, together with the fields by which lists filter. Must run in a transaction. @returns the order's row
+ * number.
+ */
 export function insertOrder(store: Store, row: NewRow): number {
   const { record } = row.state;
   const { first_name, last_name } = record.shipping_address;
@@ -164,9 +167,9 @@ function listText(record: OrderRecord, whole: string): string {
 }
 
 /**
- * Loads the schemas and returns a function that serializes a record for storage and output. That function throws if the
- * record violates the contract. Records are not validated again later, because lists are assembled from the serialized
- * texts.
+ * Loads the schemas and returns a function that serializes a record for storage and output. The returned function
+ * throws if the record violates the contract. Lists are assembled from the serialized texts, so records are not
+ * validated again later.
  */
 export function loadRecordText(): Promise<RecordText> {
   loading ??= load();
@@ -174,8 +177,8 @@ export function loadRecordText(): Promise<RecordText> {
 }
 
 /**
- * @param isStored tells that the record comes from the store. Such a record may have fields that a newer version added
- * and this version does not know.
+ * @param isStored whether the record comes from the store. Such a record may have fields that a newer version added and
+ * this version does not know.
  */
 type RecordText = (record: OrderRecord, isStored?: 'kept') => string;
 

@@ -29,7 +29,7 @@ export async function loadSettle({
   };
 }
 
-/** Moves up the orders queued on the same account when this order finishes earlier than scheduled. */
+/** If this order finishes earlier than scheduled, moves up the orders that wait for the same account. */
 function releaseAccountSlot(
   store: Store,
   { seq, accountId, queueEnd }: StoredOrder,
@@ -52,7 +52,7 @@ function withReturnsClosed(
   return { ...record, returns: closeReturns(store, order.seq, cancelled.at) };
 }
 
-/** @returns the amount that stays reserved, cents. */
+/** @returns the amount that stays reserved, in cents. */
 function moveMoney(store: Store, order: StoredOrder, steps: readonly Step[]): number {
   let { reserved } = order;
   for (const step of steps) {

@@ -36,7 +36,7 @@ type Fields = Readonly<Record<string, unknown>>;
 interface MethodRow {
   /** Fields of a challenge's `request` in addition to amount and currency. */
   readonly request: Fields;
-  /** Whether a payload has the form the method requires. */
+  /** Whether a payload has the form that the method requires. */
   readonly accepts: (payload: Fields) => boolean;
   /** The required form, for messages. */
   readonly form: string;
@@ -47,9 +47,9 @@ export const isHex = (value: unknown, digits?: number): boolean =>
   typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) && (!digits || value.length === digits + 2);
 
 /**
- * How each method is advertised, and the form of its proof. `sandbox` settles without money; for the other methods,
- * only the form and binding of the proof are verified. All prices are in US cents, so that no real wallet mistakes a
- * challenge for a token transfer.
+ * The request that advertises each payment method, and the form of the method's proof. `sandbox` settles without money.
+ * For all other methods, only the form of the proof and its binding are verified. All prices are in US cents, so that
+ * no real wallet mistakes a challenge for a token transfer.
  */
 export const paymentMethods = {
   sandbox: {
@@ -99,7 +99,7 @@ interface Challenge {
   readonly opaque?: string | undefined;
 }
 
-/** The price of a request, and the values that bind a payment to it. */
+/** The price of a request, and the values that bind a payment to the request. */
 export interface Bill {
   readonly operation: OperationName;
   readonly cents: number;
@@ -129,7 +129,7 @@ export function challengeOf(bill: Bill, method: PaymentMethod, secret: Buffer, n
     }),
     expires: new Date(now + payableMs).toISOString(),
     ...(bill.digest !== null && { digest: bill.digest }),
-    // Operation and terms prevent a payment from being used for a different call with the same body. The nonce keeps
+    // Operation and terms ensure that a payment cannot be used for a different call with the same body. The nonce keeps
     // simultaneous identical requests from getting the same challenge.
     opaque: encodeJson({
       operation: bill.operation,

@@ -44,7 +44,7 @@ interface PaidRequest {
 export interface Till {
   readonly secret: Buffer;
   readonly bill: Bill;
-  /** The credential of the request; verified to be issued here and unmodified. */
+  /** The credential of the request. It was issued here and is unmodified. */
   readonly credential: Credential | undefined;
   /** Builds the 402 to throw. */
   errorResponse(problem: Problem, detail: string): ErrorResponse;

@@ -170,7 +170,7 @@ function refuseQuantity(
   });
 }
 
-/** Items taken, or about to be taken, by returns that were not denied. */
+/** Items that were returned, or are being returned, by returns that were not denied. */
 const returnedUnits = (earlier: readonly ReturnRecord[]): ReturnRecord['items'] =>
   earlier.filter(({ status }) => status !== 'denied').flatMap(({ items }) => items);
 

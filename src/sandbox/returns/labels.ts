@@ -12,7 +12,8 @@ import { findLabel } from './records.ts';
 type Signer = Pick<Service, 'store'>;
 
 /**
- * Route of return labels. The API's route table does not list it, because clients take the label URLs from the returns.
+ * Route of return labels. The API's route table does not list it, because clients get the URLs of labels from the
+ * returns.
  */
 export const labelRoute: Route<never> = {
   method: 'GET',

@@ -2,7 +2,7 @@ import type { ReturnReason, ReturnStatus } from '../../api/enums.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import type { Refused } from '../orders/lifecycle/types.ts';
 
-/** Stages of the compressed timeline, ms after the return is created. */
+/** When the stages of the compressed timeline begin, in ms after the creation of the return. */
 const stageDelays = { decided: 3_000, settled: 6_000 } as const;
 
 /** The retailer's response to a return reason. */
@@ -26,9 +26,9 @@ export const isClosed = ({ record: { status }, plan }: Pick<ReturnState, 'record
   status === 'denied' || status === 'credited' || (status === 'approved' && plan.length === 0);
 
 export interface Circumstances {
-  /** What the items cost the wallet, cents; 0 if something else paid for them. */
+  /** What the items cost the wallet, in cents; 0 if the wallet did not pay for the items. */
   readonly credit: number;
-  /** Whether any of the items has been shipped. */
+  /** Whether at least one of the items has been shipped. */
   readonly hasShipped: boolean;
   readonly labels: number;
   readonly merchantReturnId: string;
@@ -154,8 +154,7 @@ export type ReturnBody = Shape<'ReturnRequestCreate'>;
 export type ReturnRecord = Shape<'ReturnRequest'>;
 
 /**
- * A scheduled change of a return. The time is set separately from the rest, so the change can be rescheduled without
- * being rebuilt.
+ * A scheduled change of a return. The change has its time only in `at`, so it can be rescheduled without being rebuilt.
  */
 interface ReturnChange {
   /** When the change is due, ms since the epoch. */

@@ -92,7 +92,7 @@ export function cancelPending(
   return resumed(due, [{ at: now, kind: 'cancelled', reason }], now);
 }
 
-/** Continues from a reached state with a different plan. */
+/** Continues from the state that an order has reached, with a different plan. */
 export function resumed(reached: Advanced, plan: OrderPlan, now: number): Advanced {
   const next = advance({ record: reached.record, plan }, now);
   return { ...next, steps: [...reached.steps, ...next.steps] };

@@ -39,7 +39,7 @@ export function securedBlocks(order: OrderBody, orderFeeCents: number, draw: Dra
     state: 'secured',
     secured_amount: wholeCents(order.max_price + wholeCents(atCeiling)),
     order_cost: null,
-    // A percentage margin is unknown until the cost is known.
+    // The margin is a percentage of the cost, so it is unknown until the cost is known.
     customer_margin: margin?.type === 'percent' ? null : wholeCents(atCeiling),
     stripe_fee: null,
     final_charge: null,

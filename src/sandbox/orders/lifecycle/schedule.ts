@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Stages of the compressed timeline, ms after the order starts. */
+/** When the stages of the compressed timeline begin, in ms after the start of the order. */
 const stageDelays = {
   started: 1_000,
   settled: 2_500,
@@ -15,7 +15,10 @@ export type Stage = keyof typeof stageDelays;
 
 /** How long `test-slow` stays pending, ms. */
 const slowStartMs = 60_000;
-/** Maximum offset between an order's parcels, ms. It lets the last parcel's journey end within about 10 s. */
+/**
+ * Maximum offset, in ms, between the parcels of an order. It is so small that the last parcel's journey ends within
+ * about 10 s.
+ */
 const staggerMs = 500;
 const jitterMs = { min: -150, max: 250 };
 
