@@ -37,7 +37,7 @@ interface SocketOptions {
   readonly seed?: number | undefined;
   /** Aborts delays caused by faults. */
   readonly signal?: AbortSignal;
-  /** Determines the user behind a connection; defaults to asking the operating system. */
+  /** Determines which user is behind a connection. By default, asks the operating system. */
   readonly users?: Users | undefined;
 }
 

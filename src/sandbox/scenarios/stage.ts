@@ -19,7 +19,7 @@ export interface Stage {
   readonly names: Names;
   readonly keys: ReadonlyMap<string, PlayedKey>;
   readonly send: Send;
-  /** Sets the speed factor for anything created next. */
+  /** Sets the speed factor of everything that is created from now on. */
   setSpeed(speed: number): void;
 }
 

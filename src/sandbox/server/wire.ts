@@ -19,8 +19,8 @@ export interface SandboxRequest {
 /** The other end of a connection. */
 export interface Sender {
   /**
-   * Why the sender is not the user who runs the sandbox; undefined if it is that user. Relies on what the system or a
-   * secret shows.
+   * Why the sender is not the user who runs the sandbox; undefined if the sender is that user. The operating system or
+   * a secret identifies the user.
    */
   stranger(): string | undefined;
   /** The cookie for a browser that opened the printed URL; undefined if the code is wrong or already used. */

@@ -17,7 +17,7 @@ export function secretToken(length: number): string {
 export class IdGenerator {
   readonly #store: Store;
   readonly #given: number | undefined;
-  /** Preset ids by kind, used before generated ones. */
+  /** Preset ids by kind. Preset ids are used before ids are generated. */
   readonly #spelled = new Map<string, string[]>();
   /** A new seed, persisted by the next transaction that needs it. */
   #fresh: string | undefined;
@@ -27,14 +27,14 @@ export class IdGenerator {
     this.#given = given;
   }
 
-  /** @param seed is stored if the store has no seed yet, and is otherwise ignored. @throws DatabaseError. */
+  /** @param seed stored if the store has no seed yet; otherwise ignored. @throws DatabaseError. */
   static async open(store: Store, seed: number | undefined): Promise<IdGenerator> {
     const idGenerator = new IdGenerator(store, seed);
     if (store.meta(seedName) === undefined) await store.transaction(() => idGenerator.seed);
     return idGenerator;
   }
 
-  /** The store's current seed. It may change, because another process may empty the store or restore a snapshot. */
+  /** The store's current seed. The seed changes if another process empties the store or restores a snapshot. */
   get seed(): string {
     const known = this.#store.meta(seedName);
     if (known !== undefined) {

@@ -146,7 +146,7 @@ function putInPlace(draft: string, path: string, force: boolean): boolean {
     return true;
   } catch (cause) {
     if (existsSync(path)) return false;
-    // A file system without hard links offers no atomic way to do this, so rename the draft.
+    // Without hard links, a file system cannot do this atomically. In that case, rename the draft.
     if (!hasCode(cause, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw cause;
     renameSync(draft, path);
     return true;
@@ -180,7 +180,7 @@ interface MemorySnapshot extends Snapshot {
   readonly at: number;
 }
 
-/** Snapshots in the memory of this process; they last as long as the store is open. */
+/** Snapshots in the memory of this process. They exist as long as the store is open. */
 export class MemorySnapshots implements Snapshots {
   readonly #store: Store;
   readonly #clock: SandboxClock;

@@ -8,7 +8,7 @@ import { migrations } from './migrations.ts';
 
 export type { StoredRow } from '../../platform/sqlite/database.ts';
 
-/** Path of the key that encrypts a store's secrets; next to the store. */
+/** Path of the file with the key that encrypts a store's secrets. The file is next to the store. */
 export const keyFileOf = (file: string): string => `${file}.key`;
 
 /** All files of a store, including its key. */
@@ -28,7 +28,7 @@ export interface StoreOptions {
 }
 
 interface Grouped {
-  /** Does the work. The returned function reports the result once it is durable. */
+  /** Performs the write. Call the returned function once the write is durable; it reports the result. */
   readonly run: () => () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -81,7 +81,10 @@ export class Store {
     return this.#database.file;
   }
 
-  /** Why this store is only a temporary copy, which is lost when closed; undefined if it is the original. */
+  /**
+   * Why this store is only a temporary copy, which is lost when the store is closed; undefined if this store is the
+   * original.
+   */
   get unwritable(): unknown {
     return this.#database.unwritable;
   }
@@ -123,8 +126,8 @@ export class Store {
   }
 
   /**
-   * Like `cached`, but the value stays cached when this process writes, until `forget` is called. Use it for values
-   * that change only after a call of `forget`, or through other processes.
+   * Like `cached`, but writes of this process do not clear the value. The value stays cached until `forget` is called.
+   * Use it for values that change only after a call of `forget`, or through other processes.
    */
   lasting<T>(name: string, load: () => T): T {
     if (!this.#isCacheChecked) this.#checkCache();
@@ -137,7 +140,7 @@ export class Store {
     this.#lasting.clear();
   }
 
-  /** Runs `work` in one transaction; resolves once it is durable. */
+  /** Runs `work` in one transaction. Resolves once the transaction is durable. */
   transaction<T>(work: () => T, ...check: Synchronous<T>): Promise<T> {
     return this.#clearCacheOnFailure(this.#database.transaction(() => this.#uncached(work), ...check));
   }
@@ -241,8 +244,8 @@ export class Store {
   }
 
   /**
-   * Runs a group without savepoints. A savepoint costs as much as a small write, and work that fails has rarely written
-   * anything before it fails.
+   * Runs a group without savepoints. A savepoint costs as much as a small write. It is rarely needed, because work that
+   * fails has usually written nothing before.
    * @returns undefined if failed work had written something, so that the whole group was rolled back.
    */
   async #together(group: readonly Grouped[]): Promise<(() => void)[] | undefined> {

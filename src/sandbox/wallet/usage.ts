@@ -45,8 +45,8 @@ const counted: ReadonlySet<OperationName> = new Set<OperationName>([
 type DataCall = Extract<OperationName, 'search' | 'product.search' | 'product.get' | 'product.offers'>;
 
 /**
- * Wallet balance required for a data call, cents. It is the price that a caller without an account pays for the same
- * call. Nothing is deducted, because the specification lists the 402 but no price.
+ * Wallet balance, in cents, that a data call requires. A caller without an account pays this price for the same call.
+ * Nothing is deducted, because the specification lists the 402 but no price.
  */
 const coveredCents = limits.agentDataCallCents;
 
