@@ -21,7 +21,7 @@ export interface SandboxConfig {
   readonly readBudgetMs: number;
   /** Keys per day per client address. */
   readonly mintLimitPerDay: number;
-  /** Extra hosts to accept (`name` or `name:port`), besides local names and the sandbox's own address. */
+  /** Extra hosts to accept (`name` or `name:port`), in addition to local names and the sandbox's own address. */
   readonly allowedHosts: readonly string[];
   /** Allowed webhook targets: this machine, external hosts, and explicitly named receivers (`host` or `host:port`). */
   readonly webhooks: {
@@ -49,7 +49,7 @@ export const givenListingsName = 'scenario_listings';
 /** Path of the shop, which shares the service's origin. */
 export const shopPath = '/shop';
 
-/** Paths of HTML pages. They are not part of the API, so its route table does not list them. */
+/** Paths of HTML pages. The route table of the API does not list these paths, because pages are not part of the API. */
 export const devicePath = '/device';
 export const claimPath = '/claim';
 export const consolePath = '/console';

@@ -32,12 +32,12 @@ const host = '127.0.0.1';
 const socketlessUrl = 'http://sandbox.localhost';
 
 interface InProcessOptions {
-  /** Port on 127.0.0.1; 0 picks a free one, undefined opens no socket. */
+  /** Port on 127.0.0.1. With 0, a free port is chosen. With undefined, no socket is opened. */
   readonly port: number | undefined;
   readonly seed: number | undefined;
   readonly speed: number;
   readonly faults: readonly Fault[];
-  /** Base of the sandbox's clock, ms since the epoch. */
+  /** Base of the sandbox's clock, in ms since the epoch. */
   readonly now: () => number;
   readonly report: (error: unknown) => void;
   /** Initial state. */
@@ -46,7 +46,7 @@ interface InProcessOptions {
 
 export type InProcessRequest = Pick<SandboxRequest, 'method' | 'target' | 'headers' | 'body'>;
 
-/** An in-memory sandbox for its own process, with the controls a test needs. */
+/** An in-memory sandbox that runs in the process of a test, with the controls that a test needs. */
 export interface InProcess {
   readonly baseUrl: string;
   readonly shopUrl: string;
@@ -60,15 +60,15 @@ export interface InProcess {
   /** Runs the steps of a scenario and checks its final expectations. */
   rehearse(scenario: Scenario, signal: AbortSignal): AsyncGenerator<Outcome>;
   /**
-   * Handles a request without a socket, with the same faults as over a socket. @param signal aborts a delay caused by a
-   * fault.
+   * Handles a request without a socket. The same faults apply as over a socket. @param signal aborts a delay caused by
+   * a fault.
    */
   send(request: InProcessRequest, signal: AbortSignal): Promise<Reply>;
   /** Fires a trigger on behalf of `apiKey`, bypassing all faults. */
   trigger(body: object): Promise<SandboxResponse>;
   /** @returns the new time, ms since the epoch. */
   advance(ms: number): Promise<number>;
-  /** @returns the name of the snapshot and its time, ms since the epoch. */
+  /** @returns the name of the snapshot, and the time of the snapshot in ms since the epoch. */
   saveSnapshot(): Promise<{ readonly name: string; readonly at: number }>;
   restore(name: string): Promise<void>;
   /** The newest 1,000 requests, oldest first. */

@@ -209,10 +209,16 @@ function dated(app: Handle, clock: SandboxClock): Handle {
   };
 }
 
-/** Maximum time that closing waits for requests in progress, ms. Requests delayed by `--latency` may take longer. */
+/**
+ * Maximum time, in ms, for which closing waits for requests in progress. Requests delayed by `--latency` may take
+ * longer.
+ */
 const closeLimitMs = 2000;
 
-/** Tracks requests in progress. `drained` waits for all of them, even if their clients are gone. */
+/**
+ * Tracks requests in progress. `drained` waits for all of these requests, even for requests whose clients have
+ * disconnected.
+ */
 function counted(app: Handle): { handle: Handle; drained(): Promise<void> } {
   const underWay = new Set<Promise<unknown>>();
   return {
@@ -229,5 +235,8 @@ function counted(app: Handle): { handle: Handle; drained(): Promise<void> } {
   };
 }
 
-/** All sandboxes with a random seed share one catalogue, so that examples work everywhere. */
+/**
+ * Seed of the catalogue. All sandboxes with a random seed share the catalogue of seed 1, so that examples work
+ * everywhere.
+ */
 const catalogueSeed = (seed: string): number => (/^\d{1,10}$/.test(seed) ? Number(seed) : 1);

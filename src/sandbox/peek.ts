@@ -89,7 +89,7 @@ function ownerOf(database: Sqlite, apiKey: string): string {
 const idOf = (row: object): string => String(Object.assign(Object.create(null), row).id);
 
 export async function peekRetailers(): Promise<readonly Choice[]> {
-  // Lazy import, because the other kinds do not need it.
+  // Import the module lazily, because the other kinds do not need it.
   const { retailers } = await import('./catalogue/retailers.ts');
   return retailers.map(({ retailer, name }) => ({ id: retailer, text: name }));
 }

@@ -61,11 +61,13 @@ export interface Served {
   readonly legacyBaseUrl: string;
   readonly shopUrl: string;
   /**
-   * URL of the console. Where the system cannot tell which user sends a request, the URL includes a single-use code for
-   * one browser.
+   * URL of the console. If the operating system cannot tell which user sends a request, the URL includes a single-use
+   * code for one browser.
    */
   readonly consoleUrl: string;
-  /** Token for the CLI of the user running the sandbox, on systems that cannot tell which user sends a request. */
+  /**
+   * Token for the CLI of the user running the sandbox, if the operating system cannot tell which user sends a request.
+   */
   readonly token: string | undefined;
   /** Initial faults in `--fault` syntax. These are the given faults, or else the faults stored in the data. */
   readonly faults: readonly string[];

@@ -60,7 +60,7 @@ export function accountOf(row: StoredRow): Account {
   };
 }
 
-/** The account as the service shows it. It says whether each secret exists, but never contains a secret. */
+/** The account as the API returns it. Says whether each secret exists, but never contains a secret. */
 export function shownAccount(store: Store, account: Account, now: number): Shape<'ManagedAccount'> {
   const holder = store.get(
     `SELECT id FROM orders WHERE account_id = ? AND status IN ('pending', 'in_progress') AND queue_start <= ? ORDER BY seq LIMIT 1`,
@@ -92,7 +92,7 @@ export function shownAccount(store: Store, account: Account, now: number): Shape
   };
 }
 
-/** Entry of `retailer_config` that simulates an unusable account. */
+/** Key in `retailer_config`. Its value makes the account simulate a failed sign-in. */
 const rehearsed = 'sandbox_outcome';
 const outcomes: readonly ErrorType[] = ['login_failed', 'account_locked', 'account_verification_required'];
 

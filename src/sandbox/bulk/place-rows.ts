@@ -58,7 +58,7 @@ async function placeUntil(service: Service, now: number, end: number): Promise<v
 /** A row ready to be placed. */
 interface Prepared {
   readonly batch: number;
-  /** Time at which the row is due, ms since the epoch. */
+  /** Time at which the row is due, in ms since the epoch. */
   readonly due: number;
   /**
    * Places the row unless it has been placed meanwhile. Call within a transaction. @returns false if the row must wait

@@ -62,8 +62,8 @@ export function insertBatch(
 }
 
 /**
- * Due time of the user's last waiting row, ms since the epoch; 0 if none. CROSS JOIN makes SQLite scan rows by due
- * time; otherwise it would read and sort every row the user ever sent.
+ * Due time of the user's last waiting row, in ms since the epoch; 0 if none. CROSS JOIN makes SQLite scan rows by due
+ * time; otherwise SQLite would read and sort every row that the user ever sent.
  */
 export function lastDue(store: Store, userId: string): number {
   const row = store.get(

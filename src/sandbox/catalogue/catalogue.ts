@@ -65,8 +65,8 @@ export class Catalogue {
   }
 
   /**
-   * Searches the orderable listings of all retailers for listings that match all words. If there are none, searches for
-   * listings that match any of the words.
+   * Searches the orderable listings of all retailers for listings that match all words. If no listing does, searches
+   * for listings that match any of the words.
    */
   search(search: Search): { results: Shape<'Sku'>[]; excludedByPrice: number | null; hint: string | null } {
     const { numbers, ...rest } = findEverywhere(this.#opened(), search);
@@ -119,7 +119,7 @@ export class Catalogue {
   }
 
   /**
-   * The listing of a retailer's product, with the variant selected that has the given id. @throws Refusal
+   * The listing of a retailer's product. The variant with the given id is selected. @throws Refusal
    * `unsupported_retailer`.
    */
   listing({ retailer, productId }: Product): Listing | undefined {
@@ -437,7 +437,7 @@ function fill(index: Sqlite, seed: number, mark: number, own: Iterable<Listing>)
   index.exec(`PRAGMA user_version = ${mark | 0}`);
 }
 
-/** Products are searchable by their English name in every country. */
+/** In every country, a search finds products by their English names. */
 const keywordsOf = ({ sort, item, brand }: Listing): string =>
   `${sort.category} ${localized(item.name, 'US')} ${brand}`;
 

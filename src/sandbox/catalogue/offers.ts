@@ -6,7 +6,7 @@ import type { Listing } from './listing.ts';
 import { sellers } from './sorts.ts';
 import { atVariant, variantsOf } from './variants.ts';
 
-/** An offer whose condition is spelled as in orders. */
+/** An offer. Its condition has the spelling that orders use. */
 type Offer = Omit<Shape<'Offer'>, 'condition'> & { readonly condition: ProductCondition };
 type Terms = Pick<Offer, 'price' | 'condition' | 'seller' | 'minimum_quantity'>;
 type OwnOffer = NonNullable<Listing['own']>['offers'][number];

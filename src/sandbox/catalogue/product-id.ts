@@ -92,7 +92,7 @@ function decoded(code: number | undefined): ListingRef | undefined {
 
 interface PageForm {
   readonly write: (id: string, slug: string) => string;
-  /** Extracts the id from a path, ignoring the rest. */
+  /** Extracts the product id from the path of a product page. */
   readonly read: RegExp;
 }
 

@@ -156,7 +156,7 @@ type Find = (window: { offset: number; limit: number }) => readonly Listing[];
 /**
  * One page of a retailer's own search, following the specification for the retailer's kind. Filters run after
  * pagination, so a page may be short or empty while `next_page` is non-null.
- * @param find returns the retailer's products from an offset on, plus one beyond the limit if there are more.
+ * @param find returns the retailer's products from an offset on, and one extra product if more products follow.
  * @throws Refusal `bad_request` for parameters that a store domain does not accept.
  */
 export function retailerPage(

@@ -108,7 +108,10 @@ function accountsTable(store: Store, rows: readonly StoredRow[], now: number): C
   )}</tbody></table>`;
 }
 
-/** Page of a managed account: its purpose, whether an order holds it, and the orders placed with it. */
+/**
+ * Page of a managed account. Shows the account's purpose, whether an order holds the account, and the orders placed
+ * with the account.
+ */
 export const accountPage: Page<'consoleAccount'> = ({ service, path: { id } }) => {
   const { store, clock, config } = service;
   const row = store.get('SELECT * FROM accounts WHERE id = ? OR short_id = ?', id.toLowerCase(), id);

@@ -69,7 +69,7 @@ function markedForm(store: Store): Content {
   }</form>`;
 }
 
-/** Compares the bodies of two deliveries, the earlier one first. */
+/** Compares the bodies of two deliveries. The earlier delivery comes first. */
 export const compareDeliveries: Page<'consoleCompareDeliveries'> = ({
   service: { store, clock },
   search,
@@ -92,7 +92,7 @@ export const compareDeliveries: Page<'consoleCompareDeliveries'> = ({
 /** Removes the secrets from a body, whether it is JSON or any other text. */
 const redacted = (json: string): string => foreignJson(json) ?? withoutSecrets(json);
 
-/** Renders a link that compares a delivery with the previous one of the same order to the same address. */
+/** Renders a link that compares a delivery with the previous delivery of the same order to the same address. */
 function sinceLast(store: Store, { id, seq, orderId, url }: Delivery): Content {
   const before = store.get(
     'SELECT id FROM deliveries WHERE order_id = ? AND url = ? AND seq < ? ORDER BY seq DESC LIMIT 1',
@@ -177,7 +177,7 @@ interface DeliveryCounts {
   readonly classes: readonly Choice[];
 }
 
-/** Counts the deliveries behind each filter value, with the other filters applied. */
+/** Counts the deliveries that match each filter value, with the other filters applied. */
 export function countDeliveries(store: Store, filters: Filters<Name>): DeliveryCounts {
   const number = (sql: string, ...without: readonly Name[]): number => {
     const condition = conditionOf(conditions, filters, ...without);
@@ -215,7 +215,7 @@ const maxAttempts = 50;
 /** Maximum length, in characters, of a body that is included in a copyable command. */
 const maxInlineLength = 10_000;
 
-/** Page of a delivery: what was sent where, and the result of each attempt. */
+/** Page of a delivery. Shows the body, the receiver and the result of each attempt. */
 export const deliveryPage: Page<'consoleDelivery'> = ({ service, path: { id } }) => {
   const { store, clock } = service;
   const found = readDelivery(store, id);
@@ -266,7 +266,7 @@ const attemptsTable = (attempts: readonly Attempt[]): Content =>
 /** What the receiver responded to an attempt. */
 function receiverResponse({ response }: Attempt): Content {
   if (response === null) return null;
-  // This column is written from a LoggedSide.
+  // The cast is safe because this column is only written from a LoggedSide.
   const { headers, body } = JSON.parse(response) as LoggedSide;
   return html`<div class="response">${headersTable(headers)}${bodyBlock('the receiver’s response', body)}</div>`;
 }

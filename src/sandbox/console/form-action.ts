@@ -17,10 +17,10 @@ export interface WayBack {
   readonly text: string;
 }
 
-/** A form field has an invalid value. The message names the field and what it accepts. */
+/** A form field has an invalid value. The message names the field and says which values the field accepts. */
 export class Misfilled extends Error {
   override readonly name = 'Misfilled';
-  /** Name of the field, if the message does not start with the label of the field. */
+  /** Name of the field. Undefined if the message starts with the label of the field. */
   readonly field: string | undefined;
 
   constructor(message: string, field?: string) {
@@ -112,7 +112,7 @@ export const seeOther = (location: string): SandboxResponse => ({
 
 /**
  * A hidden field with a token that is unique to the form, so that resubmitting the form has no further effect.
- * @param isPersistent keeps the token when the browser restores the page. Forms that place an order use it.
+ * @param isPersistent keeps the token when the browser restores the page. Needed for forms that place an order.
  */
 export const onceField = ({ isPersistent = false }: { readonly isPersistent?: boolean } = {}): Content =>
   html`<input type="hidden" name="once" value="${crypto.randomUUID()}" autocomplete="off"${isPersistent && html` data-kept`}>`;

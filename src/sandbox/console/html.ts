@@ -75,7 +75,7 @@ ${hasScript && html`<script type="module">${new Html(script)}</script>`}</body><
       'content-security-policy': hasScript ? scriptPolicy : stillPolicy,
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'same-origin',
-      // Keeps secret claim URLs out of referrers, and one-time codes out of caches.
+      // Keeps the secret in a claim URL out of referrers, and one-time codes out of caches.
       'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
       ...options.headers,

@@ -110,7 +110,7 @@ export const queryOf = (filters: Filters): string => addressOf('', filters);
 
 export const isFiltered = (filters: Filters): boolean => Object.values(filters).some((value) => value !== '');
 
-/** A filter value and the number of rows it matches, with the other filters applied. */
+/** A filter value, and the number of rows that match it and all other filters. */
 export interface Choice {
   readonly value: string;
   readonly text: string;
@@ -173,13 +173,16 @@ function inputOf<N extends string>(field: Exclude<Field<N>, { kind: 'links' }>, 
   }`;
 }
 
-/** Keeps the current value among the choices even if no row matches it, so it can be cleared. */
+/**
+ * Adds the current value to the choices even if no row matches the value. Otherwise the user could not clear the
+ * filter.
+ */
 const withCurrent = (choices: readonly Choice[], value: string): readonly Choice[] =>
   value === '' || choices.some((choice) => choice.value === value)
     ? choices
     : [...choices, { value, text: value, count: 0 }];
 
-/** Renders a link per filter value, plus one for all. */
+/** Renders a link for each filter value, and a link that clears the filter. */
 export function filterLinks<N extends string>(
   path: string,
   filters: Filters<N>,
@@ -199,7 +202,7 @@ interface Condition {
   readonly values: readonly (string | number)[];
 }
 
-/** The SQL condition behind each filter of a list. */
+/** The SQL condition for each filter of a list. */
 export type Conditions<N extends string> = { readonly [M in N]: (value: string) => Condition };
 
 /** Combines the conditions of all active filters, except those in `without`. */
@@ -305,7 +308,7 @@ interface OrderCounts {
 
 const maxRetailers = 50;
 
-/** Counts the orders behind each filter value, with the other filters applied. */
+/** Counts the orders that match each filter value, with the other filters applied. */
 export function countOrders({ store, config }: Service, filters: Filters<Name>): OrderCounts {
   const byStatus = counts(store, filters, 'failed');
   const failed = failedOrderStatuses.reduce((sum, status) => sum + (byStatus.get(status) ?? 0), 0);

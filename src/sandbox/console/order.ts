@@ -51,7 +51,7 @@ import { signed } from './wallet.ts';
 
 const maxDeliveries = 50;
 
-/** Page of an order: everything known about it, and the events that can be triggered. */
+/** Page of an order. Shows everything known about the order, and the events that can be triggered. */
 export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id }, search }) => {
   const order = uuidPattern.test(id) ? findOrder(service.store, id.toLowerCase(), null) : undefined;
   if (!order) return notThere('No such order', 'No order has this id here.', { section: 'orders' });
@@ -240,7 +240,7 @@ export const jump = formAction<'consoleJump'>(backToOrder, ({ service, path: { i
   return advanceBy(service, ms, { once: onceIn(form), path, step: `${path} ${to}` });
 });
 
-/** An event the user can cause on an order: a cancellation or a trigger. */
+/** An event that the user can cause for an order: a cancellation or a trigger. */
 type OrderEvent = 'cancel' | OrderTrigger;
 
 const defaultError: ErrorType = 'checkout_failed';

@@ -100,7 +100,7 @@ export const ordersTable = (rows: readonly Row[], now: number, query = ''): Cont
 <td class="fit" data-label="by">${user}</td><td class="fit">${age(Date.parse(record.created_at), now)}</td></tr>`,
       )}</tbody></table>`;
 
-/** The single display state of an order, as in every order list. */
+/** The state that order lists display for an order. */
 export const stateOf = ({
   status,
   items,

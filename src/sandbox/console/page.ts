@@ -123,7 +123,7 @@ function admitted({ service, request, search }: AnyPageRequest): SandboxResponse
     status: 303,
     headers: {
       location: readTarget(request.target).pathname,
-      // The request log recognises pages by this content type and skips them.
+      // The request log skips responses with this content type, because they are pages.
       'content-type': 'text/html',
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',

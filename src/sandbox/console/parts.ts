@@ -32,7 +32,7 @@ export function duration(ms: number): string {
   return unit ? `${Math.floor(ms / unit.ms)} ${unit.name}` : '0 s';
 }
 
-/** Formats `at` relative to `now` (both ms), past or future, with the exact time as a tooltip. */
+/** Formats a past or future time `at` relative to `now` (both in ms). Shows the exact time as a tooltip. */
 export function age(at: number, now: number) {
   const iso = new Date(at).toISOString();
   const text = at > now ? `in ${duration(at - now + 999)}` : `${duration(now - at)} ago`;
@@ -106,7 +106,7 @@ const placeOf = ({ location, city, state, country }: Checkpoint): string =>
 export const copied = (what: string, text: string): Content =>
   html`<div class="copied"><pre tabindex="0">${text}</pre><button type="button" class="copy">Copy<span class="unseen"> ${what}</span></button></div>`;
 
-/** An id with a copy button. @param what names it, as in “Copy the id of the order”. */
+/** An id with a copy button. @param what names the id, as in “Copy the id of the order”. */
 export const copiedId = (what: string, id: string): Content =>
   html`<span class="id"><code>${id}</code> <button type="button" class="copy">Copy<span class="unseen"> the id of the ${what}</span></button></span>`;
 

@@ -31,7 +31,7 @@ export function refilled(markup: string, { action, form, message }: RefusedForm)
 
 const escapedForRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** Unchecks all checkboxes, because a browser does not send the unchecked ones. */
+/** Unchecks all checkboxes, because a browser sends only the checked boxes. */
 const withoutTicks = (form: string): string =>
   form.replaceAll(/(<input type="checkbox"[^>]{0,2000}?) checked>/g, '$1>');
 

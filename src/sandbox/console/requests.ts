@@ -164,7 +164,7 @@ function counts(
 /** Maximum length, in characters, of a body that is included in a copyable command. */
 const maxInlineLength = 3_000;
 
-/** Page of a request: both sides of the exchange, and how to repeat it. */
+/** Page of a request. Shows the request, the response, and commands that repeat the request. */
 export const requestPage: Page<'consoleRequest'> = ({ service, path: { number: text } }) => {
   const { requests, clock } = service;
   const number = /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;

@@ -44,7 +44,7 @@ const conditions: Conditions<Name> = {
   user: (value) => userCondition('r.user_id', value),
 };
 
-/** Omits legacy statuses, because reading a return maps a legacy status to a current one. */
+/** Omits legacy statuses, because reading a return maps a legacy status to a current status. */
 const statuses = returnStatuses.filter((status) => status !== 'in_progress' && status !== 'completed');
 
 /** Lists the returns of all users, newest first. */
@@ -204,11 +204,11 @@ interface Shown {
   readonly order: StoredOrder;
   /** Current sandbox time, ms since the epoch. */
   readonly now: number;
-  /** The page that shows the buttons. The browser returns to this page after a button is used. */
+  /** The page that shows the buttons. After a button is pressed, the browser returns to this page. */
   readonly back: 'order' | 'return';
 }
 
-/** Renders a button for each outcome possible now. */
+/** Renders a button for each outcome that is possible now. */
 function returnActions(service: Service, found: StoredReturn, { order, now, back }: Shown): Content {
   const { id } = found.record;
   const outcomes = possibleOutcomes(service, found, order, now);

@@ -9,7 +9,7 @@ import type { StoredRow } from '../store/store.ts';
 import { addressOf } from '../webhooks/read.ts';
 import { type TitleOf, titlesOf } from './products.ts';
 
-/** Indexed kinds of records. Other kinds have few records, so a search reads those from the store itself. */
+/** Indexed kinds of records. Other kinds have few records, so a search reads those records from the store itself. */
 const kinds = ['orders', 'deliveries', 'requests'] as const;
 type Kind = (typeof kinds)[number];
 
@@ -33,12 +33,12 @@ const chunkSize = 40;
 const [workMs, pauseMs] = [10, 30];
 /** Maximum length, in characters, of an indexed text. Longer texts are cut. */
 const maxTextLength = 4_000;
-/** Maximum number of requests in the index. Older ones are removed. */
+/** Maximum number of requests in the index. Older requests are removed. */
 const maxRequests = 100_000;
 
 /**
  * Full-text index of a served sandbox, for the console. The index has a private database without secrets, which SQLite
- * deletes on close. The index finds changes by reading the store, so writes to the store never wait for it.
+ * deletes on close. The index finds changes by reading the store, so writes to the store never wait for the index.
  */
 export class SearchIndex {
   readonly #service: Service;
@@ -51,7 +51,7 @@ export class SearchIndex {
   #generation: number;
   #isAtWork = false;
 
-  /** @param file path of the database; by default a temporary one. */
+  /** @param file path of the database. By default, the database is temporary. */
   constructor(service: Service, file = '') {
     const Database = loadSqlite();
     this.#service = service;

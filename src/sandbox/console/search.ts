@@ -22,7 +22,7 @@ export const searchPath = `${consolePath}/search`;
 
 /** Maximum number of results shown per kind of record. */
 const maxResults = 6;
-/** Maximum time that a search spends on indexing new records, ms. */
+/** Maximum time, in ms, that a search spends on indexing new records. */
 const catchUpMs = 12;
 const maxQueryLength = 300;
 

@@ -65,7 +65,7 @@ export const shopPage: Page<'shop'> = () =>
     { links: siteLinks, current: { path: shopPath, isPage: true } },
   );
 
-/** Page of a product: the outcome it rehearses, and the command that orders it. */
+/** Page of a product. Shows which outcome an order of the product has, and the command that orders the product. */
 export const productPage: Page<'product'> = (visit) => {
   const { service, path } = visit;
   const { config } = service;

@@ -44,7 +44,7 @@ export const curlCall = (config: SandboxConfig, { path, body, ...call }: Call): 
     ...(body !== undefined && { body: JSON.stringify(body) }),
   }).curl;
 
-/** Renders the terminal commands that do the same as the buttons beside them. */
+/** Renders terminal commands that do the same as the buttons next to the commands. */
 export const sameFromTerminal = (
   { baseUrl }: SandboxConfig,
   id: string,
@@ -109,7 +109,7 @@ const sendable = (target: string): string =>
     .replaceAll('%25', '%')
     .replace(/[[\]#^|]/g, encodeURIComponent);
 
-/** Escapes control and bidi characters in JSON, where they can only occur inside strings. */
+/** Escapes control and bidi characters in JSON. In JSON, such characters occur only inside strings. */
 const plainJson = (json: string): string =>
   json.replace(
     /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,

@@ -11,7 +11,7 @@ import { controlCall, sameFromTerminal } from './terminal-commands.ts';
 
 type Snapshot = ReturnType<Awaited<ReturnType<Service['control']>>['snapshots']>[number];
 
-/** Page of the sandbox's clock and snapshots, with the controls to advance and restore them. */
+/** Page with the sandbox's clock and snapshots, and with controls to advance the clock and restore a snapshot. */
 export const timePage: Page<'consoleTime'> = async ({ service, search }) => {
   const { clock, config } = service;
   const control = await service.control();
@@ -130,7 +130,7 @@ type Unit = keyof typeof units;
 /** Maximum clock step, ms. It only rejects absurd values, because the clock never passes `lastMs`. */
 const maxStepMs = 1e15;
 
-/** Time budget for one page load, ms of real time. The next page has a button to continue. */
+/** Time budget for one page load, in ms of real time. The next page has a button to continue. */
 const budgetMs = 5000;
 
 interface Sent {

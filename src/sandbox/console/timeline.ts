@@ -64,8 +64,8 @@ interface Moment {
 const maxShown = 120;
 
 /**
- * Renders an order's past and scheduled future over sandbox time, one lane for each kind of event. The timeline is a
- * list of moments. In a wide window, the list has columns. @param now ms since the epoch.
+ * Renders the past and scheduled events of an order over sandbox time, with one lane for each kind of event. The
+ * timeline is a list of moments. In a wide window, the list has columns. @param now ms since the epoch.
  */
 export function orderTimeline(service: Service, order: StoredOrder, now: number): Content {
   const { record, plan } = order;
@@ -287,7 +287,7 @@ const moneyEntries = (service: Service, order: StoredOrder): Entry[] =>
 
 const maxDeliveries = 200;
 
-/** One entry per delivery, at the time of its event, with the results of its attempts so far. */
+/** One entry per delivery, at the time of the event. The entry shows the results of all attempts so far. */
 const webhookEntries = ({ store }: Service, orderId: string, now: number): Entry[] =>
   readDeliveriesOf(store, orderId, maxDeliveries)
     .toReversed()
@@ -327,7 +327,7 @@ function webhookStory(store: Store, { seq, attempts, state, last }: Delivery, fa
   return `${inRuns(results.map(attemptText))}${state === 'given up' ? ', given up' : ''}`;
 }
 
-/** Entries for the scheduled steps of an order, with their money movements and webhooks. */
+/** Entries for the scheduled steps of an order, and for the money movements and webhooks that the steps cause. */
 function futureEntries({ store }: Service, order: StoredOrder): Entry[] {
   const { record, plan, reserved, fee } = order;
   const reached = advance({ record, plan }, Number.MAX_SAFE_INTEGER);
@@ -422,7 +422,7 @@ function inRuns(results: readonly string[]): string {
   return [words.slice(0, -1).join(', '), ...words.slice(-1)].filter(Boolean).join(', then ');
 }
 
-/** Collapses consecutive identical reads with the same status into the last one. */
+/** Replaces a run of identical reads with the same status by the last read of the run. */
 function runsOf(found: readonly Exchange[]): { last: Exchange; count: number }[] {
   const runs: { last: Exchange; count: number }[] = [];
   for (const one of found) {

@@ -30,10 +30,10 @@ interface ControlOptions {
   readonly signal: AbortSignal;
 }
 
-/** Bounds of the speed factor, same as for `--speed`. */
+/** Bounds of the speed factor. The same bounds apply to `--speed`. */
 export const speeds = { min: 1, max: 1000 } as const;
 
-/** Runs operations that change the time or the whole state, one after the other. */
+/** Runs operations one after the other if they change the time or the whole state. */
 export class SandboxControl implements Control {
   readonly #options: ControlOptions;
   readonly #snapshots: Snapshots;
@@ -215,8 +215,8 @@ const placingBudgetMs = 10 * 60_000;
  * Advances the clock by `ms`, processes everything due on the way, and waits until webhooks have been attempted. If any
  * webhook can be sent, the clock stops at every due time. Receivers therefore see the service as of that moment, and
  * failed deliveries are retried on time. If two calls run at the same time, the clock advances by the sum of both.
- * @param budgetMs budget in real time. When it is spent, the clock stops at the next due time.
- * @returns the new time, ms since the epoch, and the remainder of `ms`. @throws the abort reason of the signal.
+ * @param budgetMs budget in real time. Once the budget is used up, the clock stops at the next due time.
+ * @returns the new time in ms since the epoch, and the remainder of `ms`. @throws the abort reason of the signal.
  */
 export async function advanceThrough(
   advancing: Advancing,
@@ -252,7 +252,7 @@ export async function settle({ service, outbox }: Advancing): Promise<void> {
   await outbox.idle();
 }
 
-/** The next due time after `now`, ms since the epoch; Infinity if there is none. */
+/** The next due time after `now`, in ms since the epoch; Infinity if there is none. */
 function nextDue(store: Store, now: number): number {
   const row = store.get(
     `SELECT min(due) AS due FROM (

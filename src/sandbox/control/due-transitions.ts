@@ -16,7 +16,7 @@ type AdvanceRow = (row: StoredRow, now: number) => void;
 
 interface Kind {
   readonly table: string;
-  /** The word for one such record, as used in messages. */
+  /** The word that messages use for one record of this kind. */
   readonly noun: string;
   /** Columns to read. */
   readonly columns: string;
@@ -89,7 +89,7 @@ async function advanceUntil(service: Due, now: number, end: number): Promise<voi
 export const isAnythingDue = (store: Store, now: number): boolean =>
   kinds.some(({ table }) => nextDue(store, table) <= now);
 
-/** The earliest due time of a kind, ms since the epoch; Infinity if nothing is due. */
+/** The earliest due time of a kind, in ms since the epoch; Infinity if nothing is due. */
 const nextDue = (store: Store, table: string): number =>
   store.cached(`next due of ${table}`, () => {
     const row = store.get(`SELECT min(next_due) AS due FROM ${table} WHERE next_due IS NOT NULL`);

@@ -100,7 +100,7 @@ export class SandboxFaults {
   }
 }
 
-/** Parses stored faults. Skips faults of a later version that this version does not know. */
+/** Parses stored faults. Skips faults that a later version stored and that this version does not know. */
 export function settingsIn(text: string): FaultSettings {
   const { faults, seed } = readStoredFaults(text);
   return {

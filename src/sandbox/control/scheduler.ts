@@ -29,7 +29,7 @@ export const mayContinue = ({ maxMs }: Chunk, startedAt: number, done: number): 
 /** While a request is being handled, a background job pauses for its working time multiplied by this factor. */
 const pauseFactor = 2;
 
-/** Gives requests priority over background work without ever stopping it. */
+/** Gives requests priority over background work. Background work slows down, but never stops. */
 export class PriorityScheduler implements Scheduler {
   #working = 0;
   #lastRequestAt = Number.NEGATIVE_INFINITY;
@@ -63,8 +63,8 @@ export class PriorityScheduler implements Scheduler {
   }
 
   /**
-   * Runs one unit of work per event-loop turn across all jobs. If two units ran in a row, requests would have to wait
-   * for both.
+   * In each turn of the event loop, runs only one unit of work of all jobs. If two units ran in a row, requests would
+   * have to wait for both.
    */
   #resumeSoon(): void {
     setImmediate(() => {

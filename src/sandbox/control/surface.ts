@@ -19,7 +19,7 @@ type Fields<A extends ControlAction> = {
   readonly [F in keyof ControlActions[A]]-?: Field<ControlActions[A][F]>;
 };
 
-/** A field of an action: its valid values in words, and the check for them. */
+/** A field of an action: a description of the valid values, and a check of a value. */
 interface Field<T> {
   readonly takes: string;
   readonly isTaken: (value: unknown) => value is T;
@@ -115,9 +115,9 @@ const actions: { readonly [A in ControlAction]: Action<A> } = {
 };
 
 /**
- * Returns the sandbox's state, or the result of an action. Open only to the user who runs the sandbox, and not to pages
- * of another origin. An API key is not enough, because it covers one user's orders, while these actions affect all
- * users. @throws Refusal, Invalid, DatabaseError.
+ * Returns the sandbox's state, or the result of an action. Only the user who runs the sandbox may send such requests.
+ * Pages of another origin may not. An API key is not enough, because a key is for one user's orders, but these actions
+ * affect all users. @throws Refusal, Invalid, DatabaseError.
  */
 export async function controlSandbox(
   service: Service,

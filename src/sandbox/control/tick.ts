@@ -7,7 +7,7 @@ import { isAnythingDue, runDueTransitions } from './due-transitions.ts';
 /** Interval of background processing, ms. */
 const tickMs = 500;
 
-/** Time budget of one round, ms. Requests are served between rounds. */
+/** Time budget of one round, in ms. Requests are served between rounds. */
 const roundMs = 400;
 
 /**

@@ -8,7 +8,7 @@ import type { Store, StoredRow } from '../store/store.ts';
 import { openWallet } from '../wallet/wallet.ts';
 
 interface Minting {
-  /** Id to use instead of a generated one. */
+  /** Id of the key. By default, an id is generated. */
   readonly id?: string | undefined;
   readonly key?: string | undefined;
   readonly email?: string | null | undefined;
@@ -23,7 +23,7 @@ interface Minting {
 interface Minted {
   readonly id: string;
   readonly userId: string;
-  /** Shown once; only its hash is stored. */
+  /** The key. It is shown only once, because only its hash is stored. */
   readonly key: string;
   readonly claimToken: string;
 }

@@ -28,8 +28,8 @@ interface Accepted {
 type Orderer = Pick<Caller, 'userId' | 'email'>;
 
 /**
- * Accepts an order. Rejects it immediately if it cannot succeed; otherwise stores it with its entire schedule and
- * reserves the money, in one transaction. @returns the serialized record. @throws Refusal.
+ * Accepts an order. Rejects the order immediately if it cannot succeed. Otherwise stores the order with its entire
+ * schedule and reserves the money, in one transaction. @returns the serialized record. @throws Refusal.
  */
 export async function acceptOrder(
   service: Service,

@@ -17,7 +17,7 @@ export interface StoredOrder extends OrderState {
   readonly queueEnd: number | null;
 }
 
-/** Period during which an order occupies its managed account, ms since the epoch. */
+/** Period during which an order occupies its managed account. `start` and `end` are in ms since the epoch. */
 interface Queued {
   readonly accountId: string;
   readonly start: number;
@@ -133,7 +133,7 @@ export function findOrder(store: Store, id: string, userId: string | null): Stor
   return row && (userId === null || row.user_id === userId) ? storedOrder(row) : undefined;
 }
 
-/** The id of the order that a retry of a failed order created; null if there is none. */
+/** The id of the order that was created by retrying a failed order; null if the failed order was not retried. */
 export function retriedAs(store: Store, id: string): string | null {
   const made = store.get('SELECT retried_as FROM orders WHERE id = ?', id)?.retried_as;
   return made == null ? null : String(made);
@@ -182,7 +182,7 @@ export function loadRecordText(): Promise<RecordText> {
  */
 type RecordText = (record: OrderRecord, isStored?: 'kept') => string;
 
-/** Caches the lazy import, since every order needs it. */
+/** Caches the lazy import, because every order needs the imported module. */
 let loading: Promise<RecordText> | undefined;
 
 async function load(): Promise<RecordText> {

@@ -113,10 +113,10 @@ export interface Bill {
 }
 
 export const billCurrency = 'usd';
-/** How long a challenge is valid, ms. */
+/** How long a challenge is valid, in ms. */
 const payableMs = 5 * 60_000;
 
-/** Creates a challenge for one payment method, bound to the bill. @param now ms since the epoch. */
+/** Creates a challenge for one payment method. The challenge is bound to the bill. @param now ms since the epoch. */
 export function challengeOf(bill: Bill, method: PaymentMethod, secret: Buffer, now: number): Challenge {
   const parameters = {
     realm: bill.realm,
@@ -190,8 +190,8 @@ export interface Credential {
 const scheme = /^Payment +(\S+)$/i;
 
 /**
- * Reads the credential of a request. Returns undefined if there is none, `malformed` if it cannot be parsed. Ignores
- * credentials of other schemes.
+ * Reads the credential of a request. Returns undefined if there is no credential, and `malformed` if the credential
+ * cannot be parsed. Ignores credentials of other schemes.
  */
 export function readCredential(request: SandboxRequest): Credential | 'malformed' | undefined {
   const parts = (headerOf(request, 'authorization') ?? '').split(',').map((part) => part.trim());

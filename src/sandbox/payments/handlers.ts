@@ -187,7 +187,7 @@ interface KeyRow {
   readonly id: string;
   readonly userId: string;
   readonly orderId: string;
-  /** Creation time of the key, ms since the epoch. */
+  /** Creation time of the key, in ms since the epoch. */
   readonly now: number;
 }
 

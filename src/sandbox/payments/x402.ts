@@ -53,7 +53,7 @@ export function readX402Payment(request: SandboxRequest): Credential | 'malforme
   };
 }
 
-/** Why a payment by x402 does not pay a bill; undefined if it does. */
+/** Why a payment by x402 does not pay a bill; undefined if the payment pays the bill. */
 export function x402Failure(
   { accepted, payload }: Credential,
   bill: Bill,

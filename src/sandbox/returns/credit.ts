@@ -42,7 +42,7 @@ const unitsOf = (units: Units, id: string): number =>
 /** Total of the lines before an item, and the item's unit price, in minor units of the order's currency. */
 function cartPositionOf(order: OrderRecord, id: string): { start: number; unitPrice: number } {
   const cart = order.job_result?.price_components?.cart_items ?? [];
-  // The cart has one line per purchased item, in the same order.
+  // The cart has one line per purchased item, in the sequence of the items.
   const index = order.items.filter(({ status }) => status !== 'skipped').findIndex((item) => item.id === id);
   const start = cart.slice(0, Math.max(0, index)).reduce((sum, line) => sum + line.line_total, 0);
   return { start, unitPrice: cart[index]?.unit_price ?? 0 };

@@ -54,7 +54,7 @@ export function planReturn(reason: ReturnReason, createdAt: number, facts: Circu
   }
 }
 
-/** Applies all changes due by `now` (ms). The result does not depend on how often it is called. */
+/** Applies all changes due by `now` (ms). The result does not depend on how often this function is called. */
 export function advanceReturn(state: ReturnState, now: number): AdvancedReturn {
   const due = state.plan.filter(({ at }) => at <= now);
   let { record, labels } = state;
@@ -157,7 +157,7 @@ export type ReturnRecord = Shape<'ReturnRequest'>;
  * A scheduled change of a return. The change has its time only in `at`, so it can be rescheduled without being rebuilt.
  */
 interface ReturnChange {
-  /** When the change is due, ms since the epoch. */
+  /** When the change is due, in ms since the epoch. */
   readonly at: number;
   readonly status: ReturnStatus;
   readonly resolution_notes?: string;
@@ -180,7 +180,7 @@ export interface ReturnState {
 
 /** An applied change: the resulting record and the money moved. */
 export interface ReturnStep {
-  /** When the change is due, ms since the epoch. */
+  /** When the change is due, in ms since the epoch. */
   readonly at: number;
   readonly record: ReturnRecord;
   /** Cents credited to the wallet; negative for the reversal of an earlier credit. */

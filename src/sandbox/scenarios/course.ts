@@ -20,7 +20,7 @@ export interface Course<E> {
 }
 
 interface Stage<E> {
-  /** Time after creation, in ms at speed 1, after which the order or return is certain to be in this state. */
+  /** Age, in ms at speed 1, at which the order or return is certain to be in this state. */
   readonly age: number;
   /** Whether the order or return leaves this state by itself. */
   readonly isTransient?: true;

@@ -20,7 +20,7 @@ export function hostileShop(seed = 1): object {
 
 const cents = (random: Random, min: number, max: number): number => random.integer(min, max) * 100 + 99;
 
-/** Listings that cost more at checkout than shown. The increase ranges from one cent to about a hundredfold. */
+/** Listings that cost more at checkout than shown. The increase ranges from one cent to thousands of dollars. */
 function movingPrices(random: Random): object[] {
   const rises = [1, random.integer(200, 900), random.integer(2_000, 9_000), random.integer(100_000, 900_000)];
   return rises.map((rise, index) => {

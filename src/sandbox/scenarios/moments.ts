@@ -34,7 +34,10 @@ export function momentsOf(scenario: Scenario, present: Present): Moment[] {
 export const earliestOf = (moments: readonly Moment[], now: number): number =>
   moments.reduce((first, { at }) => Math.min(first, at), now);
 
-/** The creation time of an order and the key that owns it. Returns of the order are requested with this key. */
+/**
+ * The creation time of an order, and the key to which the order belongs. Returns of the order are requested with this
+ * key.
+ */
 function ordered({ orders }: Scenario, lives: readonly Moment[][], order: string): Ordered {
   const index = orders.findIndex(
     ({ name, id }) => name === order || id?.toLowerCase() === order.toLowerCase(),
@@ -345,11 +348,11 @@ interface Events {
   readonly path: ScenarioProblem['path'];
   /** Whether the scenario lists the events. Otherwise the events follow from a state in the scenario. */
   readonly isExplicit: boolean;
-  /** Earliest allowed time of an event, ms. */
+  /** Earliest allowed time of an event, in ms. */
   readonly begins: number;
   /** Error message for an event before the earliest allowed time. */
   readonly early: string;
-  /** The order or return that the events affect. Its id is undefined until it is created. */
+  /** The order or return that the events affect. The id is undefined until the order or return is created. */
   readonly named: { readonly id: string | undefined };
 }
 
@@ -376,7 +379,7 @@ function eventMoments(
   });
 }
 
-/** An action on the sandbox at a given time, ms since the epoch. */
+/** An action on the sandbox at a given time, in ms since the epoch. */
 export interface Moment {
   readonly at: number;
   readonly path: ScenarioProblem['path'];

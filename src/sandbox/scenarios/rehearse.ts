@@ -159,7 +159,7 @@ function replyTo(stage: Stage, { trigger }: Rehearsing, step: Step): Promise<Rep
   return send({ method, target, apiKey, body: names.filled(step.body) });
 }
 
-/** Compares a response with the expected one. If nothing is specified, any successful response passes. */
+/** Compares a response with the expected response. If nothing is expected, any successful response passes. */
 function compared({ names }: Stage, expected: Step['expect'], reply: Reply): Difference[] {
   const { status, code, body } = expected ?? {};
   if (status === undefined && code === undefined && !isSuccess(reply)) {
@@ -229,7 +229,7 @@ interface Difference {
 const maxReported = 20;
 
 /**
- * Compares a value with the expected one. Objects may have additional fields, but arrays must match in every element.
+ * Compares a value with the expected value. Objects may have additional fields, but arrays must match in every element.
  */
 const differences = (expected: unknown, actual: unknown): Difference[] =>
   [...compare(expected, actual, [])].slice(0, maxReported);

@@ -170,7 +170,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A field of an object; undefined for anything else. */
+/** A field of an object; undefined if the value is not an object. */
 export const fieldOf = (value: unknown, field: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, field)
     ? Reflect.get(value, field)

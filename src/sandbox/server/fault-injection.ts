@@ -317,7 +317,7 @@ export function refuseConnections(server: Server, isRefused: (connection: object
 }
 
 /**
- * The response that a fault sends instead of the service's own; undefined if the fault sends none.
+ * The response that a fault sends instead of the service's own; undefined if the fault sends no response.
  * @param target request target. @param response the service's own response, if the service has done the work.
  */
 function substituteResponse(
@@ -394,7 +394,7 @@ interface Replying {
 }
 
 /**
- * Handles a request and applies the faults that match it. Does not depend on the transport. @param work runs the
+ * Handles a request and applies the faults drawn for it. Does not depend on the transport. @param work runs the
  * service.
  * @throws the abort reason of the signal.
  */

@@ -20,7 +20,8 @@ export interface Exchange {
   readonly number: number;
   readonly request: Logged;
   /**
-   * Sandbox time at which the request arrived, ms since the epoch. If the request never reached the sandbox, real time.
+   * Sandbox time at which the request arrived, in ms since the epoch. Real time if the request never reached the
+   * sandbox.
    */
   readonly sandboxAt: number;
   /** The order that the request created or referred to. */
@@ -33,7 +34,7 @@ export interface Exchange {
    * Null if the client got `received`.
    */
   readonly instead: LoggedSide | 'half' | 'reset' | null;
-  /** Text of the fault that was applied, as the user wrote it; null if there was none. */
+  /** Text of the fault that was applied, as the user wrote it; null if no fault was applied. */
   readonly rule: string | null;
   /** The error code, or the first invalid field, that the client got. */
   readonly code: string | null;
@@ -61,7 +62,7 @@ export interface Noting {
   done(response: SandboxResponse | null, reply?: Reply): void;
 }
 
-/** Maximum number of requests kept; older ones are dropped. */
+/** Maximum number of requests kept. Older requests are dropped. */
 export const maxLogEntries = 100_000;
 /** Number of requests whose headers are kept. For older requests, only the request line is kept. */
 export const maxWholeEntries = 1000;
@@ -405,7 +406,7 @@ const maxBodyRead = 64 * 1024;
 const maxHeaderLength = 300;
 const maxHeaders = 60;
 
-/** Headers with secret values. Where a value starts with an authentication scheme, the scheme is still shown. */
+/** Headers with secret values. If a value starts with an authentication scheme, the scheme is still shown. */
 const secretHeader =
   /^(?!idempotency-key$|x-idempotency-key$|sec-websocket-)(?:.*[-_])?(?:(?:proxy-?)?authorization|cookie|password|secret|token|(?:api)?key|signature|credential|payment-receipt)$/i;
 

@@ -29,7 +29,7 @@ export function readQuery(search: string): Record<string, string[]> {
   return query;
 }
 
-/** Parses JSON, or a form where allowed. A body without a content type counts as JSON. @throws Invalid. */
+/** Parses JSON, or a form if forms are allowed. A body without a content type counts as JSON. @throws Invalid. */
 function readValue(
   declared: NonNullable<Operation['body']>,
   request: SandboxRequest,

@@ -72,7 +72,7 @@ export type FindRoute<P extends string = string> = (
 
 const [maxKnown, maxKnownLength] = [1_000, 200];
 
-/** Finds the route of a request among those that the features have registered. */
+/** Finds the route of a request among the routes that the features have registered. */
 export function routeFinder<P extends string>(table: readonly Route<P>[]): FindRoute<P> {
   const routes = bySegments(table);
   /** Caches lookups, because each request is routed several times and many requests share a path. */

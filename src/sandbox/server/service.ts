@@ -60,7 +60,7 @@ export interface Control {
   /**
    * Advances the clock by `ms` and processes everything that becomes due on the way.
    * @param budgetMs limits the real time spent. Once the budget is used up, the clock stops at the next due time.
-   * @returns the new time, ms since the epoch, and the part of `ms` that is left.
+   * @returns the new time in ms since the epoch, and the part of `ms` that is left.
    */
   advance(ms: number, budgetMs?: number): Promise<{ readonly now: number; readonly left: number }>;
   /** Processes everything due now and waits until each due webhook has been attempted. */
@@ -69,7 +69,7 @@ export interface Control {
   snapshots(): Snapshot[];
   /**
    * Saves the state as a snapshot. @param force overwrites an existing snapshot of that name.
-   * @returns the sandbox time of the snapshot, ms since the epoch.
+   * @returns the sandbox time of the snapshot, in ms since the epoch.
    */
   snapshot(name: string, options?: { readonly force?: boolean | undefined }): Promise<number>;
   /** Restores a snapshot, including its time. Faults and speed keep their current settings. */
@@ -122,7 +122,7 @@ export interface Service {
   sealer(): Promise<Sealer>;
   /** Controls the sandbox as a whole; loaded on first use. */
   control(): Promise<Control>;
-  /** Sends due webhooks without waiting for them. */
+  /** Starts sending due webhooks. Does not wait until the webhooks are sent. */
   deliver(): void;
   /** Waits until each due webhook has been attempted, but no longer than `limitMs`. */
   attempted(limitMs: number): Promise<void>;

@@ -12,7 +12,7 @@ export interface SandboxRequest {
   readonly sender?: Sender | undefined;
   /** Called with the user behind the request once that user is known. */
   readonly identified?: (userId: string) => void;
-  /** Called with the sandbox time at which the request arrives, ms since the epoch. */
+  /** Called with the sandbox time at which the request arrives, in ms since the epoch. */
   readonly started?: (at: number) => void;
 }
 

@@ -4,7 +4,7 @@ import type { Store } from './store.ts';
 export const lastMs = Date.parse('9999-01-01T00:00:00Z');
 
 const offsetName = 'clock_offset_ms';
-/** Time at which the clock is stopped, ms since the epoch. */
+/** Time at which the clock is stopped, in ms since the epoch. */
 const stoppedName = 'clock_stopped_ms';
 
 /**

@@ -11,8 +11,8 @@ export function secretToken(length: number): string {
 }
 
 /**
- * Generates ids from the store's seed and a counter, so the same seed yields the same ids. A store without a given seed
- * gets a random one.
+ * Generates ids from the store's seed and a counter, so the same seed yields the same ids. If no seed is given, a store
+ * gets a random seed.
  */
 export class IdGenerator {
   readonly #store: Store;

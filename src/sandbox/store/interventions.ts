@@ -1,8 +1,11 @@
 import type { Store } from './store.ts';
 
-/** An event that someone forced on an order or a return, although its own plan did not lead to it. */
+/**
+ * An event that someone forced on an order or a return, although the plan of the order or return did not contain the
+ * event.
+ */
 interface Intervention {
-  /** When the event was forced, ms since the epoch. */
+  /** When the event was forced, in ms since the epoch. */
   readonly at: number;
   readonly event: string;
   readonly errorType: string | null;

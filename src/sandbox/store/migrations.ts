@@ -157,8 +157,8 @@ export const migrations: readonly string[] = [
    CREATE INDEX devices_asked ON devices (asked_from, expires_at)`,
 
   // An order may have several open deliveries to one address. All but the first have `behind` set, so due deliveries
-  // are found without reading those that wait. A lease belongs to one process and expires in real time, not sandbox
-  // time.
+  // are found without reading the waiting deliveries. A lease belongs to one process and expires in real time, not
+  // sandbox time.
   `ALTER TABLE deliveries ADD COLUMN behind INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE deliveries ADD COLUMN lease TEXT;
    UPDATE deliveries SET leased_until = NULL, behind = EXISTS (

@@ -29,7 +29,7 @@ export interface Snapshots {
   list(): Snapshot[];
   /**
    * Saves the current state atomically. @param force overwrites an existing snapshot of that name.
-   * @returns the sandbox time of the snapshot, ms since the epoch; undefined if the name is taken.
+   * @returns the sandbox time of the snapshot, in ms since the epoch; undefined if the name is taken.
    */
   take(name: string, force: boolean): Promise<number | undefined>;
   /**
@@ -49,7 +49,7 @@ const pathOf = (file: string, name: string): string => join(folderOf(file), `${n
 
 export const isSnapshotName = (name: string): boolean => nameForm.test(name);
 
-/** Snapshots of a file-based store, each in its own file next to it. */
+/** Snapshots of a store in a file. Each snapshot has its own file next to the store. */
 export class FileSnapshots implements Snapshots {
   readonly #store: Store;
   readonly #clock: SandboxClock;
@@ -176,7 +176,7 @@ const hasCode = (cause: unknown, ...codes: readonly string[]): boolean =>
 interface MemorySnapshot extends Snapshot {
   /** Identifies its tables. */
   readonly number: number;
-  /** Sandbox time of the request, ms since the epoch. */
+  /** Sandbox time of the request, in ms since the epoch. */
   readonly at: number;
 }
 

@@ -20,7 +20,9 @@ export const filesOf = (file: string): string[] => [
 const maxCached = 10_000;
 
 export interface StoreOptions {
-  /** Called with the file if its permissions had to be tightened because others could access it. */
+  /**
+   * Called with the path of a file if other users could access the file and its permissions were therefore tightened.
+   */
   readonly warn?: Warn | undefined;
   readonly waiting?: Waiting | undefined;
   /** Whether to open a copy if the file is not writable. Writes to the copy are lost. */
@@ -170,9 +172,9 @@ export class Store {
   }
 
   /**
-   * Runs `work` in a transaction shared with other calls made at the same moment, so that they need only one fsync.
-   * Resolves once the transaction is durable. If `work` throws, only its own changes are rolled back. @param work may
-   * run again after a rollback.
+   * Runs `work` in a transaction that is shared with other calls made at the same moment. All these calls need only one
+   * fsync. Resolves once the transaction is durable. If `work` throws, only its own changes are rolled back. @param
+   * work may run again after a rollback.
    */
   grouped<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
     return new Promise((resolve, reject) => {

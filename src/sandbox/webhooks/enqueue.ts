@@ -56,7 +56,7 @@ interface NewDelivery {
   readonly eventId: string;
   readonly url: string;
   readonly body: string;
-  /** When the event happened, ms since the epoch. The delivery is due from then on. */
+  /** When the event happened, ms since the epoch. The delivery is due from this time on. */
   readonly at: number;
   /** Whether to send the delivery at once, ahead of open deliveries of the same order. */
   readonly isAtOnce?: boolean;

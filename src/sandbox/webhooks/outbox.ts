@@ -187,7 +187,7 @@ export class Outbox {
   }
 }
 
-/** A delivery leased to this process; others skip it until the lease expires. */
+/** A delivery that is leased to this process. Other processes skip the delivery until the lease expires. */
 interface Claimed {
   readonly seq: number;
   readonly orderId: string;

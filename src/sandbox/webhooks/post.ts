@@ -36,7 +36,7 @@ interface OutgoingWebhook {
 
 interface PostOptions {
   readonly reach: WebhookReach;
-  /** Timeout for the whole attempt, ms. */
+  /** Timeout for the whole attempt, in ms. */
   readonly limitMs: number;
   /**
    * Aborts the attempt, which then has no result. Each attempt needs a signal of its own, because a signal retains its

@@ -191,7 +191,7 @@ export function failure(
   };
 }
 
-/** The placing transition and everything after it, in chronological order. */
+/** The transition that places the order and all later transitions, in chronological order. */
 export function purchase(
   record: OrderRecord,
   verdict: Omit<Verdict, 'failure'>,

@@ -19,8 +19,8 @@ import type {
 import { blamesLine, overCeiling } from './verdict.ts';
 
 /**
- * The plan with all transitions up to `index` moved to `now` (ms). Later transitions keep their distance from the one
- * at `index`.
+ * The plan with all transitions up to `index` moved to `now` (ms). Later transitions keep their distance from the
+ * transition at `index`.
  */
 function broughtForward({ record, plan }: OrderState, index: number, now: number): OrderPlan {
   const earlier = (plan[index]?.at ?? now) - now;
@@ -85,7 +85,7 @@ function isArrival(change: Transition): change is Extract<Transition, { kind: 's
 interface Force {
   readonly state: OrderState;
   readonly kind: ForcedKind;
-  /** Time of the forced transition, ms since the epoch. */
+  /** Time of the forced transition, in ms since the epoch. */
   readonly now: number;
   /** Failure reason for `failed`; defaults to `checkout_failed`. */
   readonly errorType?: ErrorType;

@@ -66,7 +66,8 @@ function knownCost(record: OrderRecord, known: readonly { facts: LineFacts | nul
 }
 
 /**
- * Generates facts for an unlisted product. The price is random, up to the amount that the ceiling leaves for one unit.
+ * Generates facts for an unlisted product. The price is random, but no higher than the amount that the ceiling allows
+ * for one unit.
  */
 function inventedFacts(url: string, affordable: number, draw: Draw, index: number): LineFacts {
   const between = ({ min, max }: { min: number; max: number }, name: string) =>

@@ -13,7 +13,7 @@ const stageDelays = {
 } as const;
 export type Stage = keyof typeof stageDelays;
 
-/** How long `test-slow` stays pending, ms. */
+/** How long an order of `test-slow` stays pending, in ms. */
 const slowStartMs = 60_000;
 /**
  * Maximum offset, in ms, between the parcels of an order. It is so small that the last parcel's journey ends within
@@ -22,7 +22,9 @@ const slowStartMs = 60_000;
 const staggerMs = 500;
 const jitterMs = { min: -150, max: 250 };
 
-/** Returns the time of a stage, ms since the epoch. `lag` (0 to 1) is how far a parcel trails the first one. */
+/**
+ * Returns the time of a stage, in ms since the epoch. `lag` (0 to 1) is how far a parcel is behind the first parcel.
+ */
 export type Schedule = (stage: Stage, lag?: number) => number;
 
 export function scheduleFor(
@@ -38,7 +40,10 @@ export function scheduleFor(
   };
 }
 
-/** Random values derived from the seed and the order. Draws are named, so adding one does not change the others. */
+/**
+ * Random values derived from the seed and the order. Every draw has a name, so an additional draw does not change the
+ * others.
+ */
 export interface Draw {
   /** In [0, 1). */
   fraction(name: string): number;

@@ -240,7 +240,7 @@ const shopFacts = {
   currency: 'USD',
   available: true,
   giftOption: true,
-  // Allows rehearsing line_rejections, which only one retailer reports.
+  // Allows tests of `line_rejections`, which only one retailer reports.
   reportsRejections: true,
 } as const;
 

@@ -161,7 +161,7 @@ export interface Advanced extends OrderState {
 }
 
 export interface Refused {
-  /** A sentence naming the state that does not allow the transition. */
+  /** A sentence that names the state and says that this state does not allow the transition. */
   readonly refused: string;
 }
 

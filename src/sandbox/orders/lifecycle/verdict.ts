@@ -61,7 +61,10 @@ function problemsOf(line: OrderLine, record: OrderRecord): ErrorType[] {
   return ownLine ? [rehearsed, ...met] : met;
 }
 
-/** The failure that stops the order before its lines are checked, if a test product rehearses one. */
+/**
+ * The failure, simulated by a test product, that stops the order before its lines are checked; undefined if there is
+ * none.
+ */
 function orderWideFailure(lines: readonly OrderLine[]): ErrorType | undefined {
   return lines.map((line) => line.test?.fails).find((code) => code !== undefined && orderWide.has(code));
 }
