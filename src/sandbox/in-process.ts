@@ -164,7 +164,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
       closing.abort(new Error('the sandbox was closed'));
       await Promise.all([stopTicking(), served?.stop(), outbox.close()]);
       await opened.close();
-      // Lets callbacks queued for this event-loop turn finish, so that no handle is left open.
+      // Waits for the callbacks that are queued for this turn of the event loop, so that no handle stays open.
       await new Promise((resolve) => setImmediate(resolve));
     },
   };

@@ -84,7 +84,7 @@ export async function openSandbox({
   const faults = startFaults?.(store);
   let controlling: Promise<Control> | undefined;
   let opening: Promise<Catalogue> | undefined;
-  /** The stored scenario listings that the catalogue was opened with. */
+  /** The stored scenario listings with which the catalogue was opened. */
   let openedWith: string | undefined;
   let sealer: Sealer | undefined;
   const service: Service = {
@@ -160,8 +160,8 @@ export async function openSandbox({
   }
 
   /**
-   * Opens the catalogue. Without scenario listings, it is derived from a number alone and stored in a separate file
-   * next to the store. With scenario listings, it is kept in memory.
+   * Opens the catalogue. Without scenario listings, the catalogue is derived from a number alone and stored in a
+   * separate file next to the store. With scenario listings, the catalogue is kept in memory.
    */
   async function openStoresCatalogue(given: string | undefined): Promise<Catalogue> {
     const { openCatalogue } = await import('./catalogue/catalogue.ts');

@@ -54,7 +54,10 @@ interface OwnFacts {
   readonly riseCents: number;
   /** Maximum quantity per order. */
   readonly stock?: number;
-  /** The test product whose outcome orders of this listing have. Set by the scenario. */
+  /**
+   * Name of a test product. Orders of this listing have the same outcome as orders of that product. Set by the
+   * scenario.
+   */
   readonly outcome?: string;
   readonly description?: string;
 }
@@ -74,7 +77,7 @@ for (const sort of goods) {
   });
 }
 
-/** Number of generated listings. The numbers of generated listings run from 1 to this number. */
+/** Number of generated listings, which is also the highest number of a generated listing. */
 export const listingCount = end - 1;
 
 function sells({ sells }: Retailer, { category }: Sort): boolean {
@@ -119,7 +122,7 @@ function drawn(random: Random, number: number, seller: Retailer, sort: Sort): Li
     title,
     brand,
     cents,
-    // Some handmade shops price in their own currency.
+    // Some handmade shops set prices in their own currency.
     currency:
       isHandmade && random.chance(chances.foreignShop) ? random.pick(['EUR', 'GBP']) : seller.currency,
     stars: isHandmade ? null : random.integer(28, 50) / 10,

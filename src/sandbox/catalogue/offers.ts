@@ -34,7 +34,7 @@ export function offersOf(listing: Listing): Offer[] {
   return [ownTerms(listing), ...others].map((terms, index) => offerOf(random, listing, terms, index));
 }
 
-/** The first offer. Handmade listings are sold by their shop, all others by the retailer itself. */
+/** The first offer. Handmade listings are sold by their shop, all other listings by the retailer itself. */
 function ownTerms({ seller, brand, cents }: Listing): Terms {
   const isHandmade = seller.kind === 'handmade';
   return {
@@ -74,7 +74,7 @@ const ownOffer = ({ seller, price, condition, ratings, positive }: OwnOffer): Te
   minimum_quantity: 1,
 });
 
-/** Derives a seller from its name alone, so it looks the same on every listing. */
+/** Derives a seller from its name alone, so that the seller looks the same on every listing. */
 function sellerNamed(name: string, isRetailer: boolean): Offer['seller'] {
   const random = Random.of('seller', name);
   const count = random.chance(chances.unrated) ? 0 : random.integer(12, 40_000);

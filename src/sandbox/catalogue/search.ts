@@ -103,7 +103,9 @@ export function findWithin(
   return numbersOf(rows);
 }
 
-/** Matches all words if any listing contains them all; otherwise matches any word. */
+/**
+ * If any listing contains all words, a match must contain all words. Otherwise a match must contain at least one word.
+ */
 function bestMatch(
   index: Sqlite,
   query: string,
@@ -128,7 +130,7 @@ const numbersOf = (rows: readonly object[]): number[] =>
 const maxWords = 16;
 const maxWordLength = 64;
 
-/** Builds an FTS5 expression from a query. Quotes every word so that none is parsed as an operator. */
+/** Builds an FTS5 expression from a query. Quotes every word, so that no word is parsed as an operator. */
 function matchExpression(query: string, operator: 'AND' | 'OR'): string | undefined {
   const words = query.normalize('NFKC').match(/[\p{L}\p{N}]+/gu) ?? [];
   if (words.length === 0) return undefined;

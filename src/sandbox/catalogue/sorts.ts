@@ -19,7 +19,7 @@ export interface Item {
   readonly name: Word;
   /** Minimum and maximum price, both in cents. */
   readonly cents: readonly [number, number];
-  /** What a handmade listing delivers; a physical item if absent. */
+  /** What a handmade listing delivers; default: a physical item. */
   readonly handsOver?: 'download' | 'both';
 }
 

@@ -17,7 +17,7 @@ export function addNote(service: Service, text: string): number {
   const all = said.get(service) ?? [];
   said.set(service, all);
   const number = all.push(text) - 1;
-  // Delete the oldest note, but keep the numbers of the others.
+  // Delete the oldest note, but keep the numbers of the other notes.
   if (number >= maxSaid) delete all[number - maxSaid];
   return number;
 }

@@ -133,7 +133,7 @@ const state = `CASE WHEN d.delivered_at IS NOT NULL THEN 'delivered' WHEN d.give
  * attempt got no response, the class is `no response`.
  */
 const statusClass = `CASE WHEN d.attempts = 0 THEN 'not sent' WHEN d.last_status IS NULL THEN 'no response' ELSE (d.last_status / 100) || 'xx' END`;
-/** The last attempt failed. */
+/** SQL condition for deliveries whose last attempt failed. */
 const failed = 'd.attempts > 0 AND d.delivered_at IS NULL';
 
 /** The SQL condition for each filter. The conditions refer to a delivery as `d`. */
@@ -277,7 +277,7 @@ interface Sent {
   readonly json: string;
 }
 
-/** The headers sent with every attempt. Shows only that the URL carries credentials, not what they are. */
+/** The headers sent with every attempt. If the URL contains credentials, shows only that they exist. */
 const headersOf = (url: string, { event, eventId, json }: Sent): [string, string][] => [
   ['content-type', 'application/json'],
   ['content-length', String(Buffer.byteLength(json))],
@@ -291,7 +291,7 @@ interface Shown {
   readonly now: number;
   /** Returns the title of an order. Absent if all rows belong to the same order. */
   readonly titleOf?: (orderId: string) => string;
-  /** Whether rows have checkboxes, so that they can be replayed or compared. */
+  /** Whether rows have checkboxes, so that the user can select deliveries to replay or compare. */
   readonly marks?: boolean;
 }
 

@@ -15,7 +15,10 @@ interface Marks {
   requests: number;
 }
 
-/** Marks of each sandbox: `opened` when its console was first used, and `seen` when the user last viewed each list. */
+/**
+ * Marks of each sandbox. `opened` has the newest records when the console was first used. `seen` has the newest records
+ * when the user last viewed each list.
+ */
 const books = new WeakMap<Service, { readonly opened: Marks; readonly seen: Marks }>();
 
 const marksNow = ({ store, requests }: Service): Marks => {
@@ -26,7 +29,7 @@ const marksNow = ({ store, requests }: Service): Marks => {
 
 /**
  * Returns the marks of a sandbox. For a sandbox in a file, records older than the first use of the console are not new.
- * For a sandbox in memory, all records are new, because it started empty.
+ * For a sandbox in memory, all records are new, because the sandbox started empty.
  */
 function booksOf(service: Service): { readonly opened: Marks; readonly seen: Marks } {
   const none = { orders: 0, deliveries: 0, requests: 0 };

@@ -246,8 +246,8 @@ type OrderEvent = 'cancel' | OrderTrigger;
 const defaultError: ErrorType = 'checkout_failed';
 
 /**
- * Renders a button for each event possible now. Once the order has reached a final state, renders a short note instead,
- * unless the page already says so. @param now ms since the epoch.
+ * Renders a button for each event that is possible now. Once the order has reached a final state, renders a short note
+ * instead, unless the page already says so. @param now ms since the epoch.
  */
 async function orderActions(service: Service, order: StoredOrder, now: number): Promise<Content> {
   const { id, status } = order.record;

@@ -26,7 +26,7 @@ const noFilters = readFilters('', orderFilters);
 interface Row {
   readonly seq: number;
   readonly user: string;
-  /** Titles of its products. */
+  /** Titles of the order's products. */
   readonly title: string;
   readonly record: OrderRecord;
 }

@@ -26,7 +26,7 @@ const units = [
   { ms: 1000, name: 's' },
 ] as const;
 
-/** Formats a duration in its largest whole unit, `3 min`. */
+/** Formats a duration in its largest whole unit, such as `3 min`. */
 export function duration(ms: number): string {
   const unit = units.find((candidate) => ms >= candidate.ms);
   return unit ? `${Math.floor(ms / unit.ms)} ${unit.name}` : '0 s';
@@ -52,7 +52,7 @@ const parcelBadge = (status: TrackingStatus): Html =>
     mood: isLost(status) ? 'bad' : hasArrived(status) ? 'good' : 'waiting',
   });
 
-/** How many units of a line item were bought: `2`, `2 of 5`. */
+/** How many units of a line item were bought, such as `2` or `2 of 5`. */
 export const quantityOf = (item: OrderItem, shortfalls: readonly Shortfall[]): string =>
   quantityText(shortfallOf(item, shortfalls) ?? { bought: item.quantity });
 

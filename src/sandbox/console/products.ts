@@ -49,7 +49,7 @@ function shopTitle({ config }: Pick<Service, 'config'>, url: string): string | u
   return slug === null ? undefined : testProducts[slug].name;
 }
 
-/** Reads titles of products. Loads the catalogue only if a product is not the shop's own. */
+/** Reads titles of products. Loads the catalogue only if a product is not from the sandbox's own shop. */
 export async function titlesOf(
   { config, catalogue }: Pick<Service, 'config' | 'catalogue'>,
   urls: Iterable<string>,

@@ -150,7 +150,7 @@ const requestsBar = (
     ],
   });
 
-/** Counts rows by value. @param values are always listed, even with a count of zero. */
+/** Counts rows by value. @param values values that are always listed, even if their count is zero. */
 function counts(
   rows: readonly Exchange[],
   kindOf: (row: Exchange) => string,

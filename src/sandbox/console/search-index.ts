@@ -81,7 +81,10 @@ export class SearchIndex {
     void work();
   }
 
-  /** Indexes new and changed records. @param budgetMs limits the real time spent. @returns whether all are indexed. */
+  /**
+   * Indexes new and changed records. @param budgetMs limits the real time spent. @returns whether all records are
+   * indexed.
+   */
   async catchUp(budgetMs: number): Promise<boolean> {
     const end = realMs() + budgetMs;
     if (!this.#isSameStore()) this.#begin(this.#service.requests?.total ?? 0);

@@ -39,7 +39,7 @@ interface Group {
   readonly more?: string;
 }
 
-/** Search page of the console. Finds records by what they contain, pages by their name or URL, and commands. */
+/** Search page of the console. Finds records by their contents, pages by their names or URLs, and commands. */
 export const searchPage: Page<'consoleSearch'> = async ({ service, search }) => {
   const [given = ''] = readQuery(search).q ?? [];
   const query = given.trim().slice(0, maxQueryLength);

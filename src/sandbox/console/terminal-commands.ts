@@ -152,7 +152,7 @@ export const triggerCall = (config: SandboxConfig, { event, id, fields = {}, opt
 
 /**
  * Renders a delivery as a curl command to its receiver. The command reads the URL from an environment variable, because
- * pages show only its host and path.
+ * pages show only the host and path of the URL.
  */
 export const receiverCall = ({
   event,

@@ -127,7 +127,7 @@ const hourMs = 3_600_000;
 const units = { minutes: 60_000, hours: hourMs, days: 24 * hourMs } as const;
 type Unit = keyof typeof units;
 
-/** Maximum clock step, ms. It only rejects absurd values, because the clock never passes `lastMs`. */
+/** Maximum clock step, in ms. It only has to reject absurd values, because the clock never passes `lastMs` anyway. */
 const maxStepMs = 1e15;
 
 /** Time budget for one page load, in ms of real time. The next page has a button to continue. */

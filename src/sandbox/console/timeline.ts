@@ -149,7 +149,7 @@ function entryItem({ id, isBad, isWaiting, isFuture, title, note, json, more }: 
 const jumpForm = (orderId: string, at: number): Content =>
   html`<form method="post" action="${ordersPath}/${orderId}/jump">${onceField()}<input type="hidden" name="to" value="${at}"><button class="jump">jump here<span class="unseen"> to ${dateTime(at)}</span></button></form>`;
 
-/** Formats a time since the start as `+2.5 s`, or in the two largest units from one minute on. */
+/** Formats the time since the start, such as `+2.5 s`. From one minute on, uses the two largest units. */
 function sinceStart(ms: number): string {
   const sign = ms < 0 ? '−' : '+';
   const size = Math.abs(ms);
@@ -189,7 +189,7 @@ const badTurns: readonly string[] = [
   'undeliverable',
 ] satisfies readonly MilestoneType[];
 
-/** @param known number of milestones to leave out, because they are shown already. */
+/** @param known number of milestones to leave out, because the timeline already has them. */
 const stateEntries = (record: OrderRecord, known: number): Entry[] =>
   milestones(record)
     .milestones.slice(known)
@@ -208,8 +208,8 @@ const inWords = ({ error_type: _, ...detail }: Readonly<Record<string, unknown>>
   Object.values(detail).flat().join(' ');
 
 /**
- * Entries for the scans of all parcels, oldest first. @param known number of scans to leave out, because they are shown
- * already.
+ * Entries for the scans of all parcels, oldest first. @param known number of scans to leave out, because the timeline
+ * already has them.
  */
 const parcelEntries = (record: OrderRecord, known: number): Entry[] =>
   record.tracking_numbers

@@ -93,7 +93,7 @@ export const emptyWallet = formAction<'consoleEmpty'>(backToWallet, async ({ ser
 
 /** Number of keys shown, newest first. */
 const maxKeys = 25;
-/** Maximum number of holds listed; the rest are only counted. */
+/** Maximum number of holds listed. Further holds are only counted. */
 const maxHolds = 8;
 
 /** Wallets of all users, newest first. */

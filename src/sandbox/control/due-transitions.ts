@@ -103,7 +103,7 @@ async function advanceSome(service: Due, kind: Kind, advanceRow: AdvanceRow, now
   const some = (advanceOne: (row: StoredRow) => void): Promise<boolean> =>
     store.unsyncedTransaction(() => {
       const startedAt = realMs();
-      // Read inside the transaction, because another process may have processed some records already.
+      // Read the records inside the transaction, because another process may already have processed some of them.
       const due = store.all(
         `SELECT ${kind.columns} FROM ${kind.table} WHERE next_due <= ? ORDER BY next_due LIMIT ?`,
         now,
@@ -175,8 +175,8 @@ export const stuckIds = (store: Store): string[] =>
 const leapMs = 500;
 
 /**
- * Decides how long a read waits for due work. Work that became due as time passed normally gets only a short wait. Work
- * that a clock jump made due is always finished before anyone sees the new time.
+ * Decides how long a read waits for due work. If work became due in the normal course of time, the read waits only
+ * briefly. If a clock jump made work due, that work is always finished before anyone sees the new time.
  */
 export class CatchUpBudget implements ReadBudget {
   readonly #store: Store;

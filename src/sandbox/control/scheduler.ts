@@ -119,7 +119,7 @@ export class OneRun {
 /** Resolves when the work settles, or after `maxMs`. Errors are left to the caller. */
 export function untilDone(work: Promise<unknown>, maxMs: number): Promise<void> {
   return new Promise((resolve) => {
-    // A timer cannot wait forever.
+    // A timer cannot have an infinite delay.
     const timer = maxMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(resolve, Math.max(0, maxMs));
     const done = (): void => {
       clearTimeout(timer);

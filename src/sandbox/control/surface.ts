@@ -12,7 +12,7 @@ import { headerOf, type SandboxRequest, type SandboxResponse } from '../server/w
  */
 const advanceBudgetMs = 5000;
 
-/** Maximum clock step, ms. It only rejects absurd values, because the clock never passes `lastMs`. */
+/** Maximum clock step, in ms. It only has to reject absurd values, because the clock never passes `lastMs` anyway. */
 const maxStepMs = 1e15;
 
 type Fields<A extends ControlAction> = {

@@ -127,7 +127,7 @@ interface Conditions extends Condition {
 const tracked = 'EXISTS (SELECT 1 FROM trackings t WHERE t.order_seq = o.seq';
 
 type Query = QueryOf<'order.export'>;
-/** metadata_value belongs to metadata_key. */
+/** `metadata_value` is part of the filter `metadata_key`. */
 type FilterName = Exclude<keyof Query, 'metadata_value'>;
 
 /** The SQL condition for each filter that the specification lists. */

@@ -12,8 +12,8 @@ export type Settle = (order: StoredOrder, reached: Advanced) => void;
 
 /**
  * Loads what is needed to persist an order's transitions. The returned function also moves the money: it releases the
- * reservation when placing ends, and records purchase, fee and refund in the ledger. It must run in a transaction, and
- * throws if the order would violate the contract.
+ * reservation when placing ends, and records purchase, fee and refund in the ledger. The returned function must run in
+ * a transaction. It throws if the order would violate the contract.
  */
 export async function loadSettle({
   store,

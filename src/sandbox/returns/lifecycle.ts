@@ -171,7 +171,7 @@ interface ReturnChange {
 export type ReturnPlan = readonly ReturnChange[];
 
 export interface ReturnState {
-  /** The record as shown, but without label URLs, because those are signed anew on each read. */
+  /** The record as shown, but without label URLs, because label URLs are signed anew on each read. */
   readonly record: ReturnRecord;
   readonly plan: ReturnPlan;
   /** Number of labels. */

@@ -7,7 +7,10 @@ type GivenReturn = Scenario['returns'][number];
 type OrderEvent = NonNullable<GivenOrder['events']>[number]['event'];
 type ReturnEvent = NonNullable<GivenReturn['events']>[number]['event'];
 
-/** How an order or return comes into its state by a given time: by its creation time, its speed and forced events. */
+/**
+ * How to bring an order or return into its state by a given time: its creation time, its speed, and the events to
+ * force.
+ */
 export interface Course<E> {
   /** Creation time, ms since the epoch. */
   readonly created: number;
@@ -57,14 +60,14 @@ interface Given {
   readonly speed?: number | undefined;
 }
 
-/** The course by which an order is in the given state at `now` (ms). */
+/** The course that brings an order into the given state by `now` (ms). */
 export const orderCourse = (
   given: Given & { readonly state?: ScenarioOrderState | undefined; readonly errorType?: string | undefined },
   now: number,
   speed: number,
 ): Course<OrderEvent> => course(given.state && orderStages[given.state], given, { now, speed });
 
-/** The same for a return. */
+/** The course that brings a return into the given state by `now` (ms). */
 export const returnCourse = (
   given: Given & { readonly state?: ScenarioReturnState | undefined },
   now: number,

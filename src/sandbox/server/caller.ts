@@ -21,7 +21,7 @@ export interface Caller {
   readonly userId: string;
   readonly email: string | null;
   readonly keyHash: string;
-  /** Set for a temporary key, which can only read this order. */
+  /** For a temporary key, the only order that the key can read. Null for any other key. */
   readonly orderId: string | null;
 }
 

@@ -430,8 +430,8 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
 }
 
 /**
- * Applies a fault that replaces or breaks off a response. Alters the service's response if the service has already done
- * the work.
+ * Applies a fault that replaces or breaks off a response. If the service has already responded, the fault applies to
+ * that response.
  */
 function spoiled(fault: Fault, target: string, response?: SandboxResponse): Reply {
   const instead = substituteResponse(fault, target, response);

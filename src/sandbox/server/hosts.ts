@@ -78,8 +78,8 @@ export function otherMachine(request: SandboxRequest, baseUrl: string): string |
 }
 
 /**
- * Whether a browser sent the request on behalf of a page from another site. Clients other than browsers do not send the
- * headers that show this.
+ * Whether a browser sent the request on behalf of a page from another site. Only browsers send the headers that reveal
+ * this.
  */
 export function isCrossOrigin(request: SandboxRequest): boolean {
   const site = headerOf(request, 'sec-fetch-site');

@@ -24,7 +24,10 @@ export interface Users {
 
 const systemUsers = (): Users => ({ own: ownUser(), at: userAt });
 
-/** The user running a sandbox, who may see and control all of it. Other users of the machine can only use the API. */
+/**
+ * The user who runs a sandbox. This user may see and control everything in the sandbox. Other users of the machine can
+ * only use the API.
+ */
 export class Owner {
   /**
    * Token sent by every CLI that can read the token file. Used on systems that cannot tell which user sends a request.

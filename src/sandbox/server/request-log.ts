@@ -153,7 +153,7 @@ export class RequestLog {
     return this.#findRoute(method, readTarget(target).pathname);
   }
 
-  /** Whether to read the contents of a request. Reading all of them would slow down benchmarks. */
+  /** Whether to read the contents of a request. Reading the contents of all requests would slow down benchmarks. */
   #isRead(): boolean {
     const second = Math.floor(realMs() / 1000);
     if (second !== this.#second) [this.#second, this.#readInSecond] = [second, 0];

@@ -56,7 +56,10 @@ interface ReadBody {
   readonly issues: readonly ValidationIssue[];
 }
 
-/** Parses the body and validates it against its schema. @throws Invalid if it is missing or not valid JSON. */
+/**
+ * Parses the body and validates it against its schema. Returns the validation issues. @throws Invalid if the body is
+ * missing or is not valid JSON.
+ */
 export async function readBody(
   declared: Operation['body'],
   request: SandboxRequest,

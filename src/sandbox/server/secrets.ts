@@ -59,7 +59,8 @@ export function ownJson(json: string, isCut: boolean): string | null {
 const minSecretLength = 6;
 
 /**
- * Redacts JSON from any source. Returns null if the text is not valid JSON, because its secrets cannot be identified.
+ * Redacts JSON from any source. Returns null if the text is not valid JSON, because secrets in such a text cannot be
+ * identified.
  */
 export function foreignJson(json: string): string | null {
   try {

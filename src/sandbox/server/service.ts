@@ -27,7 +27,9 @@ export interface Scheduler {
   pause(workedMs: number): Promise<void>;
 }
 
-/** Number of requests to which a fault could have been applied, and number of requests to which it was. */
+/**
+ * Number of requests to which a fault could have been applied, and number of requests to which the fault was applied.
+ */
 export interface FaultHits {
   requests: number;
   hits: number;
@@ -83,10 +85,7 @@ export interface Control {
   faults(): {
     readonly faults: readonly string[];
     readonly seed: number;
-    /**
-     * For each fault, the number of requests to this process to which the fault could have been applied, and to which
-     * it was.
-     */
+    /** The counts of each fault, for the requests to this process. */
     readonly hits?: Readonly<Record<string, FaultHits>>;
   };
   /** Adds and removes faults atomically, even with concurrent changes from other processes. */
@@ -118,7 +117,7 @@ export interface Service {
   readonly idGenerator: IdGenerator;
   /** Opened on first use. */
   catalogue(): Promise<Catalogue>;
-  /** Encrypts secrets at rest. Reads or creates its key on first use. */
+  /** Encrypts secrets at rest. Reads or creates the encryption key on first use. */
   sealer(): Promise<Sealer>;
   /** Controls the sandbox as a whole; loaded on first use. */
   control(): Promise<Control>;

@@ -46,7 +46,7 @@ export class IdGenerator {
     return this.#fresh;
   }
 
-  /** Generates a UUID in version 4 format. Must be called in the transaction that stores it. */
+  /** Generates a UUID in version 4 format. Must be called in the transaction that stores the UUID. */
   uuid(kind: string): string {
     const hex = this.#digest(kind).toString('hex');
     const spelled = this.#spelled.get(kind)?.shift();
@@ -55,7 +55,9 @@ export class IdGenerator {
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
   }
 
-  /** Generates an alphanumeric token of at most 32 characters. Must be called in the transaction that stores it. */
+  /**
+   * Generates an alphanumeric token of at most 32 characters. Must be called in the transaction that stores the token.
+   */
   token(kind: string, length: number): string {
     return [...this.#digest(kind)]
       .slice(0, length)

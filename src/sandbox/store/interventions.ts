@@ -11,7 +11,7 @@ interface Intervention {
   readonly errorType: string | null;
 }
 
-/** Records an intervention on an order or return. Must run in the transaction that performs it. */
+/** Records an intervention on an order or return. Must run in the transaction that performs the intervention. */
 export function recordIntervention(store: Store, id: string, { at, event, errorType }: Intervention): void {
   store.run(
     'INSERT INTO interventions (subject, at, event, error_type) VALUES (?, ?, ?, ?)',

@@ -19,7 +19,10 @@ const currentOrder = (json: string): string =>
        '{"gift":null,"items":null,"quantity":null,"excluded_merchants":[],"concessions":[]}')),
      '$.returns', (SELECT json_group_array(json(${currentReturn('summary.value')})) FROM json_each(${json}, '$.returns') summary))`;
 
-/** The store's migrations, in order; each runs once. Times are ms since the epoch, money is cents. */
+/**
+ * The store's migrations, in sequence. Each migration runs once. Times are in ms since the epoch, and amounts are in
+ * cents.
+ */
 export const migrations: readonly string[] = [
   `CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 
@@ -191,8 +194,8 @@ export const migrations: readonly string[] = [
   // Index of an order's ledger entries, for the console.
   'CREATE INDEX ledger_order ON ledger (order_id, seq) WHERE order_id IS NOT NULL',
 
-  // Lets the console count and search orders without reading any records but those that it shows. The host of an order
-  // is taken from the URL of one of its lines.
+  // Lets the console count and search orders without reading records that it does not show. The host of an order is
+  // taken from the URL of one of its lines.
   `CREATE INDEX orders_kinds ON orders (status, user_id);
    CREATE TABLE order_hosts (
      host TEXT NOT NULL, order_seq INTEGER NOT NULL REFERENCES orders (seq), PRIMARY KEY (host, order_seq))

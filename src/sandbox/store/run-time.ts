@@ -33,7 +33,7 @@ export class RunTime {
     this.#store.setMeta(names.speed, String(speed));
   }
 
-  /** The stored faults as text, which differs after each change; undefined if faults were never set. */
+  /** The stored faults as text; undefined if faults were never set. Every time faults are set, the text changes. */
   get faultsText(): string | undefined {
     return this.#read(names.faults);
   }
@@ -57,8 +57,8 @@ export class RunTime {
   }
 
   /**
-   * Saves the settings before the whole state is replaced. @returns a function that restores the settings. It must run
-   * in a transaction.
+   * Saves the settings before the whole state is replaced. @returns a function that restores the settings. That
+   * function must run in a transaction.
    */
   save(): () => void {
     const stored = Object.values(names).map((name) => [name, this.#store.meta(name)] as const);

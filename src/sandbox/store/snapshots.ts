@@ -174,9 +174,9 @@ const hasCode = (cause: unknown, ...codes: readonly string[]): boolean =>
   cause instanceof Error && codes.includes(String(Reflect.get(cause, 'code')));
 
 interface MemorySnapshot extends Snapshot {
-  /** Identifies its tables. */
+  /** Number in the names of the snapshot's tables. */
   readonly number: number;
-  /** Sandbox time of the request, in ms since the epoch. */
+  /** Sandbox time of the snapshot, in ms since the epoch. */
   readonly at: number;
 }
 

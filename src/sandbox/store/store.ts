@@ -65,7 +65,7 @@ export class Store {
     this.#database = database;
   }
 
-  /** @param file path, or `:memory:`. @throws DatabaseError if it cannot be opened or written. */
+  /** @param file path, or `:memory:`. @throws DatabaseError if the file cannot be opened or written. */
   static async open(
     file: string,
     { warn = () => {}, waiting = {}, readsCopy = false }: StoreOptions = {},
@@ -211,7 +211,7 @@ export class Store {
     this.run('DELETE FROM meta WHERE name = ?', name);
   }
 
-  /** Increases whenever this process empties or replaces the contents. */
+  /** Increases whenever this process empties the store or replaces its contents. */
   get generation(): number {
     return this.#generation;
   }
@@ -246,8 +246,8 @@ export class Store {
   }
 
   /**
-   * Runs a group without savepoints. A savepoint costs as much as a small write. It is rarely needed, because work that
-   * fails has usually written nothing before.
+   * Runs a group without savepoints. A savepoint costs as much as a small write. Savepoints are rarely needed, because
+   * work that fails has usually written nothing before.
    * @returns undefined if failed work had written something, so that the whole group was rolled back.
    */
   async #together(group: readonly Grouped[]): Promise<(() => void)[] | undefined> {

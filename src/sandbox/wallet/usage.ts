@@ -56,8 +56,8 @@ const messages = {
 } as const;
 
 /**
- * Rejects a data call if the wallet is empty. Also rejects it if the search term is the slug of a test product that
- * provokes one of this call's 402 errors.
+ * Rejects a data call if the wallet is empty. Also rejects the call if the search term is the slug of a test product
+ * that provokes one of this call's 402 errors.
  * @throws Refusal insufficient_funds, payment_failed, payment_method_required.
  */
 export function refuseDataCall({ store }: Service, userId: string, name: DataCall, term: string): void {

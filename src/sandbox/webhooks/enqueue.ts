@@ -63,8 +63,8 @@ interface NewDelivery {
 }
 
 /**
- * Queues a delivery. If the same order has open deliveries to the same address, the new delivery waits behind them,
- * unless `isAtOnce` is set. Must run in a transaction.
+ * Queues a delivery. If the same order has open deliveries to the same address, the new delivery waits until these have
+ * ended, unless `isAtOnce` is set. Must run in a transaction.
  */
 export function insertDelivery(
   store: Store,

@@ -27,7 +27,7 @@ interface UnderWay {
 const maxInFlight = 20;
 const attemptLimitMs = 10_000;
 
-/** When the outbox is closed, the time, in ms, for which due deliveries continue. */
+/** Time, in ms, for which due deliveries continue while the outbox closes. */
 const graceMs = 300;
 
 /**
@@ -209,8 +209,8 @@ interface Times {
 const leaseMs = 15_000;
 
 /**
- * Ignores a lease that ends later than any lease made now could. Such a lease was made before the system clock was set
- * back.
+ * SQL condition for deliveries that are due and not leased. Ignores a lease whose end is later than the end of a lease
+ * made now. Such a lease was made before the system clock was set back.
  */
 const isFree = `next_at <= ? AND behind = 0 AND (leased_until IS NULL OR leased_until NOT BETWEEN ? + 1 AND ? + ${leaseMs})`;
 

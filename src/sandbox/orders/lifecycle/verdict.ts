@@ -206,7 +206,7 @@ export interface CheckoutFailure {
 
 type Field = Pick<FieldError, 'field' | 'received' | 'expected'>;
 
-/** What the caller has to change, for failures caused by a field of the order. */
+/** For failures caused by a field of the order: which field the caller has to change, and how. */
 const fields: Partial<Record<ErrorType, (line: OrderLine, record: OrderRecord) => Field>> = {
   invalid_variant: ({ index, item, facts }) => ({
     field: `products.${index}.variant`,
