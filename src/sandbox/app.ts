@@ -96,7 +96,7 @@ async function writeResponse(
   return json(declared.status, result.value, result.headers);
 }
 
-/** Maximum time that a request may spend on placing due batch rows, ms. */
+/** Maximum time, in ms, that a request may spend on placing due batch rows. */
 const placingBudgetMs = 40;
 
 /**
@@ -186,8 +186,8 @@ type Finish = (
 ) => SandboxResponse;
 
 /**
- * Returns a function that adds the common headers to every response of one service: a request id (the caller's own if
- * it sent one), the auth scheme on a 401, and headers that prevent caching and MIME sniffing.
+ * Returns a function that adds the common headers to every response of one service: a request id (the caller's id if
+ * the request has one), the auth scheme on a 401, and headers that prevent caching and MIME sniffing.
  */
 function finisher(): Finish {
   const name = randomUUID().slice(0, 13);

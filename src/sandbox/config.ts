@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { sandboxWalletCents } from '../api/limits.ts';
 import type { PaymentMethod } from './payments/challenge.ts';
 
-/** Everything that differs between sandboxes; handlers hard-code none of it. */
+/** The settings that may differ between sandboxes. Handlers must not hard-code any of these settings. */
 export interface SandboxConfig {
   /** Prefix of keys and ids, without the underscore. */
   readonly prefix: string;
-  /** Base URLs of the service and its shop as used in links; no trailing slash. */
+  /** Base URLs of the service and of its shop, as used in links. They have no trailing slash. */
   readonly baseUrl: string;
   readonly shopUrl: string;
   readonly forwardingDomain: string;
@@ -14,11 +14,14 @@ export interface SandboxConfig {
   readonly speed: number;
   /** Delay before each response, ms. */
   readonly latencyMs: number;
-  /** Maximum time a read spends processing due events, ms of real time; the rest is processed in the background. */
+  /**
+   * Maximum time, in ms of real time, that a read spends on due events. All other due events are processed in the
+   * background.
+   */
   readonly readBudgetMs: number;
   /** Keys per day per client address. */
   readonly mintLimitPerDay: number;
-  /** Extra hosts to accept (`name` or `name:port`), besides local names and the sandbox's own address. */
+  /** Extra hosts to accept (`name` or `name:port`), in addition to local names and the sandbox's own address. */
   readonly allowedHosts: readonly string[];
   /** Allowed webhook targets: this machine, external hosts, and explicitly named receivers (`host` or `host:port`). */
   readonly webhooks: {
@@ -46,7 +49,7 @@ export const givenListingsName = 'scenario_listings';
 /** Path of the shop, which shares the service's origin. */
 export const shopPath = '/shop';
 
-/** Paths of HTML pages. They are not part of the API, so its route table does not list them. */
+/** Paths of HTML pages. The route table of the API does not list these paths, because pages are not part of the API. */
 export const devicePath = '/device';
 export const claimPath = '/claim';
 export const consolePath = '/console';
@@ -55,14 +58,14 @@ export const consolePath = '/console';
 export const servedMintsPerDay = 25;
 
 /**
- * Keeps reads of a served sandbox fast. Due events are also processed in the background, so no read has to process them
- * all.
+ * Default `readBudgetMs` of a served sandbox. It is short, because a served sandbox also processes due events in the
+ * background.
  */
 export const servedReadBudgetMs = 5;
 
 /**
- * Builds a sandbox configuration. By default, minting is practically unlimited, because an embedded sandbox is used
- * only by its owner.
+ * Builds a sandbox configuration. By default, the number of keys is practically unlimited, because only its owner uses
+ * an embedded sandbox.
  */
 export function sandboxConfig(baseUrl: string, more: Partial<SandboxConfig> = {}): SandboxConfig {
   return {

@@ -13,8 +13,8 @@ import { emptyStore } from './store/tables.ts';
 export { sandboxFile } from './config.ts';
 
 /**
- * Default address of a served sandbox. An embedded sandbox uses the same address in links and shop URLs, so that both
- * look the same.
+ * Default address of a served sandbox. An embedded sandbox uses the same address in its links and shop URLs, so that
+ * its output looks like that of a served sandbox.
  */
 export const defaultBaseUrl = 'http://127.0.0.1:4848';
 
@@ -80,8 +80,8 @@ export async function openEmbedded({
 }
 
 /**
- * Problems that make it impossible to delete rows from a file. A lock is not among them, because a lock means that
- * another process is using the file.
+ * Problems that make it impossible to delete rows from a file. A lock does not count, because a lock means that another
+ * process is using the file.
  */
 const beyondRepair: ReadonlySet<DatabaseProblem> = new Set(['damaged', 'newer', 'full']);
 

@@ -24,20 +24,20 @@ export type { Logged } from './server/request-log.ts';
 export { chunksOf as piecesOf, halfOf, type SandboxBody, type SandboxResponse } from './server/wire.ts';
 export type { Delivery } from './webhooks/read.ts';
 
-/** The response a client sees when a connection ends early. */
+/** The response that a client gets when a connection ends early. */
 const brokenOff: SandboxResponse = { status: 0, headers: {}, body: 'the connection was broken off' };
 
 const host = '127.0.0.1';
-/** Names under `localhost` never leave this machine, and no server uses this name. */
+/** A host name under `localhost` never resolves to another machine, and no server uses this host name. */
 const socketlessUrl = 'http://sandbox.localhost';
 
 interface InProcessOptions {
-  /** Port on 127.0.0.1; 0 picks a free one, undefined opens no socket. */
+  /** Port on 127.0.0.1. With 0, a free port is chosen. With undefined, no socket is opened. */
   readonly port: number | undefined;
   readonly seed: number | undefined;
   readonly speed: number;
   readonly faults: readonly Fault[];
-  /** Base of the sandbox's clock, ms since the epoch. */
+  /** Base of the sandbox's clock, in ms since the epoch. */
   readonly now: () => number;
   readonly report: (error: unknown) => void;
   /** Initial state. */
@@ -46,12 +46,12 @@ interface InProcessOptions {
 
 export type InProcessRequest = Pick<SandboxRequest, 'method' | 'target' | 'headers' | 'body'>;
 
-/** An in-memory sandbox for its own process, with the controls a test needs. */
+/** An in-memory sandbox that runs in the process of a test, with the controls that a test needs. */
 export interface InProcess {
   readonly baseUrl: string;
   readonly shopUrl: string;
   /**
-   * The scenario's first key if it defines any, otherwise a minted key. It never expires, even if the clock is
+   * The scenario's first key if it defines any, otherwise a minted key. The key never expires, even if the clock is
    * advanced.
    */
   readonly apiKey: string;
@@ -60,15 +60,15 @@ export interface InProcess {
   /** Runs the steps of a scenario and checks its final expectations. */
   rehearse(scenario: Scenario, signal: AbortSignal): AsyncGenerator<Outcome>;
   /**
-   * Handles a request without a socket, with the same faults as over a socket. @param signal aborts a delay caused by a
-   * fault.
+   * Handles a request without a socket. The same faults apply as over a socket. @param signal aborts a delay caused by
+   * a fault.
    */
   send(request: InProcessRequest, signal: AbortSignal): Promise<Reply>;
   /** Fires a trigger on behalf of `apiKey`, bypassing all faults. */
   trigger(body: object): Promise<SandboxResponse>;
   /** @returns the new time, ms since the epoch. */
   advance(ms: number): Promise<number>;
-  /** @returns the name of the snapshot and its time, ms since the epoch. */
+  /** @returns the name of the snapshot, and the time of the snapshot in ms since the epoch. */
   saveSnapshot(): Promise<{ readonly name: string; readonly at: number }>;
   restore(name: string): Promise<void>;
   /** The newest 1,000 requests, oldest first. */
@@ -164,7 +164,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
       closing.abort(new Error('the sandbox was closed'));
       await Promise.all([stopTicking(), served?.stop(), outbox.close()]);
       await opened.close();
-      // Lets callbacks queued for this event-loop turn finish, so that no handle is left open.
+      // Waits for the callbacks that are queued for this turn of the event loop, so that no handle stays open.
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
@@ -221,7 +221,7 @@ export async function openInProcess(options: InProcessOptions): Promise<InProces
     const { stop } = await import('./server/server.ts');
     const answering = { host, port, report, requests, now: time, faults, seed, signal: closing.signal };
     const { server, sandbox, owner } = await openBehindSocket(answering, open);
-    // Don't hang a test that forgets to close the server.
+    // Don't let the server keep a test process alive if the test forgets to close the server.
     server.unref();
     server.on('connection', (socket) => socket.unref());
     return { sandbox, token: owner.token, stop: () => stop(server) };

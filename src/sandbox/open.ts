@@ -32,7 +32,7 @@ export interface OpenOptions {
   /** Receives the error behind a 500 response. */
   readonly report: (error: unknown) => void;
   readonly requests?: RequestLog;
-  /** Creates the initial faults; by default there are none until some are switched on. */
+  /** Creates the initial faults. By default, the sandbox has no faults until some are switched on. */
   readonly faults?: (store: Store) => SandboxFaults;
   /** Serves read-only requests if the store is not writable. */
   readonly readsCopy?: boolean | undefined;
@@ -84,7 +84,7 @@ export async function openSandbox({
   const faults = startFaults?.(store);
   let controlling: Promise<Control> | undefined;
   let opening: Promise<Catalogue> | undefined;
-  /** The stored scenario listings that the catalogue was opened with. */
+  /** The stored scenario listings with which the catalogue was opened. */
   let openedWith: string | undefined;
   let sealer: Sealer | undefined;
   const service: Service = {
@@ -161,8 +161,8 @@ export async function openSandbox({
   }
 
   /**
-   * Opens the catalogue. Without scenario listings, it is derived from a number alone and stored in a separate file
-   * next to the store. With scenario listings, it is kept in memory.
+   * Opens the catalogue. Without scenario listings, the catalogue is derived from a number alone and stored in a
+   * separate file next to the store. With scenario listings, the catalogue is kept in memory.
    */
   async function openStoresCatalogue(given: string | undefined): Promise<Catalogue> {
     const { openCatalogue } = await import('./catalogue/catalogue.ts');
@@ -210,10 +210,16 @@ function dated(app: Handle, clock: SandboxClock): Handle {
   };
 }
 
-/** Maximum time that closing waits for requests in progress, ms. Requests delayed by `--latency` may take longer. */
+/**
+ * Maximum time, in ms, for which closing waits for requests in progress. Requests delayed by `--latency` may take
+ * longer.
+ */
 const closeLimitMs = 2000;
 
-/** Tracks requests in progress. `drained` waits for all of them, even if their clients are gone. */
+/**
+ * Tracks requests in progress. `drained` waits for all of these requests, even for requests whose clients have
+ * disconnected.
+ */
 function counted(app: Handle): { handle: Handle; drained(): Promise<void> } {
   const underWay = new Set<Promise<unknown>>();
   return {
@@ -230,5 +236,8 @@ function counted(app: Handle): { handle: Handle; drained(): Promise<void> } {
   };
 }
 
-/** All sandboxes with a random seed share one catalogue, so that examples work everywhere. */
+/**
+ * Seed of the catalogue. All sandboxes with a random seed share the catalogue of seed 1, so that examples work
+ * everywhere.
+ */
 const catalogueSeed = (seed: string): number => (/^\d{1,10}$/.test(seed) ? Number(seed) : 1);

@@ -7,7 +7,7 @@ export type Kind = 'orders' | 'accounts' | 'batches' | 'returns';
 interface Choice {
   readonly id: string;
   readonly text: string;
-  /** Set for an order: the facts that its displayed state depends on, and its first product. */
+  /** Set only for an order: the facts from which the displayed state is derived, and the first product. */
   readonly order?: {
     readonly status: string;
     readonly parcel: string | undefined;
@@ -77,7 +77,7 @@ export function peekSandbox(
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** The user behind a key. With a single user no lookup is needed, which saves a TAB completion from hashing the key. */
+/** The user behind a key. If there is only one user, no lookup is needed, so a TAB completion need not hash the key. */
 function ownerOf(database: Sqlite, apiKey: string): string {
   const users = database.prepare('SELECT id FROM users LIMIT 2').all().map(idOf);
   const [only = ''] = users;
@@ -89,7 +89,7 @@ function ownerOf(database: Sqlite, apiKey: string): string {
 const idOf = (row: object): string => String(Object.assign(Object.create(null), row).id);
 
 export async function peekRetailers(): Promise<readonly Choice[]> {
-  // Lazy import, because the other kinds do not need it.
+  // Import the module lazily, because the other kinds do not need it.
   const { retailers } = await import('./catalogue/retailers.ts');
   return retailers.map(({ retailer, name }) => ({ id: retailer, text: name }));
 }

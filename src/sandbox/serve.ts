@@ -37,7 +37,7 @@ interface SocketOptions {
   readonly seed?: number | undefined;
   /** Aborts delays caused by faults. */
   readonly signal?: AbortSignal;
-  /** Determines the user behind a connection; defaults to asking the operating system. */
+  /** Determines which user is behind a connection. By default, asks the operating system. */
   readonly users?: Users | undefined;
 }
 
@@ -61,11 +61,13 @@ export interface Served {
   readonly legacyBaseUrl: string;
   readonly shopUrl: string;
   /**
-   * URL of the console. Where the system cannot tell which user sends a request, the URL includes a single-use code for
-   * one browser.
+   * URL of the console. If the operating system cannot tell which user sends a request, the URL includes a single-use
+   * code for one browser.
    */
   readonly consoleUrl: string;
-  /** Token for the CLI of the user running the sandbox, on systems that cannot tell which user sends a request. */
+  /**
+   * Token for the CLI of the user running the sandbox, if the operating system cannot tell which user sends a request.
+   */
   readonly token: string | undefined;
   /** Initial faults in `--fault` syntax. These are the given faults, or else the faults stored in the data. */
   readonly faults: readonly string[];
@@ -76,7 +78,10 @@ export interface Served {
 /** Serves the sandbox over HTTP. @throws Error if the port is in use, DatabaseError if the data cannot be used. */
 export async function serveSandbox(options: ServeOptions): Promise<Served> {
   const requests = new RequestLog(findRoute, options.onRequest);
-  const config = { mintLimitPerDay: servedMintsPerDay, patienceMs: servedReadBudgetMs, ...options.config };
+  const config: Partial<SandboxConfig> = {
+    ...{ mintLimitPerDay: servedMintsPerDay, readBudgetMs: servedReadBudgetMs },
+    ...options.config,
+  };
   let keys: Served['keys'] = [];
   const { server, baseUrl, sandbox, owner } = await openBehindSocket(
     { ...options, requests },

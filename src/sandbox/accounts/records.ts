@@ -60,7 +60,7 @@ export function accountOf(row: StoredRow): Account {
   };
 }
 
-/** The account as the service shows it. It tells whether a secret exists but never contains the secret. */
+/** The account as the API returns it. Says whether each secret exists, but never contains a secret. */
 export function shownAccount(store: Store, account: Account, now: number): Shape<'ManagedAccount'> {
   const holder = store.get(
     `SELECT id FROM orders WHERE account_id = ? AND status IN ('pending', 'in_progress') AND queue_start <= ? ORDER BY seq LIMIT 1`,
@@ -92,13 +92,14 @@ export function shownAccount(store: Store, account: Account, now: number): Shape
   };
 }
 
-/** Entry of `retailer_config` that simulates an unusable account. */
+/** Key in `retailer_config`. Its value makes the account simulate a failed sign-in. */
 const rehearsed = 'sandbox_outcome';
 const outcomes: readonly ErrorType[] = ['login_failed', 'account_locked', 'account_verification_required'];
 
 /**
- * Why sign-in with an account fails; undefined if it succeeds. The reason is a simulated outcome, a missing password,
- * or a required second factor that the account can provide neither by secret nor by forwarded message.
+ * Why sign-in with an account fails; undefined if sign-in succeeds. Sign-in fails if the account simulates a failure or
+ * has no password. It also fails if the retailer requires a second factor, but the account has neither a two-factor
+ * secret nor forwarded messages.
  */
 export function accountProblem(account: Account, sealer: Sealer, twoFactor: boolean): ErrorType | undefined {
   const configured = account.config?.[rehearsed];
@@ -113,22 +114,28 @@ export function accountProblem(account: Account, sealer: Sealer, twoFactor: bool
 
 const open = `account_id = ? AND status IN ('pending', 'in_progress')`;
 
-/** Time until which orders hold an account, ms; `now` if it is free. Call within a transaction. */
+/**
+ * When the last order releases an account, in ms since the epoch; `now` if no order holds the account. Call within a
+ * transaction.
+ */
 export function freeAt(store: Store, accountId: string, now: number): number {
   const row = store.get(`SELECT max(queue_end) AS at FROM orders WHERE ${open}`, accountId);
   return Math.max(now, Number(row?.at ?? 0));
 }
 
-/** Placeholder end time of an order that holds its account until something ends the order. */
+/**
+ * Placeholder for the time at which an order releases its account. Used if the order's plan neither places nor fails
+ * the order.
+ */
 const never = Date.parse('9990-01-01T00:00:00Z');
 
-/** Time at which an order's plan finishes placing the order, ms. */
+/** When an order's plan places or fails the order, in ms since the epoch. */
 export const placingEnds = (plan: OrderPlan): number =>
   plan.find(({ kind }) => kind === 'placed' || kind === 'failed')?.at ?? never;
 
 /**
- * Moves an account's waiting orders forward when an order ahead of them ends early (cancelled, or forced to end). Each
- * order's plan shifts as a whole. Call within a transaction.
+ * Moves an account's waiting orders forward when an order ahead of them ends early, because it was cancelled or forced
+ * to end. Each order's plan shifts as a whole. Call within a transaction.
  */
 export function advanceAccountQueue(store: Store, accountId: string, now: number): void {
   let free = now;

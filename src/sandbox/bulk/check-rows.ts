@@ -9,9 +9,9 @@ import type { Service } from '../server/service.ts';
 
 export interface CheckedRow {
   readonly shown: Shape<'BulkRowValidation'>;
-  /** The row's order; null if invalid. */
+  /** The row's order; null if the row is invalid. */
   readonly body: OrderBody | null;
-  /** The most that the order can cost the wallet, cents; 0 if invalid. */
+  /** The most that the order can cost the wallet, in cents; 0 if the row is invalid. */
   readonly cents: number;
 }
 
@@ -73,7 +73,10 @@ export async function checkRows(
   return checked;
 }
 
-/** The column at fault for each error code with which creation would fail. */
+/**
+ * Maps the error code of a rejected order to the column that caused the error. For all other codes, the cause is
+ * `product_url`.
+ */
 const columns: Partial<Record<ErrorResponse['code'], string>> = {
   unsupported_country: 'country',
   invalid_shipping_address: 'address_line1',

@@ -54,7 +54,7 @@ export const bulkHandlers = {
   }),
 } satisfies Partial<AllHandlers>;
 
-/** The most that all orders together can cost the wallet, cents. */
+/** The most that all orders together can cost the wallet, in cents. */
 const estimateOf = (rows: readonly CheckedRow[]): number => rows.reduce((sum, { cents }) => sum + cents, 0);
 
 const ownBatch = (service: Service, { caller, path }: Pick<Call<'bulk.get'>, 'caller' | 'path'>) =>

@@ -20,9 +20,9 @@ export const isAnyRowDue = (store: Store, now: number): boolean =>
 const runs = new OneRun();
 
 /**
- * Places the batch rows due by `now` (ms). Each row becomes an order created at the row's due time, so that the order's
- * life cycle does not depend on when the row was processed. Stops after `budgetMs` of real time; the next call
- * continues. If another run is in progress, waits for that run, but no longer than `budgetMs`.
+ * Places the batch rows due by `now` (ms). Each row becomes an order created at the row's due time, so that the time of
+ * processing does not affect the order's life cycle. Stops after `budgetMs` of real time; the next call continues. If
+ * another run is in progress, waits for that run, but no longer than `budgetMs`.
  */
 export const placeRows = (service: Service, now: number, budgetMs: number): Promise<void> =>
   runs.join(
@@ -58,7 +58,7 @@ async function placeUntil(service: Service, now: number, end: number): Promise<v
 /** A row ready to be placed. */
 interface Prepared {
   readonly batch: number;
-  /** Time at which the row is due, ms since the epoch. */
+  /** Time at which the row is due, in ms since the epoch. */
   readonly due: number;
   /**
    * Places the row unless it has been placed meanwhile. Call within a transaction. @returns false if the row must wait
@@ -70,7 +70,7 @@ interface Prepared {
 /**
  * Places rows in order. If the wallet is short, first advances earlier orders to the row's due time, which may release
  * their reserved funds. Everything that placing writes, including ids, can be derived from the store again, so no
- * transaction waits for an fsync. @param preparedMs time spent preparing the rows.
+ * transaction waits for an fsync. @param preparedMs time that preparing the rows took.
  */
 async function placeInTurn(service: Service, rows: readonly Prepared[], preparedMs: number): Promise<void> {
   const { store, scheduler: pace } = service;
@@ -168,7 +168,7 @@ const described = ({ code, message, details }: ErrorResponse): string =>
 
 /**
  * Updates a batch after some of its rows were placed. If no open row is left, completes the batch and notifies the
- * uploader. @param at time at which the last placed row was due, ms.
+ * uploader. @param at when the last placed row was due, in ms since the epoch.
  */
 function finish(store: Store, batch: number, at: number): void {
   // Search from the end. Rows are placed in order, so the last row is open until all rows are placed.

@@ -6,12 +6,12 @@ import type { CheckedRow } from './check-rows.ts';
 type Batch = Shape<'BulkBatchResponse'>;
 type Upload = Pick<Shape<'BulkUploadRequest'>, 'filename' | 'notify_on_complete'>;
 
-/** Delay before a batch's first row, and delay before each further row, ms. */
+/** Delay before a batch's first row, and delay before each further row, both in ms. */
 const [firstRowMs, nextRowMs] = [300, 1];
 
 /**
- * Stores a batch. Rows that are not valid orders fail immediately. The other rows are placed after those of the user's
- * earlier batches. Call within a transaction. @returns the batch's id.
+ * Stores a batch. Rows that are not valid orders fail immediately. The valid rows are placed after the rows of the
+ * user's earlier batches. Call within a transaction. @returns the batch's id.
  */
 export function insertBatch(
   store: Store,
@@ -62,8 +62,8 @@ export function insertBatch(
 }
 
 /**
- * Due time of the user's last waiting row, ms since the epoch; 0 if none. CROSS JOIN makes SQLite scan rows by due
- * time; otherwise it would read and sort every row the user ever sent.
+ * Due time of the user's last waiting row, in ms since the epoch; 0 if none. CROSS JOIN makes SQLite scan rows by due
+ * time; otherwise SQLite would read and sort every row that the user ever sent.
  */
 export function lastDue(store: Store, userId: string): number {
   const row = store.get(
@@ -77,7 +77,7 @@ export function lastDue(store: Store, userId: string): number {
 const counted = `SELECT b.*, count(r.order_seq) AS placed, count(r.error) AS failed
   FROM batches b JOIN batch_rows r ON r.batch_seq = b.seq`;
 
-/** The caller's batches, newest first. Leaves out their rows. */
+/** The caller's batches without their rows, newest first. */
 export function listBatches(
   store: Store,
   userId: string,
@@ -144,7 +144,7 @@ export const readBatches = (
     )
     .map(batchOfUser);
 
-/** Finds a batch of any user by id. Leaves out its rows. */
+/** Finds a batch by id, whichever user it belongs to. The result does not contain the batch's rows. */
 export function findAnyBatch(store: Store, id: string): BatchOfUser | undefined {
   const row = store.get(`${ofAll} WHERE b.id = ?`, id.toLowerCase());
   return row && batchOfUser(row);

@@ -11,13 +11,13 @@ import { insertBatch } from './records.ts';
 interface Failed {
   readonly row: StoredRow;
   readonly order: OrderBody;
-  /** Idempotency key of the row's order in a retry. */
+  /** The idempotency key with which a retry places the row's order. */
   readonly key: string;
 }
 
 /**
- * Rows of a batch that are valid orders but produced no order or a failed order. Leaves out rows that a retry has
- * already placed. @param limit maximum number of rows examined; all by default.
+ * The rows of a batch that a retry would place. These rows are valid orders, but were not placed or became orders that
+ * failed. Leaves out rows that a retry has already placed. @param limit maximum number of rows examined; default: all.
  */
 function failedRows(store: Store, { id, seq, user_id }: StoredRow, limit = -1): Failed[] {
   const isTaken = (key: string): boolean =>
@@ -43,7 +43,7 @@ function failedRows(store: Store, { id, seq, user_id }: StoredRow, limit = -1): 
 const batchOf = (store: Store, id: string): StoredRow | undefined =>
   store.get('SELECT id, seq, user_id, filename FROM batches WHERE id = ?', id);
 
-/** Counts the rows that a retry would place, among the first `limit` failed rows of a batch. */
+/** Among the first `limit` failed rows of a batch, counts the rows that a retry would place. */
 export const retryableCount = (store: Store, id: string, limit: number): number =>
   store.cached(`retryable of ${id}`, () => {
     const batch = batchOf(store, id);
@@ -51,8 +51,8 @@ export const retryableCount = (store: Store, id: string, limit: number): number 
   });
 
 /**
- * Places the failed rows of any user's batch again, unchanged, in a new batch. Each row's key is derived from the row,
- * so that repeated retries place it only once.
+ * Places the failed rows of a batch again, unchanged, in a new batch. The batch may belong to any user. Each row's key
+ * is derived from the row, so that repeated retries place each row only once.
  * @param newId id of the new batch; passing the same id twice creates only one batch. @throws Refusal not_found;
  * bad_request if no row has failed; insufficient_funds.
  */

@@ -40,8 +40,8 @@ export interface OpenCatalogue {
   readonly images?: string;
   readonly database: (file: string) => Sqlite;
   /**
-   * Listings defined by a scenario, by number. A catalogue with such listings does not share its index with other
-   * catalogues.
+   * Listings defined by a scenario, keyed by listing number. A catalogue that has such listings does not share its
+   * index with other catalogues.
    */
   readonly own?: ReadonlyMap<number, Listing>;
 }
@@ -52,7 +52,10 @@ interface Product {
   readonly productId: string;
 }
 
-/** The generated listings of a seed. Each listing is derived from its number alone, so only searches need the index. */
+/**
+ * The listings generated from a seed. Each listing can be derived from its number alone, so only searches need the
+ * index.
+ */
 export class Catalogue {
   readonly #options: Required<OpenCatalogue>;
   #index: Sqlite | undefined;
@@ -62,8 +65,8 @@ export class Catalogue {
   }
 
   /**
-   * Searches the orderable listings of all retailers for listings that match all words. If there are none, searches for
-   * listings that match any of the words.
+   * Searches the orderable listings of all retailers for listings that match all words. If no listing does, searches
+   * for listings that match any of the words.
    */
   search(search: Search): { results: Shape<'Sku'>[]; excludedByPrice: number | null; hint: string | null } {
     const { numbers, ...rest } = findEverywhere(this.#opened(), search);
@@ -93,7 +96,10 @@ export class Catalogue {
     return listing && legacyRecord(listing, { timestamp, images: this.#options.images });
   }
 
-  /** Like `details`, but returns the offers payload. A retailer's traits tell whether it has offers. */
+  /**
+   * Like `details`, but returns the offers payload. Does not check whether the retailer has offers at all; see
+   * `traits`.
+   */
   offers(product: Product, timestamp: number): Shape<'ProductOffersPayload'> | undefined {
     const listing = this.listing(product);
     if (!listing) return undefined;
@@ -112,7 +118,10 @@ export class Catalogue {
     return traits[supported(retailer).kind];
   }
 
-  /** A retailer's product, opened at the variant with the given id. @throws Refusal `unsupported_retailer`. */
+  /**
+   * The listing of a retailer's product. The variant with the given id is selected. @throws Refusal
+   * `unsupported_retailer`.
+   */
   listing({ retailer, productId }: Product): Listing | undefined {
     return this.#productOf(supported(retailer), productId);
   }
@@ -133,7 +142,7 @@ export class Catalogue {
     return retailerNamed(name);
   }
 
-  /** The retailer that sells what a URL refers to. */
+  /** The retailer to which a URL belongs. If the URL ends with a listing id, the seller of that listing. */
   sellerOf(url: string): Retailer | undefined {
     return readSku(url, this.#options.prefix) === undefined ? retailerOf(url) : this.byUrl(url)?.seller;
   }
@@ -239,8 +248,8 @@ type Check = Shape<'RetailerCheckResponse'>;
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Checks whether an order of this URL to this country would be rejected. If so, reports the error code of that
- * rejection. @param retailer the seller of the product, if known here.
+ * Checks whether an order of the product at `url`, shipped to `country`, would be rejected. If so, reports the error
+ * code of the rejection. @param retailer the seller of the product, if the catalogue knows the seller.
  * @param country two letters in any case. Without a country, shipping is not checked.
  */
 function checkUrl(
@@ -288,8 +297,8 @@ const details: Readonly<Record<UnsupportedReason, (domain: string, country?: str
 };
 
 /**
- * The reason for rejection, if the URL is a test product that simulates a rejection. Without a country, shipping is not
- * checked.
+ * Why an order would be rejected, if the URL is a test product that simulates a rejection. Without a country, shipping
+ * is not checked.
  */
 function rehearsedAgainst(
   url: string,
@@ -346,7 +355,9 @@ const howToOrder: Readonly<Record<UnsupportedReason | 'orderable', (ships: reado
 /** Increase this number when listings change, so that files with older listings are rebuilt. */
 const version = 2;
 
-/** Maximum wait for another process building the same index, ms; a build takes about half of that. */
+/**
+ * Maximum time, in ms, to wait for another process that is building the same index. A build takes about half as long.
+ */
 const busyTimeoutMs = 400;
 
 /**
@@ -426,7 +437,7 @@ function fill(index: Sqlite, seed: number, mark: number, own: Iterable<Listing>)
   index.exec(`PRAGMA user_version = ${mark | 0}`);
 }
 
-/** Products are searchable by their English name in every country. */
+/** In every country, a search finds products by their English names. */
 const keywordsOf = ({ sort, item, brand }: Listing): string =>
   `${sort.category} ${localized(item.name, 'US')} ${brand}`;
 

@@ -54,7 +54,7 @@ const shown = ({ choices, cents, available }: Variant) => ({
 /** The electronics retailer's SKU, distinct from the product id. */
 const retailersSku = ({ number, variant }: Listing): string => String(6_000_000 + number * 64 + variant);
 
-/** Share of the listings with variants that expose their inventory. */
+/** Among the listings that have variants, the share of listings that show their stock. */
 const exposedShare = 0.7;
 const taxonomyIds = { first: 60, last: 1_999 };
 
@@ -141,7 +141,7 @@ const measuresOf = (random: Random) => ({
   length: { amount: random.integer(60, 600) / 10, unit: 'cm' },
 });
 
-/** Additional fields of the large marketplace. `price` is the buy box price, and is absent without a buy box. */
+/** Additional fields of the large marketplace. `price` is the buy box price; it is absent if there is no buy box. */
 function marketplaceDetails(listing: Listing): Partial<LegacyDetails> {
   const { cents, stars, reviews, sort, item, available } = listing;
   const random = Random.of(listing.seed, 'marketplace');
@@ -190,7 +190,7 @@ function checked(digits: string): string {
 
 const each = 3;
 
-/** Image URLs of a listing, under a base without a trailing slash; the first is the main one. */
+/** Image URLs of a listing; the first image is the main one. @param base has no trailing slash. */
 export const imagesOf = ({ seller, sku }: Listing, base: string): [string, ...string[]] => {
   const picture = (position: number): string => `${base}/${seller.retailer}/${sku}-${position}.jpg`;
   return [picture(1), ...Array.from({ length: each - 1 }, (_, index) => picture(index + 2))];

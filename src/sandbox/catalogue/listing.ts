@@ -5,7 +5,7 @@ import { pageOf, productIdOf, skuOf } from './product-id.ts';
 import { type Retailer, retailers } from './retailers.ts';
 import { authors, brands, type Item, localized, type Option, type Sort, shopNamed, shops } from './sorts.ts';
 
-/** A generated listing, opened at its first variant. Money is in cents of `currency`. */
+/** A listing with one of its variants selected. Money is in cents of `currency`. */
 export interface Listing {
   readonly number: number;
   /** Seed from which everything else about the listing is derived. */
@@ -20,14 +20,14 @@ export interface Listing {
   readonly productId: string;
   readonly url: string;
   readonly title: string;
-  /** For a handmade listing, its shop; for a book, its author. */
+  /** The brand; for a handmade listing, the name of the shop; for a book, the author. */
   readonly brand: string;
   readonly cents: number;
   readonly currency: string;
   readonly stars: number | null;
   readonly reviews: number | null;
   readonly available: boolean;
-  /** Price and stock of the first variant, from which the others are derived. */
+  /** Price and availability of the first variant. All other variants are derived from these values. */
   readonly first: { readonly cents: number; readonly available: boolean };
   readonly shipCents: number;
   readonly giftOption: boolean;
@@ -54,14 +54,17 @@ interface OwnFacts {
   readonly riseCents: number;
   /** Maximum quantity per order. */
   readonly stock?: number;
-  /** Orders of this listing behave like orders of this test product. Set by the scenario. */
+  /**
+   * Name of a test product. Orders of this listing have the same outcome as orders of that product. Set by the
+   * scenario.
+   */
   readonly outcome?: string;
   readonly description?: string;
 }
 
 /**
- * One entry per sort of goods. `sellers` lists each seller as often as its weight says. `end` is the number just past
- * the sort's last listing.
+ * One entry per sort of goods. `sellers` repeats each seller as often as the seller's weight. `end` is one more than
+ * the number of the sort's last listing.
  */
 const shelves: { sort: Sort; sellers: readonly Retailer[]; end: number }[] = [];
 let end = 1;
@@ -74,7 +77,7 @@ for (const sort of goods) {
   });
 }
 
-/** Listings are numbered from 1 to this. */
+/** Number of generated listings, which is also the highest number of a generated listing. */
 export const listingCount = end - 1;
 
 function sells({ sells }: Retailer, { category }: Sort): boolean {
@@ -119,7 +122,7 @@ function drawn(random: Random, number: number, seller: Retailer, sort: Sort): Li
     title,
     brand,
     cents,
-    // Some handmade shops price in their own currency.
+    // Some handmade shops set prices in their own currency.
     currency:
       isHandmade && random.chance(chances.foreignShop) ? random.pick(['EUR', 'GBP']) : seller.currency,
     stars: isHandmade ? null : random.integer(28, 50) / 10,
@@ -152,7 +155,7 @@ function titleOf(random: Random, { home, kind }: Retailer, sort: Sort, item: Ite
   return home === 'US' ? `${brand} ${trait} ${name}, ${size}` : `${brand} ${name}, ${trait}, ${size}`;
 }
 
-/** Draws a price, favouring low prices and the usual price endings. */
+/** Draws a price. Low prices and common price endings such as .99 are more likely. */
 function priceOf(random: Random, { cents: [minCents, maxCents] }: Item): number {
   const somewhere = minCents + (maxCents - minCents) * random.next() ** 1.5;
   return Math.max(minCents, Math.floor(somewhere / 100) * 100 + random.pick(endings));

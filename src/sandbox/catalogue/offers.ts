@@ -6,7 +6,7 @@ import type { Listing } from './listing.ts';
 import { sellers } from './sorts.ts';
 import { atVariant, variantsOf } from './variants.ts';
 
-/** An offer whose condition is spelled as in orders. */
+/** An offer. Its condition has the spelling that orders use. */
 type Offer = Omit<Shape<'Offer'>, 'condition'> & { readonly condition: ProductCondition };
 type Terms = Pick<Offer, 'price' | 'condition' | 'seller' | 'minimum_quantity'>;
 type OwnOffer = NonNullable<Listing['own']>['offers'][number];
@@ -34,7 +34,7 @@ export function offersOf(listing: Listing): Offer[] {
   return [ownTerms(listing), ...others].map((terms, index) => offerOf(random, listing, terms, index));
 }
 
-/** The first offer. Handmade listings are sold by their shop, all others by the retailer itself. */
+/** The first offer. Handmade listings are sold by their shop, all other listings by the retailer itself. */
 function ownTerms({ seller, brand, cents }: Listing): Terms {
   const isHandmade = seller.kind === 'handmade';
   return {
@@ -74,7 +74,7 @@ const ownOffer = ({ seller, price, condition, ratings, positive }: OwnOffer): Te
   minimum_quantity: 1,
 });
 
-/** Derives a seller from its name alone, so it looks the same on every listing. */
+/** Derives a seller from its name alone, so that the seller looks the same on every listing. */
 function sellerNamed(name: string, isRetailer: boolean): Offer['seller'] {
   const random = Random.of('seller', name);
   const count = random.chance(chances.unrated) ? 0 : random.integer(12, 40_000);
@@ -113,14 +113,14 @@ function shippingOptions(random: Random, { shipCents, item }: Listing): Offer['s
   ];
 }
 
-/** What an order line requires of the listing it refers to. */
+/** What an order line requires of its listing. */
 type LineTerms = Partial<
   Pick<Shape<'OrderCreate'>['products'][number], 'variant' | 'condition_in' | 'condition_not_in'>
 >;
 
 /**
- * Facts of a listing that an order's life cycle depends on: price and availability of the requested variant. If new
- * items are not accepted, the price is that of the cheapest offer in an accepted condition.
+ * The facts of a listing on which an order's life cycle depends, such as the price and availability of the requested
+ * variant. If new items are not accepted, the price is that of the cheapest offer in an accepted condition.
  */
 export function lineFacts(listing: Listing, terms: LineTerms = {}): LineFacts {
   const chosen = choose(listing, terms.variant ?? []);

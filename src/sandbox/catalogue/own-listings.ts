@@ -9,7 +9,7 @@ import { item, type Sort } from './sorts.ts';
 /** A listing defined by a scenario. */
 export type GivenListing = Scenario['listings'][number];
 
-/** Listing numbers of scenarios start here, far above those of generated listings. */
+/** The number of a scenario's first listing. It is far above the numbers of generated listings. */
 const firstNumber = 1_000_000;
 
 /** Maximum length of a title in a URL slug. */

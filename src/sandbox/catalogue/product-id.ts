@@ -9,15 +9,18 @@ export interface ListingRef {
 }
 
 /**
- * Encodes and decodes product ids. Storefronts have no such form, because their product id is the handle that all
- * variants share.
+ * Encodes and decodes the product ids of a kind of retailer. Storefronts have no such form, because all variants of a
+ * product share the product's handle as their id.
  */
 type Form = { write(code: number): string; read(id: string): number | undefined };
 
 /** Size of the code range reserved for one listing's variants. */
 const variantsEach = 64;
 
-/** An odd factor and its inverse modulo 2^32. They map consecutive numbers reversibly to scattered ones. */
+/**
+ * An odd factor and its inverse modulo 2^32. Multiplying by the factor scatters consecutive numbers. Multiplying by the
+ * inverse restores the numbers.
+ */
 const productSpread = { factor: 0x9e3779b1, inverse: 0x0e8b2f51 };
 const skuSpread = { factor: 0x85ebca6b, inverse: 0xa5cb9243 };
 
@@ -49,7 +52,7 @@ export function productIdOf(kind: RetailerKind, ref: ListingRef, name: string): 
   return kind === 'storefront' ? `${slugOf(name)}-${ref.number}` : forms[kind].write(codeOf(ref));
 }
 
-/** Decodes a product id. The listing it refers to need not exist. */
+/** Decodes a product id, even if no listing has the decoded number. */
 export function refOf(kind: RetailerKind, id: string): ListingRef | undefined {
   if (kind !== 'storefront') return decoded(forms[kind].read(id));
   const number = /-(\d{1,7})$/.exec(id)?.[1];
@@ -89,7 +92,7 @@ function decoded(code: number | undefined): ListingRef | undefined {
 
 interface PageForm {
   readonly write: (id: string, slug: string) => string;
-  /** Extracts the id from a path, ignoring the rest. */
+  /** Extracts the product id from the path of a product page. */
   readonly read: RegExp;
 }
 

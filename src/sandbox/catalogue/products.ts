@@ -98,12 +98,14 @@ interface Freshness {
   readonly async?: boolean;
 }
 
-/** Default TTL of a cached reading, ms; applies when the request sets no freshness. */
+/** Default lifetime, in ms, of a cached reading. Applies if the request does not require a certain freshness. */
 const defaultTtlMs = 24 * 3600 * 1000;
-/** Time it takes to read a retailer's page, ms; scaled by `speed`, like order timelines. */
+/** Time, in ms, that reading a retailer's page takes. `speed` divides this time, as it divides order timelines. */
 const readingMs = 1500;
 
-/** Time of the oldest acceptable reading, ms since the epoch. Windows below the minimum are widened to the minimum. */
+/**
+ * Time of the oldest acceptable reading, in ms since the epoch. A `max_age` below the minimum counts as the minimum.
+ */
 function oldestAllowed({ maxAge, newerThan }: Freshness, now: number): number {
   const minAgeMs = limits.maxAgeSeconds.min * 1000;
   if (maxAge != null) return now - Math.max(minAgeMs, maxAge * 1000);
@@ -117,8 +119,8 @@ interface Product {
 }
 
 /**
- * When the product was last read, ms since the epoch. Returns null while a reading is in progress. Only `async`
- * requests get null; all others wait for the reading.
+ * When the product was last read, in ms since the epoch. Returns null while a reading is in progress. Only `async`
+ * requests get null. For all other requests, a new reading completes at once.
  */
 async function readingOf(
   store: Store,

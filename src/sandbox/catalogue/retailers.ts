@@ -11,7 +11,7 @@ export interface Retailer {
   readonly host: string;
   readonly kind: RetailerKind;
   readonly sells: 'everything' | readonly Category[];
-  /** Relative share of the listings in a category, compared with the other retailers that sell it. */
+  /** Weight of this retailer when a category's listings are divided among the retailers that sell the category. */
   readonly weight: number;
   readonly currency: string;
   readonly home: string;
@@ -19,7 +19,7 @@ export interface Retailer {
   readonly guestCheckout: boolean;
   /** Whether sign-in requires a second factor. */
   readonly twoFactor: boolean;
-  /** Free-shipping threshold, cents; null if shipping is never free. */
+  /** Free-shipping threshold in cents; null if shipping is never free. */
   readonly freeFromCents: number | null;
   readonly support: Shape<'PublicRetailer'>['support'];
 }
@@ -147,9 +147,9 @@ export const isUnsupported = (domain: string): boolean => unsupportedDomains.inc
 /** Whether a store has been observed. */
 export const isObserved = (domain: string): boolean => observedStores.some(({ host }) => host === domain);
 
-/** The host of a URL without `www.`; empty if the URL has none. */
+/** The host of a URL, without `www.`; empty if the URL is invalid or has no host. */
 export function domainOf(url: string): string {
-  // Does not use the helpers for URLs, because completion loads this file and no other.
+  // Do not import the URL helpers here. Completion loads this file and must not load any other.
   try {
     return new URL(url).hostname.replace(/^www\./, '');
   } catch {

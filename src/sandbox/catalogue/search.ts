@@ -47,8 +47,8 @@ function hintForNone(excludedByPrice: number | null, retailer: string | undefine
 const from = 'FROM words JOIN listings l ON l.number = words.rowid WHERE words MATCH ?';
 
 /**
- * Special query that returns handmade listings priced in the shop's own currency. No words match these listings. The
- * test product for the same case has the same name.
+ * Special query that returns handmade listings priced in the shop's own currency. Searches by words never find these
+ * listings. The query is the name of the test product for the same case.
  */
 const otherCurrency: TestSlug = 'test-other-currency';
 
@@ -88,8 +88,8 @@ const inOtherCurrency = (index: Sqlite, limit: number): Hits => ({
 });
 
 /**
- * Searches one retailer. Returns listing numbers from the offset on. If there are more than the limit, returns one
- * extra number.
+ * Searches one retailer. Returns listing numbers, starting at the offset. If more listings match than the limit allows,
+ * returns one extra number.
  */
 export function findWithin(
   index: Sqlite,
@@ -103,7 +103,9 @@ export function findWithin(
   return numbersOf(rows);
 }
 
-/** Matches all words if any listing contains them all; otherwise matches any word. */
+/**
+ * If any listing contains all words, a match must contain all words. Otherwise a match must contain at least one word.
+ */
 function bestMatch(
   index: Sqlite,
   query: string,
@@ -128,7 +130,7 @@ const numbersOf = (rows: readonly object[]): number[] =>
 const maxWords = 16;
 const maxWordLength = 64;
 
-/** Builds an FTS5 expression from a query. Quotes every word so that none is parsed as an operator. */
+/** Builds an FTS5 expression from a query. Quotes every word, so that no word is parsed as an operator. */
 function matchExpression(query: string, operator: 'AND' | 'OR'): string | undefined {
   const words = query.normalize('NFKC').match(/[\p{L}\p{N}]+/gu) ?? [];
   if (words.length === 0) return undefined;
@@ -156,7 +158,7 @@ type Find = (window: { offset: number; limit: number }) => readonly Listing[];
 /**
  * One page of a retailer's own search, following the specification for the retailer's kind. Filters run after
  * pagination, so a page may be short or empty while `next_page` is non-null.
- * @param find returns the retailer's products from an offset on, plus one beyond the limit if there are more.
+ * @param find returns the retailer's products from an offset on, and one extra product if more products follow.
  * @throws Refusal `bad_request` for parameters that a store domain does not accept.
  */
 export function retailerPage(

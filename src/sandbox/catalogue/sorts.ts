@@ -17,9 +17,9 @@ type Word = string | readonly [english: string, german: string, italian: string]
 
 export interface Item {
   readonly name: Word;
-  /** Minimum and maximum price, cents. */
+  /** Minimum and maximum price, both in cents. */
   readonly cents: readonly [number, number];
-  /** What a handmade listing delivers; a physical item if absent. */
+  /** What a handmade listing delivers; default: a physical item. */
   readonly handsOver?: 'download' | 'both';
 }
 
@@ -28,7 +28,7 @@ export interface Option {
   readonly values: Filled<string>;
 }
 
-/** A category of similar goods: names, prices and how they are sold. */
+/** A sort of goods, with everything from which its listings are generated. */
 export interface Sort {
   readonly category: Category;
   /** Number of listings. */

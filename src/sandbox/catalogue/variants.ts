@@ -2,7 +2,7 @@ import { Random } from '../store/random.ts';
 import type { Listing } from './listing.ts';
 import { pageOf, productIdOf, variantIdOf } from './product-id.ts';
 
-/** One combination of a listing's options. Money in cents of the listing's currency. */
+/** A combination of a listing's options. Money is in cents of the listing's currency. */
 export interface Variant {
   readonly choices: readonly { readonly dimension: string; readonly value: string }[];
   readonly cents: number;

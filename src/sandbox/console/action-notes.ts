@@ -1,10 +1,10 @@
 import { readQuery } from '../server/request.ts';
 import type { Service } from '../server/service.ts';
 
-/** Recent notes of each sandbox. A note is a sentence about what a form did, and what that caused. */
+/** Recent notes of each sandbox. A note is a sentence that says what a form did and which effects followed. */
 const said = new WeakMap<Service, string[]>();
 const maxSaid = 200;
-/** Query parameter with the number of a note. */
+/** Name of the query parameter that holds the number of a note. */
 export const noteParameter = 'did';
 
 /** The note whose number is in a page's query string; undefined if there is none. */
@@ -17,7 +17,7 @@ export function addNote(service: Service, text: string): number {
   const all = said.get(service) ?? [];
   said.set(service, all);
   const number = all.push(text) - 1;
-  // Delete the oldest note, but keep the numbers of the others.
+  // Delete the oldest note, but keep the numbers of the other notes.
   if (number >= maxSaid) delete all[number - maxSaid];
   return number;
 }

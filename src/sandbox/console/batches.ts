@@ -149,7 +149,7 @@ const columns: readonly Column[] = [
 
 type Rows = readonly ReturnType<typeof readBatchRows>[number][];
 
-/** Page of a batch: progress, and each row with its order or the reason it has none. */
+/** Page of a batch: its progress, and for each row the order or the reason why the row became no order. */
 export const batchPage: Page<'consoleBatch'> = ({ service, path: { id }, search }) => {
   const { store, clock, config } = service;
   const found = findAnyBatch(store, id);
@@ -171,8 +171,8 @@ ${retryForm(service, batch.id)}<section id="rows"><header><h2>Rows${filename !==
       path,
       search,
       filters,
-      // Later rows get smaller numbers, because rows are shown in ascending order while lists page towards smaller
-      // numbers.
+      // Lists page towards smaller numbers, but the rows of a batch are shown in ascending order. Therefore later rows
+      // get smaller numbers.
       read: ({ before, limit }) => readBatchRows(store, seq, { after: row_count - before, limit, status }),
       numberOf: ({ index }) => row_count - index,
       table: rowsTable,
@@ -206,7 +206,7 @@ export function batchRowPath(
   id: string,
   { place, count }: { readonly place: number; readonly count: number },
 ): string {
-  // A page of the list can start at any row, so this one starts at the row itself.
+  // Pages can start at any row. Start the page at this row.
   const part = place < pageSize ? '' : `?before=${count - place + 1}`;
   return `${batchesPath}/${id}${part}#row-${place}`;
 }
@@ -214,7 +214,7 @@ export function batchRowPath(
 /** Caps the count, because live pages repeat it every second. */
 const maxCounted = 200;
 
-/** Renders a button that retries the failed rows of a batch; null if none can be retried. */
+/** Renders a button that retries the failed rows of a batch; null if no row can be retried. */
 function retryForm({ store, config }: Service, id: string): Content {
   const count = retryableCount(store, id, maxCounted);
   if (count === 0) return null;

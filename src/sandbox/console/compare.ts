@@ -1,7 +1,7 @@
 import { type Content, html } from '../../platform/html.ts';
 import { prettyJson } from './parts.ts';
 
-/** Maximum number of lines to compare; more would take too long. */
+/** Maximum number of lines to compare. Comparing more lines would take too long. */
 const maxLines = 600;
 /** Number of unchanged lines shown around a change. */
 const context = 3;

@@ -13,8 +13,8 @@ import { readRequests, requestsPath, requestsTable } from './requests.ts';
 import { deliveriesPath, keysPath, ordersPath } from './sections.ts';
 
 /**
- * Home page, to which the `quickstart_url` of a minted key points. It shows what the sandbox is and its recent
- * activity.
+ * Home page of the console. The `quickstart_url` of a minted key points to this page. Shows what the sandbox is for and
+ * what happened recently.
  */
 export const dashboardPage: Page<'console'> = ({ service }) => {
   const { store, clock, config } = service;

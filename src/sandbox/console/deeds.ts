@@ -5,12 +5,12 @@ import { addNote, noteParameter } from './action-notes.ts';
 import type { AnyPageRequest, Page } from './page.ts';
 import type { PageName } from './routes.ts';
 
-/** Maximum wait for the webhooks that an action caused, ms. */
+/** Maximum time, in ms, to wait for the webhooks that an action caused. */
 const settleMs = 500;
 
 /**
- * Wraps a form handler. The page to which the handler redirects then shows a note of what the form did, and what that
- * caused.
+ * Wraps a form handler. The page to which the handler redirects then shows a note that says what the form did and which
+ * effects followed.
  * @param words what the form did, such as `Clock moved`.
  */
 export const withDeed =

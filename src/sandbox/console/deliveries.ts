@@ -86,7 +86,7 @@ function markedForm(store: Store): Content {
   }</form>`;
 }
 
-/** Compares the bodies of two deliveries, the earlier one first. */
+/** Compares the bodies of two deliveries. The earlier delivery comes first. */
 export const compareDeliveries: Page<'consoleCompareDeliveries'> = ({
   service: { store, clock },
   search,
@@ -109,7 +109,7 @@ export const compareDeliveries: Page<'consoleCompareDeliveries'> = ({
 /** Removes the secrets from a body, whether it is JSON or any other text. */
 const redacted = (json: string): string => foreignJson(json) ?? withoutSecrets(json);
 
-/** Renders a link that compares a delivery with the previous one of the same order to the same address. */
+/** Renders a link that compares a delivery with the previous delivery of the same order to the same address. */
 function sinceLast(store: Store, { id, seq, orderId, url }: Delivery): Content {
   const before = store.get(
     'SELECT id FROM deliveries WHERE order_id = ? AND url = ? AND seq < ? ORDER BY seq DESC LIMIT 1',
@@ -144,11 +144,11 @@ type Name = (typeof deliveryFilters)[number];
 
 const state = `CASE WHEN d.delivered_at IS NOT NULL THEN 'delivered' WHEN d.given_up_at IS NOT NULL THEN 'given up' ELSE 'waiting' END`;
 /**
- * Class of the last response status, such as `2xx`. It is `not sent` before the first attempt, and `no response` if the
- * attempt got none.
+ * Class of the last response status, such as `2xx`. Before the first attempt the class is `not sent`. If the last
+ * attempt got no response, the class is `no response`.
  */
 const statusClass = `CASE WHEN d.attempts = 0 THEN 'not sent' WHEN d.last_status IS NULL THEN 'no response' ELSE (d.last_status / 100) || 'xx' END`;
-/** The last attempt failed. */
+/** SQL condition for deliveries whose last attempt failed. */
 const failed = 'd.attempts > 0 AND d.delivered_at IS NULL';
 
 const columns: readonly Column[] = [
@@ -203,7 +203,7 @@ interface DeliveryCounts {
   readonly classes: readonly Choice[];
 }
 
-/** Counts the deliveries behind each filter value, with the other filters applied. */
+/** Counts the deliveries that match each filter value, with the other filters applied. */
 export function countDeliveries(store: Store, filters: Filters<Name>): DeliveryCounts {
   const number = (sql: string, ...without: readonly Name[]): number => {
     const condition = conditionOf(conditions, filters, ...without);
@@ -238,7 +238,7 @@ function counts(store: Store, filters: Filters<Name>, name: Name, expression: st
 }
 
 const maxAttempts = 50;
-/** Longest body included in a copyable command line, characters. */
+/** Maximum length, in characters, of a body that is included in a copyable command. */
 const maxInlineLength = 10_000;
 
 /** Page of a delivery: what was sent where, and the result of each attempt. */
@@ -294,7 +294,7 @@ const attemptsTable = (attempts: readonly Attempt[]): Content =>
 /** What the receiver responded to an attempt. */
 function receiverResponse({ response }: Attempt): Content {
   if (response === null) return null;
-  // This column is written from a LoggedSide.
+  // The cast is safe because this column is only written from a LoggedSide.
   const { headers, body } = JSON.parse(response) as LoggedSide;
   return html`<div class="response">${headersTable(headers)}${bodyBlock('the receiver’s response', body)}</div>`;
 }
@@ -305,7 +305,7 @@ interface Sent {
   readonly json: string;
 }
 
-/** The headers sent with every attempt. Shows only that the URL carries credentials, not what they are. */
+/** The headers sent with every attempt. If the URL contains credentials, shows only that they exist. */
 const headersOf = (url: string, { event, eventId, json }: Sent): [string, string][] => [
   ['content-type', 'application/json'],
   ['content-length', String(Buffer.byteLength(json))],
@@ -317,9 +317,9 @@ const headersOf = (url: string, { event, eventId, json }: Sent): [string, string
 interface Shown {
   /** Current sandbox time, ms since the epoch. */
   readonly now: number;
-  /** Gives the title of an order. Not set if all rows belong to the same order. */
+  /** Returns the title of an order. Absent if all rows belong to the same order. */
   readonly titleOf?: (orderId: string) => string;
-  /** Whether rows have checkboxes, so that they can be replayed or compared. */
+  /** Whether rows have checkboxes, so that the user can select deliveries to replay or compare. */
   readonly marks?: boolean;
   /** The headings, if they sort. */
   readonly head?: Content;
@@ -354,8 +354,8 @@ export const deliveriesTable = (
 };
 
 /**
- * Renders the resend button. A finished delivery can be replayed, and a failed delivery can be retried at once. A
- * delivery that is about to be sent has no button.
+ * Renders the resend button. A finished delivery can be replayed, and a failed delivery can be retried at once. For a
+ * delivery that is about to be sent, renders no button.
  */
 function again({ id, orderId, event, state, attempts }: Delivery): Content {
   const word = state === 'delivered' || state === 'given up' ? 'Replay' : 'Try now';
@@ -373,7 +373,10 @@ export function orderTitles(service: Service): (orderId: string) => string {
   };
 }
 
-/** Renders a link to the delivery that must end before this one is sent; null if this one does not wait. */
+/**
+ * Renders a link to the earlier delivery that must end before this delivery is sent; null if this delivery need not
+ * wait.
+ */
 function earlier(store: Store, { state, orderId, url }: Delivery, now: number): Content {
   if (state !== 'behind') return null;
   const row = store.get(
@@ -421,7 +424,7 @@ export const replayDelivery = formAction<'consoleReplay'>(
 /** Maximum number of deliveries that one form replays. */
 const maxReplayed = 500;
 
-/** Replays the marked deliveries, or all that failed. */
+/** Replays the marked deliveries, or all failed deliveries. */
 export const replayDeliveries = formAction<'consoleReplayAll'>(
   () => ({ path: deliveriesPath, text: 'All deliveries' }),
   async ({ service: { store, idGenerator, clock } }, form) => {
@@ -444,11 +447,11 @@ export const replayDeliveries = formAction<'consoleReplayAll'>(
 
 type Found = NonNullable<ReturnType<typeof readDelivery>>;
 
-/** Size limit of the form, bytes. URL encoding can take nine bytes per character. */
+/** Maximum size of the form, in bytes. URL encoding can take nine bytes per character. */
 const largestForm = 512 * 1024;
-/** Longest body that can be edited on a page, characters. */
+/** Maximum length, in characters, of a body that can be edited on a page. */
 const maxEditableLength = 24_000;
-/** Longest call offered as a copyable command, characters. */
+/** Maximum length, in characters, of a call that is offered as a copyable command. */
 const maxCallLength = 10_000;
 
 const editPath = (deliveryId: string): string => `${deliveriesPath}/${deliveryId}/edit`;

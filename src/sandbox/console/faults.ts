@@ -15,7 +15,7 @@ const maxSeed = 2 ** 31 - 1;
 /** Every fault that can be selected. */
 const kinds = Object.keys(sandboxFaults).flatMap((written) => written.split(', '));
 
-/** Page of the faults injected between clients and the service. Shows the active faults and all available ones. */
+/** Page of the faults injected between clients and the service. Shows the active faults and all available faults. */
 export const faultsPage: Page<'consoleFaults'> = async ({ service: { config, control } }) => {
   const { faults, seed } = (await control()).faults();
   const body = html`<p class="lead">They fall on requests of programs, never on the console. The first that matches falls, and what changes a response comes on top.</p>

@@ -17,10 +17,10 @@ export interface WayBack {
   readonly text: string;
 }
 
-/** A form field has an invalid value. The message names the field and what it accepts. */
+/** A form field has an invalid value. The message names the field and says which values the field accepts. */
 export class Misfilled extends Error {
   override readonly name = 'Misfilled';
-  /** Name of the field, if the message does not start with the label of the field. */
+  /** Name of the field. Undefined if the message starts with the label of the field. */
   readonly field: string | undefined;
 
   constructor(message: string, field?: string) {
@@ -81,7 +81,7 @@ interface Refusal {
   readonly back: WayBack;
 }
 
-/** The refusal of each form, keyed by the page that reports it. */
+/** Refusals of forms, keyed by the response that reports the refusal. */
 const refusals = new WeakMap<SandboxResponse, Refusal>();
 
 function refusedForm(response: SandboxResponse, refusal: Refusal): SandboxResponse {
@@ -111,8 +111,8 @@ export const seeOther = (location: string): SandboxResponse => ({
 });
 
 /**
- * A hidden field with a unique token per form, so that resubmitting has no further effect.
- * @param isPersistent keeps the token when the browser restores the page. Forms that place an order use it.
+ * A hidden field with a token that is unique to the form, so that resubmitting the form has no further effect.
+ * @param isPersistent keeps the token when the browser restores the page. Needed for forms that place an order.
  */
 export const onceField = ({ isPersistent = false }: { readonly isPersistent?: boolean } = {}): Content =>
   html`<input type="hidden" name="once" value="${crypto.randomUUID()}" autocomplete="off"${isPersistent && html` data-kept`}>`;
@@ -132,7 +132,7 @@ export function centsIn(form: URLSearchParams, name: string, label: string): num
   throw new Misfilled(`${label} takes an amount of dollars above 0, such as 50 or $1,250.00.`);
 }
 
-/** Size limit of a small form, bytes. */
+/** Maximum size of a small form, in bytes. */
 const largestForm = 16 * 1024;
 
 const refused = (status: number, title: string, why: string): SandboxResponse =>
@@ -149,7 +149,8 @@ export function readForm(request: SandboxRequest, largest = largestForm): URLSea
 }
 
 /**
- * Checks every origin header that is present, because browsers differ in which they send and other clients send none.
+ * Checks every header that states an origin. Browsers differ in which of these headers they send, and other clients
+ * send none.
  */
 function isOurs(request: SandboxRequest): boolean {
   const site = headerOf(request, 'sec-fetch-site') ?? 'none';

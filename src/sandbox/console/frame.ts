@@ -15,7 +15,10 @@ interface Marks {
   requests: number;
 }
 
-/** Marks of each sandbox: `opened` when its console was first used, and `seen` when the user last viewed each list. */
+/**
+ * Marks of each sandbox. `opened` has the newest records when the console was first used. `seen` has the newest records
+ * when the user last viewed each list.
+ */
 const books = new WeakMap<Service, { readonly opened: Marks; readonly seen: Marks }>();
 
 const marksNow = ({ store, requests }: Service): Marks => {
@@ -25,8 +28,8 @@ const marksNow = ({ store, requests }: Service): Marks => {
 };
 
 /**
- * Returns the marks of a sandbox. For a sandbox in a file, the records that it had before its console was used are not
- * new. For a sandbox in memory, all records are new, because it started empty.
+ * Returns the marks of a sandbox. For a sandbox in a file, records older than the first use of the console are not new.
+ * For a sandbox in memory, all records are new, because the sandbox started empty.
  */
 function booksOf(service: Service): { readonly opened: Marks; readonly seen: Marks } {
   const none = { orders: 0, deliveries: 0, requests: 0 };
@@ -36,7 +39,7 @@ function booksOf(service: Service): { readonly opened: Marks; readonly seen: Mar
   return known;
 }
 
-/** Maximum number of requests to count. The limit keeps pages fast, because each page counts them. */
+/** Maximum number of requests to count. Every page counts requests, so the limit keeps pages fast. */
 const maxCounted = 1000;
 
 /** Counts the failures among the records newer than the marks. */

@@ -7,7 +7,10 @@ import { script, style } from './assets.ts';
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** Allows only this stylesheet and forms to this server. Forbids framing, to prevent clickjacking. */
+/**
+ * Content security policy. Allows only our own stylesheet, and forms sent to this server. Forbids framing, to prevent
+ * clickjacking.
+ */
 const stillPolicy = [
   "default-src 'none'",
   `style-src ${hashOf(style)}`,
@@ -17,24 +20,24 @@ const stillPolicy = [
   "base-uri 'none'",
 ].join('; ');
 
-/** In addition to `stillPolicy`, allows our script, which may only connect to this server. */
+/** Extends `stillPolicy` to allow our script. The script may connect only to this server. */
 const scriptPolicy = `${stillPolicy}; script-src ${hashOf(script)}; connect-src 'self'`;
 
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M2 5l6-3 6 3v6l-6 3-6-3z' fill='%231756b0'/%3E%3Cpath d='M2 5l6 3 6-3M8 8v6' stroke='%23fff' fill='none'/%3E%3C/svg%3E";
 
-/** A navigation link of the shop or the console. Public pages have none. */
+/** A navigation link of the shop or the console. Public pages have no navigation links. */
 export interface Link {
   readonly path: string;
   readonly text: string;
-  /** Whether a gap separates this and the following links from the rest. */
+  /** Whether a gap separates this link from the links before it. */
   readonly isAside?: boolean;
 }
 
 export interface PageOptions {
   readonly status?: number;
   readonly links?: readonly Link[];
-  /** Path of the active navigation link, and whether it is the current page itself. */
+  /** Path of the active navigation link, and whether that path is the current page itself. */
   readonly current?: { readonly path: string; readonly isPage: boolean };
   /** Whether the page updates while it is open. */
   readonly live?: boolean;
@@ -72,7 +75,7 @@ ${hasScript && html`<script type="module">${new Html(script)}</script>`}</body><
       'content-security-policy': hasScript ? scriptPolicy : stillPolicy,
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'same-origin',
-      // Keeps secret claim URLs out of referrers, and one-time codes out of caches.
+      // Keeps the secret in a claim URL out of referrers, and one-time codes out of caches.
       'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
       ...options.headers,

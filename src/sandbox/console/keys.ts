@@ -84,7 +84,7 @@ export const keysPage: Page<'consoleKeys'> = ({ service, search }) =>
 
 const maxNameLength = 100;
 
-/** Renders the mint form with the equivalent commands. */
+/** Renders the form that mints a key, and the equivalent commands. */
 export const mintForm = (config: SandboxConfig): Content =>
   html`<form method="post" action="${keysPath}" class="inline" id="mint">${onceField()}
 <label>Name, if you like<input name="name" maxlength="${maxNameLength}" autocomplete="off"></label><button class="main">Mint a key</button></form>

@@ -94,7 +94,7 @@ interface Paged<Row> {
   /** The row's number in the store. */
   readonly numberOf: (row: Row) => number;
   readonly table: (rows: readonly Row[]) => Content;
-  /** Link labels. The default labels suit a list that starts with the newest rows. */
+  /** Labels of the links to other pages. The default labels suit a list that starts with the newest rows. */
   readonly words?: { readonly first: string; readonly next: string };
 }
 
@@ -230,7 +230,7 @@ function nothing<Row>({ table, words, filters = {} }: Paged<Row>, isFirst: boole
 /** Filters of a list, keyed by query parameter name; an unset filter is an empty string. */
 export type Filters<N extends string = string> = Readonly<Record<N, string>>;
 
-/** Maximum length of a filter value; longer than any real search. */
+/** Maximum length of a filter value, chosen so that no real search is longer. */
 const maxLength = 200;
 
 /** Reads the filters from a query string. */
@@ -259,7 +259,7 @@ export function listQuery(search: string, names: readonly string[]): string {
 
 export const isFiltered = (filters: Filters): boolean => Object.values(filters).some((value) => value !== '');
 
-/** A filter value and the number of rows it matches, with the other filters applied. */
+/** A filter value, and the number of rows that match it and all other filters. */
 export interface Choice {
   readonly value: string;
   readonly text: string;
@@ -267,7 +267,7 @@ export interface Choice {
 }
 
 type Field<N extends string> =
-  /** One link per value, for the most common filters. */
+  /** Choices that are shown as links, for the most common filters. */
   | { readonly kind: 'links'; readonly name: N; readonly label: string; readonly choices: readonly Choice[] }
   | { readonly kind: 'select'; readonly name: N; readonly label: string; readonly choices: readonly Choice[] }
   /** `offers` suggests known values; other input is accepted too. */
@@ -328,13 +328,16 @@ function inputOf<N extends string>(field: Exclude<Field<N>, { kind: 'links' }>, 
   }`;
 }
 
-/** Keeps the current value among the choices even if no row matches it, so it can be cleared. */
+/**
+ * Adds the current value to the choices even if no row matches the value. Otherwise the user could not clear the
+ * filter.
+ */
 const withCurrent = (choices: readonly Choice[], value: string): readonly Choice[] =>
   value === '' || choices.some((choice) => choice.value === value)
     ? choices
     : [...choices, { value, text: value, count: 0 }];
 
-/** Renders a link per filter value, plus one for all. */
+/** Renders a link for each filter value, and a link that clears the filter. */
 export function filterLinks<N extends string>(
   path: string,
   filters: Filters<N>,
@@ -354,7 +357,7 @@ interface Condition {
   readonly values: readonly (string | number)[];
 }
 
-/** The SQL condition behind each filter of a list. */
+/** The SQL condition for each filter of a list. */
 export type Conditions<N extends string> = { readonly [M in N]: (value: string) => Condition };
 
 /** Combines the conditions of all active filters, except those in `without`. */
@@ -363,7 +366,7 @@ export function conditionOf<N extends string>(
   filters: Filters<N>,
   ...without: readonly N[]
 ): Condition {
-  // The type of the table guarantees that its keys are exactly N.
+  // The cast is safe because the type of `conditions` allows no other keys than N.
   const set = (Object.keys(conditions) as N[]).filter(
     (name) => filters[name] !== '' && !without.includes(name),
   );
@@ -391,8 +394,8 @@ export const orderFilters = ['id', 'status', 'user', 'retailer', 'failed'] as co
 type Name = (typeof orderFilters)[number];
 
 /**
- * The SQL condition behind each filter. It refers to an order as `o`. Every condition lets SQLite scan the narrow index
- * and never read a wide row.
+ * The SQL condition for each filter. The conditions refer to an order as `o`. Every condition lets SQLite scan the
+ * narrow index and never read a wide row.
  */
 const conditions: Conditions<Name> = {
   id: (value) => ({
@@ -474,7 +477,7 @@ interface OrderCounts {
 
 const maxRetailers = 50;
 
-/** Counts the orders behind each filter value, with the other filters applied. */
+/** Counts the orders that match each filter value, with the other filters applied. */
 export function countOrders({ store, config }: Service, filters: Filters<Name>): OrderCounts {
   const byStatus = counts(store, filters, 'failed');
   const failed = failedOrderStatuses.reduce((sum, status) => sum + (byStatus.get(status) ?? 0), 0);

@@ -53,7 +53,7 @@ import { signed } from './wallet.ts';
 
 const maxDeliveries = 50;
 
-/** Page of an order: everything known about it, and the events that can be triggered. */
+/** Page of an order. Shows everything known about the order, and the events that can be triggered. */
 export const orderPage: Page<'consoleOrder'> = async ({ service, path: { id }, search }) => {
   const order = uuidPattern.test(id) ? findOrder(service.store, id.toLowerCase(), null) : undefined;
   if (!order) return notThere('No such order', 'No order has this id here.', { section: 'orders' });
@@ -92,7 +92,7 @@ function siblingsOf({ store }: Service, seq: number, search: string, query: stri
 
 const publicPath = (id: string): string => operations['order.track'].path.replace('{order_id}', id);
 
-/** Sections appear and disappear on a live page; a stable id lets updates match them. */
+/** On a live page, sections appear and disappear. The id lets an update find the same section. */
 const section = (id: string, title: string, content: Content): Content =>
   html`<section id="${id}"><header><h2>${title}</h2></header>${content}</section>`;
 
@@ -217,8 +217,8 @@ function orderMoney(service: Service, order: StoredOrder): Content {
 const back: readonly LedgerKind[] = ['refund', 'credit', 'payout'];
 
 /**
- * Renders the total row, with the amount that was kept. Payments by challenge and their payouts do not count, because
- * paying money in is not a cost.
+ * Renders the row with the total cost of the order. Payments by challenge and payouts of these payments do not count,
+ * because paying money in is not a cost.
  */
 function outcome(entries: readonly Entry[], held: number): Content {
   if (held > 0)
@@ -248,14 +248,14 @@ export const jump = formAction<'consoleJump'>(backToOrder, ({ service, path: { i
   return advanceBy(service, ms, { once: onceIn(form), path, step: `${path} ${to}` });
 });
 
-/** An event the user can cause on an order: a cancellation or a trigger. */
+/** An event that the user can cause for an order: a cancellation or a trigger. */
 type OrderEvent = 'cancel' | OrderTrigger;
 
 const defaultError: ErrorType = 'checkout_failed';
 
 /**
- * Renders a button for each event possible now. Once the order has reached a final state, renders a short note instead,
- * unless the page already says so. @param now ms since the epoch.
+ * Renders a button for each event that is possible now. Once the order has reached a final state, renders a short note
+ * instead, unless the page already says so. @param now ms since the epoch.
  */
 async function orderActions(service: Service, order: StoredOrder, now: number): Promise<Content> {
   const { id, status } = order.record;

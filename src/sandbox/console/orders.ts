@@ -29,7 +29,7 @@ const noFilters = readFilters('', orderFilters);
 interface Row {
   readonly seq: number;
   readonly user: string;
-  /** Titles of its products. */
+  /** Titles of the order's products. */
   readonly title: string;
   readonly record: OrderRecord;
 }
@@ -132,7 +132,7 @@ export const ordersTable = (
 <td class="fit" data-label="by">${user}</td><td class="fit">${age(Date.parse(record.created_at), now)}</td></tr>`,
       )}</tbody></table>`;
 
-/** The single display state of an order, as in every order list. */
+/** The state that order lists display for an order. */
 export const stateOf = ({
   status,
   items,

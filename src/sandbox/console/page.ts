@@ -15,7 +15,7 @@ import { type FrameOptions, type SectionName, sections } from './sections.ts';
 
 interface ConsoleOptions extends Omit<PageOptions, 'links' | 'current' | 'frame'>, FrameOptions {}
 
-/** Header options of each page, until `forThisMachine` inserts the header. */
+/** The header options of each page, for `forThisMachine`, which later inserts the header. */
 const framed = new WeakMap<SandboxResponse, FrameOptions>();
 const frame = '<!--frame-->';
 
@@ -118,8 +118,8 @@ export const forThisMachine =
   };
 
 /**
- * After a browser opens the printed URL, redirects it to the page itself. Moves the code from the URL into a cookie, to
- * keep the code out of the address bar, history and referrer.
+ * Responds to a browser that opens the printed URL. Moves the code from the URL into a cookie, and redirects to the URL
+ * without the code. This keeps the code out of the address bar, history and referrer.
  */
 function admitted({ service, request, search }: AnyPageRequest): SandboxResponse | undefined {
   const [code] = request.method === 'GET' ? (readQuery(search)[codeParameter] ?? []) : [];
@@ -130,7 +130,7 @@ function admitted({ service, request, search }: AnyPageRequest): SandboxResponse
     status: 303,
     headers: {
       location: readTarget(request.target).pathname,
-      // The request log recognises pages by this content type and skips them.
+      // The request log skips responses with this content type, because they are pages.
       'content-type': 'text/html',
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',

@@ -31,8 +31,8 @@ import { advanceClock, resetSandbox, restoreSnapshot, saveSnapshot, setSpeed, ti
 import { claimKey, emptyWallet, fundWallet, walletPage, walletsPage } from './wallet.ts';
 
 /**
- * Wraps a form handler. If an entered value is refused, shows the form again with all values and with the problem
- * beside its field.
+ * Wraps a form handler. If a value is refused, shows the form again with all values, and shows the problem beside the
+ * field.
  */
 function formOf<N extends PageName>(words: string, page: Page<N>): Page<N> {
   return forThisMachine(

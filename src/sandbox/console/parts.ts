@@ -26,13 +26,13 @@ const units = [
   { ms: 1000, name: 's' },
 ] as const;
 
-/** Formats a duration in its largest whole unit, `3 min`. */
+/** Formats a duration in its largest whole unit, such as `3 min`. */
 export function duration(ms: number): string {
   const unit = units.find((candidate) => ms >= candidate.ms);
   return unit ? `${Math.floor(ms / unit.ms)} ${unit.name}` : '0 s';
 }
 
-/** Formats `at` relative to `now` (both ms), past or future, with the exact time as a tooltip. */
+/** Formats a past or future time `at` relative to `now` (both in ms). Shows the exact time as a tooltip. */
 export function age(at: number, now: number) {
   const iso = new Date(at).toISOString();
   const text = at > now ? `in ${duration(at - now + 999)}` : `${duration(now - at)} ago`;
@@ -52,7 +52,7 @@ const parcelBadge = (status: TrackingStatus): Html =>
     mood: isLost(status) ? 'bad' : hasArrived(status) ? 'good' : 'waiting',
   });
 
-/** How many units of a line item were bought: `2`, `2 of 5`. */
+/** How many units of a line item were bought, such as `2` or `2 of 5`. */
 export const quantityOf = (item: OrderItem, shortfalls: readonly Shortfall[]): string =>
   quantityText(shortfallOf(item, shortfalls) ?? { bought: item.quantity });
 
@@ -106,11 +106,11 @@ const placeOf = ({ location, city, state, country }: Checkpoint): string =>
 export const copied = (what: string, text: string, shown: Content = text): Content =>
   html`<div class="copied"><pre tabindex="0">${shown}</pre><button type="button" class="copy">Copy<span class="unseen"> ${what}</span></button></div>`;
 
-/** An id with a copy button. @param what names it, as in “Copy the id of the order”. */
+/** An id with a copy button. @param what names the id, as in “Copy the id of the order”. */
 export const copiedId = (what: string, id: string): Content =>
   html`<span class="id"><code>${id}</code> <button type="button" class="copy">Copy<span class="unseen"> the id of the ${what}</span></button></span>`;
 
-/** Copyable equivalents of a request or a button. */
+/** Commands, ready to copy, that do the same as a request or a button. */
 export interface SameAs {
   readonly curl: string;
   readonly errand?: string;
@@ -161,7 +161,7 @@ export function prettyJson(json: string): string {
   return chunks.join('');
 }
 
-/** Limit on displayed text, bytes of markup. An escaped character can take six bytes. */
+/** Maximum size of a displayed text, in bytes of markup. An escaped character can take six bytes. */
 const maxShownBytes = 12_000;
 
 /** Renders headers with secrets redacted. */
@@ -194,7 +194,7 @@ export function bodyBlock(what: string, { text, bytes, isCut }: LoggedBody): Con
   return html`${block}${(isCut || isShownInPart) && html`<p class="soft">Cut: its beginning, of ${size}.</p>`}`;
 }
 
-/** Size of a text after escaping for markup, bytes. */
+/** Size of a text after it is escaped for markup, in bytes. */
 export const markupBytes = (text: string): number =>
   Buffer.byteLength(text) + 5 * (text.match(/[&<>"']/g)?.length ?? 0);
 

@@ -59,7 +59,7 @@ const paymentsTable = (rows: readonly NumberedPayment[], head: Content, now: num
           }</td><td class="fit">${age(at, now)}</td></tr>`,
       )}</tbody></table>`;
 
-/** Page of a payment by challenge: what it paid for, its receipt, and refunds. */
+/** Page of a payment by challenge. Shows what the payment was for, the receipt and the refunds. */
 export const paymentPage: Page<'consolePayment'> = ({ service: { store, clock }, path: { reference } }) => {
   const payment = paymentNamed(store, reference);
   if (!payment) return notThere('No such payment', 'No payment has this name here.', { section: 'payments' });

@@ -6,7 +6,7 @@ import type { Service } from '../server/service.ts';
 /** Returns the title of the product at a URL, or the last part of the URL's path if the product is unknown. */
 export type TitleOf = (url: string) => string;
 
-/** Catalogues loaded so far. With them, a page can read titles without waiting. */
+/** Catalogues loaded so far. A page can read titles from a loaded catalogue without waiting. */
 const loaded = new WeakMap<Service, Catalogue>();
 
 /**
@@ -49,7 +49,7 @@ function shopTitle({ config }: Pick<Service, 'config'>, url: string): string | u
   return slug === null ? undefined : testProducts[slug].name;
 }
 
-/** Reads titles of products. Loads the catalogue only if a product is not the shop's own. */
+/** Reads titles of products. Loads the catalogue only if a product is not from the sandbox's own shop. */
 export async function titlesOf(
   { config, catalogue }: Pick<Service, 'config' | 'catalogue'>,
   urls: Iterable<string>,

@@ -32,7 +32,7 @@ export const claimPage: Page<'claim'> = async (visit) => {
   if (!(form instanceof URLSearchParams)) return form;
   const email = emailIn(form);
   if (email === undefined) return claimForm('That is not an email address.');
-  // This claim lost a race against another one.
+  // Another claim on the same sandbox was faster than this claim.
   if ((await claim(store, token, email, clock.now())) !== 'claimed') return claimPage(visit);
   return htmlPage(
     'Claimed',
@@ -41,7 +41,7 @@ export const claimPage: Page<'claim'> = async (visit) => {
   );
 };
 
-/** Page shown once the sandbox has been claimed. The email is masked so that only its owner would recognise it. */
+/** Page shown once the sandbox has been claimed. The email is masked, so that only its owner can recognise it. */
 const claimedBefore = (email: string): SandboxResponse =>
   htmlPage(
     'Claimed',

@@ -4,7 +4,7 @@ import { html } from '../../platform/html.ts';
 export interface RefusedForm {
   readonly action: string;
   readonly form: URLSearchParams;
-  /** The reason. If it concerns a field, it starts with the label of the field. */
+  /** The reason for the refusal. If a field is the cause, the reason starts with the label of that field. */
   readonly message: string;
 }
 
@@ -12,7 +12,7 @@ const problemId = 'problem';
 
 /**
  * Fills the values of a refused form back into the form on its page, and adds the reason beside the field.
- * @param markup of our own page. @returns undefined if the page has no such form.
+ * @param markup the HTML of one of our own pages. @returns undefined if the page has no such form.
  */
 export function refilled(markup: string, { action, form, message }: RefusedForm): string | undefined {
   const start = html`<form method="post" action="${action}"`.text;
@@ -31,7 +31,7 @@ export function refilled(markup: string, { action, form, message }: RefusedForm)
 
 const escapedForRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** Unchecks all checkboxes, because a browser does not send the unchecked ones. */
+/** Unchecks all checkboxes, because a browser sends only the checked boxes. */
 const withoutTicks = (form: string): string =>
   form.replaceAll(/(<input type="checkbox"[^>]{0,2000}?) checked>/g, '$1>');
 

@@ -206,7 +206,7 @@ const requestsBar = (
   ],
 });
 
-/** Counts rows by value. @param values are always listed, even with a count of zero. */
+/** Counts rows by value. @param values values that are always listed, even if their count is zero. */
 function counts(
   rows: readonly Exchange[],
   kindOf: (row: Exchange) => string,
@@ -217,7 +217,7 @@ function counts(
   return [...found].map(([value, count]) => ({ value, text: value, count }));
 }
 
-/** Longest body included in a copyable command line, characters. */
+/** Maximum length, in characters, of a body that is included in a copyable command. */
 const maxInlineLength = 3_000;
 
 /** Page of a request: both sides of the exchange, and how to repeat it. */
@@ -310,8 +310,8 @@ export const compareRequests: Page<'consoleCompareRequests'> = ({ service: { req
 const shortened = (path: string): string => (path.length > 80 ? `${path.slice(0, 79)}…` : path);
 
 /**
- * Ids of the orders that a request is about. If it names no order, these are the orders placed by other attempts with
- * the same idempotency key.
+ * Ids of the orders that a request is about. If the request names no order, returns the orders placed by other attempts
+ * with the same idempotency key.
  */
 function ordersOf(service: Service, { orderId, key, request: { userId } }: Exchange): string[] {
   if (orderId !== null) return [orderId];
@@ -344,7 +344,7 @@ function facts(service: Service, exchange: Exchange): Content {
   )}${code !== null && html`<dt>Error</dt><dd><code>${code}</code></dd>`}${rule !== null && html`<dt>Fault</dt><dd><code>${rule}</code></dd>`}${key !== null && html`<dt>Key</dt><dd><code>${key}</code></dd>`}${isOfConsole && html`<dt>Sent by</dt><dd>the console</dd>`}`;
 }
 
-/** Whether the body was redacted. Resending it would overwrite a secret with its placeholder. */
+/** Whether the body was redacted. Resending a redacted body would overwrite a secret with its placeholder. */
 const lacksSecrets = ({ sent: { body } }: Exchange): boolean => body.text?.includes('…') === true;
 
 /** Whether the body is complete and short enough for a command line. */

@@ -47,7 +47,7 @@ const conditions: Conditions<Name> = {
   user: (value) => userCondition('r.user_id', value),
 };
 
-/** Omits legacy statuses, which are mapped to current ones when read. */
+/** Omits legacy statuses, because reading a return maps a legacy status to a current status. */
 const statuses = returnStatuses.filter((status) => status !== 'in_progress' && status !== 'completed');
 
 /** Lists the returns of all users, newest first. */
@@ -196,7 +196,7 @@ export const returnPage: Page<'consoleReturnPage'> = async ({ service, path: { i
 
 const returnsPath = sections.returns.path;
 
-/** Button labels. The API names the resulting state instead. */
+/** Labels of the buttons. The API names these actions after the resulting state. */
 const verbs: Readonly<Record<ForcedReturn, string>> = {
   approved: 'Approve',
   denied: 'Deny',
@@ -205,7 +205,7 @@ const verbs: Readonly<Record<ForcedReturn, string>> = {
 
 /**
  * Renders an order's returns with their actions, and a form to request a return; null if the order has no returns and
- * none can be requested.
+ * no return can be requested.
  */
 export function returnsOfOrder(service: Service, order: StoredOrder, now: number): Content {
   const found = returnsOf(service.store, order.seq);
@@ -235,11 +235,11 @@ interface Shown {
   readonly order: StoredOrder;
   /** Current sandbox time, ms since the epoch. */
   readonly now: number;
-  /** The page that shows the buttons. The browser returns to this page after a button is used. */
+  /** The page that shows the buttons. After a button is pressed, the browser returns to this page. */
   readonly back: 'order' | 'return';
 }
 
-/** Renders a button for each outcome possible now. */
+/** Renders a button for each outcome that is possible now. */
 function returnActions(service: Service, found: StoredReturn, { order, now, back }: Shown): Content {
   const { id } = found.record;
   const outcomes = possibleOutcomes(service, found, order, now);

@@ -81,7 +81,7 @@ export type PagePath<N extends PageName> = Readonly<Record<Parameters<PathFor<Ro
 
 const short = (id: unknown): string => (typeof id === 'string' ? id.slice(0, 8) : '');
 
-/** Describes the effect of console forms. A form is missing here if its path already describes its effect. */
+/** Describes the effect of each console form. Forms whose path already describes the effect are left out. */
 const pageDeeds: Partial<
   Readonly<Record<PageName, (path: Readonly<Record<string, string>>, location: string) => string>>
 > = {
@@ -100,7 +100,7 @@ const pageDeeds: Partial<
   consolePlace: (_, location) => `placed ${short(location.split('/').at(-1))}`,
 };
 
-/** The pages, as the server finds them. */
+/** The routes of the pages, from which the server finds the page for a request. */
 export const pageRoutes: readonly Route<PageName>[] = pageRows.flatMap((row) => {
   const { path } = row;
   const isForReaders = 'shared' in row;

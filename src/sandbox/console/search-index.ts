@@ -9,7 +9,7 @@ import type { StoredRow } from '../store/store.ts';
 import { shownAddress } from '../webhooks/read.ts';
 import { type TitleOf, titlesOf } from './products.ts';
 
-/** Indexed kinds of records. Other kinds have few records, so a search reads those from the store itself. */
+/** Indexed kinds of records. Other kinds have few records, so a search reads those records from the store itself. */
 const kinds = ['orders', 'deliveries', 'requests'] as const;
 type Kind = (typeof kinds)[number];
 
@@ -29,29 +29,29 @@ interface Document {
 
 /** Number of records indexed per transaction. */
 const chunkSize = 40;
-/** Background work, ms: the duration of a round, and the pause after it. */
+/** Duration of one round of background indexing, and pause after each round, both in ms. */
 const [workMs, pauseMs] = [10, 30];
-/** Maximum length of an indexed text, characters. The rest is cut off. */
+/** Maximum length, in characters, of an indexed text. Longer texts are cut. */
 const maxTextLength = 4_000;
-/** Maximum number of requests in the index. Older ones are removed. */
+/** Maximum number of requests in the index. Older requests are removed. */
 const maxRequests = 100_000;
 
 /**
- * Full-text index of a served sandbox, for the console. Its private database contains no secrets, and SQLite deletes it
- * on close. The index finds changes by reading the store, so writes to the store never wait for it.
+ * Full-text index of a served sandbox, for the console. The index has a private database without secrets, which SQLite
+ * deletes on close. The index finds changes by reading the store, so writes to the store never wait for the index.
  */
 export class SearchIndex {
   readonly #service: Service;
   readonly #database: Sqlite;
   readonly #statements = new Map<string, Statement>();
   #ranges!: Record<'orders' | 'deliveries' | 'requests', Range>;
-  /** Indexed orders that are unfinished: row number and time of the next step. */
+  /** Maps the row number of each unfinished indexed order to the time of the order's next step. */
   #unfinished!: Map<number, number>;
   #interventions = 0;
   #generation: number;
   #isAtWork = false;
 
-  /** @param file path of the database; by default a temporary one. */
+  /** @param file path of the database. By default, the database is temporary. */
   constructor(service: Service, file = '') {
     const Database = loadSqlite();
     this.#service = service;
@@ -81,7 +81,10 @@ export class SearchIndex {
     void work();
   }
 
-  /** Indexes new and changed records. @param budgetMs limits the real time spent. @returns whether all are indexed. */
+  /**
+   * Indexes new and changed records. @param budgetMs limits the real time spent. @returns whether all records are
+   * indexed.
+   */
   async catchUp(budgetMs: number): Promise<boolean> {
     const end = realMs() + budgetMs;
     if (!this.#isSameStore()) this.#begin(this.#service.requests?.total ?? 0);
@@ -97,7 +100,7 @@ export class SearchIndex {
     return true;
   }
 
-  /** Finds the records that contain every word, or a longer word that starts with it. */
+  /** Finds the records that contain all of the words. A word also matches longer words that start with it. */
   find(words: readonly string[], limit: number): Found {
     const match = words.map((word) => `"${word.replaceAll('"', '""')}"*`).join(' ');
     const of = (kind: Kind): number[] =>
@@ -111,7 +114,7 @@ export class SearchIndex {
     this.#database.close();
   }
 
-  /** @param firstRequest number of the last request that is not indexed; later requests are. */
+  /** @param firstRequest number of the last request to leave out. Only later requests are indexed. */
   #begin(firstRequest: number): void {
     const { store } = this.#service;
     const newest = (table: string): number =>
@@ -129,7 +132,8 @@ export class SearchIndex {
   }
 
   /**
-   * Whether the store still has the contents that were indexed. False after any process has emptied or replaced them.
+   * Whether the store still has the contents that were indexed. False after any process has emptied the store or
+   * replaced its contents.
    */
   #isSameStore(): boolean {
     const { store } = this.#service;
@@ -315,8 +319,8 @@ function requestText({ request, orderId, code, rule, key, sent, received, instea
 const timestamp = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 /**
- * The distinct values in redacted JSON. Names are included only below `metadata`, because the user chose them. JSON
- * that was cut is returned unchanged.
+ * The distinct values in redacted JSON. Names are included only below `metadata`, because the user chose them.
+ * Truncated JSON is returned unchanged.
  */
 function wordsIn(json: string | null): string {
   if (json === null) return '';

@@ -22,7 +22,7 @@ export const searchPath = `${consolePath}/search`;
 
 /** Maximum number of results shown per kind of record. */
 const maxResults = 6;
-/** Maximum time that a search spends on indexing new records, ms. */
+/** Maximum time, in ms, that a search spends on indexing new records. */
 const catchUpMs = 12;
 const maxQueryLength = 300;
 
@@ -37,7 +37,7 @@ interface Group {
   readonly results: readonly Result[];
 }
 
-/** Search page of the console. Finds records by what they contain, pages by their name or URL, and commands. */
+/** Search page of the console. Finds records by their contents, pages by their names or URLs, and commands. */
 export const searchPage: Page<'consoleSearch'> = async ({ service, search }) => {
   const [given = ''] = readQuery(search).q ?? [];
   const query = given.trim().slice(0, maxQueryLength);

@@ -1,7 +1,7 @@
 import { consolePath } from '../config.ts';
 import type { Link } from './html.ts';
 
-/** Sections of the console. Each has a list page. */
+/** Sections of the console. Each section has a list page. */
 export const sections = {
   orders: { path: `${consolePath}/orders`, text: 'Orders' },
   batches: { path: `${consolePath}/batches`, text: 'Batches' },

@@ -64,7 +64,7 @@ export const shopPage: Page<'shop'> = (visit) =>
     { isList: true },
   );
 
-/** Page of a product: the outcome it rehearses, and the command that orders it. */
+/** Page of a product. Shows which outcome an order of the product has, and the command that orders the product. */
 export const productPage: Page<'product'> = (visit) => {
   const { service, path } = visit;
   const { config } = service;
@@ -100,7 +100,7 @@ function orderCommand(slug: Slug, url: string, profile: string): string {
   return `errand order create --product ${lines}${isGift ? ' --gift' : ''} --max-price '${money(ceilingCents)}' --ship-to home --watch --profile ${profile}`;
 }
 
-/** Commands that create a key in a dedicated profile, so that orders cannot go to another sandbox. */
+/** Commands that create a key and store it in a profile of its own, so that orders cannot go to another sandbox. */
 const setUpCommands = (config: SandboxConfig): string =>
   `errand profile set ${profileOf(config)} --base-url ${config.baseUrl}\nerrand sandbox mint --profile ${profileOf(config)}`;
 
@@ -222,7 +222,7 @@ export const placeOrder = formAction<'consolePlace'>(
   },
 );
 
-/** Redirects to the order this form already placed. Refuses if the form's values have changed since. */
+/** Redirects to the order that this form has already placed. Refuses if the form's values have changed since then. */
 function sentTwice(store: Store, id: string, body: OrderBody) {
   const placed = findOrder(store, id, null);
   if (placed && JSON.stringify(placed.body) === JSON.stringify(body)) return seeOther(`${ordersPath}/${id}`);

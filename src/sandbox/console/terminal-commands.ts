@@ -15,7 +15,10 @@ import { copied, type SameAs } from './parts.ts';
 
 /** CLI and curl equivalents of a button. */
 interface Same {
-  /** The action, such as `shipped`. It appears in the labels of the copy buttons, to tell them apart. */
+  /**
+   * The action, such as `shipped`. The labels of the copy buttons contain the action, so that the buttons are
+   * distinguishable.
+   */
   readonly what: string;
   /** Arguments after `errand`; null if errand has no such command. */
   readonly errand: readonly string[] | null;
@@ -41,7 +44,7 @@ export const curlCall = (config: SandboxConfig, { path, body, ...call }: Call): 
     ...(body !== undefined && { body: JSON.stringify(body) }),
   }).curl;
 
-/** Renders the terminal commands that do the same as the buttons beside them. */
+/** Renders terminal commands that do the same as the buttons next to the commands. */
 export const sameFromTerminal = (
   { baseUrl }: SandboxConfig,
   id: string,
@@ -106,7 +109,7 @@ const sendable = (target: string): string =>
     .replaceAll('%25', '%')
     .replace(/[[\]#^|]/g, encodeURIComponent);
 
-/** Escapes control and bidi characters in JSON, where they can only occur inside strings. */
+/** Escapes control and bidi characters in JSON. In JSON, such characters occur only inside strings. */
 const plainJson = (json: string): string =>
   json.replace(
     /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
@@ -149,7 +152,7 @@ export const triggerCall = (config: SandboxConfig, { event, id, fields = {}, opt
 
 /**
  * Renders a delivery as a curl command to its receiver. The command reads the URL from an environment variable, because
- * pages show only its host and path.
+ * pages show only the host and path of the URL.
  */
 export const receiverCall = ({
   event,

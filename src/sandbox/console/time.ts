@@ -11,7 +11,7 @@ import { controlCall, sameFromTerminal } from './terminal-commands.ts';
 
 type Snapshot = ReturnType<Awaited<ReturnType<Service['control']>>['snapshots']>[number];
 
-/** Page of the sandbox's clock and snapshots, with the controls to advance and restore them. */
+/** Page with the sandbox's clock and snapshots, and with controls to advance the clock and restore a snapshot. */
 export const timePage: Page<'consoleTime'> = async ({ service, search }) => {
   const { clock, config } = service;
   const control = await service.control();
@@ -127,10 +127,10 @@ const hourMs = 3_600_000;
 const units = { minutes: 60_000, hours: hourMs, days: 24 * hourMs } as const;
 type Unit = keyof typeof units;
 
-/** Maximum clock step, ms. It only rejects absurd values, because the clock never passes `lastMs`. */
+/** Maximum clock step, in ms. It only has to reject absurd values, because the clock never passes `lastMs` anyway. */
 const maxStepMs = 1e15;
 
-/** Time budget for one page load, ms of real time. The next page has a button to continue. */
+/** Time budget for one page load, in ms of real time. The next page has a button to continue. */
 const budgetMs = 5000;
 
 interface Sent {
@@ -139,7 +139,10 @@ interface Sent {
   readonly response: Promise<SandboxResponse>;
 }
 
-/** Responses to submitted forms, by sandbox. They are kept so that a double-click advances the clock only once. */
+/**
+ * Responses to submitted forms, for each sandbox. A double-click gets the stored response, and so advances the clock
+ * only once.
+ */
 const sent = new WeakMap<Service, Map<string, Sent>>();
 const maxRemembered = 1000;
 
@@ -203,7 +206,10 @@ const advanceForms = (): Content =>
 <label>How far<input name="count" type="number" min="1" required value="15" autocomplete="off"></label>
 <label>In<select name="unit">${Object.keys(units).map((unit) => html`<option value="${unit}">${unit}</option>`)}</select></label><button>Advance</button></form>`;
 
-/** Renders the remainder of a step that exceeded the time budget. @param search the page's query string. */
+/**
+ * Renders a button for the remainder of a clock step that exceeded the time budget. @param search the page's query
+ * string.
+ */
 function whatIsLeft(search: string): Content {
   const left = new URLSearchParams(search).get('left') ?? '';
   if (!/^[1-9]\d{0,14}$/.test(left)) return null;

@@ -32,7 +32,7 @@ type Lane = keyof typeof lanes;
 const laneNames = Object.keys(lanes) as readonly Lane[];
 
 interface Entry {
-  /** Does not change while a live page updates, so that an open entry stays open. */
+  /** Id of the entry. Updates of a live page do not change the id, so an open entry stays open. */
   readonly id: string;
   /** ms since the epoch, in sandbox time. */
   readonly at: number;
@@ -47,7 +47,7 @@ interface Entry {
   readonly more?: Content;
 }
 
-/** Time span of one row, ms. All its entries share the row. */
+/** Time span of one row, in ms. Entries within this span share a row. */
 const momentMs = 100;
 
 interface Moment {
@@ -58,14 +58,14 @@ interface Moment {
 }
 
 /**
- * Maximum number of past entries shown. Earlier ones are only counted, because a client that polls would make the page
- * very long.
+ * Maximum number of past entries shown. Earlier entries are only counted, because a client that polls would make the
+ * page very long.
  */
 const maxShown = 120;
 
 /**
- * Renders an order's past and scheduled future over sandbox time, one lane for each kind of event. It is a list of
- * moments, which wide windows lay out in columns. @param now ms since the epoch.
+ * Renders the past and scheduled events of an order over sandbox time, with one lane for each kind of event. The
+ * timeline is a list of moments. In a wide window, the list has columns. @param now ms since the epoch.
  */
 export function orderTimeline(service: Service, order: StoredOrder, now: number): Content {
   const { record, plan } = order;
@@ -111,7 +111,7 @@ function momentsOf(entries: readonly Entry[], startedAt: number): Moment[] {
   }));
 }
 
-/** Minimum pause between two moments to display, ms. */
+/** A pause between two moments is displayed if it is at least this long, in ms. */
 const longPauseMs = 60_000;
 
 interface RowOptions {
@@ -149,7 +149,7 @@ function entryItem({ id, isBad, isWaiting, isFuture, title, note, json, more }: 
 const jumpForm = (orderId: string, at: number): Content =>
   html`<form method="post" action="${ordersPath}/${orderId}/jump">${onceField()}<input type="hidden" name="to" value="${at}"><button class="jump">jump here<span class="unseen"> to ${dateTime(at)}</span></button></form>`;
 
-/** Formats a time since the start as `+2.5 s`, or in the two largest units from one minute on. */
+/** Formats the time since the start, such as `+2.5 s`. From one minute on, uses the two largest units. */
 function sinceStart(ms: number): string {
   const sign = ms < 0 ? '−' : '+';
   const size = Math.abs(ms);
@@ -161,12 +161,12 @@ function sinceStart(ms: number): string {
   return `${sign}${Math.floor(size / 86_400_000)} d ${Math.floor((size % 86_400_000) / 3_600_000)} h`;
 }
 
-/** Limits for the JSON on a page, bytes of markup: per entry, and for all entries together. */
+/** Maximum size of the JSON of one entry, and of the JSON of all entries of a page. Both are in bytes of markup. */
 const [maxEntryJson, maxAllJson] = [1_200, 7_000];
 
 /**
- * Cuts the JSON of each entry to its limit. Once the newest entries have used up the common limit, older entries show
- * no JSON.
+ * Cuts the JSON of each entry to its limit. Once the newest entries have used up the limit for all entries, older
+ * entries show no JSON.
  */
 function withinBudget(entries: readonly Entry[]): Entry[] {
   let room = maxAllJson;
@@ -189,7 +189,7 @@ const badTurns: readonly string[] = [
   'undeliverable',
 ] satisfies readonly MilestoneType[];
 
-/** @param known number of milestones to leave out, because they are shown already. */
+/** @param known number of milestones to leave out, because the timeline already has them. */
 const stateEntries = (record: OrderRecord, known: number): Entry[] =>
   milestones(record)
     .milestones.slice(known)
@@ -208,8 +208,8 @@ const inWords = ({ error_type: _, ...detail }: Readonly<Record<string, unknown>>
   Object.values(detail).flat().join(' ');
 
 /**
- * Entries for the scans of all parcels, oldest first. @param known number of scans to leave out, because they are shown
- * already.
+ * Entries for the scans of all parcels, oldest first. @param known number of scans to leave out, because the timeline
+ * already has them.
  */
 const parcelEntries = (record: OrderRecord, known: number): Entry[] =>
   record.tracking_numbers
@@ -249,7 +249,7 @@ export interface Movement {
   readonly kind: LedgerKind | 'hold' | 'release';
 }
 
-/** All movements of the wallet for an order, oldest first. They add up to its cost. */
+/** All movements of the wallet for an order, oldest first. The movements add up to the order's cost. */
 export function movementsOf({ store }: Service, { record, body, fee }: StoredOrder): Movement[] {
   const { reserved } = walletTerms(body, fee);
   const entries = entriesOf(store, record.id).map(
@@ -287,7 +287,7 @@ const moneyEntries = (service: Service, order: StoredOrder): Entry[] =>
 
 const maxDeliveries = 200;
 
-/** One entry per delivery, at the time of its event, with the results of its attempts so far. */
+/** One entry per delivery, at the time of the event. The entry shows the results of all attempts so far. */
 const webhookEntries = ({ store }: Service, orderId: string, now: number): Entry[] =>
   readDeliveriesOf(store, orderId, maxDeliveries)
     .toReversed()
@@ -317,7 +317,7 @@ const webhookEntries = ({ store }: Service, orderId: string, now: number): Entry
 /** Maximum number of attempts listed per delivery. */
 const maxListed = 10;
 
-/** Summarizes the attempts of a delivery: `2 × HTTP 503, then HTTP 200`. */
+/** Summarizes the attempts of a delivery, for example `2 × HTTP 503, then HTTP 200`. */
 function webhookStory(store: Store, { seq, attempts, state, last }: Delivery, failures: number): string {
   if (state === 'behind') return 'waits its turn';
   if (!last) return 'is sent now';
@@ -327,7 +327,7 @@ function webhookStory(store: Store, { seq, attempts, state, last }: Delivery, fa
   return `${inRuns(results.map(attemptText))}${state === 'given up' ? ', given up' : ''}`;
 }
 
-/** Entries for the scheduled steps of an order, with their money movements and webhooks. */
+/** Entries for the scheduled steps of an order, and for the money movements and webhooks that the steps cause. */
 function futureEntries({ store }: Service, order: StoredOrder): Entry[] {
   const { record, plan, reserved, fee } = order;
   const reached = advance({ record, plan }, Number.MAX_SAFE_INTEGER);
@@ -367,8 +367,8 @@ function futureEntries({ store }: Service, order: StoredOrder): Entry[] {
 }
 
 /**
- * Entries for the requests about an order. All attempts to create it share one entry, and so does each run of identical
- * reads.
+ * Entries for the requests about an order. All attempts to create the order share one entry. Each run of identical
+ * reads also shares one entry.
  */
 function requestEntries({ requests: log, store }: Service, { record, userId }: StoredOrder): Entry[] {
   const key = store.get('SELECT idempotency_key AS key FROM orders WHERE id = ?', record.id)?.key;
@@ -424,7 +424,7 @@ function inRuns(results: readonly string[]): string {
   return [words.slice(0, -1).join(', '), ...words.slice(-1)].filter(Boolean).join(', then ');
 }
 
-/** Collapses consecutive identical reads with the same status into the last one. */
+/** Replaces a run of identical reads with the same status by the last read of the run. */
 function runsOf(found: readonly Exchange[]): { last: Exchange; count: number }[] {
   const runs: { last: Exchange; count: number }[] = [];
   for (const one of found) {

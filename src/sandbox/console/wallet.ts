@@ -47,7 +47,7 @@ export const signed = (cents: number): string =>
 const hasWallet = ({ store }: Service, userId: string): boolean =>
   store.get('SELECT 1 FROM wallets WHERE user_id = ?', userId) !== undefined;
 
-/** Renders the forms that add money to a wallet and empty it. */
+/** Renders the form that adds money to a wallet, and the form that empties the wallet. */
 function moneyForms({ config }: Service, userId: string): Content {
   const fields = { amount: 10_000 };
   return html`<form method="post" action="${walletPath(userId)}/fund" class="inline">${onceField()}
@@ -93,7 +93,7 @@ export const emptyWallet = formAction<'consoleEmpty'>(backToWallet, async ({ ser
 
 /** Number of keys shown, newest first. */
 const maxKeys = 25;
-/** Maximum number of holds listed; the rest are only counted. */
+/** Maximum number of holds listed. Further holds are only counted. */
 const maxHolds = 8;
 
 /** Wallets of all users, newest first. */
@@ -144,7 +144,7 @@ const walletsTable = (rows: readonly StoredRow[], head: Content): Content =>
 <td class="fit number" data-label="to spend">${money(Number(balance) - Number(reserved))}</td><td class="fit number" data-label="orders">${Number(order_count)}</td></tr>`,
       )}</tbody></table>`;
 
-/** Page of a user's wallet: all changes, which add up to the balance, and the current holds. */
+/** Page of a user's wallet: all changes, whose sum is the balance, and the current holds. */
 export const walletPage: Page<'consoleWallet'> = ({ service, path: { id }, search }) => {
   const { store, clock } = service;
   if (!hasWallet(service, id))
@@ -171,7 +171,7 @@ ${section('keys', 'Keys', keys(service, keysOf(service, id), now))}`;
 const section = (id: string, title: string, content: Content): Content =>
   html`<section id="${id}"><header><h2>${title}</h2></header>${content}</section>`;
 
-/** Renders the total per ledger kind, the balance, and the holds below it. */
+/** Renders the total per ledger kind, then the balance, then the holds. */
 function sum({ store }: Service, userId: string, { balance, spendable }: Wallet): Content {
   const totals = totalsOf(store, userId);
   const kinds = ledgerKinds.filter((kind) => totals.has(kind));

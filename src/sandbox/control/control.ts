@@ -30,10 +30,10 @@ interface ControlOptions {
   readonly signal: AbortSignal;
 }
 
-/** Bounds of the speed factor, same as for `--speed`. */
+/** Bounds of the speed factor. The same bounds apply to `--speed`. */
 export const speeds = { min: 1, max: 1000 } as const;
 
-/** Runs operations that change the time or the whole state, one after the other. */
+/** Runs operations one after the other if they change the time or the whole state. */
 export class SandboxControl implements Control {
   readonly #options: ControlOptions;
   readonly #snapshots: Snapshots;
@@ -91,8 +91,8 @@ export class SandboxControl implements Control {
         `"${name.slice(0, 100)}" cannot name a snapshot: letters, digits, . _ - only, at most 64.`,
       );
     return this.#inTurn(async () => {
-      // Check the name first, to save the work of taking a snapshot in vain. `take` itself settles races between
-      // processes.
+      // Check the name first, so that no snapshot is taken in vain. If another process takes the name meanwhile, `take`
+      // notices.
       const at = !force && this.#has(name) ? undefined : await this.#snapshots.take(name, force);
       if (at !== undefined) return at;
       throw new ErrorResponse('already_exists', `There is a snapshot ${name} already.`, {
@@ -208,15 +208,15 @@ interface Advancing {
   readonly signal: AbortSignal;
 }
 
-/** Time budget for placing rows of uploaded batches, ms of real time; more than placing ever needs. */
+/** Time budget, in ms of real time, for placing rows of uploaded batches. Placing never takes this long. */
 const placingBudgetMs = 10 * 60_000;
 
 /**
- * Advances the clock by `ms`, processes everything due on the way, and waits until webhooks have been attempted. If
- * there are webhook listeners, the clock stops at every due time, so receivers see the service as of that moment and
- * failed deliveries are retried on time. Concurrent advances add up.
- * @param budgetMs budget in real time. When it is spent, the clock stops at the next due time.
- * @returns the new time, ms since the epoch, and the remainder of `ms`. @throws the abort reason of the signal.
+ * Advances the clock by `ms`, processes everything due on the way, and waits until webhooks have been attempted. If any
+ * webhook can be sent, the clock stops at every due time. Receivers therefore see the service as of that moment, and
+ * failed deliveries are retried on time. If two calls run at the same time, the clock advances by the sum of both.
+ * @param budgetMs budget in real time. Once the budget is used up, the clock stops at the next due time.
+ * @returns the new time in ms since the epoch, and the remainder of `ms`. @throws the abort reason of the signal.
  */
 export async function advanceThrough(
   advancing: Advancing,
@@ -252,7 +252,7 @@ export async function settle({ service, outbox }: Advancing): Promise<void> {
   await outbox.idle();
 }
 
-/** The next due time after `now`, ms since the epoch; Infinity if there is none. */
+/** The next due time after `now`, in ms since the epoch; Infinity if there is none. */
 function nextDue(store: Store, now: number): number {
   const row = store.get(
     `SELECT min(due) AS due FROM (

@@ -16,7 +16,7 @@ type AdvanceRow = (row: StoredRow, now: number) => void;
 
 interface Kind {
   readonly table: string;
-  /** Name of one record, for messages. */
+  /** The word that messages use for one record of this kind. */
   readonly noun: string;
   /** Columns to read. */
   readonly columns: string;
@@ -51,14 +51,14 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** Retry delay for a record that failed to advance, ms of sandbox time. */
+/** Delay, in ms of sandbox time, before a record that failed to advance is tried again. */
 const againAfterMs = 3_600_000;
 
 const runs = new OneRun();
 
 /**
- * Processes everything due by `now` (ms). Cost depends on the amount due, not on the size of the store.
- * @param budgetMs budget in real time; whatever remains is left to the next caller.
+ * Processes everything due by `now` (ms). The cost depends on how much is due, not on the size of the store.
+ * @param budgetMs budget in real time. Work that exceeds the budget is left to the next caller.
  */
 export function runDueTransitions(
   service: Due,
@@ -89,7 +89,7 @@ async function advanceUntil(service: Due, now: number, end: number): Promise<voi
 export const isAnythingDue = (store: Store, now: number): boolean =>
   kinds.some(({ table }) => nextDue(store, table) <= now);
 
-/** The earliest due time of a kind, ms since the epoch; Infinity if nothing is due. */
+/** The earliest due time of a kind, in ms since the epoch; Infinity if nothing is due. */
 const nextDue = (store: Store, table: string): number =>
   store.cached(`next due of ${table}`, () => {
     const row = store.get(`SELECT min(next_due) AS due FROM ${table} WHERE next_due IS NOT NULL`);
@@ -103,7 +103,7 @@ async function advanceSome(service: Due, kind: Kind, advanceRow: AdvanceRow, now
   const some = (advanceOne: (row: StoredRow) => void): Promise<boolean> =>
     store.unsyncedTransaction(() => {
       const startedAt = realMs();
-      // Read inside the transaction, because another process may have processed some records already.
+      // Read the records inside the transaction, because another process may already have processed some of them.
       const due = store.all(
         `SELECT ${kind.columns} FROM ${kind.table} WHERE next_due <= ? ORDER BY next_due LIMIT ?`,
         now,
@@ -125,8 +125,9 @@ async function advanceSome(service: Due, kind: Kind, advanceRow: AdvanceRow, now
 }
 
 /**
- * Isolates a record that cannot advance because of a bug or a newer version's format. Leaves the record unchanged and
- * retries it later, so that it does not block the other records. Reports only the first failure.
+ * Isolates a record that cannot advance, because of a bug or because a newer version wrote the record in another
+ * format. Leaves the record unchanged and retries it later, so that it does not block the other records. Reports only
+ * the first failure.
  */
 function advanceApart(
   { store, report }: Due,
@@ -152,8 +153,8 @@ const idOf = (store: Store, table: string, seq: number): string =>
   safeText(String(store.get(`SELECT id FROM ${table} WHERE seq = ?`, seq)?.id), 100);
 
 /**
- * SQL condition for stuck records. They were postponed, so they are due later than the next step of their plan. This
- * condition has an index.
+ * SQL condition for stuck records. Stuck records were postponed, so they are due later than the next step of their
+ * plan. The condition can use an index.
  */
 const isStuck = "next_due > json_extract(plan, '$[0].at')";
 
@@ -168,14 +169,14 @@ export const stuckIds = (store: Store): string[] =>
     .map(({ id }) => String(id));
 
 /**
- * Threshold for a clock jump, ms. If the sandbox clock gains more than this on real time between reads, somebody moved
- * the sandbox clock.
+ * Threshold for a clock jump, in ms. If, between two reads, the sandbox clock gains more than this on real time,
+ * somebody moved the sandbox clock.
  */
 const leapMs = 500;
 
 /**
- * Decides how long a read waits for due work. Work that became due as time passed normally gets only a short wait. Work
- * that a clock jump made due is always finished before anyone sees the new time.
+ * Decides how long a read waits for due work. If work became due in the normal course of time, the read waits only
+ * briefly. If a clock jump made work due, that work is always finished before anyone sees the new time.
  */
 export class CatchUpBudget implements ReadBudget {
   readonly #store: Store;

@@ -23,7 +23,7 @@ interface Drawing extends FaultSettings {
 }
 
 /**
- * The active faults of a sandbox. These are the faults given at startup, until a change replaces them. The last change
+ * The active faults of a sandbox. The faults given at startup are active until a change replaces them. The last change
  * applies to every process on the store, and restarts the draws.
  */
 export class SandboxFaults {
@@ -50,8 +50,8 @@ export class SandboxFaults {
   }
 
   /**
-   * Replaces the active faults atomically across processes. @param change returns the new faults, or throws to reject
-   * the change.
+   * Replaces the active faults. The replacement is atomic, even if several processes change faults. @param change
+   * returns the new faults, or throws to reject the change.
    */
   async change(change: (now: StoredFaults) => StoredFaults): Promise<void> {
     await this.#store.transaction(() => this.#runTime.setFaults(change(this.now), randomUUID()));
@@ -100,7 +100,7 @@ export class SandboxFaults {
   }
 }
 
-/** Parses stored faults. Skips faults of a later version that this version does not know. */
+/** Parses stored faults. Skips faults that a later version stored and that this version does not know. */
 export function settingsIn(text: string): FaultSettings {
   const { faults, seed } = readStoredFaults(text);
   return {

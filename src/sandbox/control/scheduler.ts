@@ -10,10 +10,13 @@ const amongRequests: Chunk = { maxRecords: 20, maxMs: 4 };
  * the time.
  */
 const alone: Chunk = { maxRecords: 100, maxMs: 16 };
-/** Minimum number of records per transaction, however long they take. It amortizes the cost of the transaction. */
+/**
+ * Minimum number of records per transaction, even if processing them takes long. Without a minimum, the transactions
+ * would cost more than the work.
+ */
 const fewest = 10;
 
-/** How long after a request the scheduler expects another one, ms. */
+/** For how long after a request the scheduler expects another request, in ms. */
 const expectedMs = 100;
 
 /**
@@ -23,10 +26,10 @@ const expectedMs = 100;
 export const mayContinue = ({ maxMs }: Chunk, startedAt: number, done: number): boolean =>
   done < fewest || realMs() - startedAt < maxMs;
 
-/** Ratio of pause to work for background jobs while a request is being handled. */
+/** While a request is being handled, a background job pauses for its working time multiplied by this factor. */
 const pauseFactor = 2;
 
-/** Gives requests priority over background work without ever stopping it. */
+/** Gives requests priority over background work. Background work slows down, but never stops. */
 export class PriorityScheduler implements Scheduler {
   #working = 0;
   #lastRequestAt = Number.NEGATIVE_INFINITY;
@@ -60,8 +63,8 @@ export class PriorityScheduler implements Scheduler {
   }
 
   /**
-   * Runs one unit of work per event-loop turn across all jobs. If two units ran in a row, requests would have to wait
-   * for both.
+   * In each turn of the event loop, runs only one unit of work of all jobs. If two units ran in a row, requests would
+   * have to wait for both.
    */
   #resumeSoon(): void {
     setImmediate(() => {
@@ -73,7 +76,7 @@ export class PriorityScheduler implements Scheduler {
 
 interface Running {
   readonly done: Promise<void>;
-  /** ms, from `realMs`. */
+  /** In ms, as returned by `realMs`. */
   readonly since: number;
 }
 
@@ -87,7 +90,7 @@ export class OneRun {
   /**
    * Does the remaining work, or waits for the run in progress.
    * @param work must finish by the given `realMs` time. @param budgetMs budget in real time. If the run in progress has
-   * already taken longer than this, returns without waiting.
+   * already taken longer than the budget, returns without waiting.
    */
   async join(
     store: Store,
@@ -116,7 +119,7 @@ export class OneRun {
 /** Resolves when the work settles, or after `maxMs`. Errors are left to the caller. */
 export function untilDone(work: Promise<unknown>, maxMs: number): Promise<void> {
   return new Promise((resolve) => {
-    // A timer cannot wait forever.
+    // A timer cannot have an infinite delay.
     const timer = maxMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(resolve, Math.max(0, maxMs));
     const done = (): void => {
       clearTimeout(timer);

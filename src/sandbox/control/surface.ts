@@ -6,17 +6,20 @@ import { defaultLimits, readJson } from '../server/request.ts';
 import type { Control, Service } from '../server/service.ts';
 import { headerOf, type SandboxRequest, type SandboxResponse } from '../server/wire.ts';
 
-/** Time budget for advancing the clock in one request, ms of real time. Clients continue with the remainder. */
+/**
+ * Time budget, in ms of real time, for advancing the clock in one request. Clients send another request for the
+ * remainder.
+ */
 const advanceBudgetMs = 5000;
 
-/** Maximum clock step, ms. It only rejects absurd values, because the clock never passes `lastMs`. */
+/** Maximum clock step, in ms. It only has to reject absurd values, because the clock never passes `lastMs` anyway. */
 const maxStepMs = 1e15;
 
 type Fields<A extends ControlAction> = {
   readonly [F in keyof ControlActions[A]]-?: Field<ControlActions[A][F]>;
 };
 
-/** A field of an action: its valid values in words, and the check for them. */
+/** A field of an action: a description of the valid values, and a check of a value. */
 interface Field<T> {
   readonly takes: string;
   readonly isTaken: (value: unknown) => value is T;
@@ -112,9 +115,9 @@ const actions: { readonly [A in ControlAction]: Action<A> } = {
 };
 
 /**
- * Returns the sandbox's state, or the result of an action. Open only to the user who runs the sandbox, and not to pages
- * of another origin. An API key is not enough, because it covers one user's orders, while these actions affect all
- * users. @throws Refusal, Invalid, DatabaseError.
+ * Returns the sandbox's state, or the result of an action. Only the user who runs the sandbox may send such requests.
+ * Pages of another origin may not. An API key is not enough, because a key is for one user's orders, but these actions
+ * affect all users. @throws Refusal, Invalid, DatabaseError.
  */
 export async function controlSandbox(
   service: Service,
@@ -138,7 +141,7 @@ export async function controlSandbox(
 const names = Object.keys(actions).join(', ');
 const isAction = (name: string): name is ControlAction => Object.hasOwn(actions, name);
 
-/** The `resource` tells clients that the refusal comes from a sandbox. */
+/** Clients recognise by the `resource` that the refusal comes from a sandbox. */
 function checkOrigin({ config }: Service, request: SandboxRequest): void {
   const why =
     stranger(request, config.baseUrl) ??

@@ -7,7 +7,7 @@ import { isAnythingDue, runDueTransitions } from './due-transitions.ts';
 /** Interval of background processing, ms. */
 const tickMs = 500;
 
-/** Time budget of one round, ms. Requests are served between rounds. */
+/** Time budget of one round, in ms. Requests are served between rounds. */
 const roundMs = 400;
 
 /**
@@ -21,7 +21,7 @@ export function tick(service: Service): () => Promise<void> {
   let lastError: string | undefined;
   const work = async (): Promise<boolean> => {
     const { store, clock } = service;
-    // Start both jobs at once. Otherwise a request could find one of them idle and start it itself.
+    // Start both jobs at once. Otherwise a request could find one of the jobs idle and start that job itself.
     await Promise.all([
       placeRows(service, clock.now(), roundMs),
       runDueTransitions(service, clock.now(), roundMs),

@@ -56,7 +56,7 @@ const returned =
     return { id, status };
   };
 
-/** Recorded as the approver when a script stands in for a person. */
+/** The approver's email that is recorded when a script decides instead of a person. */
 const rehearsingHuman = 'human@example.com';
 
 const decide =

@@ -8,7 +8,7 @@ import { secretToken } from '../store/identity.ts';
 import type { Store } from '../store/store.ts';
 import { mintKey } from './keys.ts';
 
-/** Time to approve a code, seconds. */
+/** Time within which a person must approve a code, in seconds. */
 const lifetimeSeconds = 900;
 /** Alphabet of user codes: consonants that are hard to confuse. */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ';
@@ -17,7 +17,8 @@ const letters = 'BCDFGHJKLMNPQRSTVWXZ';
 const waitingAtOnce = 100;
 
 /**
- * Starts a device sign-in with a secret code for the device and a short one for the person. Stores only hashes of both.
+ * Starts a device sign-in with two codes: a secret code for the device, and a short code for the person. Stores only
+ * the hashes of both codes.
  * @throws Refusal rate_limit_exceeded with `Retry-After`.
  */
 export function startDevice(
@@ -120,7 +121,7 @@ function notePoll(
 ): ErrorResponse {
   const before = Number(row.interval_s);
   const sinceMs = row.polled_at === null ? Number.POSITIVE_INFINITY : now - Number(row.polled_at);
-  // `sinceMs` is negative if the system clock was set back in between.
+  // `sinceMs` is negative if the system clock was set back between the two polls.
   const isFast = sinceMs >= 0 && sinceMs < before * 1000;
   const interval = isFast ? before + limits.deviceIntervalSeconds : before;
   store.run('UPDATE devices SET polled_at = ?, interval_s = ? WHERE code_hash = ?', now, interval, hash);

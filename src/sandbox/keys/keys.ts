@@ -8,7 +8,7 @@ import type { Store, StoredRow } from '../store/store.ts';
 import { openWallet } from '../wallet/wallet.ts';
 
 interface Minting {
-  /** Id to use instead of a generated one. */
+  /** Id of the key. By default, an id is generated. */
   readonly id?: string | undefined;
   readonly key?: string | undefined;
   readonly email?: string | null | undefined;
@@ -16,14 +16,14 @@ interface Minting {
   /** Client address. */
   readonly from: string;
   readonly now: number;
-  /** Opening balance of the wallet, cents. */
+  /** Opening balance of the wallet, in cents. */
   readonly balance?: number | undefined;
 }
 
 interface Minted {
   readonly id: string;
   readonly userId: string;
-  /** Shown once; only its hash is stored. */
+  /** The key. It is shown only once, because only its hash is stored. */
   readonly key: string;
   readonly claimToken: string;
 }
@@ -53,7 +53,7 @@ export function mintKey(
   return { id, userId, key, claimToken };
 }
 
-/** Mints a key that never expires, for the process hosting the sandbox. @param from is the address of that process. */
+/** Mints a key that never expires, for the process that hosts the sandbox. @param from the address of that process. */
 export function mintLastingKey(service: Service, from: string): Promise<string> {
   return service.store.transaction(() => {
     const { key } = mintKey(service, { from, now: service.clock.now() });
@@ -162,18 +162,18 @@ interface Shown {
   readonly userId: string;
 }
 
-/** How long a resubmitted form still returns its key, ms; covers a double-click, not a later visit. */
+/** For how long a resubmitted form still returns its key, in ms. This covers a double-click, but not a later visit. */
 const shownAgainMs = 60_000;
 
 /**
- * Keys minted by recently submitted forms, by form id. The keys exist only in memory. The store keeps just their
- * hashes.
+ * Keys minted by recently submitted forms, by form id. The keys exist only in memory, because the store contains only
+ * the hashes of keys.
  */
 const recent = new WeakMap<Store, Map<string, Shown & { readonly at: number }>>();
 
 /**
  * Mints a key from a form. Resubmitting the form returns the same key.
- * @returns undefined if the key can no longer be shown, or another server minted it.
+ * @returns undefined if the key can no longer be shown, or if another server minted the key.
  * @throws Refusal rate_limit_exceeded; already_exists if the form was resubmitted with another name.
  */
 export function mintByForm(service: Service, { id, name, from, now }: Form): Promise<Shown | undefined> {

@@ -28,8 +28,8 @@ interface Accepted {
 type Orderer = Pick<Caller, 'userId' | 'email'>;
 
 /**
- * Accepts an order. Rejects it immediately if it cannot succeed; otherwise stores it with its entire schedule and
- * reserves the money, in one transaction. @returns the serialized record. @throws Refusal.
+ * Accepts an order. Rejects the order immediately if it cannot succeed. Otherwise stores the order with its entire
+ * schedule and reserves the money, in one transaction. @returns the serialized record. @throws Refusal.
  */
 export async function acceptOrder(
   service: Service,
@@ -117,9 +117,9 @@ function refuseExisting({ store }: Service, userId: string, body: OrderBody): vo
   });
 }
 
-/** What an order takes from the wallet, cents. */
+/** What an order takes from the wallet, in cents. */
 interface WalletTerms {
-  /** Amount reserved on acceptance, which is the most that the order can cost the wallet. */
+  /** Amount that is reserved when the order is accepted. It is the most that the order can cost the wallet. */
   readonly reserved: number;
   /** Service fee, charged when the order is placed. */
   readonly fee: number;
@@ -178,8 +178,8 @@ interface Turn {
 }
 
 /**
- * Queues an order on its account. Orders on the same account run one at a time, so the next order starts once all
- * earlier orders are placed or have failed. The returned function must be called in the transaction that stores the
+ * Queues an order on its account. Orders on the same account run one at a time. The next order therefore starts once
+ * all earlier orders are placed or have failed. The returned function must be called in the transaction that stores the
  * order.
  */
 async function turnOnAccount(
@@ -203,7 +203,7 @@ async function turnOnAccount(
   };
 }
 
-/** The saved account that could pay the retailer directly, leaving only the fee to the wallet. */
+/** The saved account that could pay the retailer directly, so that the wallet pays only the fee. */
 function accountRails(
   { store, config }: Service,
   userId: string,

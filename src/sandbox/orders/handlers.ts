@@ -127,10 +127,10 @@ interface Conditions extends Condition {
 const tracked = 'EXISTS (SELECT 1 FROM trackings t WHERE t.order_seq = o.seq';
 
 type Query = QueryOf<'order.export'>;
-/** metadata_value belongs to metadata_key. */
+/** `metadata_value` is part of the filter `metadata_key`. */
 type FilterName = Exclude<keyof Query, 'metadata_value'>;
 
-/** The condition for each filter in the specification. */
+/** The SQL condition for each filter that the specification lists. */
 const filters: { readonly [N in FilterName]: (value: NonNullable<Query[N]>, query: Query) => Condition } = {
   order_id: (value) => ({ sql: 'instr(o.id, ?) > 0', values: [value.toLowerCase()] }),
   search: (value) => ({
@@ -176,7 +176,7 @@ function conditionsOf(userId: string, query: Query): Conditions {
 
 function conditionOf<N extends FilterName>(name: N, query: Query): Condition[] {
   const value = query[name];
-  // An empty string matches everything, since all these filters match substrings.
+  // All these filters match substrings, so an empty string would match everything.
   return value === undefined || value === '' ? [] : [filters[name](value, query)];
 }
 
@@ -241,7 +241,7 @@ const bookmark = (store: Store, userId: string, offset: number): { last?: readon
 
 function unfilteredPage(store: Store, userId: string, { column, limit, offset }: Page): StoredRow[] {
   const { last } = offset > 0 ? bookmark(store, userId, offset) : {};
-  // Get the cache entry before reading, so that a change in between invalidates the entry.
+  // Get the cache entry before reading, so that a change during the read invalidates the entry.
   const following = bookmark(store, userId, offset + limit);
   const rows = store.all(
     `SELECT o.seq, o.created_at, o.${column} AS text FROM orders o

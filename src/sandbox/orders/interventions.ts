@@ -28,7 +28,7 @@ export const isOrderTrigger = (name: string): name is OrderTrigger => Object.has
 interface Forcing {
   readonly trigger: OrderTrigger;
   readonly id: string;
-  /** Required owner of the order; null for any. */
+  /** The user to whom the order must belong; null if the order may belong to any user. */
   readonly userId: string | null;
   readonly errorType?: ErrorType | undefined;
 }
@@ -130,7 +130,8 @@ export async function failWaitingFor(service: Service, accountId: string, now: n
           errorType,
         });
         if ('refused' in reached) throw new Error(`order ${order.record.id} waits, and ${reached.refused}`);
-        // Detach the order from the account first, so that settling it does not move up the orders behind it.
+        // Detach the order from the account first. Otherwise settling the order would move up the orders that wait
+        // behind it.
         store.run('UPDATE orders SET account_id = NULL WHERE seq = ?', order.seq);
         settle({ ...order, accountId: null }, reached);
         recordIntervention(store, order.record.id, { at: now, event: 'failed', errorType });

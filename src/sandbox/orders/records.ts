@@ -8,16 +8,16 @@ export interface StoredOrder extends OrderState {
   readonly seq: number;
   readonly userId: string;
   readonly body: OrderBody;
-  /** Amount reserved in the wallet while the order is pending, cents. */
+  /** Amount, in cents, reserved in the wallet while the order is pending. */
   readonly reserved: number;
   readonly fee: number;
   /** The managed account used to place the order. */
   readonly accountId: string | null;
-  /** Scheduled time, ms, at which the order is placed and its account becomes free again. */
+  /** Scheduled time, in ms since the epoch, at which the order is placed and its account becomes free again. */
   readonly queueEnd: number | null;
 }
 
-/** Period during which an order occupies its managed account, ms since the epoch. */
+/** Period during which an order occupies its managed account. `start` and `end` are in ms since the epoch. */
 interface Queued {
   readonly accountId: string;
   readonly start: number;
@@ -41,7 +41,10 @@ interface NewRow {
   readonly speed: number;
 }
 
-/** Inserts an order along with the fields that lists filter by. Must run in a transaction. @returns its row number. */
+/**
+ * Inserts an order, together with the fields by which lists filter. Must run in a transaction. @returns the order's row
+ * number.
+ */
 export function insertOrder(store: Store, row: NewRow): number {
   const { record } = row.state;
   const { first_name, last_name } = record.shipping_address;
@@ -130,7 +133,7 @@ export function findOrder(store: Store, id: string, userId: string | null): Stor
   return row && (userId === null || row.user_id === userId) ? storedOrder(row) : undefined;
 }
 
-/** The id of the order that a retry of a failed order created; null if there is none. */
+/** The id of the order that was created by retrying a failed order; null if the failed order was not retried. */
 export function retriedAs(store: Store, id: string): string | null {
   const made = store.get('SELECT retried_as FROM orders WHERE id = ?', id)?.retried_as;
   return made == null ? null : String(made);
@@ -164,9 +167,9 @@ function listText(record: OrderRecord, whole: string): string {
 }
 
 /**
- * Loads the schemas and returns a function that serializes a record for storage and output. That function throws if the
- * record violates the contract. Records are not validated again later, because lists are assembled from the serialized
- * texts.
+ * Loads the schemas and returns a function that serializes a record for storage and output. The returned function
+ * throws if the record violates the contract. Lists are assembled from the serialized texts, so records are not
+ * validated again later.
  */
 export function loadRecordText(): Promise<RecordText> {
   loading ??= load();
@@ -174,12 +177,12 @@ export function loadRecordText(): Promise<RecordText> {
 }
 
 /**
- * @param isStored tells that the record comes from the store. Such a record may have fields that a newer version added
- * and this version does not know.
+ * @param isStored whether the record comes from the store. Such a record may have fields that a newer version added and
+ * this version does not know.
  */
 type RecordText = (record: OrderRecord, isStored?: 'kept') => string;
 
-/** Caches the lazy import, since every order needs it. */
+/** Caches the lazy import, because every order needs the imported module. */
 let loading: Promise<RecordText> | undefined;
 
 async function load(): Promise<RecordText> {

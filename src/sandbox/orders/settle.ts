@@ -12,8 +12,8 @@ export type Settle = (order: StoredOrder, reached: Advanced) => void;
 
 /**
  * Loads what is needed to persist an order's transitions. The returned function also moves the money: it releases the
- * reservation when placing ends, and records purchase, fee and refund in the ledger. It must run in a transaction, and
- * throws if the order would violate the contract.
+ * reservation when placing ends, and records purchase, fee and refund in the ledger. The returned function must run in
+ * a transaction. It throws if the order would violate the contract.
  */
 export async function loadSettle({
   store,
@@ -29,7 +29,7 @@ export async function loadSettle({
   };
 }
 
-/** Moves up the orders queued on the same account when this order finishes earlier than scheduled. */
+/** If this order finishes earlier than scheduled, moves up the orders that wait for the same account. */
 function releaseAccountSlot(
   store: Store,
   { seq, accountId, queueEnd }: StoredOrder,
@@ -52,7 +52,7 @@ function withReturnsClosed(
   return { ...record, returns: closeReturns(store, order.seq, cancelled.at) };
 }
 
-/** @returns the amount that stays reserved, cents. */
+/** @returns the amount that stays reserved, in cents. */
 function moveMoney(store: Store, order: StoredOrder, steps: readonly Step[]): number {
   let { reserved } = order;
   for (const step of steps) {

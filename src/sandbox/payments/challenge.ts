@@ -36,7 +36,7 @@ type Fields = Readonly<Record<string, unknown>>;
 interface MethodRow {
   /** Fields of a challenge's `request` in addition to amount and currency. */
   readonly request: Fields;
-  /** Whether a payload has the form the method requires. */
+  /** Whether a payload has the form that the method requires. */
   readonly accepts: (payload: Fields) => boolean;
   /** The required form, for messages. */
   readonly form: string;
@@ -47,9 +47,9 @@ export const isHex = (value: unknown, digits?: number): boolean =>
   typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) && (!digits || value.length === digits + 2);
 
 /**
- * How each method is advertised, and the form of its proof. `sandbox` settles without money; for the other methods,
- * only the form and binding of the proof are verified. All prices are in US cents, so that no real wallet mistakes a
- * challenge for a token transfer.
+ * The request that advertises each payment method, and the form of the method's proof. `sandbox` settles without money.
+ * For all other methods, only the form of the proof and its binding are verified. All prices are in US cents, so that
+ * no real wallet mistakes a challenge for a token transfer.
  */
 export const paymentMethods = {
   sandbox: {
@@ -99,7 +99,7 @@ interface Challenge {
   readonly opaque?: string | undefined;
 }
 
-/** The price of a request, and the values that bind a payment to it. */
+/** The price of a request, and the values that bind a payment to the request. */
 export interface Bill {
   readonly operation: OperationName;
   readonly cents: number;
@@ -113,10 +113,10 @@ export interface Bill {
 }
 
 export const billCurrency = 'usd';
-/** How long a challenge is valid, ms. */
+/** How long a challenge is valid, in ms. */
 const payableMs = 5 * 60_000;
 
-/** Creates a challenge for one payment method, bound to the bill. @param now ms since the epoch. */
+/** Creates a challenge for one payment method. The challenge is bound to the bill. @param now ms since the epoch. */
 export function challengeOf(bill: Bill, method: PaymentMethod, secret: Buffer, now: number): Challenge {
   const parameters = {
     realm: bill.realm,
@@ -129,7 +129,7 @@ export function challengeOf(bill: Bill, method: PaymentMethod, secret: Buffer, n
     }),
     expires: new Date(now + payableMs).toISOString(),
     ...(bill.digest !== null && { digest: bill.digest }),
-    // Operation and terms prevent a payment from being used for a different call with the same body. The nonce keeps
+    // Operation and terms ensure that a payment cannot be used for a different call with the same body. The nonce keeps
     // simultaneous identical requests from getting the same challenge.
     opaque: encodeJson({
       operation: bill.operation,
@@ -190,8 +190,8 @@ export interface Credential {
 const scheme = /^Payment +(\S+)$/i;
 
 /**
- * Reads the credential of a request. Returns undefined if there is none, `malformed` if it cannot be parsed. Ignores
- * credentials of other schemes.
+ * Reads the credential of a request. Returns undefined if there is no credential, and `malformed` if the credential
+ * cannot be parsed. Ignores credentials of other schemes.
  */
 export function readCredential(request: SandboxRequest): Credential | 'malformed' | undefined {
   const parts = (headerOf(request, 'authorization') ?? '').split(',').map((part) => part.trim());

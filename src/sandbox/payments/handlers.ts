@@ -75,7 +75,7 @@ async function acceptAgentOrder(service: Service, call: OrderCall): Promise<Orde
   refuseRepeated(service, till, body.idempotency_key);
   await refuseBeforePayment(service, call);
   const payment = await verified(service, till, now);
-  // Each order gets its own user, so that the wallet holds only the payment and the key can read nothing else.
+  // Each order gets its own user, so that the wallet holds only this payment and the key can read only this order.
   const userId = await store.transaction(() => idGenerator.uuid('user'));
   const fee = till.bill.cents - body.max_price;
   const save = await prepareOrder(service, { userId, email: null }, body, fee);
@@ -116,8 +116,8 @@ async function refuseBeforePayment(service: Service, { body }: OrderCall): Promi
 
 /**
  * Rejects a payment or idempotency key that already created an order. If the caller repeats the exact paid request, the
- * refusal returns everything from the original response except the record, so that nobody has to pay again after losing
- * a response. Knowing only the key or the credential reveals nothing about the order. @throws Refusal.
+ * refusal returns the order's id, the receipt and the temporary key. A caller who lost the response therefore does not
+ * have to pay again. Knowing only the key or the credential reveals nothing about the order. @throws Refusal.
  */
 function refuseRepeated(
   { store, config }: Service,
@@ -154,7 +154,7 @@ function openPayersWallet(store: Store, userId: string, walletId: string, { cent
 /**
  * Demands the price of a data call. The returned function takes the payment once the data is available, and returns the
  * response headers. @throws Refusal 402 from both functions. The returned function throws if another call has used the
- * same credential meanwhile.
+ * same credential in the meantime.
  */
 async function demandPayment<N extends PaidOperation>(
   service: Service,
@@ -173,7 +173,10 @@ async function demandPayment<N extends PaidOperation>(
     });
 }
 
-/** Derives the key that can read only this order. It is deterministic, so a lost response can be reproduced. */
+/**
+ * Derives the temporary key that can read only this order. The same order always gets the same key, so a lost response
+ * can be reproduced.
+ */
 function temporaryKey(secret: Buffer, prefix: string, orderId: string): string {
   const mac = createHmac('sha256', secret).update(`temporary key of order ${orderId}`).digest('hex');
   return `${prefix}_test_${mac.slice(0, 40)}`;
@@ -184,13 +187,13 @@ interface KeyRow {
   readonly id: string;
   readonly userId: string;
   readonly orderId: string;
-  /** Creation time of the key, ms since the epoch. */
+  /** Creation time of the key, in ms since the epoch. */
   readonly now: number;
 }
 
 /**
- * Stores the hash of an order's key. The key has no client address, so it counts against no mint limit. Must run in a
- * transaction.
+ * Stores the hash of an order's key. The key has no client address, so the key does not count against any mint limit.
+ * Must run in a transaction.
  */
 function saveTemporaryKey(store: Store, { key, id, userId, orderId, now }: KeyRow): void {
   store.run(

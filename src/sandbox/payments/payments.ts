@@ -101,10 +101,10 @@ function paymentIn(row: StoredRow): Payment {
 }
 
 /**
- * Returns to the payer the unused money of an order that was paid by challenge. When the order is placed, this is
- * max_price minus the actual price (specification, Agent endpoints). If the order fails or is cancelled by the caller
- * or the retailer, everything is returned, including the fee. A wallet holder could offset the fee with the next order,
- * but this payer has no next order. Must run in a transaction.
+ * If an order was paid by challenge, returns its unused money to the payer. When the order is placed, the unused money
+ * is max_price minus the actual price (specification, Agent endpoints). If the order fails or is cancelled by the
+ * caller or the retailer, everything is returned, including the fee. A wallet holder could offset the fee with the next
+ * order, but this payer has no next order. Must run in a transaction.
  */
 export function returnChange(
   store: Store,
@@ -117,7 +117,7 @@ export function returnChange(
 }
 
 /**
- * Headers of a paid response. They are derived from the payment, so a lost response can be reproduced.
+ * Headers of a paid response. All headers are derived from the payment, so a lost response can be reproduced.
  * @param more additional fields of the receipt.
  */
 export function receiptHeaders(

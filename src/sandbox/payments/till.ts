@@ -36,7 +36,7 @@ interface PaidRequest {
   readonly operation: PaidOperation;
   readonly request: SandboxRequest;
   readonly query: ParameterValues;
-  /** Sandbox time of the request, ms since the epoch. */
+  /** Sandbox time of the request, in ms since the epoch. */
   readonly now: number;
 }
 
@@ -44,7 +44,7 @@ interface PaidRequest {
 export interface Till {
   readonly secret: Buffer;
   readonly bill: Bill;
-  /** The credential of the request; verified to be issued here and unmodified. */
+  /** The credential of the request. It was issued here and is unmodified. */
   readonly credential: Credential | undefined;
   /** Builds the 402 to throw. */
   errorResponse(problem: Problem, detail: string): ErrorResponse;
@@ -86,7 +86,7 @@ export async function openTill(service: Service, paid: PaidRequest, cents: numbe
 }
 
 /**
- * Verifies the credential and returns the payment to record, but does not take it yet.
+ * Verifies the credential. Returns the payment that the caller has to record, but does not record it.
  * @throws Refusal 402 if there is no credential, or the credential does not pay this bill.
  */
 export async function verified(
@@ -129,8 +129,8 @@ function advertised({ config }: Service, requested: unknown): readonly PaymentMe
 const secretName = 'payment_secret';
 
 /**
- * The secret behind challenge ids and temporary keys. Generated once per store and stored sealed, because it gives
- * access to every order paid by challenge.
+ * The secret from which challenge ids and temporary keys are derived. It is generated once per store and stored
+ * encrypted, because it gives access to every order paid by challenge.
  */
 async function paymentSecret(service: Pick<Service, 'store' | 'sealer'>): Promise<Buffer> {
   const { store } = service;
@@ -151,8 +151,8 @@ async function paymentSecret(service: Pick<Service, 'store' | 'sealer'>): Promis
 type Failure = readonly [problem: Problem, detail: string];
 
 /**
- * Why a credential does not pay a bill, given that its challenge was issued here; undefined if the credential pays the
- * bill.
+ * Why a credential does not pay a bill; undefined if the credential pays the bill. Assumes that the challenge was
+ * issued here.
  */
 function failureOf(
   { challenge, payload }: Credential,

@@ -32,8 +32,8 @@ export const headerOfOffer = (bill: Bill, url: string, error: string): string =>
   });
 
 /**
- * Reads a payment by x402. Uses its nonce as the id, because a signature is valid only once per nonce. Returns
- * undefined if there is no payment, `malformed` if it cannot be read.
+ * Reads a payment by x402. Uses the payment's nonce as the id, because a signature is valid only once per nonce.
+ * Returns undefined if there is no payment, and `malformed` if the payment cannot be read.
  */
 export function readX402Payment(request: SandboxRequest): Credential | 'malformed' | undefined {
   const given = headerOf(request, 'payment-signature');
@@ -53,7 +53,7 @@ export function readX402Payment(request: SandboxRequest): Credential | 'malforme
   };
 }
 
-/** Why a payment by x402 does not pay a bill; undefined if it does. */
+/** Why a payment by x402 does not pay a bill; undefined if the payment pays the bill. */
 export function x402Failure(
   { accepted, payload }: Credential,
   bill: Bill,

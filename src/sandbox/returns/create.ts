@@ -11,7 +11,8 @@ import { isClosed, planReturn } from './lifecycle.ts';
 import { findReturn, insertReturn, returnsOf } from './records.ts';
 
 /**
- * Accepts a return: validates it against the order and its other returns, and stores it, in one transaction.
+ * Accepts a return. In one transaction, validates the return against the order and the order's other returns, and
+ * stores the return.
  * @param newId id of the return; passing the same id twice creates only one return. @throws Refusal.
  */
 export async function acceptReturn(
@@ -170,7 +171,7 @@ function refuseQuantity(
   });
 }
 
-/** Items taken, or about to be taken, by returns that were not denied. */
+/** Items that were returned, or are being returned, by returns that were not denied. */
 const returnedUnits = (earlier: readonly ReturnRecord[]): ReturnRecord['items'] =>
   earlier.filter(({ status }) => status !== 'denied').flatMap(({ items }) => items);
 

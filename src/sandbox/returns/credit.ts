@@ -18,10 +18,10 @@ export function boughtQuantity(order: OrderRecord, item: OrderRecord['items'][nu
 }
 
 /**
- * What the items cost the wallet, cents. This is their share of the total charge, including shipping and conversion, or
- * 0 if the wallet did not pay. The shares add up to the order's charge, whichever items are returned first and
- * whichever returns are denied.
- * @param before items taken by earlier returns of the order.
+ * What the items cost the wallet, in cents; 0 if the wallet did not pay. The items cost their share of the total
+ * charge, including shipping and conversion. The shares add up to the order's charge, whichever items are returned
+ * first and whichever returns are denied.
+ * @param before items of the order's earlier returns.
  */
 export function creditFor(order: OrderRecord, items: Units, before: readonly Units[]): number {
   const price = order.job_result?.price_components;
@@ -42,7 +42,7 @@ const unitsOf = (units: Units, id: string): number =>
 /** Total of the lines before an item, and the item's unit price, in minor units of the order's currency. */
 function cartPositionOf(order: OrderRecord, id: string): { start: number; unitPrice: number } {
   const cart = order.job_result?.price_components?.cart_items ?? [];
-  // The cart has one line per purchased item, in the same order.
+  // The cart has one line per purchased item, in the sequence of the items.
   const index = order.items.filter(({ status }) => status !== 'skipped').findIndex((item) => item.id === id);
   const start = cart.slice(0, Math.max(0, index)).reduce((sum, line) => sum + line.line_total, 0);
   return { start, unitPrice: cart[index]?.unit_price ?? 0 };
@@ -78,7 +78,7 @@ export function withReturn(order: OrderRecord, record: ReturnRecord): OrderRecor
 }
 
 const cancelledByReturn = 'Cancelled at the request of the caller.';
-/** Whether a return was credited, or approved without a credit and without sending anything back. */
+/** Whether a return was credited, or was approved although nothing is credited or sent back. */
 const isGranted = ({ status, merchant_return_id: sentBackAs }: ReturnRecord): boolean =>
   status === 'credited' || (status === 'approved' && sentBackAs === null);
 
@@ -91,7 +91,7 @@ function wholeItems(order: OrderRecord, lines: ReturnBody['items']): string[] {
     .map(({ id }) => id);
 }
 
-/** Drops journeys from an order's plan if a forced cancellation has stopped their items. */
+/** Removes the journeys of items from an order's plan if a forced cancellation has stopped these items. */
 export function withoutStopped(order: OrderRecord, plan: OrderPlan, lines: ReturnBody['items']): OrderPlan {
   const stopped = wholeItems(order, lines);
   const emptied = new Set(parcelsOf(plan).flatMap(([id, items]) => (isIn(items, stopped) ? [id] : [])));

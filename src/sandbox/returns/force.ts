@@ -32,8 +32,8 @@ export const possibleOutcomes = (
   );
 
 /**
- * Forces the outcome of a return at `now` (ms). Only the user's own returns can be forced, or any return if `userId` is
- * null.
+ * Forces the outcome of a return at `now` (ms). If `userId` is null, the return may belong to any user, otherwise only
+ * to that user.
  * @throws Refusal not_found; bad_request if the return's state does not allow the outcome.
  */
 export async function forceReturn(

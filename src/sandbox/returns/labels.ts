@@ -12,7 +12,8 @@ import { findLabel } from './records.ts';
 type Signer = Pick<Service, 'store'>;
 
 /**
- * Route of return labels. The API's route table does not list it, because clients take the label URLs from the returns.
+ * Route of return labels. The API's route table does not list this route, because clients get the URLs of labels from
+ * the returns.
  */
 export const labelRoute: Route<never> = {
   method: 'GET',
@@ -102,7 +103,7 @@ function isSame(expected: string, given: string): boolean {
 
 const [width, height] = [288, 432];
 
-/** Generates a one-page PDF, 4 by 6 inches, with each of `lines` on its own line. */
+/** Generates a PDF with one page of 4 by 6 inches. Prints each element of `lines` on a line of its own. */
 function labelPdf(lines: readonly string[]): Uint8Array {
   const shown = lines.map((line, index) => `${index === 0 ? '' : 'T* '}(${escaped(line)}) Tj`);
   const page = `BT /F1 11 Tf 16 TL 24 ${height - 48} Td ${shown.join(' ')} ET`;

@@ -2,7 +2,7 @@ import type { ReturnReason, ReturnStatus } from '../../api/enums.ts';
 import type { Shape } from '../../api/schemas/index.ts';
 import type { Refused } from '../orders/lifecycle/types.ts';
 
-/** Stages of the compressed timeline, ms after the return is created. */
+/** When the stages of the compressed timeline begin, in ms after the creation of the return. */
 const stageDelays = { decided: 3_000, settled: 6_000 } as const;
 
 /** The retailer's response to a return reason. */
@@ -26,9 +26,9 @@ export const isClosed = ({ record: { status }, plan }: Pick<ReturnState, 'record
   status === 'denied' || status === 'credited' || (status === 'approved' && plan.length === 0);
 
 export interface Circumstances {
-  /** What the items cost the wallet, cents; 0 if something else paid for them. */
+  /** What the items cost the wallet, in cents; 0 if the wallet did not pay for the items. */
   readonly credit: number;
-  /** Whether any of the items has been shipped. */
+  /** Whether at least one of the items has been shipped. */
   readonly hasShipped: boolean;
   readonly labels: number;
   readonly merchantReturnId: string;
@@ -54,7 +54,7 @@ export function planReturn(reason: ReturnReason, createdAt: number, facts: Circu
   }
 }
 
-/** Applies all changes due by `now` (ms). The result does not depend on how often it is called. */
+/** Applies all changes due by `now` (ms). The result does not depend on how often this function is called. */
 export function advanceReturn(state: ReturnState, now: number): AdvancedReturn {
   const due = state.plan.filter(({ at }) => at <= now);
   let { record, labels } = state;
@@ -154,11 +154,10 @@ export type ReturnBody = Shape<'ReturnRequestCreate'>;
 export type ReturnRecord = Shape<'ReturnRequest'>;
 
 /**
- * A scheduled change of a return. The time is set separately from the rest, so the change can be rescheduled without
- * being rebuilt.
+ * A scheduled change of a return. The change has its time only in `at`, so it can be rescheduled without being rebuilt.
  */
 interface ReturnChange {
-  /** When the change is due, ms since the epoch. */
+  /** When the change is due, in ms since the epoch. */
   readonly at: number;
   readonly status: ReturnStatus;
   readonly resolution_notes?: string;
@@ -172,7 +171,7 @@ interface ReturnChange {
 export type ReturnPlan = readonly ReturnChange[];
 
 export interface ReturnState {
-  /** The record as shown, but without label URLs, because those are signed anew on each read. */
+  /** The record as shown, but without label URLs, because label URLs are signed anew on each read. */
   readonly record: ReturnRecord;
   readonly plan: ReturnPlan;
   /** Number of labels. */
@@ -181,7 +180,7 @@ export interface ReturnState {
 
 /** An applied change: the resulting record and the money moved. */
 export interface ReturnStep {
-  /** When the change is due, ms since the epoch. */
+  /** When the change is due, in ms since the epoch. */
   readonly at: number;
   readonly record: ReturnRecord;
   /** Cents credited to the wallet; negative for the reversal of an earlier credit. */

@@ -12,8 +12,9 @@ import { returnsOf, type StoredReturn, updateReturn } from './records.ts';
 type SettleReturn = (found: StoredReturn, reached: AdvancedReturn) => void;
 
 /**
- * Loads what is needed to store a return's changes. The returned function must run in a transaction. It books the
- * return's credits to the ledger, updates the order's record, and emits one case event of the order for each change.
+ * Loads what is needed to store a return's changes. The returned function must run in a transaction. That function
+ * records the return's credits in the ledger and updates the order's record. It also sends one case event of the order
+ * for each change.
  */
 export async function loadSettleReturn({
   store,
@@ -55,7 +56,9 @@ export function closeReturns(store: Store, orderSeq: number, at: number): OrderR
   });
 }
 
-/** Books a return's credits, and reversals of credits, to the wallet. Must run in a transaction. */
+/**
+ * Records the credits of a return, and reversals of these credits, in the wallet's ledger. Must run in a transaction.
+ */
 function settleMoney(store: Store, { userId, record }: StoredReturn, steps: readonly ReturnStep[]): void {
   for (const { at, credit } of steps)
     enter(store, userId, credit < 0 ? 'reversal' : 'credit', credit, at, record.order_id);

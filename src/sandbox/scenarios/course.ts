@@ -7,7 +7,10 @@ type GivenReturn = Scenario['returns'][number];
 type OrderEvent = NonNullable<GivenOrder['events']>[number]['event'];
 type ReturnEvent = NonNullable<GivenReturn['events']>[number]['event'];
 
-/** Creation time, speed and forced events that bring an order or return into its state by a given time. */
+/**
+ * How to bring an order or return into its state by a given time: its creation time, its speed, and the events to
+ * force.
+ */
 export interface Course<E> {
   /** Creation time, ms since the epoch. */
   readonly created: number;
@@ -20,7 +23,7 @@ export interface Course<E> {
 }
 
 interface Stage<E> {
-  /** Time after creation at which the order or return is certain to be in this state, ms at speed 1. */
+  /** Age, in ms at speed 1, at which the order or return is certain to be in this state. */
   readonly age: number;
   /** Whether the order or return leaves this state by itself. */
   readonly isTransient?: true;
@@ -28,7 +31,7 @@ interface Stage<E> {
   readonly done?: { readonly event: E; readonly age: number };
 }
 
-/** The stages of an order, following the schedule shared by all orders. */
+/** The stages of an order. Their times follow from the schedule that all orders share. */
 const orderStages: Readonly<Record<ScenarioOrderState, Stage<OrderEvent>>> = {
   pending: { age: 500, isTransient: true },
   in_progress: { age: 1_700, isTransient: true },
@@ -49,7 +52,7 @@ const returnStages: Readonly<Record<ScenarioReturnState, Stage<ReturnEvent>>> = 
   credited: { age: 7_000, done: { event: 'credited', age: 6_500 } },
 };
 
-/** Default age of an order or return that is in a final state when the scenario begins, ms. */
+/** Default age, in ms, of an order or return that is in a final state when the scenario begins. */
 const defaultAgeMs = 3_600_000;
 
 interface Given {
@@ -57,21 +60,21 @@ interface Given {
   readonly speed?: number | undefined;
 }
 
-/** The course that brings an order into a state by `now` (ms), following its own schedule. */
+/** The course that brings an order into the given state by `now` (ms). */
 export const orderCourse = (
   given: Given & { readonly state?: ScenarioOrderState | undefined; readonly errorType?: string | undefined },
   now: number,
   speed: number,
 ): Course<OrderEvent> => course(given.state && orderStages[given.state], given, { now, speed });
 
-/** The same for a return. */
+/** The course that brings a return into the given state by `now` (ms). */
 export const returnCourse = (
   given: Given & { readonly state?: ScenarioReturnState | undefined },
   now: number,
   speed: number,
 ): Course<ReturnEvent> => course(given.state && returnStages[given.state], given, { now, speed });
 
-/** Adjusts the speed if the timeline would otherwise run past the state, or not reach it in time. */
+/** Adjusts the speed if the timeline would otherwise run past the state, or would not reach the state in time. */
 function course<E>(
   stage: Stage<E> | undefined,
   { created, speed, errorType }: Given & { readonly errorType?: string | undefined },

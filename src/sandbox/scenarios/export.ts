@@ -13,7 +13,7 @@ import { stateOf } from './course.ts';
 /** Placeholders for secrets, which are never exported. */
 const unsaid = { password: 'not exported', totp_secret: 'A'.repeat(64) };
 
-/** Time budget for placing batch rows, ms of real time; longer than placing them ever takes. */
+/** Time budget, in ms of real time, for placing batch rows. Placing never takes this long. */
 const placingBudgetMs = 10 * 60_000;
 
 const iso = (at: unknown): string => new Date(Number(at)).toISOString();
@@ -127,7 +127,7 @@ function exportedAccount(row: StoredRow, nameOf: ReadonlyMap<string, string>): o
   };
 }
 
-/** Whether an order can be placed again. This requires that its key and its account still exist. */
+/** Whether an order can be placed again. An order can be placed again only if its key and its account still exist. */
 const isWhole = (
   row: StoredRow,
   nameOf: ReadonlyMap<string, string>,
@@ -212,7 +212,7 @@ function exportedReturn(store: Store, row: StoredRow, defaultSpeed: number): obj
 }
 
 /**
- * Replaces this sandbox's addresses in strings with placeholders, so that another sandbox can fill in its own
+ * In all strings, replaces the addresses of this sandbox with placeholders. Another sandbox can then fill in its own
  * addresses.
  */
 function addressed({

@@ -1,6 +1,6 @@
 import { Random } from '../store/random.ts';
 
-/** Generates a malicious shop from the seed. Its listings turn up in searches next to all others. */
+/** Generates a malicious shop from the seed. Searches find the shop's listings together with all other listings. */
 export function hostileShop(seed = 1): object {
   const random = Random.of(seed, 'hostile');
   return {
@@ -20,7 +20,7 @@ export function hostileShop(seed = 1): object {
 
 const cents = (random: Random, min: number, max: number): number => random.integer(min, max) * 100 + 99;
 
-/** Listings that cost more at checkout than shown. The increase ranges from one cent to about a hundredfold. */
+/** Listings that cost more at checkout than shown. The increase ranges from one cent to thousands of dollars. */
 function movingPrices(random: Random): object[] {
   const rises = [1, random.integer(200, 900), random.integer(2_000, 9_000), random.integer(100_000, 900_000)];
   return rises.map((rise, index) => {
@@ -37,7 +37,10 @@ function movingPrices(random: Random): object[] {
   });
 }
 
-/** Names that look alike: Cyrillic, Greek and full-width letters, digits as letters, a zero-width space. */
+/**
+ * Names that imitate other names: with Cyrillic, Greek or full-width letters, digits in place of letters, or a
+ * zero-width space.
+ */
 const lookalikeNames = [
   'Quayside Trading',
   'Qu\u0430yside Trading',
@@ -133,7 +136,7 @@ const titles = (random: Random): object[] =>
     reviews: random.integer(1, 400),
   }));
 
-/** Praise contradicted by the ratings, and ratings nobody could have earned. */
+/** Listings whose praise contradicts their ratings, and listings with impossible ratings. */
 function reviews(random: Random): object[] {
   const lies = [
     { stars: 5, reviews: 2_000_000_000, text: 'Rated 5 of 5 by 2,000,000,000 buyers.' },

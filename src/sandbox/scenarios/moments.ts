@@ -30,11 +30,14 @@ export function momentsOf(scenario: Scenario, present: Present): Moment[] {
   return [...accounts, ...later].toSorted((one, other) => one.at - other.at);
 }
 
-/** Time of the earliest moment; `now` if there are none. */
+/** Time of the earliest moment; `now` if there are no moments. */
 export const earliestOf = (moments: readonly Moment[], now: number): number =>
   moments.reduce((first, { at }) => Math.min(first, at), now);
 
-/** The creation time of an order and the key that owns it. Returns of the order are requested with this key. */
+/**
+ * The creation time of an order, and the key to which the order belongs. Returns of the order are requested with this
+ * key.
+ */
 function ordered({ orders }: Scenario, lives: readonly Moment[][], order: string): Ordered {
   const index = orders.findIndex(
     ({ name, id }) => name === order || id?.toLowerCase() === order.toLowerCase(),
@@ -169,7 +172,7 @@ function orderMoments(row: Scenario['orders'][number], index: number, present: P
     {
       created: written,
       speed: row.speed,
-      // With explicit events no state is needed, because the events determine it.
+      // If the events are explicit, no state is needed, because the events determine the state.
       state: isExplicit ? undefined : row.state,
       errorType: row.error_type,
     },
@@ -248,7 +251,10 @@ function act(stage: Stage, { id, event, errorType, key, path }: Act): Promise<Sc
   return post(stage, { target: triggerPath, body, key, path });
 }
 
-/** Key and creation time (ms) of a return's order; both undefined for an order that the scenario does not list. */
+/**
+ * Key and creation time (ms) of the order that a return is for. Both are undefined if the scenario does not list the
+ * order.
+ */
 interface Ordered {
   readonly key: string | undefined;
   readonly at: number | undefined;
@@ -320,7 +326,7 @@ function returnMoments(
       (stage, id, { event }, where) => {
         const found = findReturn(stage.service.store, id, keyOf(stage, key).userId);
         if (!isExplicit && found?.record.status === event) return [];
-        // There is nothing to force, because the return reaches this state on its own in time.
+        // Nothing needs to be forced, because the return reaches this state by itself in time.
         if (!isExplicit && found?.plan.some((change) => change.status === event && change.at <= now))
           return [];
         stage.setSpeed(course.speed);
@@ -340,17 +346,17 @@ interface Events {
   readonly events: readonly Happening[];
   /** Path, in the scenario, of the order or return that the events affect. */
   readonly path: ScenarioProblem['path'];
-  /** Whether the scenario lists the events explicitly, rather than implying them by a state. */
+  /** Whether the scenario lists the events. Otherwise the events follow from a state in the scenario. */
   readonly isExplicit: boolean;
-  /** Earliest allowed time of an event, ms. */
+  /** Earliest allowed time of an event, in ms. */
   readonly begins: number;
   /** Error message for an event before the earliest allowed time. */
   readonly early: string;
-  /** The order or return that the events affect. Its id is undefined until it is created. */
+  /** The order or return that the events affect. The id is undefined until the order or return is created. */
   readonly named: { readonly id: string | undefined };
 }
 
-/** The moments of an order's or a return's events. */
+/** Converts the events of an order or return to moments. */
 function eventMoments(
   { events, path, isExplicit: isTold, begins, early, named }: Events,
   happen: (
@@ -367,13 +373,13 @@ function eventMoments(
     return {
       at,
       path: where,
-      // If creation was refused, there is nothing to act on, and the refusal was already reported.
+      // If there is no id, creation was refused. The refusal was already reported, so do nothing.
       run: (stage) => (named.id === undefined ? [] : happen(stage, named.id, event, where)),
     };
   });
 }
 
-/** An action on the sandbox at a given time, ms since the epoch. */
+/** An action on the sandbox at a given time, in ms since the epoch. */
 export interface Moment {
   readonly at: number;
   readonly path: ScenarioProblem['path'];
@@ -387,7 +393,7 @@ const maxDays = 100_000;
 export const timeOf = (written: string, now: number): number =>
   written.startsWith('-') ? now - parseDuration(written.slice(1), 'a time', maxDays) : Date.parse(written);
 
-/** A moment that reports an impossible event, so that the event is listed together with all other problems. */
+/** A moment that only reports an impossible event. The event is thus reported together with all other problems. */
 const refusedAt = (at: number, path: Moment['path'], message: string): Moment => ({
   at,
   path,

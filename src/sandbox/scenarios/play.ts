@@ -28,7 +28,7 @@ type Key = Scenario['keys'][number];
 /** Default key of a scenario without keys. */
 const soleKey: Key = { name: 'default', funded: [], lasting: true };
 
-/** Time budget for placing batch rows, ms of real time; longer than placing them ever takes. */
+/** Time budget, in ms of real time, for placing batch rows. Placing never takes this long. */
 const placingBudgetMs = 10 * 60_000;
 
 /** Maximum number of problems reported at once. */
@@ -80,7 +80,7 @@ export async function playScenario(
     await store.transaction(() => store.setMeta(givenListingsName, JSON.stringify(scenario.listings)));
   const { seed } = scenario;
   if (typeof seed === 'string') await store.transaction(() => idGenerator.reseed(seed));
-  // Stop the clock, because each past event has its own time, however long the replay takes.
+  // Stop the clock, so that the duration of the replay does not change the times of past events.
   await store.transaction(() => clock.stop());
   const moments = momentsOf(scenario, { now, speed: defaultSpeed });
   const given = scenario.keys.length > 0 ? scenario.keys : [soleKey];
@@ -150,7 +150,7 @@ async function reach({ service }: Stage, at: number): Promise<void> {
   await runDueTransitions(service, at);
 }
 
-/** Reports orders and returns whose final state differs from the one the scenario declares. */
+/** Reports orders and returns whose final state differs from the state that the scenario declares. */
 function checkStates(stage: Stage, { orders, returns }: Scenario, now: number): ScenarioProblem[] {
   const { store } = stage.service;
   const at = new Date(now).toISOString();
@@ -179,7 +179,7 @@ function checkStates(stage: Stage, { orders, returns }: Scenario, now: number): 
   ];
 }
 
-/** Reports wallets from which more was withdrawn than they held. */
+/** Reports wallets from which more money was withdrawn than the wallet contained. */
 const checkWallets = (stage: Stage, { keys }: Scenario): ScenarioProblem[] =>
   keys.flatMap(({ name, funded }, index) => {
     if (!funded.some(({ amount }) => amount < 0)) return [];

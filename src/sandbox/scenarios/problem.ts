@@ -15,7 +15,7 @@ export class ScenarioRefused extends Error {
   }
 }
 
-/** The sandbox has been used, so no scenario can be loaded into it. */
+/** No scenario can be loaded into the sandbox, because the sandbox has been used. */
 export class NotEmpty extends Error {
   override readonly name = 'NotEmpty';
 

@@ -41,23 +41,23 @@ export interface Outcome {
 interface Rehearsing {
   readonly service: Service;
   readonly played: Played;
-  /** Sends requests as a client would, including faults. */
+  /** Sends requests as a client would. Faults apply to these requests. */
   readonly send: Send;
   /** Fires a trigger on behalf of a key, bypassing all faults. */
   readonly trigger: (body: object, apiKey: string) => Promise<Reply>;
   readonly advance: (ms: number) => Promise<unknown>;
 }
 
-/** Longest step by which a scenario may advance the clock, days. */
+/** Maximum time, in days, by which one step of a scenario may advance the clock. */
 const maxDays = 100_000;
-/** Time budget for placing batch rows, ms of real time; longer than placing them ever takes. */
+/** Time budget, in ms of real time, for placing batch rows. Placing never takes this long. */
 const placingBudgetMs = 10 * 60_000;
 /** Maximum number of deliveries examined per order. */
 const maxDeliveries = 1_000;
 
 /**
- * Runs a scenario's steps in order, then its final checks. After a failed step it skips the rest, because any further
- * failures would only follow from the first.
+ * Runs a scenario's steps in order, then its final checks. Skips everything after a failed step, because further
+ * failures would only follow from that failure.
  */
 export async function* rehearse(
   { steps, expect }: Pick<Scenario, 'steps' | 'expect'>,
@@ -159,7 +159,7 @@ function replyTo(stage: Stage, { trigger }: Rehearsing, step: Step): Promise<Rep
   return send({ method, target, apiKey, body: names.filled(step.body) });
 }
 
-/** Compares a response with the expected one. If nothing is specified, any successful response passes. */
+/** Compares a response with the expected response. If nothing is expected, any successful response passes. */
 function compared({ names }: Stage, expected: Step['expect'], reply: Reply): Difference[] {
   const { status, code, body } = expected ?? {};
   if (status === undefined && code === undefined && !isSuccess(reply)) {
@@ -218,7 +218,7 @@ function ofRecord({ names }: Stage, { state, body }: Check, reached: string, rec
 
 /** A mismatch between expected and actual value. */
 interface Difference {
-  /** Path such as `items.0.status`; empty for the whole value. */
+  /** Path such as `items.0.status`. The path is empty if the whole values differ. */
   readonly field: string;
   readonly expected: unknown;
   /** undefined if the field is missing. */
@@ -229,7 +229,7 @@ interface Difference {
 const maxReported = 20;
 
 /**
- * Compares a value with the expected one. Objects may have additional fields, but arrays must match in every element.
+ * Compares a value with the expected value. Objects may have additional fields, but arrays must match in every element.
  */
 const differences = (expected: unknown, actual: unknown): Difference[] =>
   [...compare(expected, actual, [])].slice(0, maxReported);

@@ -19,7 +19,7 @@ export interface Stage {
   readonly names: Names;
   readonly keys: ReadonlyMap<string, PlayedKey>;
   readonly send: Send;
-  /** Sets the speed factor for anything created next. */
+  /** Sets the speed factor of everything that is created from now on. */
   setSpeed(speed: number): void;
 }
 
@@ -170,7 +170,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A field of an object; undefined for anything else. */
+/** A field of an object; undefined if the value is not an object. */
 export const fieldOf = (value: unknown, field: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, field)
     ? Reflect.get(value, field)

@@ -9,7 +9,7 @@ import { headerOf, type SandboxRequest } from './wire.ts';
 /** Dependencies of deferred writes. */
 export type Noting = Pick<Service, 'store' | 'report'>;
 
-/** Performs a write together with the next group of writes. No response waits for this write. */
+/** Adds a write to the next group of writes. No response waits for this write. */
 export function noteLater({ store, report }: Noting, write: () => void): void {
   store
     .grouped(write)
@@ -21,13 +21,16 @@ export interface Caller {
   readonly userId: string;
   readonly email: string | null;
   readonly keyHash: string;
-  /** Set for a temporary key, which can only read this order. */
+  /** For a temporary key, the only order that the key can read. Null for any other key. */
   readonly orderId: string | null;
 }
 
 export const hashKey = (key: string): string => hash('sha256', key, 'hex');
 
-/** The recorded last use of a key may be out of date by this much, ms. This avoids a write on every request. */
+/**
+ * Maximum time, in ms, by which the recorded last use of a key may be out of date. This tolerance avoids a write on
+ * every request.
+ */
 const useNoteMs = 60_000;
 
 /**

@@ -29,8 +29,8 @@ const isOrderRecord = (value: unknown): value is OrderJson =>
   value.items.every(isObject);
 
 /**
- * Rewrites the order records in a response in the form of the named variants. If no variant is named, uses random
- * variants for each record.
+ * Rewrites the order records in a response as other servers might write them. Applies the named variants. If no variant
+ * is named, chooses random variants for each record.
  */
 export function normalise(value: unknown, named: readonly string[], random: Random): unknown {
   if (Array.isArray(value)) return value.map((each) => normalise(each, named, random));
@@ -173,7 +173,9 @@ interface Alterations {
   readonly alter: (response: SandboxResponse) => SandboxResponse;
 }
 
-/** The seeded faults that alter responses. They are drawn independently of the faults that break responses off. */
+/**
+ * The seeded faults that alter responses. These faults are drawn independently of the faults that break off a response.
+ */
 function alterations(
   faults: readonly Fault[],
   seed: number | string,
@@ -217,7 +219,7 @@ function withOddId(value: unknown, variants: readonly string[], random: Random):
   return { ...value, id: odd[random.pick([first, ...rest])] };
 }
 
-/** Replaces an order record with the one sent just before it, as a faulty cache would. */
+/** Replaces an order record with the record that was sent just before, as a faulty cache would. */
 function orderReplacer(random: Random): (value: unknown) => unknown {
   let before: OrderJson | undefined;
   return (value) => {
@@ -253,7 +255,7 @@ interface Drawn {
   readonly alter: (response: SandboxResponse) => SandboxResponse;
 }
 
-/** Draws the faults for a request. Each draw depends on the seed and all previous draws. */
+/** Draws the faults for a request. The result depends on the seed and on all previous draws. */
 export type Draw = (request: Pick<SandboxRequest, 'method' | 'target' | 'headers'>) => Drawn;
 
 const none: Drawn = { fault: undefined, altering: [], alter: (response) => response };
@@ -262,8 +264,8 @@ const none: Drawn = { fault: undefined, altering: [], alter: (response) => respo
 const redirected = 'redirected';
 
 /**
- * Whether faults skip a request. They skip pages for people, the control API and readiness checks, because the number
- * of such requests is unpredictable and each draw would affect the following ones.
+ * Whether faults skip a request. Faults skip pages for people, the control API and readiness checks. The number of such
+ * requests is unpredictable, and a draw for one of them would change all later draws.
  */
 const isSpared = (pathname: string, headers: SandboxRequest['headers']): boolean =>
   pathname === healthPath || isControl(pathname) || prefersHtml(headerOf({ headers }, 'accept'));
@@ -297,7 +299,7 @@ export function drawFaults(
   };
 }
 
-/** Whether to drop the next connection. Each draw depends on the seed and all previous draws. */
+/** Whether to drop the next connection. The result depends on the seed and on all previous draws. */
 export function drawRefusals(faults: readonly Fault[], seed: number | string): () => boolean {
   const refusals = faults.filter(({ kind }) => kind === 'refuse');
   const random = Random.of('connections', seed);
@@ -306,7 +308,7 @@ export function drawRefusals(faults: readonly Fault[], seed: number | string): (
 
 /**
  * Drops a share of the connections. A connection is dropped at its first request to the service.
- * @param isRefused decides whether to drop a connection; it draws once per connection.
+ * @param isRefused whether to drop a connection; draws only once for each connection.
  */
 export function refuseConnections(server: Server, isRefused: (connection: object) => boolean): void {
   server.prependListener('request', ({ socket, url = '/', headers }) => {
@@ -315,7 +317,7 @@ export function refuseConnections(server: Server, isRefused: (connection: object
 }
 
 /**
- * The response that a fault sends instead of the service's own; undefined if the fault sends none.
+ * The response that a fault sends instead of the service's own; undefined if the fault sends no response.
  * @param target request target. @param response the service's own response, if the service has done the work.
  */
 function substituteResponse(
@@ -392,7 +394,7 @@ interface Replying {
 }
 
 /**
- * Handles a request and applies the faults that match it. Does not depend on the transport. @param work runs the
+ * Handles a request and applies the faults drawn for it. Does not depend on the transport. @param work runs the
  * service.
  * @throws the abort reason of the signal.
  */
@@ -428,8 +430,8 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
 }
 
 /**
- * Applies a fault that replaces or breaks off a response. Alters the service's response if the service has already done
- * the work.
+ * Applies a fault that replaces or breaks off a response. If the service has already responded, the fault applies to
+ * that response.
  */
 function spoiled(fault: Fault, target: string, response?: SandboxResponse): Reply {
   const instead = substituteResponse(fault, target, response);
@@ -445,8 +447,8 @@ function storeUnavailable(error: unknown): SandboxResponse {
 }
 
 /**
- * Closes a connection with a TCP reset. If its FIN is still pending, destroys the connection instead, because Node
- * would count it as reset but never release it, which would keep the process alive.
+ * Closes a connection with a TCP reset. If the FIN of the connection is still pending, destroys the connection instead.
+ * Node would otherwise never release the connection, and the process would stay alive.
  */
 export function reset(socket: Socket | null): void {
   if (socket?.writableEnded && !socket.writableFinished) socket.destroy();

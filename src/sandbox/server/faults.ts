@@ -17,18 +17,18 @@ export interface Fault {
   /** Whether the fault is applied only after the service has processed the request. */
   readonly after: boolean;
   readonly status: number;
-  /** Duration of a `delay`, or the `retry-after` of a 429, in ms. */
+  /** For a `delay`, the duration in ms. For a 429, the value of `retry-after` in ms. */
   readonly ms: number;
   /**
-   * For a fault that alters a response, its variants or ids. If the list is empty, the seed chooses one. For a status
-   * fault, the error code.
+   * For a fault that alters a response: the variants or ids to use. If the list is empty, a variant is chosen by the
+   * seed. For a status fault: the error code.
    */
   readonly variants: readonly string[];
   /** JSON sent instead of the service's own error body. */
   readonly body?: string;
-  /** Share of matching requests, 0 to 1. */
+  /** Share of the matching requests to which the fault is applied, 0 to 1. */
   readonly share: number;
-  /** Tests whether the fault applies to a method and path. By default it applies to all. */
+  /** Tests whether the fault applies to a method and path. By default, the fault applies to all requests. */
   readonly matches: (method: string, pathname: string) => boolean;
 }
 
@@ -133,13 +133,13 @@ function serviceError(name: string): Form | undefined {
   };
 }
 
-/** Error codes that use a status. */
+/** Error codes whose responses have the given status. */
 export const codesOf = (status: number): string[] =>
   Object.entries(errorCodes)
     .filter(([, row]) => row.status === status)
     .map(([code]) => code);
 
-/** Statuses whose responses have no body. A fault therefore finds no field to alter in them. */
+/** Statuses whose responses have no body. Such a response has no field that a fault could alter. */
 const bodyless: ReadonlySet<number> = new Set([204, 205, 304]);
 
 type Variant = Partial<Pick<Fault, 'status' | 'after' | 'variants'>>;

@@ -25,7 +25,7 @@ export interface Call<N extends OperationName> {
   readonly query: QueryOf<N>;
   readonly body: BodyOf<N>;
   readonly request: SandboxRequest;
-  /** ms since the epoch; constant throughout the call. */
+  /** Time of the call, in ms since the epoch. It stays the same throughout the call. */
   readonly now: number;
 }
 
@@ -35,12 +35,12 @@ type ResultShape<N extends OperationName> = Table[N]['response'] extends { schem
     : never
   : never;
 
-/** Result of a successful handler; refusals are thrown. */
+/** What a handler returns on success. If a handler refuses a request, it throws. */
 export type HandlerResult<N extends OperationName> =
   | {
       readonly value: ResultShape<N>;
       /**
-       * Whether the records come from the store. If so, they may have fields that a newer version added and that this
+       * Whether the records come from the store. Such records may have fields that a newer version added and that this
        * version does not know.
        */
       readonly isStored?: true;
@@ -61,7 +61,7 @@ type Handler<N extends OperationName> = (
   call: Call<N>,
 ) => HandlerResult<N> | Promise<HandlerResult<N>>;
 
-/** One handler per operation; a missing one is a compile error. */
+/** One handler per operation. A missing handler is a compile error. */
 export type AllHandlers = { readonly [N in OperationName]: Handler<N> };
 
 const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

@@ -17,7 +17,7 @@ const hostUrl = (host: string): URL | undefined => {
   return /^[^\s/\\?#@]{1,300}$/.test(host) ? parseUrl(address) : undefined;
 };
 
-/** Caches the last accepted host, as clients send the same one every time. */
+/** Caches the last accepted host, because a client sends the same host every time. */
 let last: { readonly host: string; readonly baseUrl: string } | undefined;
 
 /**
@@ -31,7 +31,7 @@ export async function refusedHost(
   // An absolute target takes precedence over the header (RFC 9112, 3.2.2). A page cannot make a browser send an
   // absolute target.
   const host = /^https?:\/\/([^/?#]*)/i.exec(request.target)?.[1] ?? headerOf(request, 'host');
-  // Browsers always send a `Host` header. Only in-process calls have none.
+  // Browsers always send a `Host` header. Only in-process calls have no such header.
   if (host === undefined || (host === last?.host && baseUrl === last.baseUrl)) return undefined;
   if (isOwnHost(host, baseUrl)) {
     last = { host, baseUrl };
@@ -61,11 +61,11 @@ function isReachedAt({ hostname }: URL, localAddress = ''): boolean {
 const proxied =
   /^(?:forwarded|via|x-forwarded(?:-.+)?|x-real-ip|(?:x|true|fastly|fly)-client-ip|cf-connecting-ip)$/;
 
-/** Why a request is not from the local user who runs the sandbox; undefined if it is. */
+/** Why a request is not from the local user who runs the sandbox; undefined if the request is from that user. */
 export const stranger = (request: SandboxRequest, baseUrl: string): string | undefined =>
   otherMachine(request, baseUrl) ?? request.sender?.stranger();
 
-/** Why a request is not from this machine; undefined if it is. */
+/** Why a request is not from this machine; undefined if the request is from this machine. */
 export function otherMachine(request: SandboxRequest, baseUrl: string): string | undefined {
   const { remoteAddress } = request;
   if (addressKind(remoteAddress) !== 'loopback') return 'this request comes from another machine';
@@ -78,8 +78,8 @@ export function otherMachine(request: SandboxRequest, baseUrl: string): string |
 }
 
 /**
- * Whether a browser sent the request on behalf of a page from another site. Clients other than browsers do not send the
- * headers that show this.
+ * Whether a browser sent the request on behalf of a page from another site. Only browsers send the headers that reveal
+ * this.
  */
 export function isCrossOrigin(request: SandboxRequest): boolean {
   const site = headerOf(request, 'sec-fetch-site');

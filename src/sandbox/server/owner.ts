@@ -9,10 +9,7 @@ import type { Sender } from './wire.ts';
 /** Query parameter of the printed URL. */
 export const codeParameter = 'token';
 
-/**
- * Message for a request that has neither a token nor a cookie. Used on systems that cannot tell which user sent a
- * request.
- */
+/** Message for a request without a token or cookie. Used on systems that cannot determine which user sent a request. */
 export const unknownUser = 'this request does not show whose it is';
 
 /**
@@ -27,7 +24,10 @@ export interface Users {
 
 const systemUsers = (): Users => ({ own: ownUser(), at: userAt });
 
-/** The user running a sandbox, who may see and control all of it. Other users of the machine can only use the API. */
+/**
+ * The user who runs a sandbox. This user may see and control everything in the sandbox. Other users of the machine can
+ * only use the API.
+ */
 export class Owner {
   /**
    * Token sent by every CLI that can read the token file. Used on systems that cannot tell which user sends a request.
@@ -41,7 +41,7 @@ export class Owner {
   readonly #session = secret();
   readonly #cookie: string;
   readonly #users: Users;
-  /** The user behind each connection, stored once it is certain. */
+  /** The user behind each connection. Contains only users who were determined with certainty. */
   readonly #known = new WeakMap<object, number>();
   #isCodeUsed = false;
 
@@ -103,7 +103,7 @@ type Ends = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remot
 const tables = ['/proc/net/tcp', '/proc/net/tcp6'] as const;
 /** TCP state of an established connection. Only in this state does the kernel's table name the user reliably. */
 const established = '01';
-/** User id that the system shows for users of other namespaces. */
+/** User id that Linux reports for every user outside the process's user namespace. */
 const overflowUser = 65_534;
 
 /**
@@ -116,11 +116,12 @@ function ownUser(): number | undefined {
   return user === overflowUser || readTable(tables[0]) === undefined ? undefined : user;
 }
 
-/** The user at the other end of a local connection; undefined if the user is uncertain. */
+/** The user at the other end of a local connection; undefined if the user cannot be determined. */
 export function userAt({ localAddress, localPort, remoteAddress, remotePort }: Ends): number | undefined {
   const here = hexOf(localAddress, localPort);
   const there = hexOf(remoteAddress, remotePort);
-  // In the tables, the other end lists this connection with the addresses swapped, in IPv4 or in dual-stack notation.
+  // The tables list both ends of the connection. The entry of the other end has the addresses swapped, in IPv4 or in
+  // dual-stack notation.
   const names = there.map((from, index) => `${from} ${here[index]}`);
   for (const table of tables) {
     for (const line of readTable(table)?.split('\n') ?? []) {

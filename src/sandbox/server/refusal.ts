@@ -10,7 +10,7 @@ export class ErrorResponse extends Error {
   readonly code: ErrorCode;
   readonly details: Readonly<Record<string, unknown>>;
   readonly headers: Headers;
-  /** Body members in addition to the three common ones. */
+  /** Members of the response body in addition to `code`, `message` and `details`. */
   readonly extension: Readonly<Record<string, unknown>>;
 
   constructor(
@@ -55,7 +55,7 @@ export const json = (status: number, value: unknown, headers: Headers = {}): San
   body: JSON.stringify(value),
 });
 
-/** Converts an error to a response; undefined if it is not a refusal. */
+/** Converts an error to a response; undefined if the error is not a refusal. */
 export function responseTo(error: unknown): SandboxResponse | undefined {
   if (error instanceof Invalid) return json(422, { detail: error.issues });
   if (!(error instanceof ErrorResponse)) return undefined;

@@ -20,7 +20,8 @@ export interface Exchange {
   readonly number: number;
   readonly request: Logged;
   /**
-   * Sandbox time at which the request arrived, ms since the epoch. If the request never reached the sandbox, real time.
+   * Sandbox time at which the request arrived, in ms since the epoch. Real time if the request never reached the
+   * sandbox.
    */
   readonly sandboxAt: number;
   /** The order that the request created or referred to. */
@@ -29,17 +30,17 @@ export interface Exchange {
   /** The service's own response; null if a fault kept the service from responding. */
   readonly received: LoggedSide | null;
   /**
-   * What the client got instead of `received`: another response, half of the response, or a dropped connection. Null if
-   * the client got `received` itself.
+   * What the client got if it did not get `received`: another response, half of the response, or a dropped connection.
+   * Null if the client got `received`.
    */
   readonly instead: LoggedSide | 'half' | 'reset' | null;
-  /** Text of the fault that was applied, as the user wrote it; null if there was none. */
+  /** Text of the fault that was applied, as the user wrote it; null if no fault was applied. */
   readonly rule: string | null;
   /** The error code, or the first invalid field, that the client got. */
   readonly code: string | null;
   /** The idempotency key of an order. */
   readonly key: string | null;
-  /** Whether a form of the console sent it. */
+  /** Whether a form of the console sent the request. */
   readonly isOfConsole: boolean;
 }
 
@@ -61,21 +62,24 @@ export interface Noting {
   done(response: SandboxResponse | null, reply?: Reply): void;
 }
 
-/** Maximum number of requests kept; older ones are dropped. */
+/** Maximum number of requests kept. Older requests are dropped. */
 export const maxLogEntries = 100_000;
-/** Number of requests kept with headers; of older ones only the request line is kept. */
+/** Number of requests whose headers are kept. For older requests, only the request line is kept. */
 export const maxWholeEntries = 1000;
-/** Limit for all bodies together, characters. The oldest bodies are dropped first. */
+/** Maximum length, in characters, of all stored bodies together. The oldest bodies are dropped first. */
 const maxBodiesLength = 500_000;
-/** Number of requests per second whose contents are logged. Of any further requests only the request line is logged. */
+/**
+ * Number of requests per second whose contents are logged. For all further requests in that second, only the request
+ * line is logged.
+ */
 const maxReadPerSecond = 200;
-/** Length to which a target is cut before it is redacted, characters. It is more than is ever shown. */
+/** Length, in characters, to which a request target is cut before redaction. This is more than is ever shown. */
 const maxRawTargetLength = 2000;
 
 /**
- * The newest requests of a served sandbox. They are kept only in this process's memory, so no request waits for a log,
- * and requests of other processes never appear. Secrets are removed before a request is stored. Handlers see the log as
- * the service's `RequestHistory`.
+ * The newest requests of a served sandbox. The requests are kept only in the memory of this process. No request waits
+ * for a log, and requests to other processes never appear. Secrets are removed before a request is stored. Handlers see
+ * the log as the service's `RequestHistory`.
  */
 export class RequestLog {
   readonly #findRoute: FindRoute;
@@ -157,7 +161,7 @@ export class RequestLog {
     return this.#findRoute(method, readTarget(target).pathname);
   }
 
-  /** Whether to read the contents of a request. Reading all of them would slow down benchmarks. */
+  /** Whether to read the contents of a request. Reading the contents of all requests would slow down benchmarks. */
   #isRead(): boolean {
     const second = Math.floor(realMs() / 1000);
     if (second !== this.#second) [this.#second, this.#readInSecond] = [second, 0];
@@ -177,7 +181,7 @@ export class RequestLog {
     return exchange;
   }
 
-  /** Computes `did` lazily, because it requires parsing a potentially long response. */
+  /** Computes `did` only on access, because that requires parsing a response that may be long. */
   #report(request: Logged, actionSummary: () => string | null): void {
     this.#onEach?.({
       ...request,
@@ -252,9 +256,9 @@ function sentStatus(fault: Fault | undefined, response: SandboxResponse | null):
   return fault?.kind === 'reset' ? null : (response?.status ?? null);
 }
 
-/** Maximum length of a response that is parsed to find out what the request did, characters. */
+/** Maximum length, in characters, of a response that is parsed to find out what the request did. */
 const maxParsedLength = 100_000;
-/** Maximum length of the description of a request's effect, characters. */
+/** Maximum length, in characters, of the description of a request's effect. */
 const maxActionSummaryLength = 60;
 
 const short = (id: unknown): string => (typeof id === 'string' ? id.slice(0, 8) : '');
@@ -292,7 +296,7 @@ const controls: Readonly<Record<string, ActionSummary>> = {
 
 /**
  * The effect of a request, such as `placed 1a2b3c4d`, or the reason for its refusal, such as `insufficient_funds`; null
- * for reads. Contains no secrets, but may contain untrusted field names, which must be escaped for display.
+ * for reads. The text contains no secrets. It may contain untrusted field names, so it must be escaped for display.
  */
 function actionSummaryOf(method: string, found: Found, response: SandboxResponse | null): string | null {
   if (!response) return null;
@@ -339,7 +343,7 @@ function jsonIn(text: string): JsonObject {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : {};
   } catch {
-    // The text is not JSON. For example, a gateway page sent by a fault may begin like JSON.
+    // The text is not JSON. For example, a fault may send a gateway's error page that begins like JSON.
     return {};
   }
 }
@@ -388,11 +392,11 @@ function orderIn(found: Found, sent: LoggedSide, received: LoggedSide | null): s
 const asOrder = (id: string | undefined): string | null =>
   id !== undefined && uuidPattern.test(id) ? id.toLowerCase() : null;
 
-/** A body prepared for logging: a redacted prefix, or just its size. */
+/** A body prepared for logging: the redacted beginning of the body, or only its size. */
 export interface LoggedBody {
-  /** JSON, complete or truncated; null if not kept. */
+  /** The body as JSON, complete or truncated; null if the body was not kept. */
   readonly text: string | null;
-  /** Size of the full body, bytes; null if it was streamed. */
+  /** Size of the full body in bytes; null if the body was streamed. */
   readonly bytes: number | null;
   readonly isCut: boolean;
 }
@@ -403,17 +407,17 @@ export interface LoggedSide {
   readonly body: LoggedBody;
 }
 
-/** Maximum length of a stored body, characters. */
+/** Maximum length of a stored body, in characters. */
 const maxBodyLength = 8_000;
 /**
- * Maximum size of a request body that is scanned for secrets, bytes. Larger bodies are not stored, because they are not
- * scanned.
+ * Maximum size, in bytes, of a request body that is scanned for secrets. Larger bodies are not scanned and therefore
+ * not stored.
  */
 const maxBodyRead = 64 * 1024;
 const maxHeaderLength = 300;
 const maxHeaders = 60;
 
-/** Headers with secret values. Where a value starts with an authentication scheme, the scheme is still shown. */
+/** Headers with secret values. If a value starts with an authentication scheme, the scheme is still shown. */
 const secretHeader =
   /^(?!idempotency-key$|x-idempotency-key$|sec-websocket-)(?:.*[-_])?(?:(?:proxy-?)?authorization|cookie|password|secret|token|(?:api)?key|signature|credential|payment-receipt)$/i;
 
@@ -429,7 +433,9 @@ const receivedSide = ({ headers, body }: SandboxResponse): LoggedSide => ({
   body: receivedBody(body, typeIn(headers)),
 });
 
-/** Prepares the response of a webhook's receiver for storage. @param isCut tells that the body had more. */
+/**
+ * Prepares the response of a webhook's receiver for storage. @param isCut whether the response had more than `body`.
+ */
 export function loggedResponse(headers: Headers, body: Uint8Array, isCut: boolean): LoggedSide {
   const type = typeIn(headers);
   const logged = { headers: loggedHeaders(headers), body: sentBody(body, type) };
@@ -440,7 +446,7 @@ export function loggedResponse(headers: Headers, body: Uint8Array, isCut: boolea
   return { ...logged, body: { bytes: body.length, ...truncated(text) } };
 }
 
-/** Placeholder for a request or response whose contents were not read, to save time. */
+/** Placeholder for a request or response whose contents were not read, because reading takes time. */
 const unread: LoggedSide = { headers: [], body: { text: null, bytes: null, isCut: false } };
 
 const typeIn = (headers: Headers): string => String(headers['content-type'] ?? '');

@@ -29,7 +29,7 @@ export function readQuery(search: string): Record<string, string[]> {
   return query;
 }
 
-/** Parses JSON, or a form where allowed. A body without a content type counts as JSON. @throws Invalid. */
+/** Parses JSON, or a form if forms are allowed. A body without a content type counts as JSON. @throws Invalid. */
 function readValue(
   declared: NonNullable<Operation['body']>,
   request: SandboxRequest,
@@ -46,8 +46,8 @@ function readValue(
 }
 
 /**
- * Caches the import of the largest module. The import is lazy, so a process that only reads orders never loads the
- * module.
+ * Caches the import of the largest module. A process that only reads orders never loads that module, because the import
+ * is lazy.
  */
 let shapes: Promise<typeof import('../../api/schemas/check.ts')> | undefined;
 
@@ -56,7 +56,10 @@ interface ReadBody {
   readonly issues: readonly ValidationIssue[];
 }
 
-/** Parses the body and validates it against its schema. @throws Invalid if it is missing or not valid JSON. */
+/**
+ * Parses the body and validates it against its schema. Returns the validation issues. @throws Invalid if the body is
+ * missing or is not valid JSON.
+ */
 export async function readBody(
   declared: Operation['body'],
   request: SandboxRequest,
@@ -80,9 +83,9 @@ const maxDepth = 100;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 interface JsonLimits {
-  /** Limit for the number of entries in each array or object. */
+  /** Maximum number of entries in each array or object. */
   readonly entries: number;
-  /** Limit for the number of values in the whole body. */
+  /** Maximum number of values in the whole body. */
   readonly values: number;
 }
 
@@ -116,7 +119,7 @@ const marks = '{}[]:,';
 interface Open {
   /** Key in the parent object; undefined in an array. */
   readonly name: string | undefined;
-  /** Keys seen so far, for an object. */
+  /** The keys seen so far; undefined in an array. */
   readonly keys: Set<string> | undefined;
   entries: number;
 }
@@ -124,7 +127,7 @@ interface Open {
 /** Checks depth, keys and entry counts in a single pass over the text, before parsing it. */
 function guard(text: string, limits: JsonLimits): void {
   const open: Open[] = [];
-  // Bounds of the last string, as long as only whitespace has followed it. Otherwise `end` is 0.
+  // Start and end of the last string. If anything but whitespace has followed that string, `end` is 0.
   let [start, end] = [0, 0];
   let name: string | undefined;
   let values = 0;

@@ -34,13 +34,13 @@ export interface Route<P extends string = string> {
   /** Parameters are in braces and start at the beginning of a segment. */
   readonly path: string;
   readonly target: Target<P>;
-  /** Whether the route serves only requests that prefer HTML, because the API uses the same path. */
+  /** Whether the route serves only requests that prefer HTML. True if the API uses the same path. */
   readonly isForReaders?: boolean;
 }
 
 export type Match<P extends string = string> = Target<P> & { readonly path: Parts };
 
-/** A path segment. It is either a literal, or a parameter with the suffix that follows it. */
+/** A segment of a path: either a literal text, or a parameter followed by a literal suffix. */
 type Segment = string | { readonly parameter: string; readonly end: string };
 
 const segmentOf = (text: string): Segment => {
@@ -60,13 +60,10 @@ const parameterCount = ({ segments }: { readonly segments: readonly Segment[] })
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 
-/** The target of a request. If the path exists but does not allow the method, the methods that it allows. */
+/** The target of a request. If the path exists but does not allow the method, contains the allowed methods instead. */
 export type Found<P extends string = string> = Match<P> | { readonly allowed: readonly Method[] };
 
-/**
- * Finds the target of a method and a path.
- * @param isReader tells whether the request prefers a page to JSON.
- */
+/** Finds the target of a method and a path. @param isReader whether the request prefers a page to JSON. */
 export type FindRoute<P extends string = string> = (
   method: string,
   pathname: string,
@@ -75,7 +72,7 @@ export type FindRoute<P extends string = string> = (
 
 const [maxKnown, maxKnownLength] = [1_000, 200];
 
-/** Finds the route of a request among those that the features have registered. */
+/** Finds the route of a request among the routes that the features have registered. */
 export function routeFinder<P extends string>(table: readonly Route<P>[]): FindRoute<P> {
   const routes = bySegments(table);
   /** Caches lookups, because each request is routed several times and many requests share a path. */

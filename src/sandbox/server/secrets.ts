@@ -40,7 +40,8 @@ export function withoutSecrets(text: string): string {
 }
 
 /**
- * Redacts JSON written by the service, complete or truncated. Returns null if the secrets in it cannot be identified.
+ * Redacts JSON written by the service, complete or truncated. Returns null if the secrets in the JSON cannot be
+ * identified.
  */
 export function ownJson(json: string, isCut: boolean): string | null {
   const hasSecret = anySecretField.test(json);
@@ -51,11 +52,15 @@ export function ownJson(json: string, isCut: boolean): string | null {
   return withoutSecrets(hasSecret ? json.replace(fieldInJson, '$1"…"') : json);
 }
 
-/** Minimum length of a secret to search for, characters. Shorter secrets would match unrelated text by chance. */
+/**
+ * Minimum length, in characters, of a secret that is searched for in texts. Shorter secrets would match unrelated text
+ * by chance.
+ */
 const minSecretLength = 6;
 
 /**
- * Redacts JSON from any source. Returns null if the text is not valid JSON, because its secrets cannot be identified.
+ * Redacts JSON from any source. Returns null if the text is not valid JSON, because secrets in such a text cannot be
+ * identified.
  */
 export function foreignJson(json: string): string | null {
   try {
@@ -108,7 +113,7 @@ function withoutSecretsIn(value: unknown, reading: Reading): unknown {
 }
 
 /**
- * Query parameters defined by the contract, which contain no secrets. Of all other parameters only the name is shown.
+ * Query parameters defined by the contract, which contain no secrets. For all other parameters, only the name is shown.
  */
 const harmless: ReadonlySet<string> = new Set(
   Object.values(operations).flatMap((operation: Operation) => Object.keys(operation.query ?? {})),
@@ -118,12 +123,12 @@ function decodedPath(pathname: string): string {
   try {
     return decodeURIComponent(pathname);
   } catch {
-    // Show nothing of a path that cannot be decoded.
+    // If a path cannot be decoded, show none of it.
     return '…';
   }
 }
 
-/** Decodes and redacts a request target for logging. Query parameters outside the contract appear by name only. */
+/** Decodes and redacts a request target for logging. For query parameters outside the contract, keeps only the name. */
 export function shownTarget(target: string): string {
   const { pathname, search } = readTarget(target);
   const decoded = decodedPath(pathname);

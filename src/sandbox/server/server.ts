@@ -23,13 +23,13 @@ import type { Handle, SandboxResponse } from './wire.ts';
 
 /** Connection timeouts, ms. */
 export interface ConnectionLimits {
-  /** Maximum time until the headers are complete, ms. It also applies while no byte has arrived yet. */
+  /** Maximum time, in ms, until the headers are complete. Applies even if not a single byte has arrived. */
   readonly headersMs: number;
-  /** Time until the whole request has arrived. */
+  /** Maximum time until the whole request has arrived. */
   readonly requestMs: number;
-  /** Time between two requests on a connection. */
+  /** Maximum time between two requests on a connection. */
   readonly idleMs: number;
-  /** Time until a rejected client hangs up. */
+  /** Maximum time that a rejected client has to close the connection. */
   readonly lingerMs: number;
 }
 
@@ -74,7 +74,7 @@ interface Responding {
   readonly now: () => number;
   /** Aborts delays caused by faults. */
   readonly signal?: AbortSignal;
-  /** How long a client may stall while reading a response, ms. */
+  /** Maximum time, in ms, for which a client may stall while reading a response. */
   readonly stalledMs?: number;
 }
 
@@ -137,9 +137,9 @@ async function respond(
   response: ServerResponse,
 ): Promise<void> {
   const { method = 'GET', url: target = '/' } = request;
-  // A fault has refused this connection.
+  // A fault has dropped this connection.
   if (request.socket.destroyed) return;
-  // This id is for responses generated here; the service sets its own.
+  // The id is only for responses that are generated here. The service sets the id of its own responses.
   const defaultHeaders = { 'x-request-id': randomUUID(), ...corsHeaders(request, findRoute) };
   const whole = (made: SandboxResponse): SandboxResponse => ({
     ...made,
@@ -264,7 +264,7 @@ function isApi(findRoute: FindRoute, method: string, url: string, { accept }: In
 
 const isOpen = (kind: string): boolean => kind === 'operation' || kind === 'label' || kind === 'health';
 
-/** Limit for all request bodies held at once, bytes. */
+/** Maximum size, in bytes, of all request bodies that are in memory at the same time. */
 const maxHeldBytes = 64 * 1024 * 1024;
 /** Number of bytes of each body that do not count against the total, so that small requests are never rejected. */
 const alwaysFree = 64 * 1024;
@@ -273,7 +273,7 @@ const noBody = new Uint8Array();
 
 type Upload = { readonly body: Uint8Array; release(): void } | { readonly errorResponse: SandboxResponse };
 
-/** Reads request bodies. Limits the size of each body and of all bodies together. */
+/** Reads request bodies. Limits the size of each body, and the size of all bodies together. */
 class Uploads {
   readonly #maxHeldBytes: number;
   #held = 0;

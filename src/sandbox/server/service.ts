@@ -27,7 +27,9 @@ export interface Scheduler {
   pause(workedMs: number): Promise<void>;
 }
 
-/** How often a fault could have been applied to a request, and how often it was. */
+/**
+ * Number of requests to which a fault could have been applied, and number of requests to which the fault was applied.
+ */
 export interface FaultHits {
   requests: number;
   hits: number;
@@ -35,7 +37,10 @@ export interface FaultHits {
 
 /** How long a read waits for due transitions to be processed. */
 export interface ReadBudget {
-  /** @param now is the sandbox time of the read, ms. @returns how long the read may wait, ms of real time. */
+  /**
+   * @param now the sandbox time of the read, in ms since the epoch. @returns how long the read may wait, in ms of real
+   * time.
+   */
   forRead(now: number): number;
 }
 
@@ -48,16 +53,16 @@ export interface Exported {
 
 /**
  * Operations on a sandbox as a whole, whether it is served or embedded, in memory or in a file. Operations that change
- * its time or its entire state run one at a time. Methods throw Refusal for invalid or impossible requests, and
- * DatabaseError for problems with the data.
+ * the time or the entire state of the sandbox run one at a time. Methods throw Refusal for invalid or impossible
+ * requests, and DatabaseError for problems with the data.
  */
 export interface Control {
   /** The sandbox's state, as returned by the control API. */
   readonly state: ControlState;
   /**
    * Advances the clock by `ms` and processes everything that becomes due on the way.
-   * @param budgetMs limits the real time spent. Once it is used up, the clock stops at the next due time.
-   * @returns the new time, ms since the epoch, and the part of `ms` that is left.
+   * @param budgetMs limits the real time spent. Once the budget is used up, the clock stops at the next due time.
+   * @returns the new time in ms since the epoch, and the part of `ms` that is left.
    */
   advance(ms: number, budgetMs?: number): Promise<{ readonly now: number; readonly left: number }>;
   /** Processes everything due now and waits until each due webhook has been attempted. */
@@ -66,7 +71,7 @@ export interface Control {
   snapshots(): Snapshot[];
   /**
    * Saves the state as a snapshot. @param force overwrites an existing snapshot of that name.
-   * @returns the sandbox time of the snapshot, ms since the epoch.
+   * @returns the sandbox time of the snapshot, in ms since the epoch.
    */
   snapshot(name: string, options?: { readonly force?: boolean | undefined }): Promise<number>;
   /** Restores a snapshot, including its time. Faults and speed keep their current settings. */
@@ -80,7 +85,7 @@ export interface Control {
   faults(): {
     readonly faults: readonly string[];
     readonly seed: number;
-    /** How often each fault could have been applied to a request of this process, and how often it was. */
+    /** The counts of each fault, for the requests to this process. */
     readonly hits?: Readonly<Record<string, FaultHits>>;
   };
   /** Adds and removes faults atomically, even with concurrent changes from other processes. */
@@ -96,15 +101,15 @@ export interface RequestHistory {
   /** Total number of requests so far. */
   readonly total: number;
   /**
-   * Requests about an order, oldest first. @param attempt also finds attempts to create it under its idempotency key
-   * that never reached the service.
+   * Requests about an order, oldest first. @param attempt also finds attempts to create the order that never reached
+   * the service. These attempts have the same idempotency key.
    */
   about(orderId: string, attempt?: { readonly key?: string | null; readonly userId?: string }): Exchange[];
-  /** The newest requests first, up to `limit`. `before` limits them to requests with a smaller number. */
+  /** Returns up to `limit` requests, newest first. `before` limits the result to requests with a smaller number. */
   latest(limit: number, before?: number): Exchange[];
 }
 
-/** Everything that a handler may access. The implementation is chosen where a sandbox is opened. */
+/** Everything that a handler may access. The code that opens a sandbox chooses the implementation. */
 export interface Service {
   readonly store: Store;
   readonly clock: SandboxClock;
@@ -112,11 +117,11 @@ export interface Service {
   readonly idGenerator: IdGenerator;
   /** Opened on first use. */
   catalogue(): Promise<Catalogue>;
-  /** Encrypts secrets at rest. Reads or creates its key on first use. */
+  /** Encrypts secrets at rest. Reads or creates the encryption key on first use. */
   sealer(): Promise<Sealer>;
   /** Controls the sandbox as a whole; loaded on first use. */
   control(): Promise<Control>;
-  /** Sends due webhooks without waiting for them. */
+  /** Starts sending due webhooks. Does not wait until the webhooks are sent. */
   deliver(): void;
   /** Waits until each due webhook has been attempted, but no longer than `limitMs`. */
   attempted(limitMs: number): Promise<void>;

@@ -12,15 +12,15 @@ export interface SandboxRequest {
   readonly sender?: Sender | undefined;
   /** Called with the user behind the request once that user is known. */
   readonly identified?: (userId: string) => void;
-  /** Called with the sandbox time at which the request arrives, ms since the epoch. */
+  /** Called with the sandbox time at which the request arrives, in ms since the epoch. */
   readonly started?: (at: number) => void;
 }
 
 /** The other end of a connection. */
 export interface Sender {
   /**
-   * Why the sender is not the user who runs the sandbox; undefined if it is that user. Relies on what the system or a
-   * secret shows.
+   * Why the sender is not the user who runs the sandbox; undefined if the sender is that user. The operating system or
+   * a secret identifies the user.
    */
   stranger(): string | undefined;
   /** The cookie for a browser that opened the printed URL; undefined if the code is wrong or already used. */

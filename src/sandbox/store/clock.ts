@@ -1,18 +1,15 @@
 import type { Store } from './store.ts';
 
-/**
- * Latest possible sandbox time. It leaves room for the timeline of an order, which must end within the four-digit years
- * of ISO 8601.
- */
+/** Latest possible sandbox time. An order created at this time still ends within the four-digit years of ISO 8601. */
 export const lastMs = Date.parse('9999-01-01T00:00:00Z');
 
 const offsetName = 'clock_offset_ms';
-/** Time at which the clock is stopped, ms since the epoch. */
+/** Time at which the clock is stopped, in ms since the epoch. */
 const stoppedName = 'clock_stopped_ms';
 
 /**
- * Sandbox time, ms since the epoch. It is real time plus the offset by which the clock has been advanced. Shared by all
- * processes.
+ * Sandbox time, ms since the epoch. Sandbox time is real time plus the offset by which the clock has been advanced. All
+ * processes share this clock.
  */
 export class SandboxClock {
   readonly #store: Store;
@@ -53,7 +50,7 @@ export class SandboxClock {
     return this.now();
   }
 
-  /** Whether the clock is stopped, so that it moves only when advanced. */
+  /** Whether the clock is stopped. A stopped clock moves only when it is advanced. */
   get isStopped(): boolean {
     return this.#stopped() !== undefined;
   }

@@ -11,13 +11,13 @@ export function secretToken(length: number): string {
 }
 
 /**
- * Generates ids from the store's seed and a counter, so the same seed yields the same ids. A store without a given seed
- * gets a random one.
+ * Generates ids from the store's seed and a counter, so the same seed yields the same ids. If no seed is given, a store
+ * gets a random seed.
  */
 export class IdGenerator {
   readonly #store: Store;
   readonly #given: number | undefined;
-  /** Preset ids by kind, used before generated ones. */
+  /** Preset ids by kind. Preset ids are used before ids are generated. */
   readonly #spelled = new Map<string, string[]>();
   /** A new seed, persisted by the next transaction that needs it. */
   #fresh: string | undefined;
@@ -27,14 +27,14 @@ export class IdGenerator {
     this.#given = given;
   }
 
-  /** @param seed is stored if the store has no seed yet, and is otherwise ignored. @throws DatabaseError. */
+  /** @param seed stored if the store has no seed yet; otherwise ignored. @throws DatabaseError. */
   static async open(store: Store, seed: number | undefined): Promise<IdGenerator> {
     const idGenerator = new IdGenerator(store, seed);
     if (store.meta(seedName) === undefined) await store.transaction(() => idGenerator.seed);
     return idGenerator;
   }
 
-  /** The store's current seed. It may change, because another process may empty the store or restore a snapshot. */
+  /** The store's current seed. The seed changes if another process empties the store or restores a snapshot. */
   get seed(): string {
     const known = this.#store.meta(seedName);
     if (known !== undefined) {
@@ -46,7 +46,7 @@ export class IdGenerator {
     return this.#fresh;
   }
 
-  /** Generates a UUID in version 4 format. Must be called in the transaction that stores it. */
+  /** Generates a UUID in version 4 format. Must be called in the transaction that stores the UUID. */
   uuid(kind: string): string {
     const hex = this.#digest(kind).toString('hex');
     const spelled = this.#spelled.get(kind)?.shift();
@@ -55,7 +55,9 @@ export class IdGenerator {
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
   }
 
-  /** Generates an alphanumeric token of at most 32 characters. Must be called in the transaction that stores it. */
+  /**
+   * Generates an alphanumeric token of at most 32 characters. Must be called in the transaction that stores the token.
+   */
   token(kind: string, length: number): string {
     return [...this.#digest(kind)]
       .slice(0, length)

@@ -19,7 +19,10 @@ const currentOrder = (json: string): string =>
        '{"gift":null,"items":null,"quantity":null,"excluded_merchants":[],"concessions":[]}')),
      '$.returns', (SELECT json_group_array(json(${currentReturn('summary.value')})) FROM json_each(${json}, '$.returns') summary))`;
 
-/** The store's migrations, in order; each runs once. Times are ms since the epoch, money is cents. */
+/**
+ * The store's migrations, in sequence. Each migration runs once. Times are in ms since the epoch, and amounts are in
+ * cents.
+ */
 export const migrations: readonly string[] = [
   `CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 
@@ -75,7 +78,8 @@ export const migrations: readonly string[] = [
      result_count INTEGER, retailer TEXT, product_id TEXT) STRICT;
    CREATE INDEX calls_user ON calls (user_id, at)`,
 
-  // A filter on part of an id, a name or an email scans only this index, so only the records of matching rows are read.
+  // A filter by part of an id, a name or an email scans only this index, so that only the records of matching rows are
+  // read.
   `DROP INDEX orders_newest;
    CREATE INDEX orders_newest ON orders (user_id, created_at, seq, id, recipient, created_by)`,
 
@@ -156,8 +160,8 @@ export const migrations: readonly string[] = [
    CREATE INDEX devices_asked ON devices (asked_from, expires_at)`,
 
   // An order may have several open deliveries to one address. All but the first have `behind` set, so due deliveries
-  // are found without reading those that wait. A lease belongs to one process and expires in real time, not sandbox
-  // time.
+  // are found without reading the waiting deliveries. A lease belongs to one process and expires in real time, not
+  // sandbox time.
   `ALTER TABLE deliveries ADD COLUMN behind INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE deliveries ADD COLUMN lease TEXT;
    UPDATE deliveries SET leased_until = NULL, behind = EXISTS (
@@ -190,8 +194,8 @@ export const migrations: readonly string[] = [
   // Index of an order's ledger entries, for the console.
   'CREATE INDEX ledger_order ON ledger (order_id, seq) WHERE order_id IS NOT NULL',
 
-  // Lets the console count and search orders, and read only the records that it shows. The host of an order is taken
-  // from the URL of one of its lines.
+  // Lets the console count and search orders without reading records that it does not show. The host of an order is
+  // taken from the URL of one of its lines.
   `CREATE INDEX orders_kinds ON orders (status, user_id);
    CREATE TABLE order_hosts (
      host TEXT NOT NULL, order_seq INTEGER NOT NULL REFERENCES orders (seq), PRIMARY KEY (host, order_seq))
@@ -201,8 +205,8 @@ export const migrations: readonly string[] = [
        SELECT o.seq, substr(item.value ->> '$.url', instr(item.value ->> '$.url', '://') + 3) AS address
          FROM orders o, json_each(o.record, '$.items') item)`,
 
-  // Records interventions, and the speed at creation. The rest of an order's or return's history follows from its
-  // creation.
+  // Records interventions, and the speed at creation. Everything else in the history of an order or return follows from
+  // its creation.
   `ALTER TABLE orders ADD COLUMN speed REAL NOT NULL DEFAULT 1;
    ALTER TABLE returns ADD COLUMN speed REAL NOT NULL DEFAULT 1;
    CREATE TABLE interventions (
@@ -220,7 +224,7 @@ export const migrations: readonly string[] = [
    CREATE INDEX batch_rows_placed ON batch_rows (batch_seq) WHERE order_seq IS NOT NULL;
    CREATE INDEX batch_rows_order ON batch_rows (order_seq) WHERE order_seq IS NOT NULL`,
 
-  // Lets a wallet's ledger be summed from the index alone.
+  // Lets queries sum up a wallet's ledger from the index alone.
   `DROP INDEX ledger_user;
    CREATE INDEX ledger_user ON ledger (user_id, seq, kind, cents)`,
 

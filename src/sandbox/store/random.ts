@@ -6,7 +6,10 @@ export class Random {
     this.#state = state;
   }
 
-  /** Creates a named stream. Streams are independent, so additional draws from one do not affect the others. */
+  /**
+   * Creates a named stream. Streams are independent, so additional draws from one stream do not affect the other
+   * streams.
+   */
   static of(...name: readonly (string | number)[]): Random {
     return new Random(hash(name.join('\n')));
   }

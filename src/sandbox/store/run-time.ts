@@ -12,8 +12,8 @@ export interface StoredFaults {
 const names = { faults: 'faults', draws: 'fault_draws', speed: 'speed' } as const;
 
 /**
- * Settings changed at runtime. They are stored, so that all processes on the store follow them. Restoring a snapshot
- * does not change them.
+ * Settings that are changed at runtime. All processes on the store follow these settings, because the store contains
+ * them. Restoring a snapshot does not change the settings.
  */
 export class RunTime {
   readonly #store: Store;
@@ -22,7 +22,7 @@ export class RunTime {
     this.#store = store;
   }
 
-  /** The factor that divides every delay; undefined if it was never set. */
+  /** The factor that divides every delay; undefined if the factor was never set. */
   get speed(): number | undefined {
     const speed = Number(this.#read(names.speed));
     return speed >= 1 ? speed : undefined;
@@ -33,7 +33,7 @@ export class RunTime {
     this.#store.setMeta(names.speed, String(speed));
   }
 
-  /** The stored faults as text, which differs after each change; undefined if faults were never set. */
+  /** The stored faults as text; undefined if faults were never set. Every time faults are set, the text changes. */
   get faultsText(): string | undefined {
     return this.#read(names.faults);
   }
@@ -57,8 +57,8 @@ export class RunTime {
   }
 
   /**
-   * Saves the settings before the whole state is replaced. @returns a function that restores the settings. It must run
-   * in a transaction.
+   * Saves the settings before the whole state is replaced. @returns a function that restores the settings. That
+   * function must run in a transaction.
    */
   save(): () => void {
     const stored = Object.values(names).map((name) => [name, this.#store.meta(name)] as const);

@@ -5,7 +5,10 @@ import { type Sealer, sealerKeyBytes, sealerWith } from '../../platform/sealer.t
 import { DatabaseError, databaseError } from '../../platform/sqlite/database-error.ts';
 import { keyFileOf } from './store.ts';
 
-/** Opens the sealer of a store. Creates the key file next to it if there is none. @throws DatabaseError. */
+/**
+ * Opens the sealer that encrypts a store's secrets. If there is no key file next to the store, creates the file.
+ * @throws DatabaseError.
+ */
 export function sealerOf(storeFile: string, warn: Warn): Sealer {
   const key = storeFile === ':memory:' ? randomBytes(sealerKeyBytes) : keyIn(keyFileOf(storeFile), warn);
   return sealerWith(() => key);

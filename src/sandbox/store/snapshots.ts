@@ -29,7 +29,7 @@ export interface Snapshots {
   list(): Snapshot[];
   /**
    * Saves the current state atomically. @param force overwrites an existing snapshot of that name.
-   * @returns the sandbox time of the snapshot, ms since the epoch; undefined if the name is taken.
+   * @returns the sandbox time of the snapshot, in ms since the epoch; undefined if the name is taken.
    */
   take(name: string, force: boolean): Promise<number | undefined>;
   /**
@@ -49,7 +49,7 @@ const pathOf = (file: string, name: string): string => join(folderOf(file), `${n
 
 export const isSnapshotName = (name: string): boolean => nameForm.test(name);
 
-/** Snapshots of a file-based store, each in its own file next to it. */
+/** Snapshots of a store in a file. Each snapshot has its own file next to the store. */
 export class FileSnapshots implements Snapshots {
   readonly #store: Store;
   readonly #clock: SandboxClock;
@@ -146,7 +146,7 @@ function putInPlace(draft: string, path: string, force: boolean): boolean {
     return true;
   } catch (cause) {
     if (existsSync(path)) return false;
-    // A file system without hard links offers no atomic way to do this, so rename the draft.
+    // Without hard links, a file system cannot do this atomically. In that case, rename the draft.
     if (!hasCode(cause, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw cause;
     renameSync(draft, path);
     return true;
@@ -174,13 +174,13 @@ const hasCode = (cause: unknown, ...codes: readonly string[]): boolean =>
   cause instanceof Error && codes.includes(String(Reflect.get(cause, 'code')));
 
 interface MemorySnapshot extends Snapshot {
-  /** Identifies its tables. */
+  /** Number in the names of the snapshot's tables. */
   readonly number: number;
-  /** Sandbox time of the request, ms since the epoch. */
+  /** Sandbox time of the snapshot, in ms since the epoch. */
   readonly at: number;
 }
 
-/** Snapshots in the memory of this process; they last as long as the store is open. */
+/** Snapshots in the memory of this process. They exist as long as the store is open. */
 export class MemorySnapshots implements Snapshots {
   readonly #store: Store;
   readonly #clock: SandboxClock;

@@ -8,7 +8,7 @@ import { migrations } from './migrations.ts';
 
 export type { StoredRow } from '../../platform/sqlite/database.ts';
 
-/** Path of the key that encrypts a store's secrets; next to the store. */
+/** Path of the file with the key that encrypts a store's secrets. The file is next to the store. */
 export const keyFileOf = (file: string): string => `${file}.key`;
 
 /** All files of a store, including its key. */
@@ -20,7 +20,9 @@ export const filesOf = (file: string): string[] => [
 const maxCached = 10_000;
 
 export interface StoreOptions {
-  /** Called with the file if its permissions had to be tightened because others could access it. */
+  /**
+   * Called with the path of a file if other users could access the file and its permissions were therefore tightened.
+   */
   readonly warn?: Warn | undefined;
   readonly waiting?: Waiting | undefined;
   /** Whether to open a copy if the file is not writable. Writes to the copy are lost. */
@@ -28,7 +30,7 @@ export interface StoreOptions {
 }
 
 interface Grouped {
-  /** Does the work. The returned function reports the result once it is durable. */
+  /** Performs the write. Call the returned function once the write is durable; it reports the result. */
   readonly run: () => () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -63,7 +65,7 @@ export class Store {
     this.#database = database;
   }
 
-  /** @param file path, or `:memory:`. @throws DatabaseError if it cannot be opened or written. */
+  /** @param file path, or `:memory:`. @throws DatabaseError if the file cannot be opened or written. */
   static async open(
     file: string,
     { warn = () => {}, waiting = {}, readsCopy = false }: StoreOptions = {},
@@ -81,7 +83,10 @@ export class Store {
     return this.#database.file;
   }
 
-  /** Why this store is only a temporary copy, which is lost when closed; undefined if it is the original. */
+  /**
+   * Why this store is only a temporary copy, which is lost when the store is closed; undefined if this store is the
+   * original.
+   */
   get unwritable(): unknown {
     return this.#database.unwritable;
   }
@@ -123,8 +128,8 @@ export class Store {
   }
 
   /**
-   * Like `cached`, but the value stays cached when this process writes, until `forget` is called. Use it for values
-   * that change only after a call of `forget`, or through other processes.
+   * Like `cached`, but writes of this process do not clear the value. The value stays cached until `forget` is called.
+   * Use it for values that change only after a call of `forget`, or through other processes.
    */
   lasting<T>(name: string, load: () => T): T {
     if (!this.#isCacheChecked) this.#checkCache();
@@ -137,7 +142,7 @@ export class Store {
     this.#lasting.clear();
   }
 
-  /** Runs `work` in one transaction; resolves once it is durable. */
+  /** Runs `work` in one transaction. Resolves once the transaction is durable. */
   transaction<T>(work: () => T, ...check: Synchronous<T>): Promise<T> {
     return this.#clearCacheOnFailure(this.#database.transaction(() => this.#uncached(work), ...check));
   }
@@ -167,9 +172,9 @@ export class Store {
   }
 
   /**
-   * Runs `work` in a transaction shared with other calls made at the same moment, so that they need only one fsync.
-   * Resolves once the transaction is durable. If `work` throws, only its own changes are rolled back. @param work may
-   * run again after a rollback.
+   * Runs `work` in a transaction that is shared with other calls made at the same moment. All these calls need only one
+   * fsync. Resolves once the transaction is durable. If `work` throws, only its own changes are rolled back. @param
+   * work may run again after a rollback.
    */
   grouped<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -206,7 +211,7 @@ export class Store {
     this.run('DELETE FROM meta WHERE name = ?', name);
   }
 
-  /** Increases whenever this process empties or replaces the contents. */
+  /** Increases whenever this process empties the store or replaces its contents. */
   get generation(): number {
     return this.#generation;
   }
@@ -241,8 +246,8 @@ export class Store {
   }
 
   /**
-   * Runs a group without savepoints. A savepoint costs as much as a small write, and work that fails has rarely written
-   * anything before it fails.
+   * Runs a group without savepoints. A savepoint costs as much as a small write. Savepoints are rarely needed, because
+   * work that fails has usually written nothing before.
    * @returns undefined if failed work had written something, so that the whole group was rolled back.
    */
   async #together(group: readonly Grouped[]): Promise<(() => void)[] | undefined> {

@@ -1,6 +1,8 @@
 import type { Store } from './store.ts';
 
-/** Quoted names of all tables of a store in creation order, so that each follows the tables it references. */
+/**
+ * Quoted names of all tables of a store, in creation order. Each table therefore follows the tables that it references.
+ */
 export const tablesOf = (store: Store): string[] =>
   store
     .all(
@@ -10,7 +12,7 @@ export const tablesOf = (store: Store): string[] =>
 
 /**
  * Deletes the store's contents, including its seed, in one transaction. Other processes then continue with an empty
- * store, whereas deleting the file would leave them with the old one. @throws DatabaseError.
+ * store. If the file were deleted instead, they would continue with the old store. @throws DatabaseError.
  */
 export async function emptyStore(store: Store): Promise<void> {
   await store.transaction(() => deleteAll(store));

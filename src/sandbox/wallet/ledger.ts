@@ -13,13 +13,15 @@ export interface Entry {
 }
 
 export interface EntryWithBalance extends Entry {
-  /** Balance after this entry, cents. */
+  /** Balance after this entry, in cents. */
   readonly balance: number;
 }
 
 const columns = 'seq, at, kind, cents, order_id';
 
-/** The entries of a wallet's ledger, newest first. @param before limits them to entries with a smaller row number. */
+/**
+ * The entries of a wallet's ledger, newest first. @param before limits the result to entries with a smaller row number.
+ */
 export function readLedger(
   store: Store,
   userId: string,
@@ -41,14 +43,14 @@ export function readLedger(
   });
 }
 
-/** The wallet balance before the given entry, cents. */
+/** The wallet balance before the given entry, in cents. */
 const balanceBefore = (store: Store, userId: string, before: number): number =>
   Number(
     store.get('SELECT total(cents) AS cents FROM ledger WHERE user_id = ? AND seq < ?', userId, before)
       ?.cents,
   );
 
-/** Total per ledger kind, cents; kinds that never occurred are missing. */
+/** Total per ledger kind, in cents. Kinds that never occurred are absent. */
 export const totalsOf = (store: Store, userId: string): ReadonlyMap<LedgerKind, number> =>
   new Map(
     store

@@ -45,8 +45,8 @@ const counted: ReadonlySet<OperationName> = new Set<OperationName>([
 type DataCall = Extract<OperationName, 'search' | 'product.search' | 'product.get' | 'product.offers'>;
 
 /**
- * Wallet balance required for a data call, cents. It is the price that a caller without an account pays for the same
- * call. Nothing is deducted, because the specification lists the 402 but no price.
+ * Wallet balance, in cents, that a data call requires. A caller without an account pays this price for the same call.
+ * Nothing is deducted, because the specification lists the 402 but no price.
  */
 const coveredCents = limits.agentDataCallCents;
 
@@ -56,8 +56,8 @@ const messages = {
 } as const;
 
 /**
- * Rejects a data call if the wallet is empty. Also rejects it if the search term is the slug of a test product that
- * provokes one of this call's 402 errors.
+ * Rejects a data call if the wallet is empty. Also rejects the call if the search term is the slug of a test product
+ * that provokes one of this call's 402 errors.
  * @throws Refusal insufficient_funds, payment_failed, payment_method_required.
  */
 export function refuseDataCall({ store }: Service, userId: string, name: DataCall, term: string): void {

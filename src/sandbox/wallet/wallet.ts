@@ -50,7 +50,7 @@ export function walletOf(store: Store, userId: string): Wallet {
 }
 
 /**
- * Adds a ledger entry and updates the balance, which is the sum of all entries. Cents that leave the wallet are
+ * Adds a ledger entry and updates the balance, which is the sum of all entries. An amount that leaves the wallet is
  * negative. Must run in a transaction.
  */
 export function enter(
@@ -79,8 +79,8 @@ export function enter(
 }
 
 /**
- * Adds `cents` to a wallet. Must run in a transaction. @param once is an idempotency key. A call that repeats it adds
- * nothing. @returns the balance, cents. @throws Refusal bad_request if the wallet cannot hold that much.
+ * Adds `cents` to a wallet. Must run in a transaction. @param once is an idempotency key. A call that repeats the key
+ * adds nothing. @returns the balance in cents. @throws Refusal bad_request if the wallet cannot hold that much.
  */
 export function fund(
   store: Store,
@@ -110,8 +110,8 @@ export function fund(
 }
 
 /**
- * Withdraws all unreserved money. Must run in a transaction. @returns the amount withdrawn and the remaining balance,
- * cents.
+ * Withdraws all unreserved money. Must run in a transaction. @returns the withdrawn amount and the remaining balance,
+ * both in cents.
  */
 export function empty(store: Store, userId: string, now: number): { taken: number; balance: number } {
   const { balance, spendable } = walletOf(store, userId);

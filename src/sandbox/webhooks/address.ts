@@ -17,8 +17,8 @@ interface Target {
 }
 
 /**
- * Parses a webhook URL. A host that the user has named explicitly (`isNamed`) may have any address that is not
- * forbidden. Any other host must not resolve to a private network, because that may be an SSRF attempt. Pure.
+ * Derives the target from a webhook URL. A host that the user has named explicitly (`isNamed`) may have any address
+ * that is not forbidden. Other hosts must not resolve to a private network, because that may be an SSRF attempt. Pure.
  */
 export function targetOf(url: URL, reach: WebhookReach): Target {
   const isNamed = reach.named.includes(url.host) || reach.named.includes(url.hostname);

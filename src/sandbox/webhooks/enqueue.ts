@@ -10,8 +10,8 @@ interface Concerned {
 }
 
 /**
- * Queues the webhook events for the steps of an order, in the order of the steps. Must run in the transaction that
- * stores the change.
+ * Queues the webhook events of an order's steps, in the sequence of the steps. Must run in the transaction that stores
+ * the change.
  */
 export function enqueueEvents(
   store: Store,
@@ -52,19 +52,19 @@ interface NewDelivery {
   readonly userId: string;
   readonly orderId: string;
   readonly event: string;
-  /** The id of the event, which is the same for all addresses that the event goes to. */
+  /** The id of the event. Deliveries of the same event to several addresses have the same event id. */
   readonly eventId: string;
   readonly url: string;
   readonly body: string;
-  /** When the event happened, ms since the epoch. The delivery is due from then on. */
+  /** When the event happened, ms since the epoch. The delivery is due from this time on. */
   readonly at: number;
   /** Whether to send the delivery at once, ahead of open deliveries of the same order. */
   readonly isAtOnce?: boolean;
 }
 
 /**
- * Queues a delivery. If the same order has open deliveries to the same address, the new delivery waits behind them,
- * unless `isAtOnce` is set. Must run in a transaction.
+ * Queues a delivery. If the same order has open deliveries to the same address, the new delivery waits until these have
+ * ended, unless `isAtOnce` is set. Must run in a transaction.
  */
 export function insertDelivery(
   store: Store,
@@ -113,7 +113,7 @@ function ownAddresses(webhooks: OrderBody['webhooks'], event: WebhookEvent): str
   });
 }
 
-/** The order's standard JSON, with the error type for a failed one (specification, Events, rule 5). */
+/** The order's standard JSON. If the order failed, also contains the error type (specification, Events, rule 5). */
 function bodyOf(record: OrderRecord): string {
   const errorType = record.job_result?.error_type;
   return JSON.stringify(errorType ? { ...record, error_type: errorType } : record);

@@ -27,12 +27,12 @@ interface UnderWay {
 const maxInFlight = 20;
 const attemptLimitMs = 10_000;
 
-/** Grace period for due deliveries on close, ms. */
+/** Time, in ms, for which due deliveries continue while the outbox closes. */
 const graceMs = 300;
 
 /**
- * Delivers queued webhooks in the background. Other processes on the store skip the deliveries claimed here. A delivery
- * that does not succeed stays queued.
+ * Delivers queued webhooks in the background. Other processes on the store skip deliveries that this process has
+ * claimed. A delivery that does not succeed stays queued.
  */
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -65,8 +65,8 @@ export class Outbox {
   }
 
   /**
-   * Continues to deliver for a short grace period, then releases the remaining deliveries. @returns undefined if there
-   * is nothing to wait for.
+   * Closes the outbox. Deliveries continue for a short grace period; the remaining deliveries are released. @returns
+   * undefined if there is nothing to wait for.
    */
   close(): Promise<void> | undefined {
     if (!this.#isIdle) return this.#closeInAMoment();
@@ -106,8 +106,8 @@ export class Outbox {
   }
 
   /**
-   * Records finished attempts and runs `rest` in one transaction. Attempts that finish in the meantime are recorded by
-   * the next call.
+   * Records finished attempts and runs `rest` in one transaction. The next call records attempts that finish in the
+   * meantime.
    */
   async #noting<T>(rest: () => T, ...check: Synchronous<T>): Promise<T> {
     const { store, config } = this.#options;
@@ -187,7 +187,7 @@ export class Outbox {
   }
 }
 
-/** A delivery leased to this process; others skip it until the lease expires. */
+/** A delivery that is leased to this process. Other processes skip the delivery until the lease expires. */
 interface Claimed {
   readonly seq: number;
   readonly orderId: string;
@@ -199,18 +199,18 @@ interface Claimed {
   readonly attempts: number;
 }
 
-/** Sandbox time, and real time, which does not change when the clock is advanced; both in ms since the epoch. */
+/** Current sandbox time and real time, both in ms since the epoch. Advancing the clock does not change real time. */
 interface Times {
   readonly now: number;
   readonly real: number;
 }
 
-/** Lease duration of a claimed delivery, ms of real time; longer than an attempt may take. */
+/** Lease duration of a claimed delivery, in ms of real time. It is longer than an attempt may take. */
 const leaseMs = 15_000;
 
 /**
- * Ignores a lease that ends later than any lease made now could. Such a lease was made before the system clock was set
- * back.
+ * SQL condition for deliveries that are due and not leased. Ignores a lease whose end is later than the end of a lease
+ * made now. Such a lease was made before the system clock was set back.
  */
 const isFree = `next_at <= ? AND behind = 0 AND (leased_until IS NULL OR leased_until NOT BETWEEN ? + 1 AND ? + ${leaseMs})`;
 
@@ -272,7 +272,8 @@ function note(
   { claimed, result, response, at, durationMs }: Attempted,
   speed: number,
 ): void {
-  // Inserts nothing if the delivery is gone, because the store was emptied or a snapshot restored.
+  // Inserts nothing if the delivery no longer exists. A delivery disappears if the store is emptied or a snapshot is
+  // restored.
   store.run(
     `INSERT INTO delivery_attempts (delivery_seq, at, status, error, took_ms, response)
      SELECT seq, ?, ?, ?, ?, ? FROM deliveries WHERE seq = ? AND order_id = ? AND event = ?`,
@@ -313,14 +314,14 @@ function callNext(store: Store, { orderId, url }: Claimed): void {
 }
 
 const firstMs = 1_000;
-/** Maximum backoff, ms. A receiver that has recovered waits no longer than this. */
+/** Maximum backoff, in ms. After a receiver has recovered, the next attempt follows within this time. */
 const maxBackoffMs = 600_000;
 const dayMs = 24 * 3600 * 1000;
 
 /**
- * Backoff after a failed attempt, ms of sandbox time. It starts at 1 s and doubles up to 10 min. Returns null once the
- * backoffs add up to a day. `speed` divides the backoff, as it divides order timelines.
- * @param attempts is the number of failed attempts, at least 1.
+ * Backoff after a failed attempt, in ms of sandbox time. The backoff starts at 1 s and doubles up to 10 min. Returns
+ * null once the backoffs add up to a day. `speed` divides the backoff, as it divides order timelines.
+ * @param attempts number of failed attempts, at least 1.
  */
 export function retryDelay(attempts: number, speed: number): number | null {
   let wait = 0;

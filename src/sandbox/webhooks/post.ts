@@ -11,7 +11,7 @@ import { basicCredentials, hasCredentials } from '../../platform/net/urls.ts';
 import { clearTimeout, setTimeout } from '../../platform/own-timers.ts';
 import { targetOf, type WebhookReach } from './address.ts';
 
-/** Result of an attempt. `error` is null on success, and reveals no more of the URL than its host. */
+/** Result of an attempt. `error` is null on success. Otherwise it reveals only the host of the URL. */
 export interface AttemptResult {
   readonly status: number | null;
   readonly error: string | null;
@@ -23,7 +23,7 @@ export interface ReceiverResponse {
   readonly headers: IncomingHttpHeaders;
   /** The beginning of the body. */
   readonly body: Buffer;
-  /** Whether there was more. */
+  /** Whether the full body was longer. */
   readonly isCut: boolean;
 }
 
@@ -36,7 +36,7 @@ interface OutgoingWebhook {
 
 interface PostOptions {
   readonly reach: WebhookReach;
-  /** Timeout for the whole attempt, ms. */
+  /** Timeout for the whole attempt, in ms. */
   readonly limitMs: number;
   /**
    * Aborts the attempt, which then has no result. Each attempt needs a signal of its own, because a signal retains its
@@ -45,9 +45,11 @@ interface PostOptions {
   readonly closing: AbortSignal;
 }
 
-/** How much of a response body is kept, bytes. */
+/** Maximum size, in bytes, of the part of a response body that is kept. */
 const maxKeptBytes = 8 * 1024;
-/** How much of a response body is read, bytes. Reading the body lets the receiver finish its response. */
+/**
+ * Maximum size, in bytes, of the part of a response body that is read. Reading lets the receiver finish its response.
+ */
 const maxReadBytes = 64 * 1024;
 
 /** Sends a webhook once, without following redirects. @returns undefined if aborted by `closing`. Never throws. */
@@ -135,8 +137,8 @@ function responseFrom(outgoing: ClientRequest, bytes: Uint8Array): Promise<Recei
 }
 
 /**
- * Drains the response and keeps its beginning. Once the status has arrived, nothing changes the result, not even a
- * dropped connection.
+ * Reads the rest of the response and keeps the beginning of its body. The status alone decides the result, so a dropped
+ * connection no longer matters.
  */
 function read(response: IncomingMessage, give: (body: Buffer, isCut: boolean) => void): void {
   const chunks: Buffer[] = [];

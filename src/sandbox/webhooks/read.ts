@@ -30,16 +30,16 @@ interface Outcome {
 export interface Attempt extends Outcome {
   /** End of the attempt, ms since the epoch. */
   readonly at: number;
-  /** What the receiver responded, as JSON without secrets; null if nothing, or if it was not kept. */
+  /** The receiver's response, as JSON without secrets; null if there was no response or the response was not kept. */
   readonly response: string | null;
 }
 
-/** Columns of a delivery, from row `d`. */
+/** Columns of a delivery. The table of deliveries has the alias `d`. */
 export const deliveryColumns = `d.seq, d.id, d.order_id, d.event, d.url, d.body, d.created_at, d.next_at, d.behind, d.attempts, d.delivered_at,
   d.given_up_at, a.status, a.error, a.took_ms FROM deliveries d LEFT JOIN delivery_attempts a ON a.rowid =
   (SELECT max(rowid) FROM delivery_attempts WHERE delivery_seq = d.seq)`;
 
-/** Deliveries of all orders, newest first. @param before limits them to those with a smaller row number. */
+/** Deliveries of all orders, newest first. @param before limits the result to deliveries with a smaller row number. */
 export const readDeliveries = (
   store: Store,
   { before, limit }: { readonly before: number; readonly limit: number },

@@ -7,7 +7,8 @@ import { targetOf } from './address.ts';
 import { insertDelivery } from './enqueue.ts';
 
 /**
- * Resends a delivery. A finished delivery is queued again as a new one; a waiting delivery becomes due at `now` (ms).
+ * Resends a delivery. If the delivery has ended, queues a new delivery with the same content. If the delivery is still
+ * waiting, makes it due at `now` (ms).
  * @returns the id of the delivery that is sent; undefined if there is no such delivery.
  */
 export function replay(
@@ -88,8 +89,8 @@ export function replayEdited(
       url,
       body,
       at: now,
-      // Send it at once, because the user waits for the result, and because the delivery that it corrects may be
-      // blocking the others.
+      // Send the new delivery at once, because the user waits for the result. The delivery that it corrects may also be
+      // blocking other deliveries.
       isAtOnce: true,
     });
     return orderId;

@@ -62,10 +62,10 @@ function isCancellable(record: OrderRecord): boolean {
   return cancellableOrderStatuses.some((status) => status === record.status);
 }
 
-/** Time of the next transition, ms since the epoch; null if none is scheduled. */
+/** Time of the next transition, in ms since the epoch; null if none is scheduled. */
 export const nextDue = (plan: OrderPlan): number | null => plan[0]?.at ?? null;
 
-/** Applies all transitions due by `now` (ms). The result does not depend on how often it is called. */
+/** Applies all transitions due by `now` (ms). The result does not depend on how often this function is called. */
 export function advance(state: OrderState, now: number): Advanced {
   const steps: Step[] = [];
   let { record } = state;
@@ -92,7 +92,7 @@ export function cancelPending(
   return resumed(due, [{ at: now, kind: 'cancelled', reason }], now);
 }
 
-/** Continues from a reached state with a different plan. */
+/** Continues from the state that an order has reached, with a different plan. */
 export function resumed(reached: Advanced, plan: OrderPlan, now: number): Advanced {
   const next = advance({ record: reached.record, plan }, now);
   return { ...next, steps: [...reached.steps, ...next.steps] };
@@ -190,7 +190,7 @@ function withdrawn(
   return { ...record, status: kind, items };
 }
 
-/** Changes all items except skipped ones, which are no longer part of the order. */
+/** Changes all items except skipped items, because skipped items are no longer part of the order. */
 function everyItem(record: OrderRecord, at: number, change: Omit<ItemChange, 'id'>): OrderItem[] {
   const taking = record.items.filter(({ status }) => status !== 'skipped');
   return withChanges(

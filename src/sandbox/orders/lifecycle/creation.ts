@@ -24,8 +24,8 @@ interface CreationError {
   /** Empty for `insufficient_funds`: the wallet code fills in `required`, `available` and `fund_with`. */
   readonly details: Readonly<Record<string, unknown>>;
   /**
-   * Whether the error is detected only when the order is placed. If so, a prior check of a table of orders does not
-   * report it.
+   * Whether the error is detected only when the order is placed. If so, a check of the order in advance does not report
+   * the error.
    */
   readonly isLate: boolean;
 }
@@ -150,7 +150,10 @@ function addressRefused({ shipping_address: { address_line1, postal_code } }: Or
   return { message: 'The shipping address could not be verified.', details };
 }
 
-/** Creates an order with its entire plan. Assumes the order was accepted; see `creationRefusal` for rejections. */
+/**
+ * Creates an order with its entire plan. Assumes that the order was accepted. `creationError` returns the reasons to
+ * reject an order.
+ */
 export function createOrder(input: NewOrder): OrderState {
   const record = initialRecord(input);
   return { record, plan: planOrder(record, input, input.startAt ?? input.createdAt) };
@@ -188,7 +191,7 @@ export function failure(
   };
 }
 
-/** The placing transition and everything after it, in chronological order. */
+/** The transition that places the order and all later transitions, in chronological order. */
 export function purchase(
   record: OrderRecord,
   verdict: Omit<Verdict, 'failure'>,

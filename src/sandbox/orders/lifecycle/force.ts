@@ -19,15 +19,17 @@ import type {
 import { blamesLine, overCeiling } from './verdict.ts';
 
 /**
- * The plan with all transitions up to `index` moved to `now` (ms). Later transitions keep their distance from the one
- * at `index`.
+ * The plan with all transitions up to `index` moved to `now` (ms). Later transitions keep their distance from the
+ * transition at `index`.
  */
 function broughtForward({ record, plan }: OrderState, index: number, now: number): OrderPlan {
   const earlier = (plan[index]?.at ?? now) - now;
   return retimed(record, plan, ({ at }, place) => (place <= index ? now : at - earlier));
 }
 
-/** Index in the plan at which the last unshipped parcel departs; -1 if all have left or none ever will. */
+/**
+ * Index in the plan at which the last unshipped parcel departs; -1 if all parcels have departed or no parcel ever will.
+ */
 function lastDeparture(record: OrderRecord, plan: OrderPlan): number {
   const gone = new Set(
     record.tracking_numbers.filter(({ status }) => status !== 'pending').map(({ id }) => id),
@@ -43,11 +45,11 @@ function lastDeparture(record: OrderRecord, plan: OrderPlan): number {
 
 const lastArrival = (plan: OrderPlan): number => plan.findLastIndex(isArrival);
 
-/** Replaces the ending of every journey still in progress. */
+/** Changes how the journey ends for every parcel that has not arrived yet. */
 const endingIn = (ending: Ending, plan: OrderPlan): OrderPlan =>
   plan.map((change) => (isArrival(change) ? { ...change, ...arrival(ending, change) } : change));
 
-/** Transitions that collect all parcels waiting for pickup, at `now` (ms). */
+/** Transitions by which all parcels that wait for pickup are picked up at `now` (ms). */
 function pickups(record: OrderRecord, now: number): OrderPlan {
   const waiting = record.tracking_numbers.filter(({ status }) => status === 'available_for_pickup');
   const items = record.items
@@ -83,7 +85,7 @@ function isArrival(change: Transition): change is Extract<Transition, { kind: 's
 interface Force {
   readonly state: OrderState;
   readonly kind: ForcedKind;
-  /** Time of the forced transition, ms since the epoch. */
+  /** Time of the forced transition, in ms since the epoch. */
   readonly now: number;
   /** Failure reason for `failed`; defaults to `checkout_failed`. */
   readonly errorType?: ErrorType;
@@ -152,7 +154,7 @@ const notNow = ({ record }: OrderState, why: string): Refused => ({
 const takenUp = ({ record }: OrderState, now: number): OrderPlan =>
   record.status === 'pending' ? [{ at: now, kind: 'started' }] : [];
 
-/** Plans the purchase of every line, ignoring all obstacles except the ceiling, which is never relaxed. */
+/** Plans the purchase of every line. Ignores all obstacles except the ceiling, which is never relaxed. */
 function boughtAnyway(reached: OrderState, { now, environment }: Force): OrderPlan | Refused {
   const { record } = reached;
   const purchases = linesOf(record, environment).map((line) => ({ line, quantity: line.item.quantity }));

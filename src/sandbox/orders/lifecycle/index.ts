@@ -1,6 +1,6 @@
 /**
- * The order lifecycle. Pure: time and seed are arguments. The core calls `createOrder` once and `advance` before each
- * read, and stores `{record, plan}` in between.
+ * The order lifecycle. The functions are pure: time and seed are arguments. The sandbox calls `createOrder` once,
+ * stores `{record, plan}`, and calls `advance` before each read.
  */
 export { advance, cancelPending, nextDue } from './advance.ts';
 export { createOrder, creationError as creationRefusal } from './creation.ts';

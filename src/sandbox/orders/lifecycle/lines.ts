@@ -7,18 +7,18 @@ export interface OrderLine {
   readonly index: number;
   readonly item: OrderItem;
   readonly facts: LineFacts;
-  /** The test product it corresponds to, if any. */
+  /** The test product to which the line corresponds; null if there is none. */
   readonly test: TestProduct | null;
 }
 
-/** Price range of products without a catalogue listing, USD cents. */
+/** Price range, in US cents, of products without a catalogue listing. */
 const inventedPrice = { min: 500, max: 12_000 };
 /**
- * Share of the remaining ceiling that a product without a listing may cost. It stays below 1, so that some money is
- * released.
+ * Share of the remaining ceiling that a product without a listing may cost. The share stays below 1, so that part of
+ * the reserved money is released.
  */
 const usedShare = { min: 0.6, max: 0.98 };
-/** Minimum by which `test-price-exceeded` exceeds the ceiling, USD cents. */
+/** Minimum amount, in US cents, by which `test-price-exceeded` exceeds the ceiling. */
 const priceRise = 1_000;
 
 export function linesOf(record: OrderRecord, environment: OrderEnvironment): OrderLine[] {
@@ -39,7 +39,7 @@ export function linesOf(record: OrderRecord, environment: OrderEnvironment): Ord
   }));
 }
 
-/** Makes a listing with an outcome behave like the test product of that outcome. */
+/** If a listing has an outcome, makes it behave like the test product for that outcome. */
 function rehearsing(
   facts: LineFacts | null,
   ceiling: number,
@@ -66,7 +66,8 @@ function knownCost(record: OrderRecord, known: readonly { facts: LineFacts | nul
 }
 
 /**
- * Generates facts for an unlisted product. The price is random, up to the amount that the ceiling leaves for one unit.
+ * Generates facts for an unlisted product. The price is random, but no higher than the amount that the ceiling allows
+ * for one unit.
  */
 function inventedFacts(url: string, affordable: number, draw: Draw, index: number): LineFacts {
   const between = ({ min, max }: { min: number; max: number }, name: string) =>

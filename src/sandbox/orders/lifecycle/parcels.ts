@@ -14,7 +14,7 @@ import type {
 
 export type Ending = Extract<TrackingStatus, 'delivered' | 'available_for_pickup' | 'undeliverable'>;
 
-/** Possible endings of a parcel's journey: the carrier's message and the resulting item status. */
+/** How a parcel's journey can end. Each ending has the carrier's message and the resulting item status. */
 export const endings: Readonly<Record<Ending, { message: string; item: ItemStatus }>> = {
   delivered: { message: 'Delivered: left at the front door', item: 'delivered' },
   available_for_pickup: { message: 'Ready for pickup at the parcel shop', item: 'available_for_pickup' },
@@ -25,13 +25,13 @@ interface Parcel {
   readonly key: string;
   readonly itemIds: readonly string[];
   readonly ending: Ending;
-  /** Items count as shipped with their first parcel and as delivered with their last. */
+  /** Items count as shipped once their first parcel ships, and as delivered once their last parcel is delivered. */
   readonly first: boolean;
   readonly last: boolean;
 }
 
 const carriers = ['Northline Parcel', 'Swiftpost', 'Bluevan Express'] as const;
-/** Days from placing to the estimated delivery: 2 to 5. */
+/** Number of days from the placing of an order to its estimated delivery: 2 to 5. */
 const transitDays = { min: 2, spread: 4 };
 
 /** The delivery date that carrier and retailer estimate, as a calendar date at the destination. */
@@ -41,8 +41,8 @@ export function estimatedDelivery(record: OrderRecord, placedAt: number, draw: D
 }
 
 /**
- * The journeys of an order's parcels: one parcel per retailer and ending, sometimes two. Retailers beyond `maxSenders`
- * share parcels.
+ * The journeys of an order's parcels. There is one parcel, or sometimes two, for each combination of retailer and
+ * ending. Retailers beyond `maxSenders` share parcels.
  */
 export function journeys(
   record: OrderRecord,
@@ -57,8 +57,8 @@ export function journeys(
 }
 
 /**
- * Maximum number of separate senders. Goods of further retailers ship together. This bounds the cost, because every
- * parcel adds scans, and every scan changes the whole record.
+ * Maximum number of separate senders. Goods of all further retailers ship together. The maximum limits the processing
+ * time, because every parcel adds scans, and every scan changes the whole record.
  */
 const maxSenders = 10;
 

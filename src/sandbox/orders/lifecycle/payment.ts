@@ -39,7 +39,7 @@ export function securedBlocks(order: OrderBody, orderFeeCents: number, draw: Dra
     state: 'secured',
     secured_amount: wholeCents(order.max_price + wholeCents(atCeiling)),
     order_cost: null,
-    // A percentage margin is unknown until the cost is known.
+    // The margin is a percentage of the cost, so it is unknown until the cost is known.
     customer_margin: margin?.type === 'percent' ? null : wholeCents(atCeiling),
     stripe_fee: null,
     final_charge: null,
@@ -80,7 +80,7 @@ function capturedConnect(connect: Connect, ceiling: number, cost: number): Conne
   };
 }
 
-/** Payment blocks of an unsuccessful order, whose holds are released or whose charges are refunded. */
+/** Payment blocks of an unsuccessful order. All holds are released, and all charges are refunded. */
 export function returnedBlocks(record: OrderRecord, state: 'released' | 'refunded'): Blocks {
   return {
     payment: record.payment && { ...record.payment, state },
@@ -94,8 +94,8 @@ export interface Purchase {
 }
 
 /**
- * The price that the retailers charge. It is in their currency if they all share one currency, otherwise in USD. No tax
- * is added, so a ceiling slightly above the listed price is enough.
+ * The price that the retailers charge. If all retailers share one currency, the price is in that currency, otherwise in
+ * USD. No tax is added, so a ceiling slightly above the listed price is enough.
  */
 export function priceOf(purchases: readonly Purchase[]): PriceComponents {
   const currency = commonCurrency(purchases);

@@ -69,7 +69,7 @@ function shippingAddress({ shipping_address: address }: OrderBody): OrderRecord[
   };
 }
 
-/** Fulfillment options. A strict order relaxes nothing, so every concern is null. */
+/** Fulfillment options. In a strict order no requirement is relaxed, so every concern is null. */
 function fulfillment({ fulfillment: relaxed }: OrderBody): OrderRecord['fulfillment'] {
   return {
     gift: relaxed?.gift ?? null,
@@ -94,7 +94,7 @@ const labels: Readonly<Record<MilestoneType, string>> = {
   cancelled: 'Order cancelled',
 };
 
-/** Carrier statuses that have their own milestone. */
+/** Maps each carrier status that is a milestone to that milestone. */
 const carrierMilestones: Partial<Record<TrackingStatus, MilestoneType>> = {
   in_transit: 'shipped',
   available_for_pickup: 'available_for_pickup',

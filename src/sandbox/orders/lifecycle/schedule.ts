@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Stages of the compressed timeline, ms after the order starts. */
+/** When the stages of the compressed timeline begin, in ms after the start of the order. */
 const stageDelays = {
   started: 1_000,
   settled: 2_500,
@@ -13,13 +13,18 @@ const stageDelays = {
 } as const;
 export type Stage = keyof typeof stageDelays;
 
-/** How long `test-slow` stays pending, ms. */
+/** How long an order of `test-slow` stays pending, in ms. */
 const slowStartMs = 60_000;
-/** Maximum offset between an order's parcels, ms. It lets the last parcel's journey end within about 10 s. */
+/**
+ * Maximum offset, in ms, between the parcels of an order. It is so small that the last parcel's journey ends within
+ * about 10 s.
+ */
 const staggerMs = 500;
 const jitterMs = { min: -150, max: 250 };
 
-/** Returns the time of a stage, ms since the epoch. `lag` (0 to 1) is how far a parcel trails the first one. */
+/**
+ * Returns the time of a stage, in ms since the epoch. `lag` (0 to 1) is how far a parcel is behind the first parcel.
+ */
 export type Schedule = (stage: Stage, lag?: number) => number;
 
 export function scheduleFor(
@@ -35,7 +40,10 @@ export function scheduleFor(
   };
 }
 
-/** Random values derived from the seed and the order. Draws are named, so adding one does not change the others. */
+/**
+ * Random values derived from the seed and the order. Every draw has a name, so an additional draw does not change the
+ * others.
+ */
 export interface Draw {
   /** In [0, 1). */
   fraction(name: string): number;

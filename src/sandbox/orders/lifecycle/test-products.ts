@@ -4,20 +4,23 @@ import type { Shape } from '../../../api/schemas/index.ts';
 import { isUrl, trimSlashes } from '../../../platform/net/urls.ts';
 import type { LineFacts } from './types.ts';
 
-/** Error codes for rejection at creation, each of which has a test product. The sandbox has no page to pay at. */
+/** The error codes with which a test product can be rejected at creation. */
 export type RehearsedErrorCode = Exclude<
   (typeof operations)['order.create']['errors'][number],
   'already_exists' | 'bad_request' | 'payment_required'
 >;
 
-/** A product of the sandbox shop and the outcome it rehearses (specification, Errors, rule 8, plus our own). */
+/**
+ * A product of the sandbox's shop, and the outcome that an order of this product has. Some products are from the
+ * specification (Errors, rule 8), the others are our own.
+ */
 export interface TestProduct {
   readonly scenario: string;
   readonly name: string;
   readonly description: string;
   /** Error code with which creation is rejected. */
   readonly refusesCreation?: RehearsedErrorCode;
-  /** Error type with which processing of the order, or of its line, fails. */
+  /** Error type with which the order or the product's line fails. */
   readonly fails?: ErrorType;
   readonly facts?: Partial<LineFacts>;
   readonly pace?: 'slow' | 'never';
@@ -42,7 +45,8 @@ const fails = (code: ErrorType, name: string, description: string): TestProduct 
 const refuses = (code: RehearsedErrorCode, name: string, description: string): TestProduct =>
   row(code, name, description, { refusesCreation: code });
 /**
- * Test product for a code that can also occur as a later failure, or that the specification's products do not cover.
+ * Test product for an error code that can also occur as a later failure, or for which the specification has no test
+ * product.
  */
 const refusesAtOnce = (code: RehearsedErrorCode, name: string, description: string): TestProduct =>
   row(`refused_${code}`, name, description, { refusesCreation: code });
@@ -236,7 +240,7 @@ const shopFacts = {
   currency: 'USD',
   available: true,
   giftOption: true,
-  // Allows rehearsing line_rejections, which only one retailer reports.
+  // Allows tests of `line_rejections`, which only one retailer reports.
   reportsRejections: true,
 } as const;
 

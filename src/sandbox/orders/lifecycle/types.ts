@@ -22,7 +22,8 @@ export interface LineFacts {
   readonly available: boolean;
   readonly giftOption: boolean;
   /**
-   * Shipping cost. An order pays it once per retailer, at the highest amount among that retailer's lines. 0 if absent.
+   * Shipping cost; default: 0. For each retailer, an order pays only the highest shipping cost among that retailer's
+   * lines.
    */
   readonly shippingCents?: number;
   readonly quantityCap?: number;
@@ -34,7 +35,7 @@ export interface LineFacts {
   readonly handlingDays?: number;
   /** Set only for the large marketplace, because no other retailer reports `line_rejections`. */
   readonly reportsRejections?: boolean;
-  /** Orders of this listing behave like orders of the test product for this scenario. */
+  /** The scenario of a test product. Orders of this listing have the same outcome as orders of that product. */
   readonly outcome?: string;
 }
 
@@ -42,11 +43,14 @@ export interface LineFacts {
 export interface LifecycleConfig {
   /** Prefix of keys and ids, without the underscore. */
   readonly prefix: string;
-  /** Base URL of the public tracking pages, each at `/<order id>` below it. No trailing slash. */
+  /**
+   * Base URL of the public tracking pages, without a trailing slash. The page of an order is at `/<order id>` below
+   * this URL.
+   */
   readonly trackingUrlBase: string;
   /** The shop's address. No trailing slash. */
   readonly shopUrl: string;
-  /** Service fee per order, cents. Not included in the price compared with `max_price`. */
+  /** Service fee per order, in cents. The price that is compared with `max_price` does not include the fee. */
   readonly orderFeeCents: number;
 }
 
@@ -54,15 +58,16 @@ export interface LifecycleConfig {
 export interface OrderEnvironment {
   readonly seed: string | number;
   readonly config: LifecycleConfig;
-  /** Facts of each product line, in order; null for a URL the catalogue does not list. */
+  /** Facts of each product line, in the order of the lines; null for a URL that is not in the catalogue. */
   readonly lines: readonly (LineFacts | null)[];
   /** Divides every delay; defaults to 1. */
   readonly speed?: number;
   /**
-   * When processing starts, ms since the epoch. Later than creation if the managed account is busy with another order.
+   * When processing starts, ms since the epoch. This is later than the creation time if the managed account is busy
+   * with another order.
    */
   readonly startAt?: number;
-  /** Why the managed account is unusable, if it is (`login_failed`, `account_locked` …). */
+  /** Why the managed account is unusable, such as `login_failed`; absent if the account is usable. */
   readonly accountError?: ErrorType;
 }
 
@@ -92,8 +97,8 @@ interface Settled {
 }
 
 /**
- * A transition of an order, complete except for its time. Applying it needs only the record, and writes `at` (ms since
- * the epoch) wherever the record shows the time. It can therefore be rescheduled without being rebuilt.
+ * A change of an order at a given time. Applying the change needs only the record, and writes `at` (ms since the epoch)
+ * wherever the record shows the time. The change can therefore be rescheduled without being rebuilt.
  */
 export type Transition = { readonly at: number } & (
   | { readonly kind: 'started' }
@@ -124,7 +129,7 @@ export interface Scan {
 export type UntimedCheckpoint = Omit<Checkpoint, 'checkpoint_time'>;
 export type TransitionKind = Transition['kind'];
 
-/** Scheduled transitions, soonest first. Plain JSON; empty once no more are scheduled. */
+/** Scheduled transitions, soonest first. Plain JSON; empty once no more transitions are scheduled. */
 export type OrderPlan = readonly Transition[];
 
 export interface OrderState {
@@ -136,7 +141,7 @@ export interface LedgerEffect {
   readonly reason: 'purchase' | 'refund';
   /** Only `wallet` changes the wallet balance. */
   readonly payer: 'wallet' | 'retailer_account' | 'card' | 'connect';
-  /** USD cents, excluding the service fee; never negative. */
+  /** Amount in US cents, without the service fee; never negative. */
   readonly cents: number;
 }
 
@@ -156,7 +161,7 @@ export interface Advanced extends OrderState {
 }
 
 export interface Refused {
-  /** A sentence naming the state that does not allow the transition. */
+  /** A sentence that names the state and says that this state does not allow the transition. */
   readonly refused: string;
 }
 

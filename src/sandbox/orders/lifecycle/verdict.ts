@@ -37,7 +37,7 @@ const sentences: Readonly<Record<ErrorType, string>> = {
   retailer_unavailable: 'The retailer does not respond.',
 };
 
-/** Possible problems of a line, in the order a checkout encounters them. */
+/** Possible problems of a line, in the order in which a checkout detects the problems. */
 const problems: readonly (readonly [ErrorType, (line: OrderLine, record: OrderRecord) => boolean])[] = [
   ['out_of_stock', ({ facts }) => !facts.available || facts.quantityCap === 0],
   ['invalid_variant', hasUnknownVariant],
@@ -47,10 +47,13 @@ const problems: readonly (readonly [ErrorType, (line: OrderLine, record: OrderRe
   ['gift_option_unavailable', ({ facts }, record) => record.is_gift && !facts.giftOption],
 ];
 
-/** Failures of the whole order, for which no line is at fault and no relaxation applies. */
+/** Failures of the whole order. No single line is at fault, and no relaxation applies. */
 const orderWide: ReadonlySet<ErrorType> = new Set(['login_failed', 'account_locked', 'order_limit_exceeded']);
 
-/** All problems of a line, in checkout order. Ceiling and account are checked for the order as a whole. */
+/**
+ * All problems of a line, in checkout order. The ceiling and the account are checked elsewhere, for the order as a
+ * whole.
+ */
 function problemsOf(line: OrderLine, record: OrderRecord): ErrorType[] {
   const rehearsed = line.test?.fails;
   const ownLine = rehearsed && rehearsed !== 'max_price_exceeded' && !orderWide.has(rehearsed);
@@ -58,18 +61,21 @@ function problemsOf(line: OrderLine, record: OrderRecord): ErrorType[] {
   return ownLine ? [rehearsed, ...met] : met;
 }
 
-/** The failure that stops the order before its lines are checked, if a test product rehearses one. */
+/**
+ * The failure, simulated by a test product, that stops the order before its lines are checked; undefined if there is
+ * none.
+ */
 function orderWideFailure(lines: readonly OrderLine[]): ErrorType | undefined {
   return lines.map((line) => line.test?.fails).find((code) => code !== undefined && orderWide.has(code));
 }
 
-/** The relaxed concern that covers this code, if any (specification, Errors, rule 6). */
+/** The relaxed concern that permits this problem; null if there is none (specification, Errors, rule 6). */
 function relaxing(code: ErrorType, record: OrderRecord): FulfillmentConcern | null {
   const concern = concernOf(code);
   return concern && record.fulfillment?.[concern] === 'best_effort' ? concern : null;
 }
 
-/** Whether this kind of failure is attributed to a single line rather than the whole order. */
+/** Whether a failure of this kind is the fault of a single line rather than the whole order. */
 export const blamesLine = (code: ErrorType): boolean =>
   concernOf(code) !== undefined || code === 'shipping_unavailable';
 
@@ -200,7 +206,7 @@ export interface CheckoutFailure {
 
 type Field = Pick<FieldError, 'field' | 'received' | 'expected'>;
 
-/** What the caller has to change, for failures caused by a field of the order. */
+/** For failures caused by a field of the order: which field the caller has to change, and how. */
 const fields: Partial<Record<ErrorType, (line: OrderLine, record: OrderRecord) => Field>> = {
   invalid_variant: ({ index, item, facts }) => ({
     field: `products.${index}.variant`,
@@ -278,7 +284,7 @@ function fieldErrors(record: OrderRecord, { code, rejections, price }: CheckoutF
 
 /**
  * Final item states of a failed order. If lines are at fault, those lines fail with their code and the other lines are
- * cancelled. Otherwise all items fail. They get the code only if the price is the cause.
+ * cancelled. Otherwise all items fail. In that case, the items get the code only if the price is the cause.
  */
 export function failedItems(
   record: OrderRecord,
