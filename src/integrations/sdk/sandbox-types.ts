@@ -103,7 +103,7 @@ export interface Sandbox {
 
 /** A saved state, for `restore` on the sandbox that saved it. */
 export interface SandboxSnapshot {
-  /** Sandbox time of the request, ms since the epoch. */
+  /** Sandbox time when the state was saved, ms since the epoch. */
   readonly takenAt: number;
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { errorCodes } from '../../../src/api/error-codes.ts';
+import { servedReadBudgetMs } from '../../../src/sandbox/config.ts';
 import { openSandbox } from '../../../src/sandbox/open.ts';
 import { defaultLimits } from '../../../src/sandbox/server/request.ts';
 import { orderBody } from '../../support/order-body.ts';
@@ -32,6 +33,10 @@ describe('over HTTP', () => {
       allow: 'GET, HEAD, POST',
       code: 'bad_request',
     });
+  });
+
+  test('a read spends a few milliseconds at most on what has become due', () => {
+    expect(service.parts.readBudget.forRead(Date.parse('2026-03-01T12:00:00Z'))).toBe(servedReadBudgetMs);
   });
 
   test('an escaped path is the same path', async () => {
