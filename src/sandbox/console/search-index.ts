@@ -6,7 +6,7 @@ import type { Exchange } from '../server/request-log.ts';
 import { foreignJson, withoutSecrets } from '../server/secrets.ts';
 import type { Service } from '../server/service.ts';
 import type { StoredRow } from '../store/store.ts';
-import { shownAddress } from '../webhooks/read.ts';
+import { shownAddress } from './parts.ts';
 import { type TitleOf, titlesOf } from './products.ts';
 
 /** What is indexed. Few other records exist, so they are searched in the store itself. */
