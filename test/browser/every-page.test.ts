@@ -105,6 +105,18 @@ describeInChromium('every page', (browser) => {
       await onEach(page, async (path) => {
         expect((await page.locator('h1').textContent())?.length, path).toBeGreaterThan(3);
         expect(await page.locator('button.copy:visible').count(), path).toBe(0);
+        // A form is sent by a button of its own that is seen.
+        const stuck = await page
+          .locator('form')
+          .evaluateAll((forms) =>
+            forms
+              .filter(
+                (form) =>
+                  ![...form.elements].some((field) => field.matches('button') && field.checkVisibility()),
+              )
+              .map((form) => form.outerHTML),
+          );
+        expect(stuck, path).toEqual([]);
       });
       await page.context().close();
     });

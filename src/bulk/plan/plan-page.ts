@@ -1,4 +1,5 @@
 import type { Plan, PlanTotal } from '../../api/schemas/plan-file.ts';
+import { countText } from '../../format/counts.ts';
 import { formatMoney } from '../../format/money.ts';
 import { type Bar, barChart, type PageSection, pageTable, pageText } from '../../format/page/page.ts';
 import type { Html } from '../../platform/html.ts';
@@ -20,11 +21,8 @@ export function planPage({ path, plan, rows, lines }: PlanPage): string {
   const toReview = rows.filter(({ kinds }) => kinds.length > 0);
   return pageText({
     title: `Plan ${path}`,
-    about: [
-      ...lines,
-      `service ${plan.service}, profile ${plan.profile}${plan.is_rehearsal ? ' (a rehearsal: no money moves)' : ''}`,
-      `SHA-256 of the plan ${plan.sha256}; of ${plan.file.name} ${plan.file.sha256}`,
-    ],
+    headline: `${countText(plan.orders)} ${plan.orders === 1 ? 'order' : 'orders'}, at most ${formatMoney(plan.most_cents)}${plan.is_rehearsal ? ': a rehearsal, no money moves' : ''}`,
+    about: lines,
     sections: [
       { heading: 'Money', body: barChart('What it may cost', moneyBars(plan, rows)) },
       toReview.length === 0
@@ -32,7 +30,19 @@ export function planPage({ path, plan, rows, lines }: PlanPage): string {
         : { heading: 'Look at', body: rowTable(toReview), notes: leftOut(toReview) },
       ...policySections(plan),
       ...[...new Set(plan.totals.map(({ by }) => by))].map((by) => totalSection(by, plan.totals)),
+      {
+        heading: 'Approval',
+        body: pageTable(
+          ['name', 'date', 'signature'].map((name) => ({ name })),
+          [['\u00a0', '\u00a0', '\u00a0']],
+        ),
+        notes: [`Of exactly the rows below, and of no more than ${formatMoney(plan.most_cents)}.`],
+      },
       { heading: 'Every row', body: rowTable(rows), notes: leftOut(rows) },
+    ],
+    footer: [
+      `service ${plan.service}, profile ${plan.profile}`,
+      `SHA-256 of the plan ${plan.sha256}; of ${plan.file.name} ${plan.file.sha256}`,
     ],
   });
 }

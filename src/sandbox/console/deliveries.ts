@@ -17,7 +17,6 @@ import {
   readAttempts,
   readDeliveries,
   readDelivery,
-  shownAddress,
 } from '../webhooks/read.ts';
 import { refusedTarget, replay, replayEdited } from '../webhooks/replay.ts';
 import { difference } from './compare.ts';
@@ -43,7 +42,7 @@ import {
 } from './lists.ts';
 import { titleOfOrder } from './orders.ts';
 import { consolePage, notThere, type Page, siblingLinks } from './page.ts';
-import { age, bodyBlock, dateTime, headersTable, jsonBlock, sameAs } from './parts.ts';
+import { age, bodyBlock, dateTime, headersTable, jsonBlock, sameAs, shownAddress } from './parts.ts';
 import { deliveriesPath, ordersPath } from './sections.ts';
 import { receiverCall, sameFromTerminal } from './terminal-commands.ts';
 

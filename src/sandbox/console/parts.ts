@@ -14,6 +14,11 @@ import { type Content, type Html, html } from '../../platform/html.ts';
 import { parseUrl } from '../../platform/net/urls.ts';
 import type { OrderItem } from '../orders/lifecycle/types.ts';
 import type { LoggedBody, LoggedSide } from '../server/request-log.ts';
+import { shownReceiver, withoutSecrets } from '../server/secrets.ts';
+import { addressOf } from '../webhooks/read.ts';
+
+/** A webhook URL as pages show and find it. */
+export const shownAddress = (url: string): string => withoutSecrets(shownReceiver(addressOf(url)));
 
 /** Formats an amount in cents: `1999, USD` as `$19.99`. */
 export const money = (cents: number, currency = 'USD'): string =>

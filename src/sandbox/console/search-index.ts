@@ -6,7 +6,7 @@ import type { Exchange } from '../server/request-log.ts';
 import { foreignJson, withoutSecrets } from '../server/secrets.ts';
 import type { Service } from '../server/service.ts';
 import type { StoredRow } from '../store/store.ts';
-import { shownAddress } from '../webhooks/read.ts';
+import { shownAddress } from './parts.ts';
 import { type TitleOf, titlesOf } from './products.ts';
 
 /** Indexed kinds of records. Other kinds have few records, so a search reads those records from the store itself. */

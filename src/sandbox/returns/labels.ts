@@ -1,5 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { limits } from '../../api/limits.ts';
+import { parseUrl } from '../../platform/net/urls.ts';
+import type { OrderRecord } from '../orders/lifecycle/types.ts';
+import { findOrder } from '../orders/records.ts';
 import { ErrorResponse } from '../server/refusal.ts';
 import { readQuery } from '../server/request.ts';
 import type { Route } from '../server/routes.ts';
@@ -65,13 +68,37 @@ export async function labelResponse(
       'content-type': 'application/pdf',
       'content-disposition': `attachment; filename="return-${id.slice(0, 8)}-${digits}.pdf"`,
     },
-    body: labelPdf([
-      `Return label ${digits}`,
-      record.merchant_return_id ?? '',
-      `Return ${record.id}`,
-      `Order ${record.order_id}`,
-      'A rehearsal: no carrier takes this label.',
-    ]),
+    body: labelPdf(labelOf(record, digits, findOrder(service.store, record.order_id, null)?.record)),
+  };
+}
+
+interface Label {
+  readonly title: string;
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+  /** What the barcode says, and is read below it. */
+  readonly code: string;
+  readonly notes: readonly string[];
+}
+
+function labelOf(record: ReturnRecord, number: string, order: OrderRecord | undefined): Label {
+  const { merchant_return_id: code, id, order_id } = record;
+  const sender = order?.shipping_address;
+  const town = sender && [sender.city, sender.state, sender.postal_code].filter(Boolean).join(' ');
+  const host = parseUrl(order?.items[0]?.url ?? '')?.hostname ?? 'the retailer';
+  return {
+    title: `RETURN LABEL ${number}`,
+    from: sender
+      ? [
+          `${sender.first_name} ${sender.last_name}`,
+          sender.address_line1,
+          sender.address_line2 ?? '',
+          `${town}, ${sender.country}`,
+        ].filter(Boolean)
+      : [],
+    to: ['Returns', host],
+    code: codable(`${code ?? id.slice(0, 8)}-${number}`),
+    notes: [`Return ${id}`, `Order ${order_id}`, 'A rehearsal: no carrier takes this label.'],
   };
 }
 
@@ -103,10 +130,70 @@ function isSame(expected: string, given: string): boolean {
 
 const [width, height] = [288, 432];
 
-/** Generates a PDF with one page of 4 by 6 inches. Prints each element of `lines` on a line of its own. */
-function labelPdf(lines: readonly string[]): Uint8Array {
-  const shown = lines.map((line, index) => `${index === 0 ? '' : 'T* '}(${escaped(line)}) Tj`);
-  const page = `BT /F1 11 Tf 16 TL 24 ${height - 48} Td ${shown.join(' ')} ET`;
+const margin = 20;
+
+/** Lines of text from a place down, points. */
+const textAt = (top: number, size: number, lines: readonly string[]): string =>
+  `BT /F1 ${size} Tf ${Math.ceil(size * 1.35)} TL ${margin} ${top} Td ${lines
+    .map((line, index) => `${index === 0 ? '' : 'T* '}(${escaped(line.slice(0, maxLineLength))}) Tj`)
+    .join(' ')} ET`;
+
+const maxLineLength = 60;
+const ruleAt = (top: number): string => `${margin} ${top} ${width - 2 * margin} 1 re f`;
+
+/** The five bars of each character of a group in Code 39, wide ones as 1, and the wide one of the four spaces of each group. */
+const bars = ['10001', '01001', '11000', '00101', '10100', '01100', '00011', '10010', '01010', '00110'];
+const groups = [
+  { characters: '1234567890', wideSpace: 1 },
+  { characters: 'ABCDEFGHIJ', wideSpace: 2 },
+  { characters: 'KLMNOPQRST', wideSpace: 3 },
+  { characters: 'UVWXYZ-. *', wideSpace: 0 },
+] as const;
+const [wide, gap] = [2.5, 1];
+
+/** A text in the characters of Code 39. */
+const codable = (text: string): string =>
+  text
+    .toUpperCase()
+    .replace(/[^A-Z\d. -]/g, '-')
+    .slice(0, 24);
+
+/** A barcode in Code 39 as wide as the label. */
+function barcode(text: string, bottom: number, tall: number): string {
+  const lines: { readonly at: number; readonly size: number }[] = [];
+  let at = 0;
+  for (const character of `*${text}*`) {
+    const group = groups.find(({ characters }) => characters.includes(character));
+    const pattern = bars[group?.characters.indexOf(character) ?? 0] ?? '';
+    for (const [index, bar] of [...pattern].entries()) {
+      const size = bar === '1' ? wide : 1;
+      lines.push({ at, size });
+      at += size + (index === 4 ? gap : index === group?.wideSpace ? wide : 1);
+    }
+  }
+  const scale = (width - 2 * margin) / (at - gap);
+  const shown = (value: number): string => (value * scale).toFixed(2);
+  return lines
+    .map(({ at: left, size }) => `${(margin + left * scale).toFixed(2)} ${bottom} ${shown(size)} ${tall} re`)
+    .concat('f')
+    .join(' ');
+}
+
+/** Generates a label of one page, 4 by 6 inches: addresses, a barcode, and what it is of. */
+function labelPdf({ title, from, to, code, notes }: Label): Uint8Array {
+  const page = [
+    textAt(height - 36, 16, [title]),
+    ruleAt(height - 48),
+    textAt(height - 66, 9, ['FROM', ...from]),
+    ruleAt(height - 140),
+    textAt(height - 158, 9, ['TO']),
+    textAt(height - 178, 14, to),
+    ruleAt(height - 216),
+    barcode(code, 110, 86),
+    textAt(92, 11, [code]),
+    ruleAt(76),
+    textAt(60, 8, notes),
+  ].join('\n');
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',
     '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
@@ -129,4 +216,5 @@ function labelPdf(lines: readonly string[]): Uint8Array {
 }
 
 /** Escapes text for a PDF string; replaces characters missing from the font with a question mark. */
-const escaped = (line: string): string => line.replace(/[^ -~]/g, '?').replace(/[\\()]/g, '\\$&');
+const escaped = (line: string): string =>
+  line.replace(/[^ -~\u00a1-\u00ff]/g, '?').replace(/[\\()]/g, '\\$&');

@@ -1,6 +1,5 @@
 import type { WebhookEvent } from '../../api/events.ts';
 import { parseUrl } from '../../platform/net/urls.ts';
-import { shownReceiver, withoutSecrets } from '../server/secrets.ts';
 import type { Store, StoredRow } from '../store/store.ts';
 
 /** A webhook delivery and its last attempt. Times are in ms since the epoch. */
@@ -107,9 +106,6 @@ function outcome(row: StoredRow): Pick<Delivery, 'state' | 'at'> {
   if (row.given_up_at !== null) return { state: 'given up', at: Number(row.given_up_at) };
   return { state: row.behind === 0 ? 'open' : 'behind', at: Number(row.next_at) };
 }
-
-/** A webhook URL as the console shows and finds it. */
-export const shownAddress = (url: string): string => withoutSecrets(shownReceiver(addressOf(url)));
 
 /** A webhook URL without its user, password and query. */
 export function addressOf(url: string): string {

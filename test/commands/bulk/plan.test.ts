@@ -298,6 +298,11 @@ describe('bulk show', () => {
       shop.run('bulk', 'show', 'a.plan', '--html', 'a.html', ...more);
     expect((await write()).stderr).toContain('wrote a.html');
     const page = readFileSync(join(shop.workspace.folder, 'a.html'), 'utf8');
+    expect(page).toMatch(
+      /<p class="headline">\d+ orders?, at most \$[\d,.]+: a rehearsal, no money moves<\/p>/,
+    );
+    expect(page).toContain('<h2>Approval</h2>');
+    expect(page).toMatch(/<footer>.*SHA-256 of the plan/s);
     expect(page).toContain("default-src 'none'");
     expect(page).not.toMatch(/<script|<img|<link|<\w[^>]*\s(?:src|href|on\w+)=|\u202e|Main St|Byron/i);
     expect(page).toContain('&lt;script&gt;alert(1)');

@@ -404,6 +404,23 @@ describe('a label', () => {
     expect(stream).toHaveLength(Number(length));
   });
 
+  test('has both addresses, and a barcode that says the number below it', async () => {
+    const { label_urls, merchant_return_id: number } = await approved();
+    const pdf = Buffer.from(await (await fetch(label_urls[0])).arrayBuffer()).toString('latin1');
+    const texts = [...pdf.matchAll(/\(([^()]*)\) Tj/g)].map(([, text]) => text);
+    expect(texts.slice(0, 7)).toEqual([
+      'RETURN LABEL 1',
+      'FROM',
+      'Ada Byron',
+      '1 Main St',
+      'Austin TX 78701, US',
+      'TO',
+      'Returns',
+    ]);
+    expect(texts).toContain(`${number}-1`);
+    expect(readBarcode(pdf)).toBe(`*${number}-1*`);
+  });
+
   test('expires, and is made anew when the return is read again', async () => {
     const { id, label_urls } = await approved();
     service.pass(limits.returnLabelSeconds * 500);
@@ -493,3 +510,49 @@ test('returns outlive the process, with the key of their labels', async () => {
   await other.stop();
   rmSync(folder, { recursive: true });
 });
+
+/** The characters of Code 39 (ISO/IEC 16388) that a label may have: wide bars and spaces as w. */
+const code39: Readonly<Record<string, string>> = {
+  nnnwwnwnn: '0',
+  wnnwnnnnw: '1',
+  nnwwnnnnw: '2',
+  wnwwnnnnn: '3',
+  nnnwwnnnw: '4',
+  wnnwwnnnn: '5',
+  nnwwwnnnn: '6',
+  nnnwnnwnw: '7',
+  wnnwnnwnn: '8',
+  nnwwnnwnn: '9',
+  wnnnnwnnw: 'A',
+  nnnnwwnnw: 'D',
+  wnnnwwnnn: 'E',
+  nnnnnwwnw: 'G',
+  wnnnnnnww: 'K',
+  wnwnnnnwn: 'M',
+  nnnnwnnww: 'N',
+  wnnnwnnwn: 'O',
+  nnwnwnnwn: 'P',
+  wnnnnnwwn: 'R',
+  nnwnnnwwn: 'S',
+  nnnnwnwwn: 'T',
+  nwnnnnwnw: '-',
+  nwnnwnwnn: '*',
+};
+
+/** Reads the bars of a label as a scanner does. */
+function readBarcode(pdf: string): string {
+  const bars = [...pdf.matchAll(/([\d.]+) 110 ([\d.]+) 86 re/g)].map(([, left, size]) => ({
+    left: Number(left),
+    size: Number(size),
+  }));
+  const narrow = Math.min(...bars.map(({ size }) => size));
+  const word = (size: number): string => (size > narrow * 1.7 ? 'w' : 'n');
+  return Array.from({ length: bars.length / 5 }, (_, at) => {
+    const own = bars.slice(at * 5, at * 5 + 5);
+    const widths = own.flatMap(({ left, size }, index) => {
+      const next = own[index + 1];
+      return next ? [size, next.left - left - size] : [size];
+    });
+    return code39[widths.map(word).join('')] ?? '?';
+  }).join('');
+}
