@@ -4,8 +4,15 @@ import { Terminal } from '../support/terminal.ts';
 import { makeWorkspace, prefer } from '../support/workspace.ts';
 import { moves } from './accessible.ts';
 
-/** Stories that show what is drawn elsewhere; all of them with `npm run proofs -- terminals`. */
-const drawing = ['first-order', 'hear-an-order', 'return-an-item', 'sign-in-and-usage', 'webhooks'];
+/** Stories that redraw without ACCESSIBLE; `npm run proofs -- terminals` plays all. */
+const drawing = [
+  'an-operators-day',
+  'every-outcome',
+  'first-order',
+  'hear-an-order',
+  'plan-and-apply',
+  'taken-back',
+];
 const played = stories.filter(
   (name) => process.env.EVERY_WAY === '1' || drawing.includes(name.replace('.story', '')),
 );

@@ -7,8 +7,8 @@ $ errand order create --like $FIRST
 ? 5
 ! like order …:
 !   2 x https://…
-!   ceiling  $90.00
-!   ship to  Ada Example, 100 Congress Avenue, Austin TX 78701 US
+!   ceiling   $90.00
+!   ship to   Ada Example, 100 Congress Avenue, Austin TX 78701 US
 !   metadata  team=office
 ! error: the same order was placed …; no second one was placed…
 ! try: errand order create --like … --new — for another order
