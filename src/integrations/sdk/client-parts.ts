@@ -10,6 +10,8 @@ export interface ClientParts {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly serviceClock: ServiceClock;
+  /** Aborts every call of the client; closing the client does. */
+  readonly signal: AbortSignal;
   /**
    * The same client with an additional abort signal. `keys` takes precedence over the client's own key for single
    * orders.

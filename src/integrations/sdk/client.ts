@@ -112,6 +112,7 @@ export function createClient(options: ClientOptions): Client {
     baseUrl: service,
     apiKey: apiKey ?? '',
     serviceClock,
+    signal: httpOptions.signal,
     under: (other, keys) => {
       refuseClosed();
       return createHttpClient({

@@ -58,7 +58,8 @@ export async function waitFor(
   const parts = partsOf(client);
   checkOptions('waitFor', options, rules);
   const { until = 'placed', timeoutMs, intervalMs, onUpdate } = options;
-  const { signal = new AbortController().signal } = options;
+  // Whoever closes the client, or aborts its calls, waits for nothing any more.
+  const signal = AbortSignal.any(options.signal ? [options.signal, parts.signal] : [parts.signal]);
   const isRehearsal = keyMode(parts.apiKey) !== 'live';
   const pace =
     intervalMs === undefined ? paceFor(isRehearsal, timeoutMs) : { minMs: intervalMs, maxMs: intervalMs };

@@ -223,7 +223,10 @@ describe('a 402 that no command pays', () => {
     [x402(2, 'upto'), 'takes payment by x402 (scheme upto), which errand cannot read or pay.'],
     [x402(1, 'exact'), 'takes payment by x402 of version 1, which errand cannot read or pay.'],
     [{ 'payment-required': '?' }, 'takes payment by x402, which errand cannot read or pay.'],
-    [{ 'www-authenticate': 'Payment id="1"' }, 'takes payment by a challenge, which errand cannot read or pay.'],
+    [
+      { 'www-authenticate': 'Payment id="1"' },
+      'takes payment by a challenge, which errand cannot read or pay.',
+    ],
   ])('is explained with what it offers: %j', async (headers, offered) => {
     const { url } = await peer(json({ title: 'Payment Required' }, 402, headers));
     workspace.environment.ERRAND_BASE_URL = url;

@@ -334,6 +334,11 @@ describe('waitFor', () => {
     const stopped = await failureOf(waitFor(client, id, { intervalMs: 60_000, signal }));
     expect([stopped, Object(stopped).cause.name]).toEqual([expect.any(InterruptedError), 'AbortError']);
     expect((await client.call('order.get', { path: { order_id: id } })).body.status).toBe('pending');
+    const other = clientOf(sandbox);
+    const left = failureOf(
+      waitFor(other, id, { intervalMs: 60_000, onUpdate: () => void setTimeout(() => void other.close()) }),
+    );
+    expect(await left).toBeInstanceOf(InterruptedError);
     const unknown = await failureOf(waitFor(client, '11111111-2222-4333-8444-555555555555'));
     expect(unknown).toMatchObject({ category: 'not_found' });
   });
