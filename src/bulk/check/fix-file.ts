@@ -19,7 +19,10 @@ import { printedColumns } from './parcel-text.ts';
 /** A cell that was corrected. */
 export type FixedCell = Output<'BulkFix'>;
 
-/** Checks where the corrected file is to be written. @throws UsageError if that is the file itself, or another one. */
+/**
+ * Checks the path for the corrected file. @throws UsageError if any file, including the original, already has that
+ * path.
+ */
 export function checkFixTarget(path: string, source: string): void {
   if (path === '-') throw new UsageError('--fix names a file; what was corrected is printed');
   if (path === source || existsSync(path))
@@ -28,9 +31,9 @@ export function checkFixTarget(path: string, source: string): void {
 
 /**
  * Writes a corrected copy of a file. Corrects only what is certain, and leaves other cells as they are written. A
- * formula is written as text, which counts as a correction. Row numbers, the delimiter and the lines above the headings
- * stay the same. The copy is UTF-8. It has a byte order mark if the file has one or another encoding, or on request.
- * @returns what was corrected, in the order of the file. If there is nothing to correct, no file is written.
+ * formula becomes text, which counts as a correction. Row numbers, the delimiter and the lines above the headings stay
+ * the same. The copy is UTF-8. It has a byte order mark on request, or if the original has a byte order mark or another
+ * encoding. @returns what was corrected, in the order of the file. If there is nothing to correct, no file is written.
  * @throws UsageError for a problem with the file as a whole; StorageError naming the path.
  */
 export async function fixFile(
@@ -53,7 +56,8 @@ async function* corrected(
   options: RowsOptions,
 ): AsyncGenerator<string> {
   const { encoding = 'utf-8' } = options;
-  // A saved map may name the encoding of the original file. The byte order mark takes precedence when the copy is read.
+  // Someone may read the copy with a saved map that names the original's encoding. The byte order mark overrides that
+  // encoding.
   if (excel || encoding !== 'utf-8' || (await hasMark(source.chunks()))) yield byteOrderMark;
   yield* fixedLines(source, options, () => {});
 }
@@ -168,7 +172,7 @@ interface Fix {
 
 const texts: ReadonlySet<string> = new Set(printedColumns);
 
-/** Special spaces, and several spaces in a row. */
+/** Special spaces, and runs of several spaces. */
 const oddSpaces = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\t]+| {2,}/g;
 
 /** The corrected cell; undefined if nothing about it is certain. */

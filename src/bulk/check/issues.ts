@@ -16,20 +16,20 @@ interface IssueGroup extends RowSample {
   readonly value: string;
   /** Message of the first row. */
   readonly message: string;
-  /** Whether the rows of the group differ in value, or in a number in the message. */
+  /** Whether the rows of the group have different values, or different numbers in their messages. */
   isVaried: boolean;
 }
 
-/** Maximum number of groups. Bounds the memory if every row fails in its own way. */
+/** Maximum number of groups. The maximum bounds the memory if every row fails in its own way. */
 const maxGroups = 1000;
 
-/** Groups a file's issues, so an error in 20,000 rows is reported once. */
+/** Groups a file's issues, so that an error in 20,000 rows is reported once. */
 export class IssueGroups {
   readonly #groups = new Map<string, IssueGroup>();
-  /** Number of errors outside the kept groups. */
+  /** Number of errors that belong to none of the groups. */
   #others = 0;
 
-  /** Index of the groups by column and exact message, so that most messages need not be normalized. */
+  /** Index of the groups by message and column. It spares most messages the normalization. */
   readonly #known = new Map<string, Map<string, IssueGroup>>();
 
   add(issues: readonly ShownIssue[]): void {
@@ -46,7 +46,7 @@ export class IssueGroups {
     group.isVaried ||= value !== group.value || message !== group.message;
   }
 
-  /** undefined once the maximum number of groups is reached. */
+  /** Returns undefined once the maximum number of groups is reached. */
   #groupOf(column: string, value: string, message: string): IssueGroup | undefined {
     // Treat "write 1250 for 12.50" and "write 600 for 6.00" as the same error.
     const kind = `${column}\n${message.replace(/; write .*$/s, '').replace(/\d+/g, '#')}`;
@@ -121,8 +121,8 @@ const firstLine = `${headings.join(',')}\n`;
 const atOnce = 1000;
 
 /**
- * Passes issues through, and saves them to a file once all have passed. Without a path it only passes them through.
- * @throws UsageError, StorageError naming the path; a partial file is never left behind.
+ * Yields the issues unchanged and writes them to a file, which appears once all of them are written. Without a path,
+ * only yields the issues. @throws UsageError, StorageError naming the path; a partial file is never left behind.
  */
 export async function* savingIssues(
   { output: { excel = false } }: Context,
@@ -136,7 +136,7 @@ export async function* savingIssues(
   const lines = new PassThrough();
   if (excel) lines.write(byteOrderMark);
   const saved = saveFile(path, lines, { force });
-  // Mark as handled, because the promise may reject before it is awaited.
+  // Mark the promise as handled, because it may reject before anything awaits it.
   saved.catch(() => {});
   let cells: string[][] = [headings];
   const flush = async (): Promise<void> => {
@@ -160,7 +160,10 @@ export async function* savingIssues(
   }
 }
 
-/** Whether the existing file holds the errors of an earlier check. @throws UsageError if it holds anything else. */
+/**
+ * Whether the file at the path holds the errors of an earlier check. False if there is no file. @throws UsageError if
+ * the file holds anything else.
+ */
 async function isErrorsFile(path: string): Promise<boolean> {
   const file = await open(path, 'r').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined;

@@ -3,18 +3,18 @@ import { rowsText } from './row-sample.ts';
 
 /** Amounts in one class differ by less than 1 %. */
 const classWidth = Math.log(1.01);
-/** With fewer rows there is no usual amount. */
+/** Minimum number of rows that define a usual amount. */
 const minRows = 4;
-/** Minimum ratio to the median, in either direction, that makes an amount an outlier. */
+/** An outlier is at least this many times the median, or at most the median divided by this factor. */
 const minFactor = 5;
 /**
- * An outlier must also be this many median deviations from the median, which equals 5 standard deviations of a normal
- * distribution.
+ * On a logarithmic scale, an outlier is also at least this many median absolute deviations away from the median. In a
+ * normal distribution, this distance equals 5 standard deviations.
  */
 const minDeviations = 5 * 1.4826;
 /**
- * Maximum number of outliers, as rows or as a share of the file, whichever is higher. If there are more, all amounts
- * count as usual.
+ * Maximum number of outliers: this many rows or this share of the file, whichever is more. If a file has more outliers,
+ * all its amounts count as usual.
  */
 const max = { rows: 3, share: 0.02 };
 /** Maximum number of rows named in a message. */
@@ -33,7 +33,7 @@ interface AmountClass {
   readonly first: AmountRow[];
 }
 
-/** The usual range of a file, and its outliers. Amounts in cents. */
+/** The usual range of a file's amounts, and the outliers, in cents. */
 export interface TypicalRange {
   readonly min: number;
   readonly max: number;
@@ -64,7 +64,7 @@ export class AmountSpread {
     if (known.first.length < maxNamed) known.first.push({ row, cents });
   }
 
-  /** undefined if there are no outliers, or too many to be outliers. */
+  /** Returns undefined if there are no outliers, or too many. */
   typicalRange(): TypicalRange | undefined {
     if (this.#count < minRows) return undefined;
     const classes = [...this.#classes].map(([name, found]) => ({ ...found, name }));

@@ -17,7 +17,7 @@ export interface RowNeed {
   /** Key of the first attempt. */
   readonly firstKey: string;
   readonly need: AttemptNeed;
-  /** Whether the file gives the key. If so, the row is compared only with the orders of this key. */
+  /** Whether the file gives the key. If it does, the row is compared only with orders that have this key. */
   readonly hasOwnKey: boolean;
   /** Maximum price, cents. */
   readonly ceiling: number;
@@ -30,8 +30,8 @@ export interface RowNeed {
 }
 
 /**
- * Namespace in which keys given in files are stored as references. Such a key identifies a need as a reference does,
- * but it is not sent as a reference. No real reference has this namespace.
+ * Namespace for storing keys that files give, as references. Such a key identifies a need as a reference does, but is
+ * not sent as a reference. No real reference has this namespace.
  */
 export const ownKeyNamespace = ':key';
 
@@ -105,7 +105,7 @@ export class RowNeeds {
   }
 }
 
-/** The needs of the rows that a record has sent, in their order. They are numbered from 0. */
+/** The needs of the rows that a journal record has sent, in order, numbered from 0. */
 export function needsOfSent(record: JournalRecord | undefined): RowNeed[] {
   const rows = listIn(record?.body ?? {}, 'rows') as readonly UploadRow[];
   const headings = [...new Set(rows.flatMap((row) => Object.keys(row)))];
