@@ -47,7 +47,7 @@ export async function hasMark(chunks: Chunks): Promise<boolean> {
   return false;
 }
 
-/** Rechunks so that the first chunk holds all bytes needed to detect the file type. */
+/** Rechunks a stream so that its first chunk holds all bytes needed to detect the file type. */
 async function* bufferHead(chunks: Chunks): AsyncGenerator<Uint8Array> {
   let head: Uint8Array | undefined = new Uint8Array();
   for await (const chunk of chunks) {
@@ -112,8 +112,8 @@ const carriageReturn = 13;
 const quote = 34;
 
 /**
- * Normalizes LF, CRLF and CR outside quotes to line feeds, from the headings on. Appended files may mix line endings,
- * and csv-parse is 10 % slower if it must detect several.
+ * Normalizes LF, CRLF and CR outside quotes to line feeds, from the headings on. A file that was pieced together may
+ * mix line endings, and csv-parse is 10 % slower if it must detect several.
  */
 export async function* withLineFeeds(
   chunks: AsyncIterable<Uint8Array>,
@@ -122,12 +122,12 @@ export async function* withLineFeeds(
   let isQuoted = false;
   for await (const chunk of withWholeEnds(chunks)) {
     yield chunk.includes(carriageReturn) ? rewritten(chunk, isQuoted, hasQuotes) : chunk;
-    // Escaped quotes are doubled, so the parity of quotes tells whether a cell is open.
+    // An escaped quote is written as two quotes, so an odd number of quotes means that a cell is still open.
     if (hasQuotes && countQuotes(chunk) % 2 === 1) isQuoted = !isQuoted;
   }
 }
 
-/** Rechunks so that no CRLF is split. */
+/** Rechunks a stream so that no chunk ends inside a CRLF. */
 async function* withWholeEnds(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let isHeld = false;
   for await (const { buffer, byteOffset, length } of chunks) {

@@ -15,21 +15,24 @@ export type MappedColumn =
   | 'quantity';
 
 /**
- * Optional columns. A file is valid without them, so if their headings are not recognized, the loss of their data goes
- * unnoticed.
+ * Optional columns. A file is valid without them, so nobody would notice if errand failed to recognize their headings
+ * and lost the data.
  */
 export const optionalColumns = ['quantity', 'address_line2', 'state', 'country'] as const;
 type OptionalColumn = (typeof optionalColumns)[number];
 
 /**
- * Match patterns: lowercase words without accents, likelier phrases first. Every word of a phrase must occur; `*` is a
- * wildcard; a phrase starting with `=` must match the whole heading.
+ * Match patterns: lowercase words without accents, the likeliest phrases first. All words of a phrase must occur. `*`
+ * is a wildcard. A phrase that starts with `=` must match the whole heading.
  */
 interface Likeness {
   readonly words: readonly string[];
-  /** Words that rule the column out. */
+  /** If one of these words occurs, the heading does not stand for the column. */
   readonly not?: string;
-  /** Pattern that rules the column out, matched against the normalized words outside parentheses. */
+  /**
+   * If this pattern matches, the heading does not stand for the column. Matched against the normalized words outside
+   * parentheses.
+   */
   readonly notAs?: RegExp;
 }
 
@@ -174,7 +177,7 @@ const others =
 const receiving =
   'ship shipto shipping delivery deliver deliverto recipient consignee dest to customer lieferung consegna spedizione livraison entrega';
 /**
- * Words allowed next to the words for a state. Any other word means another kind of state, as in `Approval State` or
+ * Words that may accompany the words for a state. Any other word means another kind of state, as in `Approval State` or
  * `Sales Region`.
  */
 const ofAddress = `${receiving} address destination county code kurzel name two 2 letter letters abbreviation abbrev abbr territory iso us usa sigla stato di de of`;
@@ -245,7 +248,7 @@ function withoutUmlauts(word: string): string {
   return word.replace(/([aou])e/g, '$1');
 }
 
-/** Similarity score of a heading to a column; 0 for no match. */
+/** Score of how well a heading matches a column; 0 for no match. */
 export function likenessOf(column: MappedColumn, heading: string): number {
   const words = wordsOf(heading);
   const form = forms.get(column);
@@ -264,8 +267,8 @@ export function likenessOf(column: MappedColumn, heading: string): number {
 }
 
 /**
- * Optional column that a custom heading could be mistaken for; undefined if there is none. Stricter than the
- * suggestions in the dialog, since a match here rejects the file.
+ * The optional column that a custom heading could be mistaken for; undefined if there is none. Stricter than the
+ * suggestions in the dialog, because a match here rejects the file.
  */
 export function mistakenFor(heading: string): OptionalColumn | undefined {
   const likely = optionalColumns.filter((column) => likenessOf(column, heading) > 0);
@@ -292,8 +295,8 @@ export function likeliest(
 const isMapped = (column: string): column is MappedColumn => Object.hasOwn(likenesses, column);
 
 /**
- * Suggests a heading for each of some columns, no heading twice. A name may be two headings, and columns that nothing
- * resembles have none.
+ * Suggests headings for the given columns. Uses no heading twice. The column for the name may get two headings, and a
+ * column gets none if no heading resembles it.
  */
 export function suggestedHeadings(
   columns: readonly string[],

@@ -26,8 +26,8 @@ const formula = /^=(?:.*[A-Z]{1,3}\$?\d|[A-ZÄÖÜ.]+\(|["'\d+(-])/;
 const [hash, equals, capitalE] = [0x23, 0x3d, 0x45];
 
 /**
- * Describes an error or a formula that a spreadsheet left in a cell in place of a value; undefined if the cell has a
- * value. Phrased to follow the value.
+ * Describes an error or formula that a spreadsheet left in a cell instead of a value; undefined if the cell has a
+ * value. The description is phrased to follow the cell's text.
  */
 export function spreadsheetError(cell: string): string | undefined {
   const first = cell.charCodeAt(0);
@@ -47,7 +47,7 @@ export function spreadsheetError(cell: string): string | undefined {
     : undefined;
 }
 
-/** Spreadsheet errors in the cells that make up an order. */
+/** Issues for spreadsheet errors in the cells that make up an order. */
 export function spreadsheetErrors(
   { columns, metadata }: ColumnPlan,
   cells: readonly string[],

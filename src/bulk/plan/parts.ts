@@ -49,7 +49,7 @@ function chosenNumbers(path: string, rows: ReadPlan['rows'], ranges: readonly st
   return chosen;
 }
 
-/** Maximum length of the ranges in a message, characters. */
+/** Maximum length of the row ranges in a message, in characters. */
 const maxLength = 100;
 
 function shortRanges(rows: ReadPlan['rows']): string {
@@ -69,8 +69,8 @@ function chosenNames(path: string, rows: ReadPlan['rows'], only: readonly string
 }
 
 /**
- * Describes what remains of the plan after applying a part. @param sent are the numbers of the rows that its upload has
- * sent.
+ * Describes the rest of the plan that remains after applying a part. @param sent holds the numbers of the rows that the
+ * plan's upload has sent.
  */
 export function restLine(
   read: ReadPlan,

@@ -24,8 +24,8 @@ export type Grouping =
   | { readonly kind: 'metadata'; readonly key: string };
 
 /**
- * Resolves a `--by` value: a grouping, else a file column by its heading, else `metadata.KEY`. undefined if none
- * matches. Pure.
+ * Resolves a `--by` value. It is a grouping, or else a file column given by heading, or else `metadata.KEY`. Returns
+ * undefined if none of these matches. Pure.
  */
 export function groupingNamed(text: string, headings: readonly string[]): Grouping | undefined {
   const kind = groupings.find((name) => name === text);
@@ -42,7 +42,7 @@ const headingNamed = (text: string, headings: readonly string[]): string | undef
   headings.find((heading) => heading === text) ??
   headings.find((heading) => plainHeading(heading) === plainHeading(text));
 
-/** How to refer to a file column shadowed by the grouping of the same name. */
+/** How to select a file column in spite of a grouping with the same name. */
 export function hiddenColumn({ kind }: Grouping, headings: readonly string[]): string | undefined {
   const heading = kind === 'column' || kind === 'metadata' ? undefined : headingNamed(kind, headings);
   return heading === undefined ? undefined : `${fileColumn}${heading}`;
@@ -76,7 +76,7 @@ export function groupOfRow(
   }
 }
 
-/** A group of rows, limited to one payer and currency. */
+/** A group of rows. It covers a single payer and currency. */
 export interface ReportGroup {
   readonly group: string | undefined;
   /** Number of rows whose goods this payer pays for: `rows` = `ordered` + `refused` + `waiting` + `left_out`. */
@@ -89,7 +89,9 @@ export interface ReportGroup {
   readonly byRule: ReadonlySet<MoneyLine['what']>;
 }
 
-/** Groups rows; days are sorted by date, other groups by cost, highest first. Pure. @throws UnavailableError. */
+/**
+ * Groups rows. Days are sorted by date; other groups are sorted by cost, highest first. Pure. @throws UnavailableError.
+ */
 export function groupsOf(rows: readonly ReportRow[], groupOf: GroupOfRow, isByTime: boolean): ReportGroup[] {
   const groups = new Map<string | undefined, ReportRow[]>();
   for (const row of rows) {
@@ -132,13 +134,13 @@ export function totalsOf(rows: readonly ReportRow[], group?: string): ReportGrou
 const isSame = (one: MoneySum, other: MoneySum): boolean =>
   one.payer === other.payer && one.currency === other.currency;
 
-/** Sum for rows that have no amounts. */
+/** The sum to use for rows that have no amounts. */
 const nothing: MoneySum = {
   ...{ payer: 'wallet', currency: 'USD' },
   ...{ held: 0, charged: 0, fee: 0, refunded: 0, credited: 0, net: 0 },
 };
 
-/** Lists groups. Tables end with the totals, but other formats contain only the groups. */
+/** Lists groups. A table ends with the totals; other formats contain only the groups. */
 export function groupList(
   { output }: Pick<Context, 'output'>,
   by: string,
@@ -227,8 +229,8 @@ const payerIn = ({ paid_by: payer }: Row): string =>
   Object.entries(payerNames).find(([key]) => key === payer)?.[1] ?? '';
 
 /**
- * Record of a row, in the shape that all formats share. Amounts are in cents of `currency`, except that fee, credits
- * and wallet debits are in US dollars. Pure.
+ * Record of a row, in the shape that all formats share. Amounts are in cents of `currency`, but the fee, credits and
+ * wallet debits are in US dollars. Pure.
  */
 export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
   const { order, sums, quoted } = { ...row, quoted: row.order?.quoted };
@@ -272,7 +274,7 @@ export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
 const ofService = (batch: Batch | undefined): string | null =>
   batch === undefined || batch.id === noBatch ? null : batch.id;
 
-/** The later attempt that met a row's need; null if there is none, or if it has not placed a live order. */
+/** The later attempt that met a row's need; null if there is none, or if the attempt has no live order. */
 function metByOf({ later }: ReportRow): Output<'BulkReportRow'>['met_by'] {
   if (later?.state !== 'since') return null;
   const { orderId, upload, row } = later;
@@ -309,7 +311,7 @@ const ruled: Readonly<Record<MoneyLine['what'], string>> = {
   fee: 'fee_cents',
 };
 
-/** Sum for the payer who pays for a row's goods, which is the payer of the row's latest order. */
+/** Sum for the payer of a row's goods. This is the payer of the row's latest order. */
 function goodsOf({ order, sums }: ReportRow): MoneySum | undefined {
   const ofPayer = sums.filter(({ payer }) => order === undefined || payer === order.payer);
   return (
@@ -320,7 +322,7 @@ function goodsOf({ order, sums }: ReportRow): MoneySum | undefined {
   );
 }
 
-/** Whether a row has costs in a second currency or for a second payer, which its columns cannot show. */
+/** Whether a row has costs in a second currency or for a second payer. The row's columns cannot show such costs. */
 export const hasMore = (row: ReportRow): boolean => {
   const goods = goodsOf(row);
   return row.sums.some((sum) => sum !== goods && (sum.charged !== 0 || sum.refunded !== 0));

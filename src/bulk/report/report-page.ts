@@ -50,13 +50,13 @@ function headlineOf(rows: readonly ReportRow[]): string {
   return [`${delivered} of ${rows.length} delivered`, ...(net === '' ? [] : [`${net} net`])].join(', ');
 }
 
-/** The rows that failed, grouped by why, the most frequent reason first. */
+/** The failed rows, grouped by reason, the most frequent reason first. */
 function failedSection(rows: readonly ReportRow[]): PageSection[] {
   const failed = rows.filter(({ state }) => state.mood === 'bad');
   if (failed.length === 0) return [];
   const reasons = new Map<string, ReportRow[]>();
   for (const row of failed) {
-    // Group by code if possible, because the text of a reason may contain amounts that differ from row to row.
+    // Group by code if possible, because the text of a reason may contain amounts that differ between rows.
     const why = row.errorType || row.reason;
     const known = reasons.get(why);
     if (known) known.push(row);
@@ -147,8 +147,8 @@ function groupSections(by: string, groups: readonly ReportGroup[]): PageSection[
 }
 
 /**
- * Omits names and streets, because a reader only needs to know what was ordered, with which outcome and for how much.
- * Drops columns that are empty throughout.
+ * Table of the rows. Omits names and streets, because a reader only needs to know what was ordered, for how much and
+ * with which outcome. Omits columns that have no values.
  */
 function rowSection(rows: readonly ReportRow[]): PageSection {
   const own = tellingColumns(rows);
@@ -182,7 +182,7 @@ function rowSection(rows: readonly ReportRow[]): PageSection {
 /** Position of the state among the columns. */
 const stateColumn = 1;
 
-/** Amounts are in the row's payer and currency, except those listed in `inDollars`. */
+/** The amounts to show. Those in `inDollars` are in US dollars, the others in the currency of the row's payer. */
 const amountNames = ['ceiling', 'charged', 'fee', 'refunded', 'credited', 'quoted'] as const;
 const inDollars: readonly string[] = ['ceiling', 'fee', 'credited'];
 

@@ -41,20 +41,20 @@ import { codeOfReason, rowState } from '../upload/columns.ts';
 import type { LeftOutRow, UploadFileRow } from '../upload/file-rows.ts';
 import { findJournaledRows, type UploadedRows } from '../upload/uploaded-rows.ts';
 
-/** One attempt to order a file's row, made as a row of a batch. */
+/** One attempt at ordering a file's row. It is itself a row of a batch. */
 export interface Attempt extends FileRow {
-  /** The upload whose file has the row; undefined if it is not known here. */
+  /** The upload whose file contains the row; undefined if this machine does not know it. */
   readonly upload: string | undefined;
-  /** Whether the batch is of another upload, which ordered the row before. */
+  /** Whether the batch belongs to another upload, which ordered the row earlier. */
   readonly isEarlier: boolean;
   readonly batch: Batch;
   readonly row: BatchRow;
   readonly rowStatus: RowState;
-  /** The attempt's own order, or the already existing order that its batch names. */
+  /** The order that the attempt made, or the existing order that its batch names. */
   readonly orderId: string | undefined;
 }
 
-/** A row of a file with all attempts to order it. Amounts in minor units. */
+/** A row of a file with all attempts at ordering it. Amounts are in minor units. */
 export interface ReportRow {
   readonly number: number | undefined;
   readonly own: OwnCells;
@@ -62,21 +62,21 @@ export interface ReportRow {
   readonly isFromHere: boolean;
   /** Number of attempts. The latest attempt decides the outcome. */
   readonly attempts: number;
-  /** The attempt that decides the outcome, if it is not in one of the reported batches. */
+  /** The attempt that decides the outcome, if that attempt is in none of the reported batches. */
   readonly later: LaterAttempt | undefined;
-  /** The upload whose file has the row; undefined if it is not known here. */
+  /** The upload whose file contains the row; undefined if this machine does not know it. */
   readonly upload: string | undefined;
-  /** The file of the row, or its batch if its place in a file is not known here. */
+  /** The file of the row. If this machine does not know the file, it is the batch. */
   readonly file: string;
-  /** Whether an earlier command has ordered the row, so that the upload never sent it. */
+  /** Whether an earlier command ordered the row, so that this upload never sent it. */
   readonly isEarlier: boolean;
-  /** The batch of the latest attempt, and the row in it; undefined for a row that is in no batch. */
+  /** The batch with the latest attempt, and the attempt's row in it; undefined if the row is in no batch. */
   readonly batch: Batch | undefined;
   readonly row: BatchRow | undefined;
   readonly rowStatus: RowState | 'left_out';
   readonly state: ShownState;
   readonly orderId: string | undefined;
-  /** Order of the latest attempt; undefined if there is none or it could not be read. */
+  /** Order of the latest attempt; undefined if there is none or if it could not be read. */
   readonly order: OrderFacts | undefined;
   /** Order ids of all attempts. */
   readonly orders: readonly string[];
@@ -102,9 +102,9 @@ export function attemptOf(
 }
 
 /**
- * Chains the attempts at each row, in batch creation order. A retry belongs to the row with the same number within its
- * upload, or else to the row its idempotency key was derived from. A later attempt of another upload belongs to the row
- * that it was made for. Two rows of one file are never one chain. Pure.
+ * Groups the attempts into chains, one per file row, each in order of batch creation. A retry belongs to the row with
+ * the same number in its upload, or else to the row from whose idempotency key its own key was derived. A later attempt
+ * of another upload belongs to the row for which it was made. Two rows of one file never share a chain. Pure.
  */
 export function chainsOf(attempts: Iterable<Attempt>): Attempt[][] {
   const chains: Attempt[][] = [];
@@ -129,7 +129,7 @@ export function chainsOf(attempts: Iterable<Attempt>): Attempt[][] {
   return chains;
 }
 
-/** Drops attempts that only stand for an attempt in another batch, if that batch is reported, too. Pure. */
+/** Drops an attempt if its outcome is that of a later attempt in another reported batch. Pure. */
 const withoutRepeats = (chain: readonly Attempt[]): readonly Attempt[] => {
   const reported = new Set(
     chain.flatMap(({ batch, row }) => (row.later ? [] : rowName(batch.id, row.index))),
@@ -140,9 +140,8 @@ const withoutRepeats = (chain: readonly Attempt[]): readonly Attempt[] => {
 };
 
 /**
- * Builds the rows of a report. Each order counts once, even if several rows refer to it. Pure.
- * @param orders holds the orders by id, as far as they could be read. @param returns are the states of the returns of
- * orders, by the ids in lowercase.
+ * Builds the rows of a report. Each order counts once, even if several rows refer to it. Pure. @param orders holds the
+ * orders that could be read, by id. @param returns holds the states of the orders' returns, by order id in lowercase.
  */
 export function reportRows(
   chains: readonly (readonly Attempt[])[],
@@ -190,7 +189,9 @@ export function reportRows(
 const fileOf = ({ upload, number, batch }: Attempt): string =>
   number === undefined ? batch.id : (upload ?? plainText(batch.filename));
 
-/** A row that is in no batch: left out, or not sent yet. @param upload is the name of its upload. Pure. */
+/**
+ * A row that is in no batch: it was left out, or is not sent yet. @param upload is the name of the row's upload. Pure.
+ */
 export function unsentRow(upload: string, row: UploadFileRow): ReportRow {
   const { number, leftOut } = row;
   const { own, requested } = savedRow(row);
@@ -222,7 +223,7 @@ function unsentState(leftOut: LeftOutRow | undefined): Pick<ReportRow, 'rowStatu
     : { rowStatus: 'left_out', state: { text: 'left out', mood: 'bad' }, isEarlier };
 }
 
-/** A row of a file as it was stored with its upload. Pure. */
+/** Converts a row of a file from the form in which it was stored with its upload. Pure. */
 export function savedRow({
   number,
   headings,
@@ -245,14 +246,17 @@ let lastFile: { readonly plan: ColumnPlan; readonly shown: readonly string[] } =
   shown: [],
 };
 
-/** Names an attempt by its order, or by its row if it made none. */
+/** Names an attempt by its order, or by its row if the attempt made no order. */
 const nameOfAttempt = ({ orderId, row }: OtherAttempt): string =>
   orderId?.toLowerCase() ?? (row ? rowName(row.batchId, row.index) : '');
 
 const nameOfTried = ({ orderId, batch, row: { later, index } }: Attempt): string =>
   nameOfAttempt({ orderId, row: later ? later.row : { batchId: batch.id, index } });
 
-/** State to show for an attempt. An order does not tell whether all of it was returned, so the row decides that. */
+/**
+ * State to show for an attempt. An order does not show whether all of it was returned, so a withdrawn row shows its own
+ * state.
+ */
 const shownState = ({ row, batch, rowStatus }: Attempt, order: OrderFacts | undefined): ShownState =>
   rowStatus === 'withdrawn' || !order ? rowState(row, batch) : order.state;
 
@@ -266,7 +270,7 @@ function whyOf(
     return { errorType: isCancelled ? order.status : order.errorType, reason: order.reason };
   }
   const code = codeOfReason(reported) ?? '';
-  // A row that was already ordered has not failed.
+  // A row whose key already had an order has not failed.
   const errorType = rowStatus === 'before' || rowStatus === 'withdrawn' ? '' : code;
   return { errorType, reason: reported.slice(code.length).replace(/^:\s*/, '') };
 }
@@ -303,13 +307,13 @@ export interface FileRow {
   readonly requested: BulkRow | undefined;
 }
 
-/** Maps a batch row to its file row. */
+/** Maps a row of a batch to the row of the file. */
 type FileRowOf = (row: BatchRow) => FileRow;
 
 /**
- * Restores a batch's rows with their file's columns in order. Takes them from the upload if it was made on this
- * machine, or else from what the service echoes. Prices are in cents, with a heading that says so.
- * @param savedLayout the layout of the rows in their file, which may be stored longer than the rows that were sent.
+ * Restores a batch's rows with the columns of their file in order. The rows come from the upload if this machine made
+ * it, or else from the service's echo. Prices are in cents, under a heading that says so. @param savedLayout the layout
+ * of the rows in their file. It may be stored longer than the rows that were sent.
  */
 export async function fileRowsOf(
   context: Context,
@@ -333,8 +337,8 @@ export async function fileRowsOf(
 }
 
 /**
- * Headings as written in the file. If any headings are duplicated, returns the names under which the columns were sent.
- * Does the same for a custom column whose heading would be read back as the price.
+ * Headings as the file writes them, with two exceptions that use the name under which the column was sent: all columns
+ * if the file has duplicate headings, and a custom column whose heading would be mistaken for the price.
  */
 function shownHeadings(names: readonly string[], fileHeadings: readonly string[] = names): readonly string[] {
   const isClear = new Set(fileHeadings).size === names.length;
@@ -345,7 +349,7 @@ function shownHeadings(names: readonly string[], fileHeadings: readonly string[]
   });
 }
 
-/** Ignores storage errors: local data only supplements what the service says. */
+/** Ignores storage errors, because local data only adds to what the service says. */
 async function uploadedFromHere(context: Context, batch: Batch): Promise<UploadedRows | undefined> {
   if (!journalExists(context.settings)) return undefined;
   try {
@@ -358,8 +362,8 @@ async function uploadedFromHere(context: Context, batch: Batch): Promise<Uploade
 }
 
 /**
- * Rows of a batch that only the service knows. Each has the service's fields plus the passthrough cells, as in the
- * service's results.
+ * Rows of a batch that only the service knows. As in the service's own results, each has the service's fields plus the
+ * passthrough cells.
  */
 function echoed(batch: Batch, savedLayout: TableLayout | undefined): FileRowOf {
   const passed = [
@@ -406,7 +410,7 @@ export const cellUnder = ({ headings, cells }: OwnCells, heading: string): strin
 };
 
 /**
- * The part of an order's record that a report needs. It is kept small so that thousands fit in memory. Amounts in minor
+ * The part of an order's record that a report needs. It is small, so that thousands fit in memory. Amounts are in minor
  * units.
  */
 export interface OrderFacts {
@@ -418,7 +422,7 @@ export interface OrderFacts {
   readonly ceiling: number | undefined;
   readonly payer: Payer;
   readonly sums: readonly MoneySum[];
-  /** Kinds of amounts derived at least partly from the service's rules. */
+  /** Kinds of amounts that are derived from the service's rules, at least in part. */
   readonly byRule: readonly MoneyLine['what'][];
   /** False if the order lacks some of its amounts. */
   readonly isComplete: boolean;
@@ -426,10 +430,10 @@ export interface OrderFacts {
   readonly tracking: readonly string[];
   /** Code such as `max_price_exceeded`; empty if the order has not failed. */
   readonly errorType: string;
-  /** The failure reason, or what was relaxed, in words. */
+  /** The reason of the failure, or the relaxed concern, in words. */
   readonly reason: string;
   readonly metadata: JsonObject | undefined;
-  /** The parts of the record that name its products. */
+  /** The parts of the record that describe its products. */
   readonly named: OrderRecord;
 }
 

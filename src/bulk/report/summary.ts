@@ -106,7 +106,7 @@ function moneyLines(rows: readonly ReportRow[]): string[] {
   ];
 }
 
-/** Notes on data missing from a report. */
+/** Lines about data that a report lacks. */
 export const missingLines = ({ missing, incomplete }: Pick<Report, 'missing' | 'incomplete'>): string[] => [
   ...(missing === 0
     ? []
@@ -124,8 +124,8 @@ const ordersText = (count: number): string => (count === 1 ? '1 order' : `${coun
 const maxOwn = 2;
 
 /**
- * Report columns for a TTY: each row's outcome, what the user identifies it by, and its cost.
- * @param rowOf returns the row that a record was made from.
+ * Columns of a report for a TTY: each row's outcome, the data by which the user identifies the row, and the cost.
+ * @param rowOf returns the row from which a record was made.
  */
 export function reportScreen(
   rows: readonly ReportRow[],
@@ -190,7 +190,7 @@ const unlessNothing =
   (record: Row): unknown =>
     record[path] === 0 ? undefined : record[path];
 
-/** Custom columns that distinguish the rows and are not delivery details. */
+/** Custom columns that distinguish the rows and hold no delivery details. */
 export function tellingColumns(rows: readonly ReportRow[]): string[] {
   const nameOf = new Map(
     rows.flatMap(({ own }) => own.headings.map((heading, at) => [heading, own.names[at]])),
@@ -208,16 +208,13 @@ export function tellingColumns(rows: readonly ReportRow[]): string[] {
   return differ.slice(0, maxOwn);
 }
 
-/** Whether a heading suggests personal data, which pages omit because pages are passed on to others. */
+/** Whether a heading suggests personal data. Pages omit such columns, because people pass pages on. */
 const isAboutPeople = (heading: string): boolean =>
   /name|nome|mail|phone|telef|tel\b|street|stra(?:ß|ss)e|address|adress|indirizzo|city|ort\b|zip|plz|post|billing|shipping|recipient|empf|customer|kund|cliente|company|firma|contact|product.?url/i.test(
     heading,
   );
 
-/**
- * CSV columns that come after the file's own columns. Amounts are formatted as in other CSVs: in cents, and empty if
- * absent.
- */
+/** CSV columns that follow the file's own columns. As in other CSVs, amounts are in cents, and empty if absent. */
 const moneyColumns: readonly Column[] = [
   { name: 'ceiling', path: 'ceiling_cents', kind: 'money' },
   { name: 'quoted', path: 'quoted_cents', kind: 'money', currency: 'currency' },
@@ -245,7 +242,7 @@ const returnsColumn: Column = {
   value: (row) => joinedText(row.returns),
 };
 
-/** Formats the attempt that decides a row's state: the name of its upload, else the id of its batch or order. */
+/** Names the attempt that decides a row's state, by its upload, or else by the id of its batch or order. */
 const metByText = (by: unknown): string =>
   textIn(by, 'upload') ?? textIn(by, 'batch_id') ?? textIn(by, 'order_id') ?? '';
 
@@ -259,7 +256,7 @@ const errorColumn: Column = { name: 'error', path: 'error' };
 interface ShownRows {
   /** Headings of the files, in order. */
   readonly headings: readonly string[];
-  /** Whether every row has a file row number; otherwise the batch index is shown. */
+  /** Whether every row has a row number in a file. If not, the index in the batch is shown. */
   readonly isNumbered: boolean;
 }
 
@@ -280,8 +277,8 @@ export const reportColumns = ({ headings, isNumbered }: ShownRows): readonly Col
 ];
 
 /**
- * Columns of `bulk results`. A column that the service's own results also have keeps the service's name. For rows
- * uploaded elsewhere, the columns also start in the service's order.
+ * Columns of `bulk results`. A column that is also in the service's own results has the service's name for it. For rows
+ * from other machines, the columns also start in the service's order.
  */
 export function resultColumns({
   headings,
