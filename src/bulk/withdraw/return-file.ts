@@ -12,15 +12,15 @@ import type { Source } from '../upload/source.ts';
 
 export type Reason = Shape<'ReturnRequestCreate'>['reason'];
 
-/** A row of a file of returns. */
+/** A row in a file of returns. */
 export interface ReturnRow {
   /** As a spreadsheet numbers it. */
   readonly number: number;
   readonly order: { readonly id: string } | { readonly reference: Reference };
-  /** The reference that the order must have, if the row gives both. */
+  /** The reference that the order must have, if the row gives both the order and a reference. */
   readonly named: Reference | undefined;
   readonly reason: Reason;
-  /** Id of a line of the order; undefined for its only line, or for all of it. */
+  /** Id of an order line; undefined for the order's only line, or for the whole order. */
   readonly item: string | undefined;
   /** Undefined for all units. */
   readonly quantity: number | undefined;
@@ -36,7 +36,7 @@ export interface RowProblem {
 const fields = ['order', 'reference', 'reason', 'item', 'quantity', 'notes'] as const;
 type Field = (typeof fields)[number];
 
-/** Other headings of each column, without spaces, hyphens and capitals. */
+/** Alternative headings of each column, written without spaces, hyphens and capitals. */
 const headings: Readonly<Record<Field, readonly string[]>> = {
   order: ['orderid', 'id'],
   reference: ['errandreference', 'orderreference'],
@@ -56,7 +56,8 @@ interface Given {
 }
 
 /**
- * Reads a file of returns. @throws UsageError for a file without a column that names orders, or with two of one kind.
+ * Reads a file of returns. @throws UsageError for a file without a column for the orders, or with two columns of the
+ * same kind.
  */
 export async function readReturns(
   context: Context,
@@ -113,7 +114,7 @@ function columnsOf(names: readonly string[], file: string): ReadonlyMap<Field, n
   });
 }
 
-/** @throws UsageError for an unused heading that seems to say, in other words, what is returned. */
+/** @throws UsageError for an unused heading that seems to be another word for the line or the quantity to return. */
 function checkUnused(heading: string, file: string): void {
   if (fieldOf(heading) !== undefined) return;
   const field =

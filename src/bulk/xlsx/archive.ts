@@ -2,14 +2,14 @@ import type { Readable } from 'node:stream';
 import type { Entry, ZipFile } from 'yauzl';
 import { UsageError } from '../../platform/errors.ts';
 
-/** Limits for reading a workbook, against files that are made to fill memory. */
+/** Limits for reading a workbook. They protect against files that are made to fill memory. */
 const limits = {
   /** Bytes of the file itself. */
   file: 256 * 1024 * 1024,
   entries: 5_000,
   /**
-   * Maximum inflated bytes of one part. A part of more than `large` bytes may also have at most `ratio` times its
-   * packed size.
+   * Maximum size in bytes of one inflated part. If a part has more than `large` bytes, it may also have at most `ratio`
+   * times its packed size.
    */
   part: 2 * 1024 * 1024 * 1024,
   large: 32 * 1024 * 1024,
@@ -62,10 +62,7 @@ export class Archive {
     return this.#entries.has(part.toLowerCase());
   }
 
-  /**
-   * Inflates a part, and yields it as text. @throws UsageError for a damaged part, or one that is too large when
-   * inflated.
-   */
+  /** Inflates a part and yields it as text. @throws UsageError if the part is damaged, or too large when inflated. */
   async *text(part: string): AsyncGenerator<string> {
     const entry = this.#entries.get(part.toLowerCase());
     if (!entry) throw damaged(this.#name, `it has no ${part}`);
@@ -92,7 +89,7 @@ export class Archive {
   }
 }
 
-/** @throws UsageError for a file that is larger than any workbook of orders. */
+/** @throws UsageError if the file is larger than any workbook of orders. */
 export function checkSize(bytes: number, name: string): void {
   if (bytes > limits.file) throw tooLarge(name, `it has more than ${limits.file / 1024 / 1024} MB`);
 }
