@@ -1,6 +1,6 @@
 import { eachPlainField, hasBulkColumn, type PlainBulkColumn, type PlainOrderField } from './order-fields.ts';
 
-/** Columns with custom parsing, and their aliases. */
+/** Columns that need their own parsing, and their aliases. */
 const ownColumns = {
   product_url: ['url', 'product', 'link'],
   quantity: ['qty'],
@@ -27,7 +27,7 @@ export const plainBulkFields: readonly (readonly [PlainBulkColumn, PlainOrderFie
 /** Recognized bulk columns, each with the aliases accepted as headings. */
 export const bulkColumns: ReadonlyMap<BulkColumn, readonly string[]> = new Map<BulkColumn, readonly string[]>(
   [
-    // Safe cast: an object literal has no keys beyond its type.
+    // The cast is safe, because an object literal has no keys beyond its type.
     ...(Object.entries(ownColumns) as [keyof typeof ownColumns, readonly string[]][]),
     ...plainBulkFields.map(([name, { bulkColumn }]): [BulkColumn, readonly string[]] => [
       name,
@@ -36,7 +36,7 @@ export const bulkColumns: ReadonlyMap<BulkColumn, readonly string[]> = new Map<B
   ],
 );
 
-/** Separates multiple products, and their quantities, within a cell. */
+/** Separates several products in a cell, and their quantities. */
 export const bulkListSeparator = '|';
 
 /** Normalizes a heading so that case, spaces, `-` and `_` make no difference. */

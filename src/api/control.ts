@@ -1,9 +1,9 @@
-/** Kind of target that a trigger needs in addition to its event name. */
+/** What kind of target a trigger needs, besides the name of the event. */
 export type TriggerTarget = 'order' | 'account' | 'return' | 'code' | 'none';
 
 /**
- * Outcomes the sandbox can force immediately, so a script can rehearse them without waiting. Sandbox only; not part of
- * the service.
+ * Outcomes that the sandbox can force immediately, so that a script can rehearse them without waiting. Only the sandbox
+ * has them, not the service.
  */
 export const sandboxTriggers = {
   placed: { target: 'order', description: 'the retailer takes the order' },
@@ -45,7 +45,7 @@ export const isControl = (pathname: string): boolean =>
 
 /** Control actions and their request bodies. */
 export interface ControlActions {
-  /** Advances the clock, running everything that falls due on the way. */
+  /** Advances the clock, and runs everything that falls due on the way. */
   readonly advance: { readonly ms: number };
   /** Saves the state under a name. @param force allows overwriting an existing snapshot. */
   readonly snapshot: { readonly name: string; readonly force?: boolean | undefined };
@@ -81,15 +81,15 @@ export interface ControlState {
   /** Sandbox clock, ISO 8601. */
   readonly now: string;
   readonly speed: number;
-  /** Seed for ids, prices and outcomes; null if none was given. */
+  /** Seed for ids, prices and outcomes; null if the user gave none. */
   readonly seed: number | null;
   readonly faults: readonly string[];
   readonly fault_seed: number;
-  /** Ids of orders and returns that failed to advance; each is retried later. */
+  /** Ids of the orders and returns that could not be advanced. The sandbox retries each of them later. */
   readonly stuck: readonly string[];
   /** Database file; null if in memory. */
   readonly kept_in: string | null;
-  /** Snapshots by name; `taken_at` is the host's time, ISO 8601. */
+  /** Snapshots by name. `taken_at` is the host's time in ISO 8601. */
   readonly snapshots: readonly { readonly name: string; readonly taken_at: string }[];
 }
 
@@ -102,8 +102,8 @@ export interface ExportedState extends ControlState {
 }
 
 /**
- * Response to `advance`. `left_ms` is the time still to advance, in ms. It is above 0 if the call stopped early so as
- * not to take too long.
+ * Response to `advance`. `left_ms` is the time that remains to be advanced, in ms. It is above 0 if the call stopped
+ * early to stay short.
  */
 export interface AdvancedState extends ControlState {
   readonly left_ms: number;
@@ -112,7 +112,7 @@ export interface AdvancedState extends ControlState {
 /** Readiness endpoint of a sandbox. */
 export const healthPath = '/healthz';
 
-/** A finished request to a served sandbox. It is safe to display because it contains no secrets. */
+/** A finished request to a served sandbox. It contains no secrets, so it is safe to display. */
 export interface ServedRequest {
   /** Host time, ms. */
   readonly at: number;
@@ -120,10 +120,10 @@ export interface ServedRequest {
   readonly target: string;
   /** null if the connection closed without a response. */
   readonly status: number | null;
-  /** Time until the response began, ms. */
+  /** Time from the request to the start of the response, in ms. */
   readonly tookMs: number;
   /** Effect of `--fault` on the request. */
   readonly fault: string | null;
-  /** Action taken, such as `placed 1a2b3c4d`, or the code of the error response; null for reads. */
+  /** The action taken, such as `placed 1a2b3c4d`, or the code of the error response; null if the request only read. */
   readonly did: string | null;
 }

@@ -116,7 +116,7 @@ export const PlanRow = own({
 
 export const PlanGroup = planTotal;
 
-/** A batch as the service returns it, with the state of each row added. */
+/** A batch as the service returns it, plus the state of each row. */
 export const BatchWithStates = z.intersection(
   served('BulkBatchResponse'),
   z.looseObject({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 import type { SchemaName } from '../schemas/index.ts';
 
-/** One of errand's own records: exactly these fields, no others. */
+/** Shape of one of errand's own records. It allows exactly these fields. */
 export const own = z.strictObject;
 
 export const text = z.string();
@@ -23,9 +23,9 @@ export const url = z.string();
 export const nextSteps = z.array(own({ command: text, when: text }));
 
 export const policyOutcome = z.enum(['allowed', 'warned', 'needs_approval', 'refused']);
-/** Fields that vary with the record's subject. */
+/** Fields that depend on what the record is about. */
 export const facts = z.looseObject({});
 
-/** A service record embedded unchanged in one of errand's own. */
+/** A record of the service inside one of errand's own records, unchanged. */
 export const served = (shape: SchemaName): z.ZodCustom<JsonObject, JsonObject> =>
   z.custom<JsonObject>().meta({ shape });
