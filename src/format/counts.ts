@@ -1,4 +1,4 @@
-/** Formats a count for people: `20,000`. Avoids `Intl`, which adds 27 ms to a cold start. */
+/** Formats a count for people: `20,000`. Avoids `Intl`, which would add 27 ms to a cold start. */
 export const countText = (count: number): string => groupDigits(String(count));
 
 /** `1234567` as `1,234,567`. */

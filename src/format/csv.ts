@@ -9,11 +9,14 @@ export interface CsvOptions {
   readonly delimiter: string;
   /** Skip escaping of formula-like cells. */
   readonly raw: boolean;
-  /** Make control characters visible, for a terminal. */
+  /** Whether to make control characters visible, for a terminal. */
   readonly visible: boolean;
 }
 
-/** Comma- or tab-separated values: column paths as the header row, values as in the record (cents, ISO times). */
+/**
+ * Comma- or tab-separated values. The header row contains the column paths. Values are as in the record: cents, ISO
+ * times.
+ */
 export function csvFormat(columns: readonly Column[], options: CsvOptions): Format {
   const cells = columns.map(cellReader);
   const header = csvRecord(
@@ -33,7 +36,7 @@ export function csvFormat(columns: readonly Column[], options: CsvOptions): Form
 /** One value per line, without a header row. */
 export const csvLine = (value: unknown, options: CsvOptions): string => csvRecord([spell(value)], options);
 
-/** Reads a column's cell as text. */
+/** Returns a function that reads a column's cell of a row as text. */
 export function cellReader({ path, value: shown, flat }: Column): (row: unknown) => string {
   const value = flat ?? shown;
   if (!value) {
@@ -48,7 +51,7 @@ function spell(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** Formats one record. Also quotes cells with characters that other readers take for a delimiter. */
+/** Formats one record. Also quotes cells with characters that other programs could take for delimiters. */
 export const csvRecord = (cells: readonly string[], options: CsvOptions): string =>
   csvRecords([cells], options);
 
@@ -62,7 +65,8 @@ export function csvRecords(
     return raw ? shown : escapeFormula(shown);
   };
   const formatted = records.map((cells) => cells.map(spelled));
-  // Join rows that need no quotes here. The library's setup on each call would cost more than writing the rows.
+  // If no cell needs quotes, join the rows here. The library's setup on each call would cost more than writing the
+  // rows.
   if (formatted.every((cells) => !cells.some((cell) => mayNeedQuotes.test(cell))))
     return formatted.map((cells) => `${cells.join(delimiter)}\n`).join('');
   return stringify(formatted, {

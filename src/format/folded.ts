@@ -1,12 +1,12 @@
-/** Letters that do not decompose, with their usual ASCII spelling. */
+/** Letters that Unicode does not decompose, with their common ASCII spellings. */
 const plainLetters: Readonly<Record<string, string>> = {
   ...{ Æ: 'AE', Œ: 'OE', Ø: 'O', Ł: 'L', Đ: 'D', Ð: 'D', Þ: 'TH', Ħ: 'H', Ŧ: 'T', ẞ: 'SS' },
 };
 const otherLetters = /[ÆŒØŁĐÐÞĦŦẞ]/gu;
 
 /**
- * Combining accents, optional vowel points and variation selectors. Marks that form another letter, as in Devanagari or
- * Kana, are not included.
+ * Combining accents, optional vowel points and variation selectors. Marks that turn a letter into another one, as in
+ * Devanagari or Kana, are not included.
  */
 const accents = /[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]|[\ufe00-\ufe0f]/gu;
 
