@@ -20,7 +20,7 @@ const ownColumns = {
 
 export type BulkColumn = keyof typeof ownColumns | PlainBulkColumn;
 
-/** Plain order fields that have a bulk column. */
+/** Plain order fields for which a bulk file may have a column. */
 export const plainBulkFields: readonly (readonly [PlainBulkColumn, PlainOrderField])[] =
   eachPlainField.flatMap(([name, field]) => (hasBulkColumn(name) ? [[name, field] as const] : []));
 
@@ -50,7 +50,7 @@ const known = new Map<string, BulkColumn>(
 
 const metadataHeading = /^metadata\.(.+)$/i;
 
-/** How cells under a heading are interpreted. */
+/** What the cells under a heading mean. */
 export type HeadingMeaning =
   | { readonly column: BulkColumn }
   | { readonly metadataKey: string }
@@ -71,7 +71,7 @@ export interface ColumnPlan {
   readonly plain: readonly (readonly [PlainBulkColumn, PlainOrderField])[];
   readonly metadata: readonly { readonly key: string; readonly index: number }[];
   readonly passthrough: readonly { readonly heading: string; readonly index: number }[];
-  /** Headings that map to the same column as an earlier heading. */
+  /** Headings that stand for the same column as an earlier heading. */
   readonly doubled: readonly { readonly column: string; readonly headings: readonly [string, string] }[];
 }
 

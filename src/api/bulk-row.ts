@@ -23,7 +23,7 @@ export interface BulkRow {
   readonly lastName: string;
   /** Cents. */
   readonly maxPrice: number | null;
-  /** Plain order fields whose cells are set. */
+  /** Plain order fields whose cells have a value. */
   readonly plain: PlainInput;
   /** Cell text by column; empty if missing. */
   cell(column: BulkColumn): string;

@@ -30,16 +30,16 @@ export type SandboxTrigger = keyof typeof sandboxTriggers;
 export const triggerPath = '/sandbox/trigger';
 
 /**
- * Sandbox control endpoint, reachable from the same machine only. GET identifies the sandbox and returns its state
- * (`ControlState`); `POST {controlPath}/{action}` with a JSON object performs an action and returns the resulting
- * state.
+ * Endpoint for controlling the sandbox, reachable only from the same machine. GET identifies the sandbox and returns
+ * its state (`ControlState`). `POST {controlPath}/{action}` with a JSON object performs an action and returns the
+ * resulting state.
  */
 export const controlPath = '/sandbox/control';
 
-/** Header that proves the CLI can read the files of the user who serves the sandbox. */
+/** Header which proves that the CLI can read the files of the user who serves the sandbox. */
 export const controlTokenHeader = 'x-sandbox-token';
 
-/** Whether a path is a sandbox control rather than part of the service. */
+/** Whether a path controls the sandbox, rather than being part of the service. */
 export const isControl = (pathname: string): boolean =>
   pathname === triggerPath || pathname === controlPath || pathname.startsWith(`${controlPath}/`);
 
@@ -54,8 +54,8 @@ export interface ControlActions {
   /** Deletes all orders, keys, wallets and settings. */
   readonly reset: Readonly<Record<string, never>>;
   /**
-   * Updates the active faults in one step: `faults` replaces all of them, then `remove` deletes and `add` appends.
-   * Faults are written as for `--fault`.
+   * Changes the active faults in one step. `faults` replaces all of them, then `remove` deletes some and `add` appends
+   * some. Faults are written as for `--fault`.
    */
   readonly faults: FaultChange;
   /** Sets the speed-up factor for records created from now on. */

@@ -12,7 +12,7 @@ export const webhookEventSynonyms = {
   order_placed: 'request_succeeded',
   order_failed: 'request_failed',
 } as const satisfies Record<string, WebhookEvent>;
-/** Every name under which a webhook URL can be set. */
+/** Every event name for which a webhook URL can be set. */
 export const webhookEventNames: readonly string[] = [
   ...Object.keys(webhookEvents),
   ...Object.keys(webhookEventSynonyms),

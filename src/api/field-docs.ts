@@ -368,7 +368,7 @@ const fieldDocs: Readonly<Record<string, string>> = {
   'Wallet.id': 'Id of the wallet',
 };
 
-/** The sentence of a field. @param shape is the name of the shape that the field belongs to. Pure. */
+/** The sentence about a field. @param shape is the name of the shape that has the field. Pure. */
 export const fieldDoc = (shape: string | undefined, field: string): string | undefined => {
   const own = `${shape ?? ''}.${field}`;
   const name = Object.hasOwn(fieldDocs, own) ? own : field;

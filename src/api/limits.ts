@@ -36,7 +36,7 @@ export const limits = {
 export const characterCount = (text: string): number => [...text].length;
 
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** Five digits, optionally a dash and four more. */
+/** Five digits, optionally followed by a dash and four more digits. */
 export const usPostalCodePattern = /^\d{5}(-\d{4})?$/;
 export const countryCodePattern = /^[A-Za-z]{2}$/;
 /**

@@ -57,7 +57,7 @@ export function openApiDocument({ baseUrl, legacyBaseUrl, retailers }: ServedDes
 const tagOf = (operation: string): string => operation.split('.', 1)[0] ?? operation;
 const tagNames = [...new Set(Object.keys(operations).map(tagOf))];
 
-/** Collects the shapes that a description refers to, directly or through other shapes, by name. */
+/** Collects, by name, the shapes that a description refers to, directly or through other shapes. */
 function usedShapes(described: unknown): Json {
   const all = namedShapes();
   const used = new Map<string, unknown>();

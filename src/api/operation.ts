@@ -107,7 +107,7 @@ type RuleOver<N extends string> =
   | { readonly together: readonly [N, N] }
   | { readonly exclusive: readonly [N, N] };
 
-/** `rows` and `essential` must name fields of the shape. */
+/** At compile time, checks that `rows` and `essential` name fields of the shape. */
 type ResponseOf<A> = A extends { readonly schema: infer S extends SchemaName }
   ? {
       readonly rows?: keyof Shape<S>;
@@ -117,7 +117,7 @@ type ResponseOf<A> = A extends { readonly schema: infer S extends SchemaName }
     }
   : unknown;
 
-/** Keeps the parts of a row consistent: path parameters, rules and response fields must match. */
+/** At compile time, checks that the parts of a row fit together: path parameters, rules and response fields. */
 interface WellFormed<O extends Operation> {
   readonly path: [NamesIn<O['path']>] extends [KeysIn<O, 'pathParameters'>] ? string : never;
   readonly pathParameters?: {
@@ -153,7 +153,9 @@ type CertainName<S> = {
   [N in keyof S]: S[N] extends { required: true } | { default: string | number | boolean } ? N : never;
 }[keyof S];
 
-/** Parameters of a table row after parsing. Required parameters and parameters with a default are always present. */
+/**
+ * The parameters of an operation after parsing. Required parameters and parameters with a default are always present.
+ */
 export type ValuesOf<S> = { readonly [N in CertainName<S>]: ValueOf<S[N]> } & {
   readonly [N in Exclude<keyof S, CertainName<S>>]?: ValueOf<S[N]>;
 };

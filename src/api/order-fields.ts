@@ -93,7 +93,7 @@ export const hasBulkColumn = (name: PlainFieldName): name is PlainBulkColumn =>
 /** The value that a response returns for a field that was not sent. */
 export const plainDefault = ({ type }: PlainOrderField): false | null => (type === 'boolean' ? false : null);
 
-/** The plain fields of an order as its response shows them. */
+/** The plain fields of an order, as a response shows them. */
 export const plainOutput = (order: PlainInput): PlainOutput =>
   // The entries have one field each, of the right type, but the compiler cannot infer that.
   Object.fromEntries(

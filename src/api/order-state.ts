@@ -12,7 +12,8 @@ export interface ShownState {
 }
 
 /**
- * Parts of an order that determine its state, as received; any may be missing. Public tracking uses other field names.
+ * Parts of an order that determine its state, as received. Any part may be missing. Public tracking uses other field
+ * names.
  */
 export interface OrderParts {
   readonly status: unknown;
@@ -66,7 +67,7 @@ export const shortfallsIn = (fulfillment: unknown): Shortfall[] =>
     return [{ requested, bought, itemId: concession.item_id, url: concession.url }];
   });
 
-/** Quantity bought, for display: `2`, `2 of 5`. */
+/** Formats the quantity that was bought: `2`, `2 of 5`. */
 export const quantityText = ({
   bought,
   requested,

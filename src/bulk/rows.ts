@@ -39,7 +39,7 @@ export interface FileRow {
   readonly plan: TablePlan;
   /** Cells as the service accepts them, with the price in cents. */
   readonly cells: readonly string[];
-  /** The price as in the file, if it is unknown whether bare whole numbers are dollars or cents. */
+  /** The price as in the file, if bare whole numbers may be dollars or cents. */
   readonly openPrice: OpenPrice | undefined;
   readonly row: BulkRow;
   /** The row's reference, as the file gives it, without the run; undefined if the file gives none or an invalid one. */
@@ -178,7 +178,7 @@ const maxBreaks = 2;
 /** A URL and further cells, as they occur in a swallowed row. */
 const rowText = /https?:\/\/[^\s,;\t|]{1,500}?"?([,;\t|])(?:[^\r\n]*?\1){2}/i;
 
-/** Reports an issue on a multi-line row if one of its quotes seems to swallow the rows below. */
+/** Reports an issue on a row with several lines, if one of its quotes seems to have swallowed the rows below. */
 function withLines(
   row: FileRow,
   { first, last }: { readonly first: number; readonly last: number },
@@ -214,13 +214,13 @@ function mayHoldRows({ cells, plan, issues }: FileRow, index: number): boolean {
  */
 const manyLines: readonly string[] = ['gift_message', 'product_url'];
 
-/** Number of cells in a text, by its most frequent delimiter. */
+/** Number of cells in a text, if its most frequent delimiter separates them. */
 const cellsIn = (text: string): number =>
   Math.max(...delimiters.map((delimiter) => text.split(delimiter).length));
 
 /**
- * Replaces the issues of cells damaged by a spreadsheet with a single issue that explains the damage.
- * @param damaged holds the issues about damage that are known already.
+ * If a spreadsheet damaged a cell, replaces the cell's issues with a single issue that explains the damage. @param
+ * damaged holds the issues about damage that are known already.
  */
 function explained(
   issues: readonly BulkIssue[],
@@ -399,7 +399,7 @@ export function stableKey(parts: readonly (string | number)[]): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Countries with five-digit postal codes, where four digits mean a lost leading zero. */
+/** Countries with five-digit postal codes. There, a code of four digits has lost a leading zero. */
 const fiveDigits = new Set(['DE', 'ES', 'FI', 'FR', 'HR', 'IT', 'MX', 'TR', 'US']);
 
 const withDecimal = /^(\d{1,15})[.,]0{1,2}$/;

@@ -32,7 +32,7 @@ const maxCellLength = 1000;
 export const columnValue = (column: Column, row: unknown, titleOf?: TitleOf): unknown =>
   column.value && isRecord(row) ? column.value(row, titleOf) : accessor(column.path)(row);
 
-/** Renders a column's value for people: one line, safe for a terminal. Empty for null. */
+/** Renders a column's value for people, on one line and safe for a terminal. Null becomes an empty text. */
 export function cellText(column: Column, row: unknown, options: CellOptions): string {
   const value = columnValue(column, row, options.titleOf);
   if (value === undefined || value === null) return '';
@@ -125,7 +125,7 @@ function gauge(share: number, { plain = false, width = 8 } = {}): string {
 /** The sign of each mood. Without color, only the sign shows the mood. */
 const symbols: Readonly<Record<Mood, string>> = { good: '✔', bad: '✖', waiting: '●', past: '○' };
 
-/** Puts the sign of a mood before the text of a state: `✔ delivered`. Adds no sign without a mood. */
+/** Puts the sign of a mood in front of a state's text: `✔ delivered`. Without a mood, adds no sign. */
 export const signed = (text: string, mood: Mood | undefined): string =>
   mood === undefined || text === '' ? text : `${symbols[mood]} ${text}`;
 

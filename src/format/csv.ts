@@ -33,7 +33,7 @@ export function csvFormat(columns: readonly Column[], options: CsvOptions): Form
   return { row, end: (count) => (count === 0 ? header : ''), whole: (value) => row(value, 0) };
 }
 
-/** One value per line, without a header row. */
+/** A format with one value per line and no header row. */
 export const csvLine = (value: unknown, options: CsvOptions): string => csvRecord([spell(value)], options);
 
 /** Returns a function that reads a column's cell of a row as text. */

@@ -12,7 +12,7 @@ const accents = /[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]|[\ufe00-\ufe0f]
 
 const isAscii = /^[\u0000-\u007f]*$/u;
 
-/** Uppercases a text and strips accents; keeps punctuation and spaces. */
+/** Converts a text to uppercase without accents. Keeps punctuation and spaces. */
 export function folded(text: string): string {
   // Fast path: most texts are ASCII.
   if (isAscii.test(text)) return text.toUpperCase();
@@ -27,7 +27,7 @@ export function folded(text: string): string {
 const isBare = /^[A-Z0-9]*$/;
 const signs = /[^\p{L}\p{N}\p{M}]/gu;
 
-/** Letters and digits only, uppercase, without accents. */
+/** Converts a text to uppercase without accents. Keeps only letters and digits. */
 export function bare(text: string): string {
   const plain = folded(text);
   return isBare.test(plain) ? plain : plain.replace(signs, '');

@@ -51,7 +51,7 @@ export function rejectionText({ name, reason, counts }: RejectedLine, isNamed = 
   return [isNamed ? name : undefined, why].filter(Boolean).join(': ');
 }
 
-/** Whether a text already contains another, ignoring its final period. */
+/** Whether a text already contains another text, ignoring the final period of the latter. */
 export const contains = (rendered: string | undefined, text: string): boolean =>
   rendered !== undefined && text !== '' && rendered.includes(withoutStop(text));
 

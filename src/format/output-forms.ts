@@ -2,7 +2,7 @@ import type { Output, OwnShapeName } from '../api/outputs/index.ts';
 import type { Printed } from '../api/outputs/printed.ts';
 import type { ListResult, NoResult, RecordResult, Row, StreamResult, TextResult } from './result.ts';
 
-/** What a command prints: one form, or several, depending on the input. */
+/** What a command prints. There are several forms if the input decides which of them is printed. */
 export type OutputForms = Printed | readonly Printed[];
 
 /** Type of a printed record. For errand's own records, it lists each field. For the service's records, it does not. */

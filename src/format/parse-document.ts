@@ -89,7 +89,7 @@ export function readYaml(
   return document;
 }
 
-/** Checks nesting without recursion, because the parser recurses and a stack overflow may abort the V8 process. */
+/** Checks nesting without recursion. The parser itself recurses, and a stack overflow may abort the V8 process. */
 function checkDepth(name: string, text: string): void {
   const parser = new Parser();
   let line = 1;

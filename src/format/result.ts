@@ -38,7 +38,7 @@ export type ColumnKind =
   | 'url'
   | 'share';
 
-/** Title of the product at a URL, if known. */
+/** Returns the title of the product at a URL, if it is known. */
 export type TitleOf = (url: string) => string | undefined;
 
 interface ColumnStyle<R> {
@@ -151,11 +151,11 @@ export interface ListResult<R extends Row = Row> {
   readonly isByName?: true;
 }
 
-/** Bytes streamed to stdout: an export, a script, a file. */
+/** Bytes to stream to stdout, such as an export, a script or a file. */
 export interface StreamResult {
   readonly kind: 'stream';
   readonly chunks: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
-  /** The chunks are errand's own CSV, also meant for spreadsheets. */
+  /** Set if the chunks are errand's own CSV, which is also meant for spreadsheets. */
   readonly isCsv?: boolean;
   /**
    * Set if the chunks are formatted for this terminal, with colors, and control characters in external text are already

@@ -58,8 +58,8 @@ const earliest = Date.parse('0000-01-01T00:00:00Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * Parses an ISO 8601 date or time to ms since the epoch; undefined for an invalid date. Assumes UTC if no zone is
- * given.
+ * Parses an ISO 8601 date or time to ms since the epoch. If no zone is given, assumes UTC. Undefined for an invalid
+ * date.
  */
 function readTime(text: string): number | undefined {
   const found = isoShape.exec(text);

@@ -40,7 +40,7 @@ export class YamlTree {
   readonly #lines = new LineCounter();
   readonly #document: Document.Parsed;
 
-  /** @throws UsageError naming the line if the text is not YAML. */
+  /** Parses a text as YAML. @throws UsageError naming the line if the text is not YAML. */
   constructor(file: string, text: string, reading: Reading) {
     this.#file = file;
     this.#reading = reading;
@@ -97,7 +97,7 @@ export class YamlTree {
     return node.items.map((item, index) => ({ node: item, path: `${location.path}[${index + 1}]` }));
   }
 
-  /** A scalar exactly as it is written. */
+  /** Returns the text of a scalar as the file writes it, without surrounding spaces. */
   text(location: Location, takes = 'a text'): string {
     const scalar = this.#scalar(location, takes);
     const text = written(scalar);

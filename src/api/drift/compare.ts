@@ -280,8 +280,8 @@ const entriesIn = (value: unknown, key: string): [string, unknown][] => Object.e
 const maxHops = 20;
 
 /**
- * Follows a chain of local references to its value. Returns undefined if the chain is broken, is circular or leaves the
- * document.
+ * Follows a chain of local references to the value at its end. Returns undefined if the chain is broken, is circular or
+ * leaves the document.
  */
 function followed(document: JsonObject, value: unknown): unknown {
   let found = value;
@@ -320,7 +320,7 @@ export interface Facts {
   /** JSON types; `any` if unspecified. */
   readonly types: ReadonlySet<string>;
   readonly required: boolean;
-  /** Closed enum values, each as JSON. */
+  /** Values of a closed enum, each as JSON. */
   readonly values?: readonly string[] | undefined;
   /** Known values of an open enum, each as JSON. */
   readonly known?: readonly string[] | undefined;
@@ -405,7 +405,7 @@ function alternatives(walk: Walk, schema: unknown, above: ReadonlySet<unknown>):
   return variants.length === 0 ? [common] : variants.map((variant) => join(common, variant));
 }
 
-/** Merges two statements about one value. */
+/** Merges two schemas for the same value. */
 function both(budget: Budget, a: unknown, b: unknown): JsonObject {
   if (budget.isSpent) return {};
   const [one, other] = [isObject(a) ? a : {}, isObject(b) ? b : {}];
@@ -512,7 +512,7 @@ interface FactChange {
 /** Who sends the value. */
 type Sender = 'client' | 'service';
 
-/** Lists every difference between two documents' descriptions of one value. Pure. */
+/** Lists every difference between what two documents say about one value. Pure. */
 function compareFacts(contract: Facts, service: Facts, sender: Sender): FactChange[] {
   return [
     ...compareTypes(contract, service, sender),

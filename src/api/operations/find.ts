@@ -22,7 +22,7 @@ export function findOperation(method: string, path: string): Operation | undefin
     .sort((one, other) => one.path.split('{').length - other.path.split('{').length)[0];
 }
 
-/** Pattern for an operation's path; named groups capture the parameters. */
+/** Pattern for the path of an operation. Named groups capture the parameters. */
 export function pathPattern({ method, path }: Pick<Operation, 'method' | 'path'>): RegExp {
   const [part, end] = isRead(method) ? ['[^/]+', '/?'] : ['[\\w~-]+', ''];
   const fixed = path.replace(/[.*+?^$()|[\]\\]/g, '\\$&');

@@ -9,9 +9,9 @@ export const text = z.string();
 export const flag = z.boolean();
 export const whole = z.int();
 export const count = z.int().min(0);
-/** ISO 8601 in UTC, from the local clock. */
+/** ISO 8601 in UTC, taken from the local clock. */
 export const time = z.iso.datetime();
-/** Amount in the minor unit of its currency; US cents if no currency is given. */
+/** Amount in the minor unit of its currency. If no currency is given, it is in US cents. */
 export const cents = z.int();
 /** Cents that may exceed the safe integer range. */
 export const manyCents = z.number().meta({ type: 'integer' });

@@ -3,8 +3,8 @@ import type { SchemaName } from '../schemas/index.ts';
 import type { OwnShapeName } from './index.ts';
 
 /**
- * Kind of a printed record: one of errand's own records, a shape of the service, or an operation's response. For list
- * operations, it means one record of the list.
+ * Kind of a printed record: one of errand's own records, a shape of the service, or the response of an operation. For a
+ * list operation, it is one record of the list.
  */
 export type RecordName = OwnShapeName | SchemaName | OperationName;
 
@@ -31,7 +31,7 @@ export type Printed = When &
 /** A command and its output. The command is written as a user types it, but without `errand`. */
 export interface PrintingCommand {
   readonly path: string;
-  /** Other ways to type the command: an alias, or the bare noun if this is the noun's default command. */
+  /** Other ways to type the command. Each is an alias, or the noun alone if this is its default command. */
   readonly aliases: readonly string[];
   readonly output: Printed | readonly Printed[];
 }

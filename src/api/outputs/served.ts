@@ -15,7 +15,7 @@ export function servedSchema(name: SchemaName): Json {
   return { ...opened(shapeSchema(name, false), required), ...(required.length > 0 && { required }) };
 }
 
-/** Fields essential in every operation that returns this shape. */
+/** Fields that are essential in every operation that returns this shape. */
 function essentials(name: SchemaName): readonly string[] {
   const lists = Object.values<Operation>(operations).flatMap(({ response }) =>
     response.type === 'json' && response.schema === name ? [Object.keys(response.essential ?? {})] : [],
@@ -28,7 +28,7 @@ function essentials(name: SchemaName): readonly string[] {
 function opened(given: unknown, certain: readonly string[] = []): Json {
   const { 'x-observed': _, required: _required, pattern, enum: values, ...node }: Json = Object(given);
   const { properties, items, anyOf, oneOf, additionalProperties, ...rest } = node;
-  // A format makes the pattern redundant.
+  // If there is a format, the pattern adds nothing.
   const bare = pattern === undefined || rest.format !== undefined ? rest : { ...rest, pattern };
   if (Array.isArray(values)) return { anyOf: [{ ...bare, enum: values }, bare] };
   const either = anyOf ?? oneOf;

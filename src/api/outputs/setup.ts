@@ -119,7 +119,7 @@ export const ScenarioCheck = own({
   took_ms: z.number(),
 });
 
-/** Active faults, as written for `sandbox serve --fault`, and the seed of their random draws. */
+/** Active faults, as written for `sandbox serve --fault`, and the seed for their random choices. */
 export const SandboxFaults = own({ faults: z.array(text), seed: z.number().int() });
 
 /**

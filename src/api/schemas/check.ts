@@ -45,7 +45,7 @@ export function checkAgainst<T>(
 
 type Place = readonly (string | number)[];
 
-/** Finds a `__proto__` key at any depth; the schemas would drop it silently. */
+/** Finds a `__proto__` key at any depth. The schemas would silently drop such a key. */
 function lostKey(body: unknown, top: string): ValidationIssue | undefined {
   const open: Part[] = [{ value: body, key: top, within: undefined }];
   for (let part = open.pop(); part; part = open.pop()) {

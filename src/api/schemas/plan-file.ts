@@ -47,7 +47,7 @@ const PlannedRow = z.strictObject({
        * recipient.
        */
       need: text,
-      /** 1 for the first attempt at the need. */
+      /** Number of the attempt; 1 for the first attempt at the need. */
       number: z.int().min(1),
     })
     .nullable()
@@ -103,7 +103,7 @@ export const planTotal = z.strictObject({
   orders: count,
   ceilings_cents: cents,
   fees_cents: cents,
-  /** Sum over the rows with a known price. */
+  /** Sum of the prices, over the rows whose price is known. */
   prices_cents: cents,
   unpriced: count,
 });

@@ -63,7 +63,7 @@ export const emptyTally = (warn?: Tally['warn']): Tally => ({
 export interface Part {
   readonly shard: Shard;
   readonly run: string;
-  /** Receives the keys of valid rows that belong to other shards. */
+  /** Receives the key of each valid row that belongs to another shard. */
   readonly onElsewhere?: ((key: string) => void) | undefined;
 }
 
@@ -133,7 +133,7 @@ function addListed(rows: number[], row: number): void {
   if (rows.length < maxListed) rows.push(row);
 }
 
-/** An issue if an earlier row already has the row's reference. */
+/** The issue of a row whose reference an earlier row already has. */
 function repeatedIn({ plan, reference, number }: FileRow, rows: Map<string, number>): readonly BulkIssue[] {
   if (!plan.reference || !reference) return [];
   const before = rows.get(reference.text);
@@ -142,7 +142,7 @@ function repeatedIn({ plan, reference, number }: FileRow, rows: Map<string, numb
   return [];
 }
 
-/** Issues of a row, plus an issue if an earlier row already uses its idempotency key. */
+/** The issues of a row. If an earlier row already uses its idempotency key, there is one more issue. */
 function withSameKey({ row, number, issues }: FileRow, keys: Map<string, number>): readonly BulkIssue[] {
   const key = row.cell('idempotency_key');
   if (key === '') return issues;
@@ -154,7 +154,7 @@ function withSameKey({ row, number, issues }: FileRow, keys: Map<string, number>
   return [...issues, { column: 'idempotency_key', value: key, message: `is that of row ${before} already` }];
 }
 
-/** One of the equal parts that a file is divided into, counted from 1: `3/8`. */
+/** One of the equal parts into which a file is divided: `3/8`. Parts are counted from 1. */
 export interface Shard {
   readonly part: number;
   readonly of: number;
@@ -187,11 +187,11 @@ function parseShard(text: string): Shard {
   throw new UsageError(`--shard ${text}: ${parts}`);
 }
 
-/** Shard option of a command. @throws UsageError. */
+/** Parses the shard option of a command. @throws UsageError. */
 export const shardOf = (text: string | undefined): Shard | undefined =>
   text === undefined ? undefined : parseShard(text);
 
-/** Whether a row belongs to a shard. Depends only on the row's key, not on its position or neighbors. Pure. */
+/** Whether a row belongs to a shard. Only the row's key decides, not its position or its neighbors. Pure. */
 export function isInShard({ part, of }: Shard, key: string): boolean {
   const hash = createHash('sha256').update(key).digest();
   return (hash.readUIntBE(0, 6) % of) + 1 === part;

@@ -27,7 +27,7 @@ import { countLine, isShort, type Spend, spendLine } from './spend.ts';
 export interface Scope {
   /** Skips the service. */
   readonly local: boolean;
-  /** Run id that seeds the row keys. */
+  /** Id of the run, which seeds the keys of rows. */
   readonly run?: string | undefined;
   /** Only this shard's valid rows are checked with the service and uploaded. */
   readonly shard?: Shard | undefined;
@@ -43,7 +43,7 @@ export interface Scope {
 const maxLeftOut = 10;
 
 /**
- * One validation pass over a file. It streams the file's issues, and its totals are valid once `issues()` is drained.
+ * One validation pass over a file. The pass streams the file's issues. Its totals are valid once `issues()` is drained.
  */
 export class FileCheck {
   readonly #textWarnings = new IssueGroups();
@@ -173,7 +173,7 @@ export class FileCheck {
     ];
   }
 
-  /** Warnings about texts that are printed on parcels, as lines. Valid once `issues()` is drained. */
+  /** Warnings about texts that parcels show, one per line. Valid once `issues()` is drained. */
   textLines(): string[] {
     return this.#textWarnings.lines(shownKinds, (count) => `… and ${countText(count)} more`);
   }

@@ -93,7 +93,7 @@ async function* fixedLines(
   }
 }
 
-/** The lines above the headings, as they are. */
+/** Yields the lines above the headings unchanged. */
 async function* linesAbove(source: Source, options: RowsOptions, count: number): AsyncGenerator<string> {
   if (count <= 0) return;
   const decoder = new TextDecoder();
@@ -132,8 +132,8 @@ function fixedRow(
 }
 
 /**
- * Cells that a spreadsheet does not execute although they begin like a formula: a number, a phone number, or digits
- * marked as text (`="02134"`).
+ * Cells that begin like a formula, but that a spreadsheet does not execute: a number, a phone number, or digits marked
+ * as text (`="02134"`).
  */
 const harmless = /^[+-][\d .,()/-]*$|^="\d[^"]*"$/;
 
@@ -223,8 +223,8 @@ const fixes: Readonly<Record<string, (text: string, of: OfRow) => Fix | undefine
 };
 
 /**
- * Restores the dash or the leading zeros that a spreadsheet removed from a US ZIP code; undefined if nothing is
- * certain. Restores zeros only if the state matches.
+ * Restores the dash or the leading zeros that a spreadsheet removed from a US ZIP code. Restores zeros only if the
+ * state matches. Returns undefined if nothing is certain.
  */
 function fixedZip(text: string, { plan, cells }: OfRow): string | undefined {
   const cell = (column: 'country' | 'state'): string => cells[plan.columns.get(column) ?? -1]?.trim() ?? '';

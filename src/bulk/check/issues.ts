@@ -60,7 +60,7 @@ export class IssueGroups {
     return group;
   }
 
-  /** Most frequent first, ties by first row. */
+  /** Sorts the groups: the most frequent one first, equally frequent ones by their first rows. */
   #sorted(): IssueGroup[] {
     return [...this.#groups.values()].toSorted(
       (one, other) => other.count - one.count || (one.first[0] ?? 0) - (other.first[0] ?? 0),
@@ -77,7 +77,7 @@ export class IssueGroups {
       yield { row: `${countText(this.#others)} more`, message: 'other errors; --errors FILE writes all' };
   }
 
-  /** Formats at most `limit` groups as lines. @param rest formats the number of the other groups or rows. */
+  /** Formats at most `limit` groups as lines. @param rest formats the number of the remaining groups or rows. */
   lines(limit: number, rest: (count: number) => string = moreErrors): string[] {
     const groups = this.#sorted();
     const left = groups.slice(limit).reduce((sum, { count }) => sum + count, this.#others);
@@ -154,7 +154,7 @@ export async function* savingIssues(
     lines.end();
     await saved;
   } finally {
-    // An incomplete file never gets the target name.
+    // Make sure that an incomplete file never appears at the path.
     if (!lines.writableEnded) lines.destroy(new Error('the check was cut short'));
     await saved.catch(() => {});
   }

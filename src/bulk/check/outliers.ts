@@ -1,7 +1,7 @@
 import { formatMoney } from '../../format/money.ts';
 import { rowsText } from './row-sample.ts';
 
-/** Amounts in one class differ by less than 1 %. */
+/** Amounts are counted in classes. Amounts of one class differ by less than 1 %. */
 const classWidth = Math.log(1.01);
 /** Minimum number of rows that define a usual amount. */
 const minRows = 4;

@@ -16,7 +16,7 @@ const streetColumns = ['address_line1', 'address_line2'] as const;
 const maybeDamaged = /[&\u00c2-\u00f4\ufffd]/;
 const maybeBox = /box|postfach|casella|packstation|paketstation|[afd]po\b/i;
 
-/** Addresses that not every carrier delivers to. */
+/** Addresses to which not every carrier delivers. */
 const boxes: readonly (readonly [form: RegExp, message: string])[] = [
   [
     /\bp\.?\s{0,3}o\.?\s{0,3}box\b|\bpost\s?(?:office\s)?box\b|\bpostfach\b|\bcasella\s+postale\b/i,

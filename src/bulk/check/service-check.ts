@@ -12,7 +12,7 @@ import type { Batch } from '../upload/batches.ts';
 import { inFlight } from '../upload/concurrency-limiter.ts';
 import type { ShownIssue } from './check.ts';
 
-/** The service's validation of one batch. */
+/** How the service has validated one batch. */
 export interface Checked {
   readonly batch: Batch;
   readonly rows: number;

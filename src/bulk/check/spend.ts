@@ -17,7 +17,7 @@ export interface Spend {
   byInvoice: boolean;
 }
 
-/** Formats "at most $4,100.00, of $10,000.00 in the wallet". Fees are included only in the service's own estimate. */
+/** Formats "at most $4,100.00, of $10,000.00 in the wallet". Only the service's own estimate includes fees. */
 export function spendLine({ estimate, wallet, byInvoice }: Spend): string {
   const atMost = `at most ${formatMoney(estimate)}`;
   if (byInvoice) return `${atMost}, billed by invoice`;

@@ -75,7 +75,10 @@ const wholeWithZero = /^\d{1,15}\.0$/;
 const withComma =
   /^([^\d.,]{0,10})(\d{1,3}(?:[.'’ \u00a0\u202f]\d{3}){1,4}|\d{1,15})(?:,(\d{1,9}))?([^\d.,]{0,10})$/u;
 
-/** Rewrites an amount with a decimal point and no thousands separators; undefined if it has another format. */
+/**
+ * Rewrites an amount with a decimal point and without thousands separators. Returns undefined if the text is not such
+ * an amount.
+ */
 function withPoint(text: string): string | undefined {
   const found = text.length <= maxLength ? withComma.exec(text) : null;
   if (!found) return undefined;

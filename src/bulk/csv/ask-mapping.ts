@@ -77,7 +77,7 @@ export async function askReading(context: Context, source: Source, given: Readin
   return resolved;
 }
 
-/** Flags equivalent to the chosen columns. */
+/** Flags that have the same effect as the user's answers. */
 const answersOf = (given: Reading, { map, preset, reference }: HeadingMap): TableFlags => ({
   ...(given.flags.useMap === undefined && preset && { useMap: preset.name }),
   map: addedTo(given.options.map, map),
@@ -117,7 +117,7 @@ async function askReference(
     : { map: { ...map, [foldedHeading(heading)]: ownName(foldedHeading(heading)) } };
 }
 
-/** The chosen map with its price heading mapped to cents; undefined if no price heading was chosen. */
+/** The chosen map, with the heading of the price mapped to cents; undefined if the user chose no such heading. */
 function inCents(chosen: HeadingMap, given: RowsOptions): HeadingMap | undefined {
   const added = Object.entries(addedTo(given.map, chosen.map));
   const [heading] = added.find(([, column]) => column === 'max_price') ?? [];
@@ -385,7 +385,7 @@ async function ofFirstRow(
 
 const isFilled = (cells: readonly string[]): boolean => cells.some((cell) => cell.trim() !== '');
 
-/** First records of a table; empty if it is not valid CSV. */
+/** The first records of a table; empty if the table is not valid CSV. */
 function recordsOf(head: Uint8Array, delimiter: string, count: number): string[][] {
   try {
     const read = parse(head, {

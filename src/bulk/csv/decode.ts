@@ -103,7 +103,8 @@ function refuseOther(chunk: Uint8Array, name: string): void {
 function refuseBinary(bytes: Uint8Array, name: string, encoding: Encoding): void {
   if (encoding.startsWith('utf-16') || !bytes.includes(0)) return;
   throw new UsageError(`${name} holds NUL bytes: it is not CSV text`, {
-    // In UTF-16, every Latin letter has a NUL byte. It comes first in big-endian text and second in little-endian text.
+    // In UTF-16, one of the two bytes of every Latin letter is NUL. In big-endian text it is the first byte, in
+    // little-endian text the second.
     hint: `Text in UTF-16 without a byte order mark needs --encoding utf-16${bytes.indexOf(0) % 2 === 0 ? 'be' : 'le'}.`,
   });
 }

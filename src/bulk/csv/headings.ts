@@ -72,7 +72,7 @@ export function readHeadings(
 /** The column that each heading stands for. Custom columns keep their names. */
 interface NamedHeadings {
   readonly names: readonly string[];
-  /** Indexes of fallback phone columns, for rows whose own phone number is empty. */
+  /** Indexes of further phone columns. They fill in for rows whose own phone number is empty. */
   readonly phoneIndexes: readonly number[];
 }
 
@@ -189,7 +189,7 @@ export function checkMap(map: ColumnMap): ColumnMap {
   return map;
 }
 
-/** Whether a column is reserved for references, by its heading or as metadata. */
+/** Whether a column is reserved for references, by its own heading or as metadata. */
 const namesReference = (column: string): boolean =>
   isReferenceHeading(column) || columnOf(column)?.trim() === `metadata.${referenceKey}`;
 
@@ -200,7 +200,7 @@ export interface TablePlan extends ColumnPlan {
    * defaults.
    */
   readonly fileHeadings: readonly string[];
-  /** Number of columns that the file has. */
+  /** Number of columns in the file itself. */
   readonly width: number;
   /** Default texts for empty cells. */
   readonly defaults: readonly { readonly column: string; readonly index: number; readonly text: string }[];
@@ -210,9 +210,9 @@ export interface TablePlan extends ColumnPlan {
   readonly priceIndex: number;
   /** Indexes of the currency columns. */
   readonly currencyIndexes: readonly number[];
-  /** Indexes of numbers that a spreadsheet may have marked as text. */
+  /** Indexes of columns with numbers that a spreadsheet may have marked as text. */
   readonly numberIndexes: readonly number[];
-  /** Index of the country column; -1 if none. */
+  /** Index of the country column; -1 if there is none. */
   readonly countryIndex: number;
   /**
    * Indexes of the columns that tell orders from continuation lines. A row in which all of these are empty orders
@@ -226,9 +226,9 @@ export interface TablePlan extends ColumnPlan {
    * column.
    */
   readonly orderNumberIndex: number;
-  /** Indexes of fallback phone columns, for rows whose own phone number is empty. */
+  /** Indexes of further phone columns. They fill in for rows whose own phone number is empty. */
   readonly phoneIndexes: readonly number[];
-  /** Index of the column without a heading; -1 if none. */
+  /** Index of the column without a heading; -1 if there is none. */
   readonly unheadedIndex: number;
   readonly rivals: readonly Rival[];
   /** The columns that give each row's reference, if any columns do. */
@@ -387,7 +387,7 @@ export function planTable(
   }
 }
 
-/** Headings that resemble a column the file lacks. */
+/** Headings that resemble a column that the file lacks. */
 interface UnusedHeadings {
   readonly column: string;
   readonly headings: readonly string[];

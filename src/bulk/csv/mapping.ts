@@ -171,7 +171,7 @@ const likenesses: Readonly<Record<MappedColumn, Likeness>> = {
   },
 };
 
-/** Words for the paying or selling party rather than the shipping destination. */
+/** Words for the party that pays or sells, not for the recipient of the parcel. */
 const others =
   'bill* seller* buyer* payer* sender* supplier* return* vendor* merchant* warehouse* invoice* from requester* requestor* rechnung* lieferant* absender* kaufer* verkaufer* besteller* fattur* fornitor* mittent* venditor* acquirent*';
 const receiving =
@@ -230,7 +230,7 @@ const wordsOf = (heading: string): string[] =>
     .toLowerCase()
     .replaceAll('ß', 'ss')
     .replaceAll('#', ' number ')
-    // `d'adresse` is two words, `Q'ty` is one.
+    // `d'adresse` is two words, but `Q'ty` is one.
     .replace(/\b([dl])['\u2019]/g, '$1 ')
     .replace(/(\p{L})['\u2019](?=\p{L})/gu, '$1')
     .split(/[^\p{L}\d]+/u)
@@ -255,7 +255,7 @@ export function likenessOf(column: MappedColumn, heading: string): number {
   if (!form || words.some((word) => isOthers(word) || form.isOther(word))) return 0;
   if (form.notAs?.test(wordsOf(heading.slice(0, maxLength).replace(/\([^()]{3,}\)/g, ' ')).join(' ')))
     return 0;
-  // `Ship To` alone means the recipient.
+  // `Ship To` without any other word means the recipient.
   if (column === 'name' && words.length > 0 && words.every(isReceiving)) return 5;
   const rank = form.phrases.findIndex(
     (phrase) =>
@@ -281,7 +281,7 @@ const isStateOfAddress = (heading: string): boolean => {
   return wordsOf(heading).every((word) => isState(word) || isOfAddress(word));
 };
 
-/** Index of the heading most similar to a column; undefined if none is. */
+/** Index of the heading that resembles a column best; undefined if no heading resembles it. */
 export function likeliest(
   column: MappedColumn,
   headings: readonly string[],

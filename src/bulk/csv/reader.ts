@@ -2,7 +2,7 @@ import { unescapeFormula } from '../../platform/csv-cell.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { asUtf8, type Encoding, visible, withLineFeeds } from './decode.ts';
 
-/** What a quote can mean in a table. */
+/** What a quote can mean: the borders of a quoted cell (`double`), or plain text (`none`). */
 export const quoteStyles = ['double', 'none'] as const;
 
 export interface TableOptions {
@@ -125,7 +125,7 @@ export const breaksIn = (cells: readonly string[]): number => {
   return count;
 };
 
-/** @param at holds the number of lines above the headings, and the row being parsed. */
+/** @param at holds the number of lines above the headings, and the number of the row being parsed. */
 function refused(
   error: Error,
   name: string,
@@ -150,7 +150,7 @@ const reasons: readonly (readonly [code: string, reason: string])[] = [
 ];
 
 const [lineFeed, carriageReturn, quote, hash] = [10, 13, 34, 35];
-/** The headings, and everything above them, must end within this many bytes. */
+/** Maximum number of bytes that contain the headings and everything above them. */
 const maxBytes = 1024 * 1024;
 /** Maximum number of rows to search for the headings. Titles and empty lines may come before the headings. */
 const maxRows = 20;
@@ -206,7 +206,7 @@ export async function detectHeader(
   return {
     chunks: withLineFeeds(rest(head.subarray(headings?.start ?? 0), source), isQuoted),
     delimiter: delimiter ?? commonestDelimiter(headings?.text ?? ''),
-    // Spreadsheets consume the `sep=` line, so it is not counted as a row.
+    // The `sep=` line does not count as a row, because spreadsheets do not show it.
     rows: above.filter((row) => row !== named).length,
     lines: above.reduce((sum, { lines }) => sum + lines, 0),
   };
@@ -243,7 +243,7 @@ function rowsWithin(head: Buffer, isWhole: boolean, hasQuotes: boolean): Row[] {
     const isBreak = byte === lineFeed || (byte === carriageReturn && head[at + 1] !== lineFeed);
     if (!hasQuotes && byte === quote) continue;
     if (byte === quote && isQuoted) [isQuoted, closed] = [false, at];
-    // A doubled quote is an escaped quote, so the cell stays open.
+    // Two quotes in a row are one escaped quote, so the cell stays open.
     else if (byte === quote) isQuoted = closed === at - 1 || opensCell(head, start, at);
     else if (isBreak && isQuoted) lines += 1;
     // A carriage return at the end of the buffer may be half of a CRLF.

@@ -5,7 +5,7 @@ import type { Source } from '../upload/source.ts';
 import { readTableOptions, saveReading, type TableFlags, type TableReading } from './table-options.ts';
 import { withUnitSetting } from './unit-setting.ts';
 
-/** The options for parsing a file, with its name. */
+/** The options for parsing a file, and the file's name. */
 export type FileReading = TableReading & Pick<RowsOptions, 'name'>;
 
 /** The options for parsing a file, and the flags that set them. */

@@ -12,7 +12,7 @@ import { shellWord } from '../../platform/shell.ts';
 import { foldedHeading } from './decode.ts';
 import { lostDigits, withoutTextMarks } from './spreadsheet-text.ts';
 
-/** Which columns give each row's reference, as set by the user or a saved map. */
+/** The columns that give each row's reference, according to the user or a saved map. */
 export interface ReferenceSource {
   /** Each entry is a heading, or several headings separated by commas. Empty if only the namespace is known. */
   readonly columns: readonly string[];
@@ -54,7 +54,7 @@ export const isReferenceHeading = (heading: string): boolean => plainHeading(hea
 
 const plainReferenceKey = plainHeading(referenceKey);
 
-/** Common headings of reference columns, normalized. */
+/** Common headings for columns with references, in normalized form. */
 const likeReference: ReadonlySet<string> = new Set(
   ['reference', 'ref', 'order reference', 'reference number', 'my_reference', 'referenz', 'riferimento'].map(
     plainHeading,

@@ -63,7 +63,7 @@ export function noteHidden({ hidden }: Readings, headings: readonly string[]): v
   }
 }
 
-/** Converts cells from the formats of shops and spreadsheets to the service's formats. */
+/** Converts cells from the formats of shops and spreadsheets to the formats of the service. */
 export function asTaken(
   plan: TablePlan,
   cells: readonly string[],

@@ -83,7 +83,7 @@ export const notifyOnComplete = {
   description: 'have the service tell you when the last row is placed or has failed',
 } as const;
 
-/** CSV parse options as given by flags. */
+/** The flags that say how to parse a CSV file. */
 export interface TableFlags {
   /**
    * Export preset with which the file was read before. The preset applies even if a saved map now has the same name.
@@ -116,7 +116,7 @@ export type TableReading = Omit<RowsOptions, 'name'> & {
   readonly savedUnit?: AmountUnit | undefined;
 };
 
-/** Flags that say how cells are read. */
+/** Flags that say how to read cells. */
 export type CellFlags = Pick<
   TableFlags,
   'encoding' | 'delimiter' | 'quotes' | 'locale' | 'amounts' | 'sheet' | 'default'
@@ -176,7 +176,7 @@ function cellFlagsOf(flags: TableFlags, saved: StoredReading, isWorkbook: boolea
   };
 }
 
-/** The sheet named in a saved map; undefined if it names none. */
+/** The sheet that a saved map names; undefined if the map names none. */
 export const savedSheet = async (context: Context, name: string | undefined): Promise<string | undefined> =>
   name === undefined ? undefined : (await context.store()).map(name)?.reading.sheet;
 
@@ -252,7 +252,7 @@ export const referenceFlags = (
   namespace: source?.namespace || undefined,
 });
 
-/** Combines `--map` and `--own`. @throws UsageError for a heading in both. */
+/** Combines `--map` and `--own`. @throws UsageError for a heading that is in both. */
 function withOwn(map: ColumnMap, own: readonly string[]): ColumnMap {
   const both = own.find((heading) => Object.hasOwn(map, heading) && !isCustomHeading(map, heading));
   if (both !== undefined) throw new UsageError(`--map and --own both name "${both}"; give one of them`);

@@ -24,7 +24,7 @@ export async function withUnitSetting<T extends RowsOptions>(
   return (await beginsWhole(context, source, open)) ? { ...options, amounts: setting } : open;
 }
 
-/** Whether the first price of a file is a whole number; also true if there is no price. */
+/** Whether the first price of a file is a whole number. Also true if there is no price. */
 async function beginsWhole(context: Context, source: Source, options: RowsOptions): Promise<boolean> {
   try {
     for await (const rows of readRows(source.chunks(), options)) {

@@ -126,7 +126,7 @@ export async function* storedBatches(
   }
 }
 
-/** New state of the attempts of a batch without an id; undefined if they stay unchanged. */
+/** New state for the attempts of a batch without an id; undefined if their states stay unchanged. */
 function stateWithout(
   recorded: string | undefined,
   own: readonly Attempt[],
@@ -245,7 +245,7 @@ async function withNamedOrders(client: Client, batch: Batch, own: readonly Attem
   const rows = rowsOf(batch).map(({ index, record }) =>
     orders.has(index) ? { ...record, order_id: orders.get(index) } : record,
   );
-  // The rows are as the service sent them, plus the ids of their orders.
+  // The cast is safe, because the rows are as the service sent them, plus the ids of their orders.
   return { ...batch, rows } as Batch;
 }
 

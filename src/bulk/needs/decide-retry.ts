@@ -68,7 +68,7 @@ export async function rowsForFile(context: Context, retried: RowsToRetry): Promi
 interface Recorded {
   /** The rows' own attempts, by row index. */
   readonly own: ReadonlyMap<number, Attempt>;
-  /** Keys of the first attempts at all rows that were uploaded together. */
+  /** Keys of the first attempts, for all rows that were uploaded together. */
   readonly rowKeys: ReadonlySet<string>;
 }
 

@@ -48,15 +48,15 @@ export interface RowSource {
   unrecorded?(row: number): readonly Attempt[];
   /** Called at least once for each row; the last call counts. `related` are all attempts at similar needs. */
   note?(row: RowNeed, decision: RowDecision, related: readonly Attempt[]): void;
-  /** Whether to ignore an attempt, because the user was shown it before. */
+  /** Whether to ignore an attempt, because the user has already seen it. */
   ignores?(row: RowNeed, attempt: Attempt, related: readonly Attempt[]): boolean;
-  /** Whether a row may be sent as this attempt. */
+  /** Whether a row may be sent as the given attempt. */
   covers?(row: RowNeed, attempt: { readonly key: string; readonly number: number }): boolean;
 }
 
 export interface RowsAsked extends Pick<Statement, 'skipDuplicates' | 'again'> {
   readonly door: Extract<Door, 'upload' | 'plan' | 'retry'>;
-  /** The occasion; empty if none is named. */
+  /** The occasion of the rows; empty if none is named. */
   readonly run: string;
   /**
    * If another worker of the same upload has begun to read from the service: the time at which it began, ms since the
@@ -229,7 +229,7 @@ export class DecidedRows {
   #columns: Pick<Batch, 'headings' | 'fileHeadings'> = { headings: [] };
   /** Rows that are not sent. */
   #left = new Set<number>();
-  /** Why rows are in no batch of the upload, by row number. */
+  /** Why a row is in no batch of the upload, by row number. */
   leftOut = new Map<number, LeftOutRow>();
   /** Keys of second and later attempts, by row number. */
   #keys = new Map<number, string>();
@@ -451,7 +451,7 @@ export class DecidedRows {
     return [...this.#settling].flatMap(([key, numbers]) => {
       const record = this.#record(key);
       if (!record || numbers.size === 0) return [];
-      // Uploads from this machine are journaled as rows of cells.
+      // This machine journals uploads as rows of cells, so the cast is safe.
       const rows = (Array.isArray(record.body.rows) ? record.body.rows : []) as UploadRow[];
       const own = rows.map((row) => numbers.get(firstKeyOf(String(row.idempotency_key ?? ''))) ?? 0);
       return [{ key, record, rows, numbers: own, ...this.#columns }];
@@ -505,7 +505,7 @@ export class DecidedRows {
     for (const one of [...related, ...(this.#source.unrecorded?.(row.number) ?? [])]) {
       const isNamedByKey = one.reference?.namespace === ownKeyNamespace;
       if (hasOwnKey) {
-        // A single order may have been placed with the key.
+        // A single order may also have been placed with the key.
         const isOfKey = isNamedByKey ? one.reference?.text === firstKey : one.key === firstKey;
         const meetsRetried =
           retriedAt !== undefined &&
@@ -630,7 +630,7 @@ export class DecidedRows {
     if (row.hasOwnKey) this.#givenKeys.set(row.number, row.firstKey);
   }
 
-  /** The key that an attempt at a row is sent with. @param number of the attempt. */
+  /** The key with which an attempt at a row is sent. @param number is the number of the attempt. */
   #keyOf(
     { hasOwnKey, firstKey, need: { reference } }: RowNeed,
     known: readonly Attempt[],

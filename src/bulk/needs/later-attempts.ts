@@ -39,7 +39,7 @@ import { ownKeyNamespace } from './row-need.ts';
 interface Together {
   /** Journal keys. */
   readonly keys: ReadonlySet<string>;
-  /** Keys of the first attempts at all rows. */
+  /** Keys of the first attempts at all rows of these batches. */
   readonly rowKeys: ReadonlySet<string>;
 }
 
@@ -66,7 +66,7 @@ interface FollowingAttempt {
 /** Maximum number of times to read from the service. Each time, other processes may have placed further orders. */
 const maxLooks = 4;
 
-/** Facts about rows that their batches do not contain. */
+/** Facts about rows that the rows' batches do not contain. */
 export interface Outcomes extends OrderReturns {
   readonly later: LaterAttempts;
 }

@@ -134,7 +134,7 @@ export async function isRefusedAgain(
 const alikeHint =
   'Rows are alike if their products and recipient are: a new column, note, quantity or ceiling makes no new order.';
 
-/** The error for a request whose rows were ordered before. @returns ErrandError conflict. */
+/** Error for a request with rows that were ordered before. @returns ErrandError conflict. */
 export async function placedRows(
   context: Context,
   { counts, placedIn }: DecidedRows,
@@ -417,7 +417,7 @@ export async function differsLines(context: Context, decided: DecidedRows): Prom
 function differencesOf({ cells, attempts }: RowFinding, shown: Shown): string {
   const [attempt] = attempts;
   const order = attempt && orderIn(shown, attempt);
-  // The row was parsed from validated cells, so it is a complete order.
+  // The cast is safe: the row was parsed from validated cells, so it is a complete order.
   const body = orderOfCells(cells) as unknown as Body;
   return order ? differencesText(needDifferences(body, order)) : '';
 }

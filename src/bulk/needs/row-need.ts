@@ -35,7 +35,7 @@ export interface RowNeed {
  */
 export const ownKeyNamespace = ':key';
 
-/** Quantity of each product, in a form that is equal for equal quantities. Pure. */
+/** The quantities of products as text. Equal quantities give equal text. Pure. */
 export const quantitiesOf = (lines: readonly { readonly url: string; readonly quantity: number }[]): string =>
   lines
     .map(({ url, quantity }) => `${canonicalPage(url)} ${quantity}`)
@@ -57,7 +57,7 @@ export const quantitiesOfOrder = (order: OrderRecord): string =>
     })),
   );
 
-/** Reads the needs of batches. Resolves the columns once for all batches with the same headings. */
+/** Reads the needs of rows from batches. Resolves the columns once for all batches with the same headings. */
 export class RowNeeds {
   #plan: ColumnPlan = planColumns([]);
 
@@ -112,7 +112,7 @@ export function needsOfSent(record: JournalRecord | undefined): RowNeed[] {
   return new RowNeeds().of({ key: '', rows, numbers: rows.map((_, at) => at), headings });
 }
 
-/** The reference that a row is sent with. */
+/** The reference with which a row is sent. */
 export const referenceOfRow = (cells: UploadRow): Reference | undefined =>
   Object.hasOwn(cells, referenceHeading)
     ? referenceIn({ [referenceKey]: cells[referenceHeading] })

@@ -46,7 +46,7 @@ export interface DecidedPlan {
   readonly outcomes: ReadonlyMap<number, RowOutcome>;
   /** Batches to send. */
   readonly rest: readonly Batch[];
-  /** Batches in doubt, which are sent again unchanged. */
+  /** Batches in doubt, which are resent unchanged. */
   readonly inDoubt: ReturnType<DecidedRows['settling']>;
 }
 
@@ -103,7 +103,7 @@ async function restOf(decided: DecidedRows, batchSize: number): Promise<Batch[]>
   return rest;
 }
 
-/** Numbers of the rows that are sent, in order. */
+/** Numbers of the rows that are sent, in ascending order. */
 export const numbersIn = (batches: readonly Pick<Batch, 'numbers'>[]): number[] =>
   batches.flatMap(({ numbers }) => numbers).sort((one, other) => one - other);
 

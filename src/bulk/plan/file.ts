@@ -14,8 +14,8 @@ import { sellersOf, totalsOf } from './totals.ts';
 const maxBytes = 256 * 1024 * 1024;
 
 /**
- * Writes a plan atomically, readable by its owner only, since it contains addresses. @throws UsageError, StorageError
- * naming the path.
+ * Writes a plan atomically. Only the owner can read the file, because it contains addresses. @throws UsageError,
+ * StorageError naming the path.
  */
 export async function writePlan(path: string, bytes: Buffer, force: boolean): Promise<void> {
   if (bytes.length > maxBytes)
@@ -88,7 +88,7 @@ export async function readPlanFile(path: string): Promise<Buffer> {
   }
 }
 
-/** A row reference, or an id or id prefix. */
+/** Matches a reference to a listed row (`@1`), or an id, or the start of an id. */
 const batchForm = /^(?:@\d{1,9}|[0-9a-f]{8}[0-9a-f-]{0,28})$/i;
 
 const codeOf = (error: unknown): string =>
@@ -201,7 +201,7 @@ const written = (value: unknown): string =>
 const checksumOf = (text: string): string =>
   createHash('sha256').update(text).digest('hex').slice(0, checksumLength);
 
-/** `whole`: unmodified. `none`: not a plan at all. */
+/** `whole`: the file is unmodified. `altered`: some bytes have changed. `none`: the file is not a plan at all. */
 type IntegrityState = 'whole' | 'altered' | 'none';
 
 /** Verifies the hash of a plan file. Pure. */

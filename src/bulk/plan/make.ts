@@ -253,7 +253,7 @@ const plannedVerdict = ({
   rows: [...rows],
 });
 
-/** The service's fee per order, in cents; 0 if not given. */
+/** The service's fee per order, in cents; 0 if the service gives none. */
 async function feeAt(context: Context): Promise<number> {
   const client = await context.client();
   const { body } = await client.call('wallet.get', {});
@@ -331,7 +331,7 @@ const retailersOf = (found: readonly FoundLine[]): string[] => [
   ),
 ];
 
-/** Notes about a product to review before ordering it. */
+/** Notes about a product that the user should review before ordering it. */
 function notesOf(url: string, product: PlanProduct | undefined, country: string): string[] {
   const host = product?.domain ?? hostOf(url);
   if (product?.orderable === false)

@@ -14,8 +14,8 @@ export interface Part {
 }
 
 /**
- * Selects the rows of a plan by `--only`, `--rows` and `--shard`. A shard may select no rows.
- * @throws UsageError naming the value that leaves no rows.
+ * Selects the rows of a plan by `--only`, `--rows` and `--shard`. A shard may contain no rows. @throws UsageError
+ * naming the value that leaves no rows.
  */
 export function chosenRows({ path, rows }: ReadPlan, { only, rows: ranges, shard }: Part): ReadPlan['rows'] {
   const numbers = ranges && chosenNumbers(path, rows, ranges);

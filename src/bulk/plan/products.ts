@@ -77,7 +77,7 @@ async function queryProduct(
     ships_to: Array.isArray(ships) ? listIn(check, 'ships_to').map(plainText) : null,
   };
   if (!prices) return { ...known, ...unpriced('prices were not asked for') };
-  // A store on a hosted platform is identified by its domain (specification, Products).
+  // If a store is on a hosted platform, its domain identifies it (specification, Products).
   const seller = textIn(check, 'platform') === undefined ? retailer : known.domain;
   const id = productIdIn(url);
   if (seller === null || id === undefined)
@@ -110,7 +110,7 @@ async function priceOf(context: Context, retailer: string, id: string): Promise<
   return { price, currency, no_price: currency === 'USD' ? null : `its price is in ${currency}` };
 }
 
-/** Price of a product, or of its cheapest variant if only variants have one. */
+/** Price of a product. If only its variants have prices, it is the price of the cheapest variant. */
 function cheapest(payload: JsonObject): number | undefined {
   const price = centsIn(payload);
   if (price !== undefined) return price;

@@ -183,7 +183,7 @@ interface RowProblem {
   readonly why: string;
 }
 
-/** Maximum number of problems, and of rows, that an error lists individually. */
+/** Maximum numbers of problems and of rows that an error lists one by one. */
 const maxNamed = 10;
 const maxListed = 1000;
 
@@ -257,8 +257,8 @@ export function planRefused({
 type Row = ReadPlan['rows'][number];
 
 /**
- * Warns about rows planned without a known price, or with a price above their ceiling. A warning is enough, because no
- * row can cost more than its ceiling.
+ * Warns about rows that were planned without a known price, or with a price above their ceiling. A warning is enough,
+ * because no row can cost more than its ceiling.
  */
 export function notePrices(context: Context, { plan }: ReadPlan, rows: readonly Row[]): void {
   if (plan.priced_at === null) return;
@@ -284,7 +284,7 @@ function shortened(rows: readonly Row[]): string {
 }
 
 /**
- * Looks up current prices again, once per URL. @throws ErrandError (policy) naming rows whose price is unknown, or
+ * Looks up current prices again, once per URL. @throws ErrandError (policy) naming rows whose price is unknown, or is
  * above the planned price or the ceiling.
  */
 export async function recheckPrices(context: Context, read: ReadPlan, rows: readonly Row[]): Promise<void> {
@@ -381,7 +381,7 @@ export function checkCovered(read: ReadPlan, rest: DecidedPlan['rest'], spend: S
   });
 }
 
-/** Rows that the wallet no longer covers, assuming that each row costs its ceiling. */
+/** Rows that the wallet no longer covers if each row costs its ceiling. */
 function beyond({ plan, rows }: ReadPlan, numbers: readonly number[], { wallet = 0 }: Spend): number[] {
   const left = new Set(numbers);
   let sum = 0;

@@ -32,7 +32,7 @@ interface ReviewItem {
   readonly why: string;
 }
 
-/** A row of a plan, as listed. Amounts in cents. */
+/** A row of a plan, as listed. Amounts are in cents. */
 export type ShownRow = Output<'PlanRow'>;
 
 /** Lists every row of a plan with the findings about it. Findings about the whole file are attached to no row. Pure. */

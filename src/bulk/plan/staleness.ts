@@ -7,7 +7,7 @@ import { type DecidedPlan, numbersIn, sentRows } from './decided.ts';
 import { planLifeMs } from './file.ts';
 import { planRefused, type ReadPlan } from './read.ts';
 
-/** Tolerated clock skew between machines, ms. */
+/** Tolerated difference between the clocks of machines, in ms. */
 const clocksDifferMs = 3600 * 1000;
 
 interface Stale {

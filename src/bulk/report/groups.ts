@@ -14,7 +14,7 @@ import { cellUnder, noBatch, type ReportRow } from './rows.ts';
 /** Groupings besides the file's columns. */
 export const groupings = ['retailer', 'state', 'reason', 'day'] as const;
 
-/** Prefix that selects a file column whose heading is also the name of a grouping. */
+/** Prefix that selects a column of the file if a grouping has the same name. */
 const fileColumn = 'column.';
 
 /** What `--by` selects. */
@@ -161,7 +161,7 @@ export function groupList(
   };
 }
 
-/** A group in the shape all formats share. Pure. */
+/** A group, in the shape that all formats share. Pure. */
 function groupRecord(by: string, { group, sum, byRule, ...counts }: ReportGroup): Output<'BulkReportGroup'> {
   return {
     by,
@@ -186,7 +186,7 @@ const countWeights = { rows: 9, ordered: 5, refused: 5, waiting: 4, left_out: 4 
 
 const countName = (path: (typeof counts)[number]): string => path.replace('_', ' ');
 
-/** Group columns for machine-readable output, which always shows all of them. */
+/** Group columns for machine-readable output. All of them are always shown. */
 const groupColumns = (by: string): readonly Column[] => [
   { name: by, path: 'group' },
   { name: 'paid by', path: 'paid_by' },
@@ -270,7 +270,7 @@ export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
   };
 }
 
-/** Id of a batch; null for the stand-in that holds single orders. */
+/** Id of a batch; null if the batch is only the stand-in for single orders. */
 const ofService = (batch: Batch | undefined): string | null =>
   batch === undefined || batch.id === noBatch ? null : batch.id;
 
@@ -286,14 +286,14 @@ function metByOf({ later }: ReportRow): Output<'BulkReportRow'>['met_by'] {
   };
 }
 
-/** Adds the fields of the service's own results. Pure. */
+/** Adds the fields that the service's own results have. Pure. */
 export const resultOf = (row: ReportRow): Row => ({
   ...recordOf(row),
   status: statusOf(row),
   error: [row.errorType, row.reason].filter((part) => part !== '').join(': '),
 });
 
-/** Status in the service's terms, except that a row whose key already had an order counts as placed. */
+/** Status in the service's terms. Unlike the service, counts a row as placed if its key already had an order. */
 function statusOf({ rowStatus, row }: ReportRow): string | null {
   const status = row?.status;
   if (rowStatus === 'left_out') return rowStatus;

@@ -7,17 +7,17 @@ import type { Context } from '../../run/context.ts';
 import { type Batch, rowsOf } from '../upload/batch.ts';
 import { factsOf, type OrderFacts } from './rows.ts';
 
-/** Time range in which orders were created, ms since the epoch. */
+/** The period in which orders were created, in ms since the epoch. */
 interface Window {
   readonly from: number;
   readonly to: number;
 }
 
-/** Tolerated clock skew between the service's machines, ms. */
+/** Tolerated difference between the clocks of the service's machines, in ms. */
 const earlierMs = 60_000;
 /** Maximum time in ms between the last update of a completed batch and the creation of its last order. */
 const laterMs = 3600_000;
-/** Maximum Date value, ms since the epoch. */
+/** Maximum value of a Date, in ms since the epoch. */
 const latestMs = 8.64e15;
 /** Maximum number of orders to search for orders outside their batch's time window. */
 const maxOutsideWindow = 20_000;

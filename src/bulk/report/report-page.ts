@@ -7,14 +7,14 @@ import type { ReportRow } from './rows.ts';
 import { cellUnder } from './rows.ts';
 import { tellingColumns } from './summary.ts';
 
-/** Maximum table rows on the page; `bulk report -o csv` lists every one. */
+/** Maximum number of table rows on the page. `bulk report -o csv` lists every row. */
 const maxRows = 2000;
 
 interface ReportPage {
   /** The name of the file or upload. */
   readonly title: string;
   readonly rows: readonly ReportRow[];
-  /** Summary lines shown to the user. */
+  /** The summary lines that the user sees in the terminal. */
   readonly lines: readonly string[];
   readonly by: string;
   readonly groups: readonly ReportGroup[];
@@ -24,7 +24,7 @@ interface ReportPage {
   readonly now: number;
 }
 
-/** Renders a report as a single page: money, order states, totals and every row. Pure. */
+/** Renders a report as a single page: money, states of orders, totals and every row. Pure. */
 export function reportPage({ title, rows, lines, by, groups, service, now }: ReportPage): string {
   return pageText({
     title: `Report ${title}`,
@@ -41,7 +41,7 @@ export function reportPage({ title, rows, lines, by, groups, service, now }: Rep
   });
 }
 
-/** `132 of 200 delivered, $6,280.99 net`. */
+/** Formats `132 of 200 delivered, $6,280.99 net`. */
 function headlineOf(rows: readonly ReportRow[]): string {
   const delivered = rows.filter(({ state }) => state.text === 'delivered').length;
   const nets = new Map<string, number>();
@@ -179,7 +179,7 @@ function rowSection(rows: readonly ReportRow[]): PageSection {
   };
 }
 
-/** Position of the state among the columns. */
+/** Index of the state column. */
 const stateColumn = 1;
 
 /** The amounts to show. Those in `inDollars` are in US dollars, the others in the currency of the row's payer. */

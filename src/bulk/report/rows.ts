@@ -86,7 +86,7 @@ export interface ReportRow {
   readonly byRule: readonly MoneyLine['what'][];
   readonly errorType: string;
   readonly reason: string;
-  /** States of the returns of the latest order. */
+  /** States of the returns of the latest attempt's order. */
   readonly returns: readonly string[];
   readonly urls: readonly string[];
   readonly product: (titleOf?: TitleOf) => string;
@@ -230,7 +230,7 @@ export function savedRow({
   fileHeadings,
   cells,
 }: UploadFileRow): FileRow & { readonly requested: BulkRow } {
-  // Rows of one file share their headings.
+  // Rows of the same file share one array of headings, so the columns are resolved once per file.
   if (headings !== lastFile.plan.headings)
     lastFile = { plan: planColumns(headings), shown: shownHeadings(headings, fileHeadings) };
   const { plan, shown } = lastFile;
@@ -293,12 +293,12 @@ export const noBatch = 'earlier orders';
 /** The cells of an uploaded row under its file's headings. */
 interface OwnCells {
   readonly headings: readonly string[];
-  /** Column that each heading was sent as: an order column, `metadata.KEY`, or the heading itself. */
+  /** The column under which each heading was sent: an order column, `metadata.KEY`, or the heading itself. */
   readonly names: readonly string[];
   readonly cells: readonly string[];
 }
 
-/** A batch row as it appears in its file. Contains only what this machine knows. */
+/** A row of a batch as it appears in its file. Contains only what this machine knows. */
 export interface FileRow {
   readonly own: OwnCells;
   /** Row number as a spreadsheet shows it; undefined if unknown on this machine. */
@@ -403,7 +403,7 @@ export const headingsOf = (rows: Iterable<{ readonly own: OwnCells }>): string[]
   return [...headings];
 };
 
-/** Cell of a row under a heading; empty if its file has no such column. */
+/** Cell of a row under a heading; empty if the row's file has no such column. */
 export const cellUnder = ({ headings, cells }: OwnCells, heading: string): string => {
   const at = headings.indexOf(heading);
   return at < 0 ? '' : (cells[at] ?? '');
@@ -437,7 +437,7 @@ export interface OrderFacts {
   readonly named: OrderRecord;
 }
 
-/** @param feeCents the service's fee per order. Pure. */
+/** Extracts the facts about an order that a report needs. Pure. @param feeCents is the service's fee per order. */
 export function factsOf(order: IdentifiedOrder, feeCents: number | undefined): OrderFacts {
   const { payer, lines, sums, isComplete } = moneyOf(order, { feeCents });
   const { metadata } = order;
@@ -466,7 +466,7 @@ function reasonIn(order: OrderRecord): string {
   return sentences(objectsIn(order.fulfillment, 'concessions').map(concessionText));
 }
 
-/** Keeps only the fields that `productsOf` reads. */
+/** Keeps only those fields of a record that `productsOf` reads. */
 function naming(order: OrderRecord): OrderRecord {
   const price = valueAt<Order>(order, 'job_result.price_components');
   return {

@@ -15,8 +15,8 @@ import type { Report } from './read.ts';
 import { cellUnder, headingsOf, type ReportRow } from './rows.ts';
 
 /**
- * Summarizes the outcome in lines that add up: rows = ordered + refused + waiting + left out; orders by state; charges
- * and fees minus refunds. Pure.
+ * Summarizes the outcome in lines. The numbers add up: rows = ordered + refused + waiting + left out; orders by state;
+ * charges and fees minus refunds. Pure.
  */
 export function summaryLines({ rows }: Pick<Report, 'rows'>): string[] {
   if (rows.length === 0) return [];
@@ -59,7 +59,7 @@ const counted = (parts: readonly (readonly [count: number, what: string])[]): st
     .map(([count, what]) => `${countText(count)} ${what}`)
     .join(', ') || 'none';
 
-/** Formats `7 delivered, 2 failed`: number of orders per state. */
+/** Formats the number of orders per state: `7 delivered, 2 failed`. */
 function statesText(rows: readonly ReportRow[]): string {
   const states = new Map<string, number>();
   for (const { state, rowStatus } of rows) {
@@ -120,7 +120,7 @@ export const missingLines = ({ missing, incomplete }: Pick<Report, 'missing' | '
 
 const ordersText = (count: number): string => (count === 1 ? '1 order' : `${countText(count)} orders`);
 
-/** Maximum custom columns shown on a TTY. */
+/** Maximum number of custom columns on a TTY. */
 const maxOwn = 2;
 
 /**
@@ -252,7 +252,7 @@ const orderStatusColumn: Column = { name: 'order status', path: 'order_status' }
 const errorTypeColumn: Column = { name: 'error type', path: 'error_type' };
 const errorColumn: Column = { name: 'error', path: 'error' };
 
-/** Facts that determine the columns of rows. */
+/** Facts that determine the columns for rows. */
 interface ShownRows {
   /** Headings of the files, in order. */
   readonly headings: readonly string[];
@@ -297,7 +297,7 @@ export function resultColumns({
   return [...ours.slice(0, asServed), ...own, ...ours.slice(asServed)];
 }
 
-/** Columns of the files, under their original headings and in order. */
+/** Columns of the files, in order and under their original headings. */
 const ownColumns = (headings: readonly string[]): readonly Column[] =>
   headings.map((heading) => ({
     name: heading,
@@ -305,7 +305,7 @@ const ownColumns = (headings: readonly string[]): readonly Column[] =>
     value: ({ own: cells }) => own(cells, heading),
   }));
 
-/** Renames columns that collide with the user's headings. */
+/** Renames a column if a heading of the user's file has the same name. */
 function unlike(headings: readonly string[], columns: readonly Column[]): readonly Column[] {
   const taken = new Set(headings.map(plainHeading));
   return columns.map((column) => {

@@ -14,7 +14,7 @@ import type { Batch as NewBatch } from './batches.ts';
 
 export type Batch = Received<'bulk.get'>;
 
-/** How an order was taken back: it was cancelled on request, or every unit of it was returned. */
+/** How an order was taken back. It was cancelled on request, or every unit of it was returned. */
 export type Withdrawal = 'cancelled' | 'returned';
 
 /** An attempt at the need of a row. It is in another batch, or it is a single order. */
@@ -149,10 +149,11 @@ export const rowsOf = (batch: { readonly rows?: unknown }): BatchRow[] =>
   });
 
 /**
- * State of a row. `waiting`: not ordered yet. `refused`: the service refused it. `before`: its key already had an order
- * that is not known to have ended. `since`: its order ended, and a later attempt at its need placed another one.
- * `under_way`, `placed`, `failed`: state of its order. `withdrawn`: its order was cancelled on request, or returned
- * whole. `unknown`: the status of its order, or the outcome of a later attempt, is unknown.
+ * State of a row. `waiting`: the row is not ordered yet. `refused`: the service refused the row. `before`: the row's
+ * key already had an order, which is not known to have ended. `since`: the row's order ended, and a later attempt at
+ * the row's need placed another one. `under_way`, `placed`, `failed`: the state of the row's order. `withdrawn`: the
+ * order was cancelled on request, or every unit of it was returned. `unknown`: the status of the order, or the outcome
+ * of a later attempt, is unknown.
  */
 export type RowState =
   | 'waiting'
@@ -230,7 +231,7 @@ export const onceEach = (batches: readonly Batch[]): Batch[] => {
   return batches.map((batch) => {
     const all = rowsOf(batch);
     const rows = all.filter(({ later }) => !(later?.row && ids.has(later.row.batchId)));
-    // The rows are as the service sent them.
+    // The cast is safe, because the rows are as the service sent them.
     return rows.length === all.length
       ? batch
       : ({ ...batch, rows: rows.map(({ record }) => record) } as Batch);
@@ -313,7 +314,10 @@ export function batchOfRequest(
   };
 }
 
-/** @throws UsageError if a row sets the metadata key that is reserved for references. */
+/**
+ * Rejects rows that give a reference as metadata. @throws UsageError if a row sets the metadata key that is reserved
+ * for references.
+ */
 function checkReference(row: Shape<'BulkUploadRequest'>['rows'][number], index: number): void {
   const name = `metadata.${referenceKey}`;
   if (!Object.keys(row).some((heading) => heading.trim().toLowerCase() === name)) return;

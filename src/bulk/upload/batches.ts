@@ -98,7 +98,7 @@ export function batchIn(body: JsonObject): Batch {
   const fileHeadings = listIn(body, 'fileHeadings').map(String);
   return {
     key: textIn(body, 'key') ?? '',
-    // Rows were stored as cells by `serializeBatch`.
+    // `serializeBatch` stored the rows as cells, so the cast is safe.
     rows: objectsIn(body, 'rows') as readonly UploadRow[],
     numbers: listIn(body, 'numbers').map(Number),
     headings: listIn(body, 'headings').map(String),

@@ -116,7 +116,7 @@ export const batchList = {
     ...batchColumns.slice(2).map((column) => ({ ...column, name: listNames[column.name] ?? column.name })),
   ],
 } as const;
-/** List columns of batches that include their rows. */
+/** Columns for a list of batches that include their rows. */
 export const wholeBatchList = { columns: batchColumns, screen: batchScreen } as const;
 
 /** The displayed state for each row state. */
@@ -148,7 +148,7 @@ const rowsWithStates = {
     rowsOf(batch).map((row) => ({ ...row.record, index: row.index, shown: rowState(row, batch) })),
 } as const;
 
-/** Batch columns for a TTY, with one state per row. @param numberOf as in `batchDetailColumns`. */
+/** Batch columns for a TTY, with the state of each row. @param numberOf as in `batchDetailColumns`. */
 export const batchDetailScreen = (
   numberOf: ((index: number) => number | undefined) | undefined,
   reasons: Reasons,
@@ -188,7 +188,10 @@ const rowNumberIn = (row: Unchecked<Shape<'BulkRowResult'>>): number | undefined
   return index === undefined ? undefined : index + 1;
 };
 
-/** Columns of a batch whose rows are in a table. @param numberOf returns a row's number in its file, if known here. */
+/**
+ * Columns of a batch whose rows are in a table. @param numberOf returns a row's number in its file, if this machine
+ * knows it.
+ */
 export const batchDetailColumns = (
   numberOf: ((index: number) => number | undefined) | undefined,
   reasons: Reasons,

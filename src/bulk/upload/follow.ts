@@ -179,7 +179,7 @@ export const stoppable = (
     return { message: `stopped watching; ${detail}`, next: goOn() };
   });
 
-/** Formats "one batch goes on", "3 batches go on". */
+/** Formats "one batch goes on" or "3 batches go on". */
 export const batchesGoOn = (count: number): string =>
   count === 1 ? 'one batch goes on' : `${count} batches go on`;
 

@@ -22,7 +22,7 @@ export const withOrders = (batches: readonly Batch[], orders: KnownOrders): Batc
       const order = id === undefined ? undefined : orders.get(id);
       return order ? { ...row.record, order_id: id, order_status: order.status } : row.record;
     });
-    // The rows are as the service sent them, plus order ids and statuses.
+    // The cast is safe, because the rows are as the service sent them, plus order ids and statuses.
     return { ...batch, rows } as Batch;
   });
 

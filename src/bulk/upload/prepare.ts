@@ -305,7 +305,7 @@ export const earlierOptions = {
   again: { kind: 'flag', description: 'order again what was cancelled or sent back' },
 } as const;
 
-/** Option for a name by which later commands refer to the upload. */
+/** Option for the name by which later commands refer to the upload. */
 export const nameOption = {
   name: {
     kind: 'text',
@@ -330,7 +330,7 @@ export const workerOptions = {
   },
 } as const;
 
-/** Option with the caller's limit on the total of a command's orders. */
+/** Option for the caller's limit on the total cost of a command's orders. */
 export const maxTotalOption = {
   maxTotal: {
     kind: 'money',

@@ -8,7 +8,7 @@ import { knownUpload, readBatches } from './named.ts';
 
 /** Outcome of settling the batches that were left open in the journal. */
 interface Settled {
-  /** Facts to print; empty if none was open. */
+  /** Facts to print; empty if no batch was open. */
   readonly facts: readonly string[];
   /** Whether settling has just placed any of these batches. */
   readonly hasOrdered: boolean;

@@ -27,7 +27,7 @@ export interface UploadSource {
   readonly skipDuplicates: boolean;
   readonly again: boolean;
   readonly notifies: boolean;
-  /** Shard of the file, such as `3/8`; undefined for all of it. */
+  /** Shard of the file, such as `3/8`; undefined for the whole file. */
   readonly shard: string | undefined;
   /** Whether several workers send the upload from a queue. */
   readonly isShared: boolean;
@@ -117,7 +117,7 @@ export interface Source {
   close(): Promise<void>;
 }
 
-/** Anonymous block storage; each block is verified by hash when read. @throws StorageError. */
+/** Anonymous storage for blocks. Each block is verified by its hash when it is read. @throws StorageError. */
 export type Spare = Pick<PrivateBlocks, 'add' | 'read'>;
 
 /** Which part of a file is read. */
@@ -141,8 +141,8 @@ export async function openSource(
 }
 
 /**
- * Opens a private copy, so that what is validated and shown is what is sent, even if the file changes meanwhile.
- * @throws UsageError naming what cannot be read; StorageError if the copy cannot be written.
+ * Opens a private copy of a file, so that exactly what is validated and shown is sent, even if the file changes in the
+ * meantime. @throws UsageError naming what cannot be read; StorageError if the copy cannot be written.
  */
 export async function openCopy(context: Context, path: string, options: SourceOptions = {}): Promise<Source> {
   return copied(context, await asTable(context, await find(context, path), options));
@@ -185,7 +185,7 @@ async function firstChunk(chunks: AsyncIterable<Uint8Array>) {
       yield chunk;
       yield* { [Symbol.asyncIterator]: () => rest };
     },
-    /** Closes the stream, which cannot be read any further. */
+    /** Closes the stream. After that, it cannot be read any further. */
     release: async (): Promise<void> => {
       await rest.return?.();
     },
@@ -271,7 +271,7 @@ async function copied(context: Context, { chunks, ...found }: Found): Promise<So
   }
 }
 
-/** Shells pass `<(…)` as a path ending in a number. */
+/** For `<(…)`, shells pass a path that ends in a number. */
 const pipeName = (path: string): string => (/\/\d+$/.test(path) ? 'pipe.csv' : basename(path));
 
 interface Block {

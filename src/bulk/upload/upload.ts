@@ -231,7 +231,7 @@ async function batchesBefore(
   const journal = await context.journal();
   return known.batches.flatMap(({ key, id, layout }) => {
     const record = id === undefined ? undefined : journal.find(key, context.settings.baseUrl.value);
-    // Uploads from this machine are journaled as rows of cells.
+    // This machine journals uploads as rows of cells, so the cast is safe.
     return record ? [{ key, rows: listIn(record.body, 'rows') as readonly UploadRow[], ...layout }] : [];
   });
 }

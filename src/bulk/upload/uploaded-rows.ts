@@ -36,7 +36,7 @@ export async function journaledRows(context: Context, batch: Batch): Promise<Upl
 export async function findJournaledRows(context: Context, { id }: Batch): Promise<UploadedRows | undefined> {
   const journal = await context.journal();
   const rows = journal.madeBy(id, context.settings.baseUrl.value)?.body.rows;
-  // Uploads from this machine are journaled as rows of cells.
+  // This machine journals uploads as rows of cells, so the cast is safe.
   if (Array.isArray(rows)) return { rows: rows as UploadRow[], layout: await layoutOf(context, id) };
   return undefined;
 }
@@ -134,7 +134,7 @@ async function compared(context: Context, met: Map<string, Met[]>): Promise<Reus
     for (const order of rows) {
       const id = plainText(order.id).toLowerCase();
       for (const { row, requestedOrder } of met.get(id) ?? []) {
-        // The row was parsed from validated cells, so it is a complete order.
+        // The cast is safe: the row was parsed from validated cells, so it is a complete order.
         const changes = differences(requestedOrder as unknown as Shape<'OrderCreate'>, order)
           .filter(({ isVariant }) => !isVariant)
           .map(({ field, requested, existing }) => changeText(field.split('.'), existing, requested));

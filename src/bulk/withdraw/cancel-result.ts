@@ -164,7 +164,7 @@ const moods: ReadonlyMap<string, Mood> = new Map([
   ['left_out', 'past'],
 ]);
 
-/** Leaves out the column of the upload if all rows belong to the same one. */
+/** Leaves out the column for the upload if all rows belong to the same upload. */
 const columnsOf = (orders: readonly Cancellable[]): readonly Column<CancelledRow>[] =>
   columns.filter(({ name }) => name !== 'upload' || new Set(orders.map(({ upload }) => upload)).size > 1);
 

@@ -66,7 +66,7 @@ export async function readReturns(
 ): Promise<{
   readonly rows: readonly ReturnRow[];
   readonly problems: readonly RowProblem[];
-  /** Headings of columns that are not used. */
+  /** Headings of the columns that this command does not use. */
   readonly unused: readonly string[];
 }> {
   const problem = namespaceProblem(given.namespace);

@@ -3,7 +3,7 @@ import { UsageError } from '../../platform/errors.ts';
 import { hostOf } from '../../spending/policy/policy.ts';
 import type { RetailerNames } from '../../spending/report/read.ts';
 
-/** Rows by their numbers in the file. */
+/** A selection of rows, by their numbers in the file. */
 export interface RowSelection {
   readonly text: string;
   readonly ranges: readonly (readonly [first: number, last: number])[];

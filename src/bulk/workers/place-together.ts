@@ -150,7 +150,7 @@ async function toPlace(
   return undefined;
 }
 
-/** Polling interval for the workers' progress, ms. */
+/** Interval in ms between checks for the workers' progress. */
 const pauseMs = 500;
 
 /**
@@ -166,7 +166,7 @@ export async function untilPlaced(context: Context, words: readonly string[]): P
   const deadline = new Deadline(clock, waitMs);
   const { account, mac } = await context.sender();
   const owner = { baseUrl: settings.baseUrl.value, account };
-  // Opening the journal creates the tables.
+  // Open the journal first, because this creates the tables.
   const { databaseId: database } = (await context.journal()).reservations.policies;
   const queue = new JobQueue(settings.database, signal, { mac, database });
   try {

@@ -73,7 +73,7 @@ export async function distributeUpload(
   const owner = { baseUrl: context.settings.baseUrl.value, account };
   const file = source && { name: source.name, sha256: await sha256Of(source) };
   const name = given.name === undefined ? undefined : checkUploadName(given.name);
-  // Opening the journal creates the tables.
+  // Open the journal first, because this creates the tables.
   const { databaseId: database } = (await context.journal()).reservations.policies;
   const queue = new JobQueue(address, context.signal, { mac, database });
   const budget = new RequestBudget(address, owner, context.signal);
@@ -268,7 +268,7 @@ async function enter(queue: JobQueue, { owner, keyMasked, name, file, flags }: C
     checkNotElsewhere(elsewhere, { keyMasked, baseUrl: owner.baseUrl });
     if (!own) throw nobodyShares(called);
     if (own.isReader) return own;
-    // An earlier, different file had the same name, for example last month's.
+    // A finished job may belong to a different file of the same name, such as last month's.
     const isPast = own.state === 'done' && name === undefined && file?.sha256 !== textIn(own.terms, 'sha256');
     if (isPast) continue;
     checkTerms(own, flags, file);

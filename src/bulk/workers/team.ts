@@ -4,7 +4,7 @@ import type { Context } from '../../run/context.ts';
 import { inFlight, Window } from '../upload/concurrency-limiter.ts';
 import type { SharedPace } from './pace.ts';
 
-/** Maximum chunks a worker processes concurrently. */
+/** Maximum number of chunks that a worker processes concurrently. */
 const maxInFlight = 4;
 /** Interval in ms between checks for chunks that other workers may release. */
 const pauseMs = 200;

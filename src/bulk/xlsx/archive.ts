@@ -16,7 +16,7 @@ const limits = {
   ratio: 200,
 } as const;
 
-/** The parts of a workbook, by their names in the archive. */
+/** The parts of a workbook, by their names in the zip archive. */
 export class Archive {
   readonly #zip: ZipFile;
   readonly #entries: ReadonlyMap<string, Entry>;
@@ -29,7 +29,8 @@ export class Archive {
   }
 
   /**
-   * @param name is the name of the file, for messages. @throws UsageError for a file that is no archive, or too large.
+   * Opens a workbook. @param name is the name of the file, for messages. @throws UsageError if the file is not an
+   * archive, or is too large.
    */
   static async open(bytes: Buffer, name: string): Promise<Archive> {
     const { fromBuffer } = await import('yauzl');

@@ -74,7 +74,7 @@ function currencyOf(shown: string): string | undefined {
 }
 
 const dayMs = 24 * 3600 * 1000;
-/** Day 0 of the two calendars, in days before 1970. */
+/** Number of days from day 0 of each calendar to the year 1970. */
 const epochs = { from1900: 25_569, from1904: 24_107 } as const;
 
 /** The text of a number. If the number is invalid in its format, the format is ignored. */
@@ -145,7 +145,7 @@ function dateText(
   kind: 'date' | 'time' | 'date-time',
   isFrom1904: boolean,
 ): string | undefined {
-  // The calendar from 1900 has a 29 February 1900, day 60.
+  // The calendar from 1900 contains a day that did not exist: 29 February 1900 (day 60). Earlier days are off by one.
   const days = !isFrom1904 && value < 60 ? value + 1 : value;
   const ms = Math.round((days - (isFrom1904 ? epochs.from1904 : epochs.from1900)) * dayMs);
   const date = new Date(ms);

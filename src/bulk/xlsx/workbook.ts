@@ -82,7 +82,7 @@ export class Workbook {
     if (!this.#archive.has(part)) return found;
     await this.#read(part, {
       open: (name, { Id: id = '', Type: type = '', Target: target = '', TargetMode: mode }) => {
-        // Never follow a reference to something outside of the file.
+        // Never follow a reference to something outside the file.
         if (name !== 'Relationship' || mode === 'External') return;
         found.push({ id, type, part: partOf(target, folder) });
       },
@@ -177,7 +177,7 @@ export function sheetNames(sheets: readonly Pick<Sheet, 'name'>[]): string {
   return `${names.join(', ')}${more > 0 ? ` and ${countText(more)} more` : ''}`;
 }
 
-/** Collects the text of `<t>`, without phonetic readings. */
+/** Collects the text of `<t>` elements, but not phonetic readings. */
 class TextCollector {
   #text = '';
   #isText = false;
@@ -345,7 +345,7 @@ function partOf(target: string, folder: string): string {
 
 const isTrue = (text: string | undefined): boolean => text === '1' || text === 'true';
 
-/** Number of the column of a cell such as `AB12`, from 0; -1 for any other text. */
+/** Index of the column of a cell such as `AB12`, counted from 0; -1 for any other text. */
 function columnOf(name: string): number {
   const [letters = ''] = /^[A-Z]{1,3}/.exec(name) ?? [];
   return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
