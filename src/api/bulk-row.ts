@@ -21,7 +21,7 @@ export interface BulkRow {
   readonly quantities: readonly number[];
   readonly firstName: string;
   readonly lastName: string;
-  /** Cents. */
+  /** The ceiling in cents. */
   readonly maxPrice: number | null;
   /** Plain order fields whose cells have a value. */
   readonly plain: PlainInput;

@@ -64,7 +64,7 @@ export interface ControlActions {
   readonly export: Readonly<Record<string, never>>;
 }
 
-/** Omitted fields stay unchanged. */
+/** A change of the active faults. Omitted fields change nothing. */
 export interface FaultChange {
   readonly faults?: readonly string[] | undefined;
   readonly add?: readonly string[] | undefined;
@@ -76,9 +76,9 @@ export type ControlAction = keyof ControlActions;
 
 /** Current state of a sandbox. */
 export interface ControlState {
-  /** Identifies an errand sandbox. */
+  /** Marks the response as that of an errand sandbox. */
   readonly sandbox: 'errand';
-  /** Sandbox clock, ISO 8601. */
+  /** Time on the sandbox's clock, in ISO 8601. */
   readonly now: string;
   readonly speed: number;
   /** Seed for ids, prices and outcomes; null if the user gave none. */
@@ -93,9 +93,9 @@ export interface ControlState {
   readonly snapshots: readonly { readonly name: string; readonly taken_at: string }[];
 }
 
-/** Response to `export`. */
+/** The response to `export`. */
 export interface ExportedState extends ControlState {
-  /** Contents of a scenario file. */
+  /** The state as the contents of a scenario file. */
   readonly scenario: Readonly<Record<string, unknown>>;
   /** Parts of the sandbox state that a scenario cannot express, described in words. */
   readonly left_out: readonly string[];
@@ -114,7 +114,7 @@ export const healthPath = '/healthz';
 
 /** A finished request to a served sandbox. It contains no secrets, so it is safe to display. */
 export interface ServedRequest {
-  /** Host time, ms. */
+  /** Time on the host's clock, in ms since the epoch. */
   readonly at: number;
   readonly method: string;
   readonly target: string;

@@ -13,7 +13,7 @@ export interface CodeRow {
   readonly isOfOrder?: true;
   /** Observed on the service, but not in its specification. */
   readonly observed?: true;
-  /** No longer returned. */
+  /** Whether the service no longer returns this code. */
   readonly legacy?: true;
 }
 

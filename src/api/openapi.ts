@@ -13,7 +13,7 @@ type Json = Readonly<Record<string, unknown>>;
 export interface ServedDescription {
   readonly baseUrl: string;
   readonly legacyBaseUrl: string;
-  /** Known retailer ids. */
+  /** Ids of the known retailers. */
   readonly retailers?: readonly string[];
 }
 

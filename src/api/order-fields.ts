@@ -6,10 +6,10 @@ import { limits } from './limits.ts';
  */
 export interface PlainOrderField {
   readonly type: 'string' | 'integer' | 'boolean';
-  /** Display name. */
+  /** Name of the field for display. */
   readonly title: string;
   readonly min?: number;
-  /** Characters. */
+  /** Maximum length in characters. */
   readonly maxLength?: number;
   readonly observed?: true;
   /** Another field that must be sent together with this one. If the other field is a boolean, it must be true. */

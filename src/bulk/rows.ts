@@ -125,7 +125,7 @@ class RivalCells {
     for (const index of this.#empty) if ((cells[index] ?? '').trim() !== '') this.#empty.delete(index);
   }
 
-  /** @throws UsageError naming both headings. */
+  /** Checks that no such column has lost its data. @throws UsageError naming both headings. */
   check(): void {
     const lost = this.#plan.rivals.filter(
       ({ columnIndex, index }) => this.#empty.has(columnIndex) && !this.#empty.has(index),

@@ -5,9 +5,9 @@ import { accessor, isRecord } from './path.ts';
 import type { Column, Format } from './result.ts';
 
 export interface CsvOptions {
-  /** One character. */
+  /** The delimiter between cells, one character. */
   readonly delimiter: string;
-  /** Skip escaping of formula-like cells. */
+  /** Whether to leave cells that look like formulas unescaped. */
   readonly raw: boolean;
   /** Whether to make control characters visible, for a terminal. */
   readonly visible: boolean;

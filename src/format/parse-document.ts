@@ -205,7 +205,7 @@ function decimalCents(name: string, key: string, source: string): UsageError {
 /** An amount that its commas split into separate entries: `{ per_month: $9,000,000 }`. */
 interface CutAmount {
   readonly amount: string;
-  /** Start offset in the text. */
+  /** Offset in the text at which the amount starts. */
   readonly at: number;
 }
 
@@ -257,7 +257,7 @@ const rest = /^(?:\d{3}|\d{2})(?:\.\d{1,2})?(?: ?(?:[$€£¥]|[A-Z]{3}))?$/;
 /** Whether an entry has no value, because there is no colon after its key. */
 const isMissing = (value: unknown): boolean => value === null || (isScalar(value) && value.source === '');
 
-/** An unquoted scalar, as written. */
+/** The text of an unquoted scalar, as written. */
 function plain(node: unknown): { readonly source: string; readonly at: number } | undefined {
   if (!isScalar(node) || (node.type satisfies Scalar.Type | undefined) !== 'PLAIN') return undefined;
   const { source, range } = node;

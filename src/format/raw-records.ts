@@ -3,7 +3,7 @@ import { isAscii } from 'node:buffer';
 /** Records of a list in the service's own JSON. They can be printed without parsing or reserializing them. */
 export interface AsSent {
   readonly json: Uint8Array;
-  /** Identifies each record. */
+  /** The id of each record. */
   readonly ids: readonly string[];
   /** Byte offsets at which the records start and end, alternating. Between two records there is only a comma. */
   readonly places: readonly number[];
@@ -27,7 +27,7 @@ export function recordsOf({ json, places }: AsSent, from = 0, to = places.length
   return JSON.parse(`[${new TextDecoder().decode(records)}]`);
 }
 
-/** All records, in order. */
+/** Yields all records in order, in chunks. */
 export function* chunksOf(sent: AsSent): Generator<Chunk> {
   const { places } = sent;
   const all = places.length / 2;

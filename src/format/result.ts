@@ -218,7 +218,7 @@ export interface OutputOptions {
   readonly fields?: readonly string[] | undefined;
   /** Known fields that `fields` may name. If unset, any field is accepted. */
   readonly knownFields?: KnownFields | undefined;
-  /** JMESPath, applied to the JSON. */
+  /** JMESPath expression to apply to the JSON. */
   readonly query?: string | undefined;
   /** Whether to print absolute UTC times in tables instead of relative ones. */
   readonly utc?: boolean | undefined;

@@ -163,7 +163,7 @@ async function giveName(draft: string, path: string): Promise<void> {
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 
-/** Bytes buffered before a write. */
+/** Number of bytes to buffer before a write. */
 const atOnce = 256 * 1024;
 
 /**

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, listIn, own } from '../json.ts';
 
 /** A difference between the contract and a service's own description. */
 export interface Drift extends FactChange {
-  /** `POST /orders/{}` */
+  /** The operation, such as `POST /orders/{}`. */
   readonly operation: string;
   readonly part: 'operation' | 'parameter' | 'body' | 'response';
   /** Path such as `products[].url`; empty for the whole value. */
@@ -147,7 +147,7 @@ interface DescribedOperation {
   readonly parameters: ReadonlyMap<string, Facts>;
   readonly body: ReadonlyMap<string, Facts>;
   readonly response: ReadonlyMap<string, Facts>;
-  /** Success status. */
+  /** Status of a successful response. */
   readonly status: string | undefined;
   /** Whether the operation declares its own servers, which means that it belongs to a different service. */
   readonly isElsewhere: boolean;
@@ -509,7 +509,7 @@ interface FactChange {
   readonly service: string | number | boolean | null;
 }
 
-/** Who sends the value. */
+/** The side that sends the value. */
 type Sender = 'client' | 'service';
 
 /** Lists every difference between what two documents say about one value. Pure. */

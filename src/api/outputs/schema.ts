@@ -102,7 +102,7 @@ function partsOf(command: PrintingCommand, defs: Definitions, lineAt: string): P
   };
 }
 
-/** How `-o ndjson` differs. */
+/** Describes how the output differs with `-o ndjson`. */
 function ndjsonText(forms: readonly Printed[]): string {
   if (forms.every((form) => 'nothing' in form)) return 'With -o ndjson nothing either.';
   if (forms.every((form) => 'text' in form || 'nothing' in form)) return '-o does not change it.';

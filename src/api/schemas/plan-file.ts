@@ -97,7 +97,7 @@ const Finding = z.strictObject({
 
 /** Totals of the rows that share a value. Amounts are in cents. */
 export const planTotal = z.strictObject({
-  /** `retailer`, `country`, `day` or `metadata.KEY`. */
+  /** What the rows are grouped by: `retailer`, `country`, `day` or `metadata.KEY`. */
   by: text,
   value: text,
   orders: count,

@@ -33,7 +33,7 @@ export interface Tally {
   ownKeys: number;
   /** Tally of all prices, which shows whether all of them use the same unit. */
   readonly prices: PriceTally;
-  /** Ceilings of the valid rows. */
+  /** Distribution of the ceilings of valid rows. */
   readonly spread: AmountSpread;
   /** Cells whose text was interpreted instead of taken literally. */
   readonly readings: Readings;
@@ -71,7 +71,7 @@ export interface Part {
 interface CheckedRows {
   /** The valid rows. If only a shard is read, just the rows of that shard. */
   readonly valid: readonly FileRow[];
-  /** With all issues of each. */
+  /** The invalid rows, each with all its issues. */
   readonly invalid: readonly FileRow[];
   readonly issues: readonly ShownIssue[];
 }

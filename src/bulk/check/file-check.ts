@@ -25,7 +25,7 @@ import { type Checked, checkAtService } from './service-check.ts';
 import { countLine, isShort, type Spend, spendLine } from './spend.ts';
 
 export interface Scope {
-  /** Skips the service. */
+  /** Whether to check rows only locally, without the service. */
   readonly local: boolean;
   /** Id of the run, which seeds the keys of rows. */
   readonly run?: string | undefined;
@@ -48,7 +48,7 @@ const maxLeftOut = 10;
 export class FileCheck {
   readonly #textWarnings = new IssueGroups();
   readonly tally = emptyTally((issue) => this.#textWarnings.add([issue]));
-  /** Rows refused by the service. */
+  /** Numbers of the rows that the service refused. */
   readonly #refused = new RowNumbers();
   /** The service's first message about each row that it refuses, by row number. */
   readonly #refusals = new Map<number, string>();

@@ -117,7 +117,7 @@ export const savesErrors = ({ errors }: { readonly errors?: string | undefined }
 const headings = ['row', 'column', 'value', 'message'];
 const firstLine = `${headings.join(',')}\n`;
 
-/** Lines written per chunk. */
+/** Number of lines to write per chunk. */
 const atOnce = 1000;
 
 /**

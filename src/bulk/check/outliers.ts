@@ -91,7 +91,7 @@ export class AmountSpread {
 
 const classOf = (cents: number): number => Math.floor(Math.log(cents) / classWidth);
 
-/** Weighted median. */
+/** The weighted median of values. */
 function middleOf(values: readonly { readonly value: number; readonly count: number }[]): number {
   const half = values.reduce((sum, { count }) => sum + count, 0) / 2;
   let seen = 0;

@@ -8,7 +8,7 @@ export interface RowSample {
   readonly first: number[];
 }
 
-/** Maximum rows listed. */
+/** Maximum number of rows to list. */
 const maxListed = 3;
 
 export const noRows = (): RowSample => ({ count: 0, first: [] });

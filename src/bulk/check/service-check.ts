@@ -20,13 +20,13 @@ export interface Checked {
   readonly refused: readonly number[];
   /** Estimated cost in cents, including the service's fees. */
   readonly estimate: number;
-  /** Available cents. */
+  /** Funds available in the wallet, in cents. */
   readonly wallet: number;
   readonly byInvoice: boolean;
   readonly issues: readonly ShownIssue[];
 }
 
-/** Maximum concurrent requests. */
+/** Maximum number of concurrent requests. */
 const maxInFlight = 4;
 
 /**

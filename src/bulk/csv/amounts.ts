@@ -17,7 +17,7 @@ type ReadPrice =
 
 const digits = /^\d{1,15}$/;
 
-/** Decimal separator. */
+/** The decimal separator of amounts. */
 export type Decimal = '.' | ',';
 
 /**
@@ -90,7 +90,7 @@ function withPoint(text: string): string | undefined {
 export interface OpenPrice {
   readonly text: string;
   readonly cents: number;
-  /** Digits only. */
+  /** Whether the text has only digits. */
   readonly isBare: boolean;
 }
 

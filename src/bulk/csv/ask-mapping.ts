@@ -345,7 +345,7 @@ interface FileSample {
   readonly headings: readonly string[];
   /** Cells of the first non-empty row. */
   readonly cells: readonly string[];
-  /** Row number. */
+  /** Row number of these cells. */
   readonly row: number;
 }
 

@@ -202,7 +202,7 @@ export interface TablePlan extends ColumnPlan {
   readonly fileHeadings: readonly string[];
   /** Number of columns in the file itself. */
   readonly width: number;
-  /** Default texts for empty cells. */
+  /** Default texts for empty cells, each with its column. */
   readonly defaults: readonly { readonly column: string; readonly index: number; readonly text: string }[];
   /** Whether the heading declares the prices as cents. */
   readonly isInCents: boolean;

@@ -9,7 +9,7 @@ export interface TableOptions {
   /** File name, for messages. */
   readonly name: string;
   readonly encoding?: Encoding | undefined;
-  /** One character; detected if omitted. */
+  /** The delimiter, one character. If it is omitted, it is detected. */
   readonly delimiter?: string | undefined;
   /** How quotes are read. `double` is the default: a quote begins a quoted cell. Otherwise, quotes are plain text. */
   readonly quotes?: (typeof quoteStyles)[number] | undefined;
@@ -36,7 +36,7 @@ interface TablePart {
   readonly breaks: ReadonlyMap<number, number>;
 }
 
-/** Maximum row length, bytes. */
+/** Maximum length of a row, in bytes. */
 export const maxRowBytes = 1024 * 1024;
 
 /**
@@ -166,7 +166,7 @@ interface DetectedHeader {
   readonly delimiter: string;
   /** Number of rows above the headings, as a spreadsheet counts them. */
   readonly rows: number;
-  /** Lines above the header row. */
+  /** Number of lines above the header row. */
   readonly lines: number;
 }
 
@@ -218,7 +218,7 @@ async function* rest(head: Uint8Array, source: AsyncGenerator<Uint8Array>): Asyn
 }
 
 interface Row {
-  /** Byte offset of the row. */
+  /** Byte offset at which the row starts. */
   readonly start: number;
   readonly text: string;
   readonly lines: number;

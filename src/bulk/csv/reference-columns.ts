@@ -16,7 +16,7 @@ import { lostDigits, withoutTextMarks } from './spreadsheet-text.ts';
 export interface ReferenceSource {
   /** Each entry is a heading, or several headings separated by commas. Empty if only the namespace is known. */
   readonly columns: readonly string[];
-  /** Empty if none is given. */
+  /** Namespace of the references; empty if none is given. */
   readonly namespace: string;
   /** The saved map that names the columns; undefined if a flag names them. */
   readonly savedAs?: string | undefined;

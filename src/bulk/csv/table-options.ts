@@ -105,7 +105,7 @@ export interface TableFlags {
   readonly quotes?: (typeof quoteStyles)[number] | undefined;
   /** Default texts for empty cells, by column. */
   readonly default?: ColumnMap | undefined;
-  /** Of a workbook. */
+  /** Name of the sheet in a workbook. */
   readonly sheet?: string | undefined;
 }
 
@@ -186,7 +186,7 @@ export const savedSheet = async (context: Context, name: string | undefined): Pr
  */
 const withoutDefault: readonly string[] = ['product_url', 'quantity', 'max_price', 'idempotency_key'];
 
-/** @throws UsageError naming the column. */
+/** Checks default texts. @throws UsageError naming a column that is unknown or cannot have a default. */
 function checkDefaults(defaults: ColumnMap): ColumnMap {
   for (const [column, text] of Object.entries(defaults)) {
     const known = columnOf(column);
@@ -323,7 +323,7 @@ export const tableFlags = (flags: TableFlags): string =>
     .map((word) => ` ${shellWord(word)}`)
     .join('');
 
-/** `tableFlags` as separate command-line words. */
+/** The same flags as `tableFlags` gives, as separate words of a command line. */
 export const tableWords = ({
   preset,
   map = {},

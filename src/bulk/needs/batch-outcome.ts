@@ -59,7 +59,7 @@ const noJournal = { find: () => undefined, madeBy: () => undefined } as const;
 
 /** Result of reading a batch. */
 export interface SeenBatch {
-  /** Journal key. */
+  /** Journal key of the batch. */
   readonly key: string;
   /** The attempts of the batch, already updated. */
   readonly attempts: readonly Attempt[];

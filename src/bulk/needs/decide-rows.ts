@@ -76,7 +76,7 @@ export interface RowsAsked extends Pick<Statement, 'skipDuplicates' | 'again'> {
  */
 export interface RowCounts {
   rows: number;
-  /** Will be sent. */
+  /** Rows that will be sent. */
   new: number;
   /** Rows in a batch in doubt, which is resent unchanged. */
   inDoubt: number;
@@ -127,7 +127,7 @@ export interface RowFinding {
 /** The rows that are not sent for the same reason. */
 export interface RefusedRows {
   count: number;
-  /** The first ones. */
+  /** The first of these rows. */
   readonly first: RowFinding[];
   /**
    * Number of blocked rows by the journal key of the batch that blocks them. Each upload is represented by one batch.
@@ -164,11 +164,11 @@ export async function decideRows(
 
 /** Attempts whose state has to be read. */
 interface Look {
-  /** Journal keys. */
+  /** Journal keys of batches to read. */
   readonly batches: Set<string>;
-  /** By serial. */
+  /** Attempts of single orders to read, by serial. */
   readonly singles: Map<number, Attempt>;
-  /** As they travel in metadata. */
+  /** References to query, in the form in which metadata holds them. */
   readonly references: Set<string>;
 }
 

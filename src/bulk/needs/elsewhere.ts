@@ -21,7 +21,7 @@ interface ReferencedRow {
   readonly batch: Batch;
   readonly row: BatchRow;
   readonly orderId: string;
-  /** As it travels in metadata. */
+  /** The reference, in the form in which metadata holds it. */
   readonly reference: string;
   /** When the row's order was made, ms since the epoch. */
   readonly madeAt: number;

@@ -37,7 +37,7 @@ import { ownKeyNamespace } from './row-need.ts';
  * The batches that were uploaded together. Attempts of these batches at different rows are attempts at different needs.
  */
 interface Together {
-  /** Journal keys. */
+  /** Journal keys of these batches. */
   readonly keys: ReadonlySet<string>;
   /** Keys of the first attempts at all rows of these batches. */
   readonly rowKeys: ReadonlySet<string>;

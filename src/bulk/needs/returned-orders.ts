@@ -86,7 +86,7 @@ export async function returnsOf(
       if (known) known.push(one);
       else if (ids.has(id)) found.set(id, [one]);
     }
-    // The newest come first.
+    // The list starts with the newest returns.
     const oldest = Date.parse(String(rows.at(-1)?.created_at));
     if (oldest < since) break;
   }

@@ -19,12 +19,12 @@ export interface RowNeed {
   readonly need: AttemptNeed;
   /** Whether the file gives the key. If it does, the row is compared only with orders that have this key. */
   readonly hasOwnKey: boolean;
-  /** Maximum price, cents. */
+  /** Maximum price in cents. */
   readonly ceiling: number;
   /** Maximum price in cents; 0 if the row is paid by an account at the retailer. */
   readonly cents: number;
   readonly urls: readonly string[];
-  /** The cell. */
+  /** The text of the quantity cell. */
   readonly quantity: string;
   readonly cells: UploadRow;
 }

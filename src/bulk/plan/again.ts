@@ -46,7 +46,7 @@ export function uploadFlags({
   return flags.flatMap((flag) => (flag === false ? [] : ` ${flag}`)).join('');
 }
 
-/** @param path of the plan. */
+/** Suggests how to make a plan again. @param path is the path of the plan. */
 export async function planAgain(
   context: Context,
   { path, plan }: { readonly path: string; readonly plan: Plan },

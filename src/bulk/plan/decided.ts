@@ -36,13 +36,13 @@ export type Columns = Pick<Batch, 'headings' | 'fileHeadings'>;
 export interface RowOutcome {
   readonly row: RowNeed;
   readonly decision: RowDecision;
-  /** All attempts at alike needs. */
+  /** All attempts at similar needs. */
   readonly related: readonly Attempt[];
 }
 
 export interface DecidedPlan {
   readonly decided: DecidedRows;
-  /** By row number. */
+  /** The decision about each row, by row number. */
   readonly outcomes: ReadonlyMap<number, RowOutcome>;
   /** Batches to send. */
   readonly rest: readonly Batch[];

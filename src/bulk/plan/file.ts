@@ -10,7 +10,7 @@ import { saveFile } from '../../format/save-file.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { sellersOf, totalsOf } from './totals.ts';
 
-/** Maximum plan size, bytes. */
+/** Maximum size of a plan, in bytes. */
 const maxBytes = 256 * 1024 * 1024;
 
 /**
@@ -237,5 +237,5 @@ export function alteredRows(bytes: Buffer): number[] {
   });
 }
 
-/** Lifetime of a plan, ms. */
+/** Lifetime of a plan, in ms. */
 export const planLifeMs = 24 * 3600 * 1000;

@@ -8,7 +8,7 @@ import type { ReadPlan } from './read.ts';
 export interface Part {
   /** Retailers, by host or name. */
   readonly only?: readonly string[] | undefined;
-  /** Ranges such as `2-201`, `17`. */
+  /** Ranges of row numbers, such as `2-201` or `17`. */
   readonly rows?: readonly string[] | undefined;
   readonly shard?: Shard | undefined;
 }

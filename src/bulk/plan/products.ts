@@ -12,7 +12,7 @@ export interface ProductQuery {
   readonly countries: ReadonlySet<string>;
 }
 
-/** Maximum concurrent requests. */
+/** Maximum number of concurrent requests. */
 const maxInFlight = 4;
 /** Maximum age of a price, in seconds. */
 const maxAgeSeconds = 3600;

@@ -34,7 +34,7 @@ interface PlanSendableRow extends SendableRow {
 }
 
 export interface ReadPlan {
-  /** The path as given. */
+  /** Path of the plan, as given. */
   readonly path: string;
   readonly plan: Plan;
   /** The plan's rows, in the plan's order. */
@@ -193,11 +193,11 @@ interface Refusing {
   readonly code: string;
   /** The problem, phrased to follow the file name. */
   readonly what: string;
-  /** Affected rows; empty if unknown. */
+  /** Numbers of the affected rows; empty if unknown. */
   readonly rows: readonly number[];
   readonly problems?: readonly RowProblem[];
   readonly hint?: string | undefined;
-  /** Whether `what` names the rows. */
+  /** Whether the text in `what` already names the rows. */
   readonly namesRows?: boolean;
   /** Numbers of the rows that were sent before, or may have been. */
   readonly sent?: readonly number[];

@@ -17,7 +17,7 @@ export interface TotalledRow {
 
 interface Terms {
   readonly feeCents: number;
-  /** Day the orders count toward. */
+  /** Day that the orders count toward. */
   readonly day: string;
 }
 
@@ -70,7 +70,7 @@ export function sellersOf(order: object, products: ReadonlyMap<string, PlanProdu
   ];
 }
 
-/** Maximum groups shown per total. */
+/** Maximum number of groups to show per total. */
 export const maxReported = 5;
 
 /**

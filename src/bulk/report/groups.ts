@@ -11,13 +11,13 @@ import { amountOf, payerNames } from '../../spending/report/rows.ts';
 import type { Batch } from '../upload/batch.ts';
 import { cellUnder, noBatch, type ReportRow } from './rows.ts';
 
-/** Groupings besides the file's columns. */
+/** Groupings that do not depend on the file's columns. */
 export const groupings = ['retailer', 'state', 'reason', 'day'] as const;
 
 /** Prefix that selects a column of the file if a grouping has the same name. */
 const fileColumn = 'column.';
 
-/** What `--by` selects. */
+/** The grouping that `--by` selects. */
 export type Grouping =
   | { readonly kind: (typeof groupings)[number] }
   | { readonly kind: 'column'; readonly heading: string }
@@ -302,7 +302,7 @@ function statusOf({ rowStatus, row }: ReportRow): string | null {
   return 'placed';
 }
 
-/** Names of the rule-based amounts. */
+/** The names of the amounts that are derived from rules. */
 const byRuleOf = ({ byRule }: ReportRow): string[] => byRule.map((what) => ruled[what]).sort();
 
 const ruled: Readonly<Record<MoneyLine['what'], string>> = {

@@ -28,7 +28,7 @@ import {
   unsentRow,
 } from './rows.ts';
 
-/** The outcome of batch rows. */
+/** The outcome of uploads, row by row. */
 export interface Report {
   /** The rows in file order, one upload after the other. */
   readonly rows: readonly ReportRow[];

@@ -234,7 +234,7 @@ interface Reason {
 /** Failure reasons of the batches' orders, by order id. */
 export type Reasons = ReadonlyMap<string, Reason>;
 
-/** Maximum failed orders searched. */
+/** Maximum number of failed orders to search. */
 const maxOrders = 20_000;
 
 /** Fetches the failure reasons that the batches do not give. If a reason cannot be read, it stays unknown. */

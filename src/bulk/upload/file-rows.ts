@@ -20,7 +20,7 @@ export const noOrderCode = 'no_order';
 
 /** A row of an uploaded file, whether it was sent or not. */
 export interface UploadFileRow {
-  /** As a spreadsheet shows it. */
+  /** Row number as a spreadsheet shows it. */
   readonly number: number;
   /** The column under which each cell was sent, or would have been sent. */
   readonly headings: readonly string[];
@@ -64,7 +64,7 @@ export async function packRows(files: AsyncIterable<readonly UploadFileRow[]>): 
   return blocks;
 }
 
-/** Databases hold text alone. */
+/** Compresses a value to text, because databases store only text. */
 const packed = (value: unknown): string =>
   deflateRawSync(Buffer.from(JSON.stringify(value)), { level: 1 }).toString('base64');
 

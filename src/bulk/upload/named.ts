@@ -40,14 +40,14 @@ export interface KnownUpload extends Omit<SavedUpload, 'batches'> {
 
 /** Batches named on a command line. */
 export interface NamedBatches {
-  /** Ids in creation order. */
+  /** Ids of the batches, in order of creation. */
   readonly ids: readonly string[];
   /**
    * Words that select all these batches in a suggested command. If the user gave the name of an upload, so does the
    * command.
    */
   readonly words: readonly string[];
-  /** The uploads among them. */
+  /** The uploads to which these batches belong. */
   readonly uploads: readonly KnownUpload[];
   /** Reduces batches to the rows that count: it drops rows that a later batch of the same upload has retried. */
   readonly counted: (batches: Iterable<Batch>) => Batch[];
@@ -231,7 +231,7 @@ export async function uploadOfBatch(
   return made && (await context.uploads()).ofBatch(made.key);
 }
 
-/** Maximum batches fetched concurrently. */
+/** Maximum number of batches to fetch concurrently. */
 const maxInFlight = 4;
 
 /**

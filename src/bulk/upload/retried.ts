@@ -86,7 +86,7 @@ interface RetryFilter {
   /** Codes of the reasons to retry. If there are none, any failure counts. */
   readonly requested: readonly string[];
   readonly withReasons: boolean;
-  /** Whether withdrawn rows count. */
+  /** Whether to include withdrawn rows. */
   readonly again: boolean;
 }
 

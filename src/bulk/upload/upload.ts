@@ -19,7 +19,7 @@ import { beginUpload, type NamedUpload } from './begin.ts';
 import { inFlight } from './concurrency-limiter.ts';
 import { knownUpload, resumeStep } from './named.ts';
 
-/** A batch at the service. */
+/** A batch that the service has. */
 export interface Uploaded {
   readonly id: string;
   readonly rows: number;
@@ -58,7 +58,7 @@ export interface Upload extends Consent {
 
 type SentOf = BatchToSend & { readonly serial: number | undefined };
 
-/** Maximum batches sent concurrently. */
+/** Maximum number of batches to send concurrently. */
 const maxInFlight = 4;
 
 /** The batches to place, and what the policy checks before the first batch is sent. */

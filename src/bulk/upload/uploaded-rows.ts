@@ -82,7 +82,7 @@ export function ceilingsOf(rows: readonly UploadRow[]): number {
   return rows.reduce((sum, cells) => sum + (read(cells).row.maxPrice ?? 0), 0);
 }
 
-/** Maximum orders searched. */
+/** Maximum number of orders to search. */
 const maxOrders = 20_000;
 
 /** A row whose key already had an order. */

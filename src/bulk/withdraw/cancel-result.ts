@@ -59,9 +59,9 @@ export async function cancelBatches(
     only,
     ...asked
   }: Pick<Asked, 'again' | 'yes' | 'returns' | 'force'> & {
-    /** What messages call them. */
+    /** What messages call these batches. */
     readonly name: string;
-    /** Which rows; all if undefined. */
+    /** The rows to cancel; all rows if undefined. */
     readonly selection?: RowSelection | undefined;
     /** Retailers, by name or host. If given, only rows of these retailers are cancelled. */
     readonly only?: readonly string[] | undefined;

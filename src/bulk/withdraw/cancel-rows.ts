@@ -25,7 +25,7 @@ export interface Cancellable {
   readonly outcome: Outcome | undefined;
   readonly state: string;
   readonly product: string;
-  /** In cents. */
+  /** The ceiling in cents. */
   readonly ceiling: number | undefined;
 }
 

@@ -14,7 +14,7 @@ export type Reason = Shape<'ReturnRequestCreate'>['reason'];
 
 /** A row in a file of returns. */
 export interface ReturnRow {
-  /** As a spreadsheet numbers it. */
+  /** Row number as a spreadsheet shows it. */
   readonly number: number;
   readonly order: { readonly id: string } | { readonly reference: Reference };
   /** The reference that the order must have, if the row gives both the order and a reference. */
@@ -22,7 +22,7 @@ export interface ReturnRow {
   readonly reason: Reason;
   /** Id of an order line; undefined for the order's only line, or for the whole order. */
   readonly item: string | undefined;
-  /** Undefined for all units. */
+  /** Number of units to return; undefined for all units. */
   readonly quantity: number | undefined;
   readonly notes: string | undefined;
 }
@@ -50,7 +50,7 @@ const fieldOf = (heading: string): Field | undefined =>
   fields.find((field) => plainHeading(heading) === field || headings[field].includes(plainHeading(heading)));
 
 interface Given {
-  /** For rows that give none. */
+  /** Reason for rows that give none. */
   readonly reason: Reason | undefined;
   readonly namespace: string;
 }

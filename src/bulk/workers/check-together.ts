@@ -6,7 +6,7 @@ import type { Team } from './team.ts';
 
 /** Interval in ms between checks for the results of other workers. */
 const pauseMs = 100;
-/** Batches enqueued at once. */
+/** Number of batches to enqueue at once. */
 const atOnce = 10;
 
 /**

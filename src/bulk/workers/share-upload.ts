@@ -55,7 +55,7 @@ type Placed = Omit<SharedSent, 'sent' | 'hasOrdered'> & {
   readonly sent: { readonly name: string; readonly batches: readonly Uploaded[] };
 };
 
-/** Batches enqueued at once. */
+/** Number of batches to enqueue at once. */
 const atOnce = 5;
 
 /**

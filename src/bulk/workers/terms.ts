@@ -17,7 +17,7 @@ interface Terms {
   readonly skipDuplicates: boolean;
   readonly again: boolean;
   readonly notifies: boolean;
-  /** Cents; undefined without `--max-total`. */
+  /** Limit on the total in cents; undefined without `--max-total`. */
   readonly maxTotal: number | undefined;
   /** Requests per second; undefined without `--rate`. */
   readonly rate: number | undefined;

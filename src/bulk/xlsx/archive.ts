@@ -4,7 +4,7 @@ import { UsageError } from '../../platform/errors.ts';
 
 /** Limits for reading a workbook. They protect against files that are made to fill memory. */
 const limits = {
-  /** Bytes of the file itself. */
+  /** Maximum size of the file itself, in bytes. */
   file: 256 * 1024 * 1024,
   entries: 5_000,
   /**

@@ -63,7 +63,7 @@ export function formatOfCode(code: string): NumberFormat {
   const [isDate, isTime] = [/[yd]/i.test(codes) && !isGeneral, /[hs]/i.test(codes) && !isGeneral];
   if (isDate) return { kind: isTime ? 'date-time' : 'date' };
   if (isTime) return { kind: 'time' };
-  // Months alone.
+  // A format with only months is a date.
   return /m/i.test(codes) && !/[0#?]/.test(codes) ? { kind: 'date' } : plain;
 }
 

@@ -14,7 +14,7 @@ interface Sheet {
 
 /** A row as the spreadsheet shows it. */
 export interface SheetRow {
-  /** From 1. */
+  /** Row number, counted from 1. */
   readonly number: number;
   readonly cells: readonly string[];
 }
@@ -23,7 +23,7 @@ export interface SheetRow {
 export interface SheetFacts {
   formulas: number;
   hiddenRows: number;
-  /** Such as `A1:C1`. */
+  /** Ranges of merged cells, such as `A1:C1`. */
   readonly merged: string[];
 }
 

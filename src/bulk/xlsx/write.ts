@@ -41,7 +41,7 @@ export async function* workbookOf(
   yield zip.end();
 }
 
-/** Rows written at once. */
+/** Number of rows to write at once. */
 const rowsPerChunk = 500;
 
 function* sheetXml(headings: readonly string[], rows: Iterable<readonly WrittenCell[]>): Generator<string> {
@@ -133,7 +133,7 @@ class ZipWriter {
     );
   }
 
-  /** The directory of all parts. */
+  /** The zip archive's directory of all parts. */
   end(): Uint8Array {
     const listed = Buffer.concat(this.#listed);
     const end = Buffer.alloc(18);
@@ -154,7 +154,7 @@ class ZipWriter {
 function facts(crc: number, packed: number, size: number, name: string): Buffer {
   const buffer = Buffer.alloc(26);
   buffer.writeUInt16LE(20, 0);
-  // Sizes follow the part.
+  // This flag says that the sizes follow the part.
   buffer.writeUInt16LE(8, 2);
   buffer.writeUInt16LE(8, 4);
   buffer.writeUInt16LE(firstDay, 8);

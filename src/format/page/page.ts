@@ -132,7 +132,7 @@ ${rows}</ul>${left > 0 && html`<figcaption>${left} more in the table.</figcaptio
 
 export interface PageColumn {
   readonly name: string;
-  /** Amounts and counts: right-aligned. */
+  /** Whether the column contains amounts or counts, which are right-aligned. */
   readonly isNumber?: boolean;
   /** Whether the column contains prose. Words of prose are never broken, as long as the page can scroll. */
   readonly isProse?: boolean;
