@@ -29,7 +29,7 @@ export class IssueGroups {
   /** Number of errors that belong to none of the groups. */
   #others = 0;
 
-  /** Index of the groups by message and column. It spares most messages the normalization. */
+  /** Index of the groups by message and column, so that most messages need not be normalized. */
   readonly #known = new Map<string, Map<string, IssueGroup>>();
 
   add(issues: readonly ShownIssue[]): void {

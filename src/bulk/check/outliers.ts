@@ -8,8 +8,8 @@ const minRows = 4;
 /** An outlier is at least this many times the median, or at most the median divided by this factor. */
 const minFactor = 5;
 /**
- * On a logarithmic scale, an outlier is also at least this many median absolute deviations away from the median. In a
- * normal distribution, this distance equals 5 standard deviations.
+ * An outlier is also at least this many median absolute deviations away from the median, on a logarithmic scale. In a
+ * normal distribution, this equals 5 standard deviations.
  */
 const minDeviations = 5 * 1.4826;
 /**

@@ -293,7 +293,7 @@ export const resultOf = (row: ReportRow): Row => ({
   error: [row.errorType, row.reason].filter((part) => part !== '').join(': '),
 });
 
-/** Status in the service's terms. Unlike the service, counts a row as placed if its key already had an order. */
+/** Status in the service's terms, with one exception: a row whose key already had an order is `placed`. */
 function statusOf({ rowStatus, row }: ReportRow): string | null {
   const status = row?.status;
   if (rowStatus === 'left_out') return rowStatus;

@@ -265,8 +265,8 @@ export const orderOfAttempt = (row: BatchRow, batch: Batch): string | undefined 
   row.orderId ?? earlierOrder(row, batch);
 
 /**
- * Keeps the attempts at a row that add information, in order. If an attempt found that the row already had an order, it
- * is kept only if it is the first attempt to mention that order. Pure.
+ * Keeps the attempts at a row that add information, in order. An attempt that found an existing order is kept only if no
+ * earlier attempt mentions that order. Pure.
  */
 export function tellingAttempts<
   T extends { readonly row: BatchRow; readonly batch: Batch; readonly orderId: string | undefined },
