@@ -14,7 +14,7 @@ import {
 } from 'yaml';
 import { UsageError } from '../platform/errors.ts';
 
-/** Nesting depth at which a record's own fields are. The document and its top-level map count. */
+/** Nesting depth of a record's own fields. The document and its top-level map count as levels. */
 const recordDepth = 2;
 
 /** Maximum nesting depth. A record needs only five levels. */

@@ -291,7 +291,7 @@ export class SavedRows {
   readonly #size: number;
   readonly #fingerprint = new Fingerprint();
 
-  /** @param size number of rows per batch. */
+  /** @param size is the number of rows per batch. */
   constructor(spare: Spare, size: number) {
     this.#spare = spare;
     this.#size = size;
@@ -311,7 +311,7 @@ export class SavedRows {
     return this.#fingerprint.digest();
   }
 
-  /** @param size number of rows per batch. @throws StorageError if the stored rows are corrupted. */
+  /** @param size is the number of rows per batch. @throws StorageError if the stored rows are corrupted. */
   batches(size: number): AsyncGenerator<Batch> {
     return size === this.#size ? this.#read() : batchesAgain(this.#read(), size);
   }

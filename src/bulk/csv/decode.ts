@@ -15,8 +15,8 @@ const marks: readonly { readonly encoding: Encoding; readonly bytes: readonly nu
 ];
 
 /**
- * Decodes a file to UTF-8 and strips the byte order mark, which overrides `encoding`.
- * @param name the file's name, for messages. @throws UsageError if the bytes are not valid in that encoding.
+ * Decodes a file to UTF-8 and strips the byte order mark, which overrides `encoding`. @param name is the file's name,
+ * for messages. @throws UsageError if the bytes are not valid in that encoding.
  */
 export async function* asUtf8(chunks: Chunks, name: string, encoding?: Encoding): AsyncGenerator<Uint8Array> {
   let decoder: TextDecoder | undefined;

@@ -66,7 +66,10 @@ export interface ReportRow {
   readonly later: LaterAttempt | undefined;
   /** The upload whose file contains the row; undefined if this machine does not know it. */
   readonly upload: string | undefined;
-  /** The file of the row. If this machine does not know the file, it is the batch. */
+  /**
+   * What identifies the row's file: the name of the upload, or else the file name in the batch. For a row without a
+   * number, it is the id of the batch.
+   */
   readonly file: string;
   /** Whether an earlier command ordered the row, so that this upload never sent it. */
   readonly isEarlier: boolean;
@@ -312,8 +315,8 @@ type FileRowOf = (row: BatchRow) => FileRow;
 
 /**
  * Restores a batch's rows with the columns of their file in order. The rows come from the upload if this machine made
- * it, or else from the service's echo. Prices are in cents, under a heading that says so. @param savedLayout the layout
- * of the rows in their file. It may be stored longer than the rows that were sent.
+ * it, or else from the service's echo. Prices are in cents, under a heading that says so. @param savedLayout is the
+ * layout of the rows in their file. It may be stored longer than the rows that were sent.
  */
 export async function fileRowsOf(
   context: Context,

@@ -25,8 +25,9 @@ export class Window {
 
 /**
  * Processes items concurrently and yields each result as soon as it is ready. Takes items from the source only when it
- * can start them. After a failure it starts nothing more, awaits the items in progress, then throws. @param now clock
- * in ms. A `window` from an earlier run passes on the limit that the earlier run has learned.
+ * can start them. After a failure it starts nothing more, awaits the items in progress, then throws. @param now returns
+ * the time of a clock, in ms. @param window may come from an earlier run, and then passes on the limit that this run
+ * has learned.
  */
 export async function* inFlight<T, R>(
   source: AsyncIterable<T>,
