@@ -1,6 +1,7 @@
 /**
- * Currency of every amount a caller gives: wallet, fees, ceilings and search bounds. According to the specification
- * (What the service does), the fee and every call are priced in USD, and orders in other currencies are billed in USD.
+ * Currency of every amount that a caller gives: wallet, fees, ceilings and search bounds. According to the
+ * specification (What the service does), the fee and every call are priced in USD, and orders in other currencies are
+ * billed in USD.
  */
 export const serviceCurrency = 'USD';
 
@@ -12,7 +13,7 @@ export type AmountUnit = (typeof amountUnits)[number];
 export type ReadAmount =
   | {
       readonly cents: number;
-      /** Digits only, so it could mean cents or dollars. */
+      /** Whether the text has only digits, so that it could mean cents or dollars. */
       readonly isBare: boolean;
       readonly problem?: never;
     }
@@ -23,7 +24,7 @@ const maxLength = 60;
 const form =
   /^(-?)(?:(\p{Sc})|([A-Za-z]{3}))?\s?(-?)(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?(?:\s?(?:(\p{Sc})|([A-Za-z]{3})))?$/u;
 
-/** Parses `$50`, `50.00`, `$1,234.50`, `USD 50` or a bare `5000`, in the service's currency only. */
+/** Parses `$50`, `50.00`, `$1,234.50`, `USD 50` or a bare `5000`. Accepts only the service's currency. */
 export function readAmount(text: string): ReadAmount {
   const amount = text.trim();
   if (amount === '') return { problem: "is empty; write an amount, such as '$50' or 50.00" };

@@ -1,6 +1,6 @@
 import { eachPlainField, hasBulkColumn, type PlainBulkColumn, type PlainOrderField } from './order-fields.ts';
 
-/** Columns with custom parsing, and their aliases. */
+/** Columns that need their own parsing, and their aliases. */
 const ownColumns = {
   product_url: ['url', 'product', 'link'],
   quantity: ['qty'],
@@ -20,14 +20,14 @@ const ownColumns = {
 
 export type BulkColumn = keyof typeof ownColumns | PlainBulkColumn;
 
-/** Plain order fields that have a bulk column. */
+/** Plain order fields for which a bulk file may have a column. */
 export const plainBulkFields: readonly (readonly [PlainBulkColumn, PlainOrderField])[] =
   eachPlainField.flatMap(([name, field]) => (hasBulkColumn(name) ? [[name, field] as const] : []));
 
 /** Recognized bulk columns, each with the aliases accepted as headings. */
 export const bulkColumns: ReadonlyMap<BulkColumn, readonly string[]> = new Map<BulkColumn, readonly string[]>(
   [
-    // Safe cast: an object literal has no keys beyond its type.
+    // The cast is safe, because an object literal has no keys beyond its type.
     ...(Object.entries(ownColumns) as [keyof typeof ownColumns, readonly string[]][]),
     ...plainBulkFields.map(([name, { bulkColumn }]): [BulkColumn, readonly string[]] => [
       name,
@@ -36,7 +36,7 @@ export const bulkColumns: ReadonlyMap<BulkColumn, readonly string[]> = new Map<B
   ],
 );
 
-/** Separates multiple products, and their quantities, within a cell. */
+/** Separates several products in a cell, and their quantities. */
 export const bulkListSeparator = '|';
 
 /** Normalizes a heading so that case, spaces, `-` and `_` make no difference. */
@@ -50,7 +50,7 @@ const known = new Map<string, BulkColumn>(
 
 const metadataHeading = /^metadata\.(.+)$/i;
 
-/** How cells under a heading are interpreted. */
+/** What the cells under a heading mean. */
 export type HeadingMeaning =
   | { readonly column: BulkColumn }
   | { readonly metadataKey: string }
@@ -71,7 +71,7 @@ export interface ColumnPlan {
   readonly plain: readonly (readonly [PlainBulkColumn, PlainOrderField])[];
   readonly metadata: readonly { readonly key: string; readonly index: number }[];
   readonly passthrough: readonly { readonly heading: string; readonly index: number }[];
-  /** Headings that map to the same column as an earlier heading. */
+  /** Headings that stand for the same column as an earlier heading. */
   readonly doubled: readonly { readonly column: string; readonly headings: readonly [string, string] }[];
 }
 

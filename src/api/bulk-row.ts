@@ -5,25 +5,25 @@ import { hasBulkColumn, type PlainInput, type PlainOrderField, unmetRequirements
 import { productUrlProblem, urlsWithin } from './product-url.ts';
 import type { ShapeInput } from './schemas/index.ts';
 
-/** A problem with a cell, or with a missing cell. */
+/** A problem with a cell, which may be missing. */
 export interface BulkIssue {
   readonly column: string;
   /** Raw cell text; empty if missing. */
   readonly value: string;
-  /** How to fix the problem, phrased to follow the column's name. */
+  /** What is wrong with the cell or how to fix it, phrased to follow the column's name. */
   readonly message: string;
 }
 
-/** A parsed row of a bulk upload (shapes, Bulk). Parts that fail to parse are empty or null. */
+/** A parsed row of a bulk upload (specification, shapes: Bulk). A part that cannot be parsed is empty or null. */
 export interface BulkRow {
   readonly issues: readonly BulkIssue[];
   readonly productUrls: readonly string[];
   readonly quantities: readonly number[];
   readonly firstName: string;
   readonly lastName: string;
-  /** Cents. */
+  /** The ceiling in cents. */
   readonly maxPrice: number | null;
-  /** Plain order fields whose cells are set. */
+  /** Plain order fields whose cells have a value. */
   readonly plain: PlainInput;
   /** Cell text by column; empty if missing. */
   cell(column: BulkColumn): string;
@@ -163,7 +163,10 @@ function readPlain(plan: ColumnPlan, cell: Cell, refuse: Refuse): PlainInput {
   return plain;
 }
 
-/** Parses the cell of a plain field; undefined if it is empty or false. Reports bad values through `refuse`. */
+/**
+ * Parses the cell of a plain field. Returns undefined if the cell is empty or false. Reports an invalid value by
+ * calling `refuse`.
+ */
 function plainValue(
   column: BulkColumn,
   { type, min = 0, maxLength }: PlainOrderField,
@@ -187,7 +190,7 @@ function plainValue(
 
 function checkLength(column: BulkColumn, max: number, cell: Cell, refuse: Refuse): void {
   const text = cell(column);
-  // Compare the UTF-16 length first. It is cheap, and it is never below the character count.
+  // Compare the UTF-16 length first. It is cheap, and never below the number of characters.
   if (text.length > max && characterCount(text) > max) refuse(column, `has more than ${max} characters`);
 }
 
@@ -234,7 +237,7 @@ export const passthroughOf = (plan: ColumnPlan, cells: readonly string[]): Recor
   Object.fromEntries(plan.passthrough.map(({ heading, index }) => [heading, cells[index] ?? '']));
 
 /**
- * Parses rows given as objects keyed by heading, as in a request. Reuses the column plan while the headings stay the
+ * Parses rows that are objects keyed by heading, as in a request. Reuses the column plan while the headings stay the
  * same.
  */
 export function rowReader(): (cells: Readonly<Record<string, string>>) => {
@@ -257,11 +260,11 @@ export function rowReader(): (cells: Readonly<Record<string, string>>) => {
 /** Matches order ids. */
 const mentioned = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
-/** Whether the error of a batch row says that the row's idempotency key already has an order. */
+/** Whether the error of a batch row says that an order with the row's idempotency key already exists. */
 export const saysExists = (error: string | undefined): boolean =>
   error?.startsWith('already_exists' satisfies ErrorCode) === true;
 
-/** Id of the order that the error of a batch row names; undefined if it names none, or several. */
+/** Id of the order that the error of a batch row names; undefined if the error names no order, or several. */
 export function mentionedOrder(error: string): string | undefined {
   const ids = new Set((error.match(mentioned) ?? []).map((id) => id.toLowerCase()));
   const [id = ''] = ids;

@@ -1,9 +1,9 @@
-/** Kind of target that a trigger needs in addition to its event name. */
+/** What kind of target a trigger needs, besides the name of the event. */
 export type TriggerTarget = 'order' | 'account' | 'return' | 'code' | 'none';
 
 /**
- * Outcomes the sandbox can force immediately, so a script can rehearse them without waiting. Sandbox only; not part of
- * the service.
+ * Outcomes that the sandbox can force immediately, so that a script can rehearse them without waiting. Only the sandbox
+ * has them, not the service.
  */
 export const sandboxTriggers = {
   placed: { target: 'order', description: 'the retailer takes the order' },
@@ -30,22 +30,22 @@ export type SandboxTrigger = keyof typeof sandboxTriggers;
 export const triggerPath = '/sandbox/trigger';
 
 /**
- * Sandbox control endpoint, reachable from the same machine only. GET identifies the sandbox and returns its state
- * (`ControlState`); `POST {controlPath}/{action}` with a JSON object performs an action and returns the resulting
- * state.
+ * Endpoint for controlling the sandbox, reachable only from the same machine. GET identifies the sandbox and returns
+ * its state (`ControlState`). `POST {controlPath}/{action}` with a JSON object performs an action and returns the
+ * resulting state.
  */
 export const controlPath = '/sandbox/control';
 
-/** Header that proves the CLI can read the files of the user who serves the sandbox. */
+/** Header which proves that the CLI can read the files of the user who serves the sandbox. */
 export const controlTokenHeader = 'x-sandbox-token';
 
-/** Whether a path is a sandbox control rather than part of the service. */
+/** Whether a path controls the sandbox, rather than being part of the service. */
 export const isControl = (pathname: string): boolean =>
   pathname === triggerPath || pathname === controlPath || pathname.startsWith(`${controlPath}/`);
 
 /** Control actions and their request bodies. */
 export interface ControlActions {
-  /** Advances the clock, running everything that falls due on the way. */
+  /** Advances the clock, and runs everything that falls due on the way. */
   readonly advance: { readonly ms: number };
   /** Saves the state under a name. @param force allows overwriting an existing snapshot. */
   readonly snapshot: { readonly name: string; readonly force?: boolean | undefined };
@@ -54,8 +54,8 @@ export interface ControlActions {
   /** Deletes all orders, keys, wallets and settings. */
   readonly reset: Readonly<Record<string, never>>;
   /**
-   * Updates the active faults in one step: `faults` replaces all of them, then `remove` deletes and `add` appends.
-   * Faults are written as for `--fault`.
+   * Changes the active faults in one step. `faults` replaces all of them, then `remove` deletes some and `add` appends
+   * some. Faults are written as for `--fault`.
    */
   readonly faults: FaultChange;
   /** Sets the speed-up factor for records created from now on. */
@@ -64,7 +64,7 @@ export interface ControlActions {
   readonly export: Readonly<Record<string, never>>;
 }
 
-/** Omitted fields stay unchanged. */
+/** A change of the active faults. Omitted fields change nothing. */
 export interface FaultChange {
   readonly faults?: readonly string[] | undefined;
   readonly add?: readonly string[] | undefined;
@@ -76,34 +76,34 @@ export type ControlAction = keyof ControlActions;
 
 /** Current state of a sandbox. */
 export interface ControlState {
-  /** Identifies an errand sandbox. */
+  /** Marks the response as that of an errand sandbox. */
   readonly sandbox: 'errand';
-  /** Sandbox clock, ISO 8601. */
+  /** Time on the sandbox's clock, in ISO 8601. */
   readonly now: string;
   readonly speed: number;
-  /** Seed for ids, prices and outcomes; null if none was given. */
+  /** Seed for ids, prices and outcomes; null if the user gave none. */
   readonly seed: number | null;
   readonly faults: readonly string[];
   readonly fault_seed: number;
-  /** Ids of orders and returns that failed to advance; each is retried later. */
+  /** Ids of the orders and returns that could not be advanced. The sandbox retries each of them later. */
   readonly stuck: readonly string[];
   /** Database file; null if in memory. */
   readonly kept_in: string | null;
-  /** Snapshots by name; `taken_at` is the host's time, ISO 8601. */
+  /** Snapshots by name. `taken_at` is the host's time in ISO 8601. */
   readonly snapshots: readonly { readonly name: string; readonly taken_at: string }[];
 }
 
-/** Response to `export`. */
+/** The response to `export`. */
 export interface ExportedState extends ControlState {
-  /** Contents of a scenario file. */
+  /** The state as the contents of a scenario file. */
   readonly scenario: Readonly<Record<string, unknown>>;
   /** Parts of the sandbox state that a scenario cannot express, described in words. */
   readonly left_out: readonly string[];
 }
 
 /**
- * Response to `advance`. `left_ms` is the time still to advance, in ms. It is above 0 if the call stopped early so as
- * not to take too long.
+ * Response to `advance`. `left_ms` is the time that remains to be advanced, in ms. It is above 0 if the call stopped
+ * early to stay short.
  */
 export interface AdvancedState extends ControlState {
   readonly left_ms: number;
@@ -112,18 +112,18 @@ export interface AdvancedState extends ControlState {
 /** Readiness endpoint of a sandbox. */
 export const healthPath = '/healthz';
 
-/** A finished request to a served sandbox. It is safe to display because it contains no secrets. */
+/** A finished request to a served sandbox. It contains no secrets, so it is safe to display. */
 export interface ServedRequest {
-  /** Host time, ms. */
+  /** Time on the host's clock, in ms since the epoch. */
   readonly at: number;
   readonly method: string;
   readonly target: string;
   /** null if the connection closed without a response. */
   readonly status: number | null;
-  /** Time until the response began, ms. */
+  /** Time from the request to the start of the response, in ms. */
   readonly tookMs: number;
   /** Effect of `--fault` on the request. */
   readonly fault: string | null;
-  /** Action taken, such as `placed 1a2b3c4d`, or the code of the error response; null for reads. */
+  /** The action taken, such as `placed 1a2b3c4d`, or the code of the error response; null if the request only read. */
   readonly did: string | null;
 }

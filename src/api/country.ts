@@ -17,8 +17,8 @@ const otherNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * Explains why a text is not a country code and suggests the right code if known; undefined if the text has the form of
- * a code.
+ * Explains why a text is not a country code, and suggests the right code if it is known; undefined if the text has the
+ * form of a code.
  */
 export function countryProblem(text: string): string | undefined {
   if (countryCodePattern.test(text)) return undefined;
@@ -28,7 +28,10 @@ export function countryProblem(text: string): string | undefined {
     : `country takes a two-letter code: use ${code} in place of ${text}`;
 }
 
-/** Maps a country's English, German or Italian name, or another common name, to its code; undefined for a code or an unknown name. */
+/**
+ * Maps a country's English, German or Italian name, or another common name, to the country's code; undefined for a code
+ * or an unknown name.
+ */
 export function namedCountry(text: string): string | undefined {
   const given = text.trim();
   if (given === '' || (countryCodePattern.test(given) && given.toLowerCase() !== 'uk')) return undefined;
@@ -47,7 +50,7 @@ function codesByName(): ReadonlyMap<string, string> {
   const known = new Map<string, string>();
   const letters = Array.from({ length: 26 }, (_, at) => String.fromCharCode(65 + at));
   const pairs = letters.flatMap((one) => letters.map((other) => one + other));
-  // Skip a deprecated code, which shares its name with its replacement.
+  // Skip deprecated codes. A deprecated code has the same name as the code that replaced it.
   const current = pairs.filter((code) => new Intl.Locale(`und-${code}`).region === code);
   for (const language of ['en', 'de', 'it']) {
     const names = new Intl.DisplayNames(language, { type: 'region', fallback: 'none' });

@@ -1,4 +1,4 @@
-/** All enums, each defined once. Requests accept only these values; responses may carry newer ones. */
+/** All enums, each defined once. Requests accept only these values, but responses may carry newer ones. */
 
 export const orderStatuses = [
   'pending',
@@ -43,7 +43,7 @@ export const trackingStatuses = [
   'undeliverable',
 ] as const;
 
-/** How certain the items of a parcel are: stated by the retailer, or inferred by the service. */
+/** How certain it is which items a parcel contains: the retailer stated them, or the service inferred them. */
 export const itemMappings = ['exact', 'inferred'] as const;
 
 export const milestoneTypes = [
@@ -67,7 +67,7 @@ export const productConditions = [
   'UsedAcceptable',
 ] as const;
 
-/** How an offer spells each condition. */
+/** The spelling of each condition in an offer. */
 export const offerConditions = {
   New: 'New',
   Refurbished: 'Refurbished',
@@ -104,7 +104,7 @@ export const returnReasons = [
   'forced_cancellation',
   'other',
 ] as const;
-/** Return reasons of the previous version. They are accepted in responses but never sent. */
+/** Return reasons of the previous version. Responses may contain them, but requests never send them. */
 export const earlierReturnReasons = [
   'return.request_label',
   'nondelivery.not_delivered',

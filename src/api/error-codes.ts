@@ -7,12 +7,13 @@ export interface CodeRow {
   readonly status: number;
   readonly hint: string;
   /**
-   * Caused by the order itself: its product, retailer or address. An accepted order may still fail for the same reason.
+   * Whether the order itself causes the error, by its product, retailer or address. An order that was accepted may
+   * still fail for the same reason.
    */
   readonly isOfOrder?: true;
   /** Observed on the service, but not in its specification. */
   readonly observed?: true;
-  /** No longer returned. */
+  /** Whether the service no longer returns this code. */
   readonly legacy?: true;
 }
 
@@ -133,10 +134,9 @@ export const errorHint = (code: string): string | undefined =>
   Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode].hint : errorTypeHint(code);
 
 /**
- * Picks the hint for an error response. The legacy surface uses its own token, and a failed order has nothing left to
- * cancel.
- * @param details are the details of the error response, as received.
- * @param isRead tells whether the call only reads, and orders nothing.
+ * Picks the hint for an error response. Special cases: the legacy surface uses its own token, and a failed order has
+ * nothing left to cancel. @param details are the details of the error response, as received. @param isRead tells
+ * whether the call only reads, and orders nothing.
  */
 export function errorResponseHint(
   code: string,

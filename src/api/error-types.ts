@@ -21,7 +21,7 @@ interface TypeRow {
   readonly observed?: true;
 }
 
-/** Every `error_type` of a failed order, with a hint and the `relax` concern that avoids it. */
+/** Every `error_type` of a failed order, with a hint and the `relax` concern that avoids the failure. */
 export const errorTypes = {
   max_price_exceeded: {
     group: 'price',
@@ -188,7 +188,7 @@ export const errorTypes = {
 
 export type ErrorType = keyof typeof errorTypes;
 
-/** Failure reason of an order in a word or two; undefined if the code already says it. */
+/** Failure reason of an order in a word or two; undefined if the code itself is short enough. */
 export function shortErrorType(type: string): string | undefined {
   const row: TypeRow | undefined = Object.hasOwn(errorTypes, type)
     ? errorTypes[type as ErrorType]
@@ -196,5 +196,8 @@ export function shortErrorType(type: string): string | undefined {
   return row?.short;
 }
 
-/** `payment` is a 402 challenge paid per request; `basic` sends the client token as the user name. */
+/**
+ * How a call is authorized. `payment`: each request is paid through a 402 challenge. `basic`: the client token is sent
+ * as the user name.
+ */
 export type Auth = 'none' | 'bearer' | 'payment' | 'basic';

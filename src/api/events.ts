@@ -7,17 +7,17 @@ export const webhookEvents = {
   status_updated: 'the status of a request changes',
   case_updated: 'a marketplace-guarantee case tied to the order receives an update',
 } as const;
-/** Deprecated attribute names and the event each stands for. */
+/** Deprecated names of webhook attributes, each with the event that it stands for. */
 export const webhookEventSynonyms = {
   order_placed: 'request_succeeded',
   order_failed: 'request_failed',
 } as const satisfies Record<string, WebhookEvent>;
-/** Every name under which a webhook URL can be set. */
+/** Every event name for which a webhook URL can be set. */
 export const webhookEventNames: readonly string[] = [
   ...Object.keys(webhookEvents),
   ...Object.keys(webhookEventSynonyms),
 ];
-/** Events that come in an envelope. They were observed on services that sign their events. */
+/** Events that arrive in an envelope. They were observed on services that sign their events. */
 export const envelopeEvents = {
   'order.started': 'the service has begun to place an order',
   'order.placed': 'an order was placed',
@@ -30,12 +30,12 @@ export const envelopeEvents = {
   'return.denied': 'a return was denied',
   'return.credited': 'a return was credited',
 } as const;
-/** Hexadecimal HMAC-SHA256 of the raw body, from services that sign their events. */
+/** Header with the HMAC-SHA256 of the raw body, in hexadecimal. Services that sign their events send it. */
 export const webhookSignatureHeader = 'X-Webhook-Signature';
 export const webhookEventHeader = 'X-Webhook-Event';
 /**
- * Header with the same value in all deliveries of one event. It was not observed on the real service, so receivers must
- * not depend on it.
+ * Header that has the same value in all deliveries of one event. It was not observed on the real service, so receivers
+ * must not depend on it.
  */
 export const webhookIdHeader = 'X-Webhook-Id';
 

@@ -1,6 +1,6 @@
 /**
- * One sentence for each field of the contract, for the hover text of the library and for the OpenAPI document. A field
- * means the same wherever it occurs, unless a row `Shape.field` says otherwise.
+ * One sentence for each field of the contract. The hover text of the library and the OpenAPI document show it. A field
+ * means the same wherever it occurs, unless an entry `Shape.field` says otherwise.
  */
 const fieldDocs: Readonly<Record<string, string>> = {
   addon: 'Whether it is sold only with other items',
@@ -368,7 +368,7 @@ const fieldDocs: Readonly<Record<string, string>> = {
   'Wallet.id': 'Id of the wallet',
 };
 
-/** The sentence of a field. @param shape is the name of the shape that the field belongs to. Pure. */
+/** The sentence about a field. @param shape is the name of the shape that has the field. Pure. */
 export const fieldDoc = (shape: string | undefined, field: string): string | undefined => {
   const own = `${shape ?? ''}.${field}`;
   const name = Object.hasOwn(fieldDocs, own) ? own : field;

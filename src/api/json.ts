@@ -6,8 +6,8 @@ export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Sets an own property, whatever its name. Objects that are assigned the same keys in the same order share a hidden
- * class, so they are built and serialized several times faster than with `Object.fromEntries`.
+ * Sets an own property, whatever its name. Objects that get the same keys in the same order share a hidden class, so
+ * building and serializing them is several times faster than with `Object.fromEntries`.
  */
 export function setOwn<T>(object: Record<string, T>, name: string, value: T): void {
   // Plain assignment to `__proto__` would set the prototype.
@@ -31,7 +31,7 @@ export const numberIn = (value: unknown, key: string): number | undefined => {
   return typeof found === 'number' && Number.isFinite(found) ? found : undefined;
 };
 
-/** Returns the objects in a list and skips its other elements; empty if there is no list. */
+/** Returns the objects in a list, without its other elements; empty if there is no list. */
 export const objectsIn = (value: unknown, key: string): readonly JsonObject[] =>
   listIn(value, key).filter(isObject);
 

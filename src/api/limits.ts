@@ -1,4 +1,4 @@
-/** Every row of the specification's Limits table, and the forms of identifiers. Money in cents, time in seconds. */
+/** Every row of the specification's Limits table, and the forms of identifiers. Money is in cents, time in seconds. */
 export const limits = {
   orderListLimit: { min: 1, max: 500, default: 50 },
   bulkListLimit: { min: 1, max: 200, default: 50 },
@@ -36,17 +36,17 @@ export const limits = {
 export const characterCount = (text: string): number => [...text].length;
 
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** Five digits, optionally a dash and four more. */
+/** Five digits, optionally followed by a dash and four more digits. */
 export const usPostalCodePattern = /^\d{5}(-\d{4})?$/;
 export const countryCodePattern = /^[A-Za-z]{2}$/;
 /**
- * Pattern of the ids that the service may issue. An id with any other character, such as a slash, space or control
- * character, is rejected.
+ * Pattern of the ids that the service may issue. Ids with other characters, such as slashes, spaces or control
+ * characters, are rejected.
  */
 export const idPattern = /^[A-Za-z0-9][A-Za-z0-9_.:~-]{0,199}$/;
 /** `<prefix>_test_…` and `<prefix>_live_…`; the service chooses the prefix. */
 export const apiKeyPattern = /^([A-Za-z0-9]+)_(test|live)_([A-Za-z0-9_-]+)$/;
-/** Initial balance of a sandbox wallet, cents. */
+/** Initial balance of a sandbox wallet, in cents. */
 export const sandboxWalletCents = 100_000;
-/** Maximum balance of a sandbox wallet, cents; far below the limit of exact integers in JSON. */
+/** Maximum balance of a sandbox wallet, in cents. It is far below the limit of exact integers in JSON. */
 export const maxSandboxWalletCents = 1e12;

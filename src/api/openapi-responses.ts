@@ -6,8 +6,8 @@ import type { SchemaName } from './schemas/index.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Responses of an operation by status: success, the errors that it declares and the errors that any operation may
- * return. Pure.
+ * Responses of an operation by status: the success, the errors that the operation declares, and the errors that any
+ * operation may return. Pure.
  */
 export function responses(name: string, operation: Operation): Json {
   const byStatus = new Map<number, ErrorCode[]>();

@@ -13,7 +13,7 @@ type Json = Readonly<Record<string, unknown>>;
 export interface ServedDescription {
   readonly baseUrl: string;
   readonly legacyBaseUrl: string;
-  /** Known retailer ids. */
+  /** Ids of the known retailers. */
   readonly retailers?: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export function openApiDocument({ baseUrl, legacyBaseUrl, retailers }: ServedDes
 const tagOf = (operation: string): string => operation.split('.', 1)[0] ?? operation;
 const tagNames = [...new Set(Object.keys(operations).map(tagOf))];
 
-/** Collects the shapes that a description refers to, directly or through other shapes, by name. */
+/** Collects, by name, the shapes that a description refers to, directly or through other shapes. */
 function usedShapes(described: unknown): Json {
   const all = namedShapes();
   const used = new Map<string, unknown>();
@@ -81,14 +81,14 @@ function usedShapes(described: unknown): Json {
 const refPrefix = '#/components/schemas/';
 
 /**
- * Builds the schema of every shape. A part that is a shape of its own becomes a reference, and each field gets a
+ * Builds the schemas of all shapes. If part of a shape is a named shape, a reference replaces it. Each field gets a
  * description.
  */
 function namedShapes(): ReadonlyMap<string, unknown> {
   const requests = [...requestNames].map((name) => JSON.stringify(shapeSchema(name as SchemaName))).join();
   const shapes = new Map(
     Object.keys(schemas).map((name) => {
-      // If a request is closed, so are the shapes within it.
+      // If a request allows no unknown fields, the shapes within it allow none either.
       const written = shapeSchema(name as SchemaName, true);
       return [name, requests.includes(JSON.stringify(written)) ? written : shapeSchema(name as SchemaName)];
     }),
@@ -147,7 +147,7 @@ function described(name: string, operation: Operation, legacyBaseUrl: string, re
   };
 }
 
-/** Describes a request body; an optional body may also be null. */
+/** Describes a request body. If the body is optional, it may also be null. */
 function requestBody({ schema, optional, form }: NonNullable<Operation['body']>): Json {
   const { schema: reference } = content(schema)['application/json'];
   const taken = optional ? { anyOf: [reference, { type: 'null' }] } : reference;
@@ -216,7 +216,10 @@ const requestNames = new Set<string>(
   Object.values<Operation>(operations).flatMap(({ body }) => (body ? [body.schema] : [])),
 );
 
-/** JSON Schema of a shape. Requests are closed; responses are open, since the service may add fields. Pure. */
+/**
+ * JSON Schema of a shape. Requests allow no unknown fields. Responses allow them, because the service may add fields.
+ * Pure.
+ */
 export const shapeSchema = (name: SchemaName, isRequest = requestNames.has(name)): Json =>
   jsonSchemaOf(schemas[name](), isRequest);
 
@@ -235,7 +238,7 @@ export function jsonSchemaOf(shape: z.ZodType, isRequest: boolean): Json {
   return made;
 }
 
-/** Removes the safe-integer bounds that zod adds to every integer. */
+/** Removes the bounds for safe integers, which zod adds to every integer. */
 export function withoutNoise(node: { maximum?: unknown; minimum?: unknown }): void {
   if (node.maximum === Number.MAX_SAFE_INTEGER) delete node.maximum;
   if (node.minimum === Number.MIN_SAFE_INTEGER) delete node.minimum;

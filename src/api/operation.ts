@@ -5,18 +5,18 @@ import type { SchemaName, Shape } from './schemas/index.ts';
 import type { ValidationIssue } from './validation.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
-/** `current` lives under the base URL, `legacy` under the legacy base URL. */
+/** Where an operation is served: `current` under the base URL, `legacy` under the legacy base URL. */
 export type Surface = 'current' | 'legacy';
 
 /**
- * When a call may be retried. `safe`: always. `idempotency_key`: with the same key. `never`: not once the request may
- * have been sent.
+ * When a call may be retried. `safe`: always. `idempotency_key`: only with the same key. `never`: not after the request
+ * may have been sent.
  */
 export type RetryPolicy = 'safe' | 'idempotency_key' | 'never';
 
 type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'date-time' | 'uuid' | 'strings';
 
-/** A path or query parameter: wire type and bounds. */
+/** Type and bounds of a path or query parameter. */
 export interface Parameter {
   readonly type: ParameterType;
   readonly description: string;
@@ -27,9 +27,11 @@ export interface Parameter {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly values?: readonly string[];
-  /** The service may add values, so unknown values are sent and the service decides whether to reject them. */
+  /**
+   * Whether the service may add values. Unknown values are then sent, and the service decides whether to reject them.
+   */
   readonly grows?: true;
-  /** The allowed values come from a list that this operation serves, so they are not hard-coded. */
+  /** The operation that lists the allowed values, so that they are not hard-coded. */
   readonly valuesFrom?: 'GET /retailers';
   readonly default?: string | number | boolean;
   readonly observed?: true;
@@ -40,7 +42,10 @@ export type ParameterRule =
   | { readonly together: readonly [string, string] }
   | { readonly exclusive: readonly [string, string] };
 
-/** `newId` is the id of a newly created record. A response without it does not prove that a record was created. */
+/**
+ * Types of fields that a response must have. `newId` is the id of a newly created record; without it, a response does
+ * not prove that a record was created.
+ */
 export type EssentialKind = 'id' | 'newId' | 'text' | 'number' | 'boolean' | 'object';
 
 /** Successful response of an operation. */
@@ -49,18 +54,18 @@ export type SuccessResponse =
       readonly status: 200 | 201;
       readonly type: 'json';
       readonly schema: SchemaName;
-      /** Fields that must be present with the right type. A response without them does not come from the service. */
+      /** Fields that must be present with the right type. A response that lacks one does not come from the service. */
       readonly essential?: Readonly<Record<string, EssentialKind>>;
-      /** Field that holds a list's records, for paging. */
+      /** Field that contains the records of a list, for paging. */
       readonly rows?: string;
     }
   | { readonly status: 200; readonly type: 'csv' }
   | { readonly status: 204; readonly type: 'none' };
 
-/** One operation of the service, the single source for the client, the sandbox and the docs. */
+/** One operation of the service. The client, the sandbox and the docs are all derived from it. */
 export interface Operation {
   readonly method: Method;
-  /** Path template relative to the surface's base URL, parameters in braces. */
+  /** Path template, relative to the base URL of the surface. Parameters are in braces. */
   readonly path: string;
   readonly surface: Surface;
   readonly summary: string;
@@ -73,25 +78,25 @@ export interface Operation {
     /** The body may be absent, empty, `{}` or `null`. */
     readonly optional?: true;
     readonly observed?: true;
-    /** The body may carry the query terms, which are then merged into the query. */
+    /** Whether the body may contain query parameters, which are then merged into the query. */
     readonly joinsQuery?: true;
-    /** Form fields that the operation accepts, if it also takes its body as a form (RFC 8628). */
+    /** Fields of a form. Set if the operation also accepts its body as a form (RFC 8628). */
     readonly form?: readonly string[];
   };
   readonly response: SuccessResponse;
-  /** Error codes that the operation may return, besides those of `auth` and validation. */
+  /** Error codes that the operation may return, besides the codes of `auth` and validation errors. */
   readonly errors: readonly ErrorCode[];
   readonly retry: RetryPolicy;
-  /** Can move money, so an unanswered request is in doubt. */
+  /** Whether the operation can move money. If it can, an unanswered request is in doubt. */
   readonly movesMoney?: true;
   /**
-   * One intent must create exactly one order, batch or return, so every command sends this operation through the
-   * journal.
+   * Whether one intent must create exactly one order, batch or return. If so, every command sends this operation
+   * through the journal.
    */
   readonly once?: true;
-  /** Price of a call paid by challenge, in cents. For an order, this price is added to `max_price`. */
+  /** Price in cents of a call that is paid through a challenge. For an order, this price is added to `max_price`. */
   readonly challengeCents?: number;
-  /** The whole operation was observed on the service but is not in its specification. */
+  /** Whether the whole operation was only observed on the service, and is not in the specification. */
   readonly observed?: true;
 }
 
@@ -102,7 +107,7 @@ type RuleOver<N extends string> =
   | { readonly together: readonly [N, N] }
   | { readonly exclusive: readonly [N, N] };
 
-/** `rows` and `essential` must name fields of the shape. */
+/** At compile time, checks that `rows` and `essential` name fields of the shape. */
 type ResponseOf<A> = A extends { readonly schema: infer S extends SchemaName }
   ? {
       readonly rows?: keyof Shape<S>;
@@ -112,7 +117,7 @@ type ResponseOf<A> = A extends { readonly schema: infer S extends SchemaName }
     }
   : unknown;
 
-/** Keeps the parts of a row consistent: path parameters, rules and response fields must match. */
+/** At compile time, checks that the parts of a row fit together: path parameters, rules and response fields. */
 interface WellFormed<O extends Operation> {
   readonly path: [NamesIn<O['path']>] extends [KeysIn<O, 'pathParameters'>] ? string : never;
   readonly pathParameters?: {
@@ -123,8 +128,8 @@ interface WellFormed<O extends Operation> {
 }
 
 /**
- * Checks the table at compile time. The table does not compile if a path template, a rule, `rows` or `essential` names
- * something that the row or its shape lacks.
+ * Checks the table at compile time. It does not compile if a path template, a rule, `rows` or `essential` names
+ * something that the operation or its shape lacks.
  */
 export const operationTable = <const T extends Readonly<Record<string, Operation>>>(
   table: T & { readonly [N in keyof T]: WellFormed<T[N]> },
@@ -148,7 +153,9 @@ type CertainName<S> = {
   [N in keyof S]: S[N] extends { required: true } | { default: string | number | boolean } ? N : never;
 }[keyof S];
 
-/** Parameters of a table row after parsing. Required parameters and parameters with a default are always present. */
+/**
+ * The parameters of an operation after parsing. Required parameters and parameters with a default are always present.
+ */
 export type ValuesOf<S> = { readonly [N in CertainName<S>]: ValueOf<S[N]> } & {
   readonly [N in Exclude<keyof S, CertainName<S>>]?: ValueOf<S[N]>;
 };
@@ -160,8 +167,8 @@ const wholeNumber = /^-?\d{1,15}$/;
 const decimalNumber = /^-?\d{1,15}(\.\d{1,15})?$/;
 
 /**
- * Parses wire parameters: converts text to typed values, checks bounds and fills in defaults. Ignores unknown names, as
- * the service does. Pure; issues carry `loc` as in the 422 body.
+ * Parses parameters from the wire: converts text to typed values, checks bounds and fills in defaults. Ignores unknown
+ * names, as the service does. Pure. Issues carry `loc` as in the 422 body.
  */
 export function readParameters(
   specs: Specs,
@@ -182,14 +189,14 @@ export function readParameters(
     if ('issue' in read) issues.push({ loc: [location, name], ...read.issue });
     else values[name] = read.value;
   }
-  // For the rules between parameters, a rejected value counts as given.
+  // For the rules between parameters, a parameter counts as given even if its value was rejected.
   const isGiven = (name: string): boolean => Object.hasOwn(raw, name) && (raw[name] ?? []).length > 0;
   return { values, issues: [...issues, ...brokenRules(rules, location, isGiven)] };
 }
 
 /**
- * Validates typed values against the table and serializes each in its canonical wire form, such as a date as a
- * date-time. Skips nulls and fills in no defaults. Pure; issues carry `loc` as in the 422 body.
+ * Validates typed values against the table and serializes each in its canonical wire form. A date, for example, becomes
+ * a date-time. Skips nulls and fills in no defaults. Pure. Issues carry `loc` as in the 422 body.
  */
 export function writeParameters(
   specs: Specs,
@@ -216,7 +223,10 @@ export function writeParameters(
   return { pairs, issues: [...misplaced, ...issues] };
 }
 
-/** Drops open value lists, because the service may accept values that the client does not know. */
+/**
+ * Drops lists of values that the service may extend, because the service may accept values that the client does not
+ * know.
+ */
 const forSending = (specs: Specs): Specs =>
   Object.fromEntries(
     Object.entries(specs).map(([name, { values, ...spec }]) => [
@@ -225,7 +235,7 @@ const forSending = (specs: Specs): Specs =>
     ]),
   );
 
-/** Wire form of a value; an array becomes a repeated parameter. */
+/** Wire form of a value. An array becomes a repeated parameter. */
 export function wireTexts(value: ParameterValue): string[] {
   if (value === null) return [''];
   return Array.isArray(value) ? value.map(String) : [String(value)];

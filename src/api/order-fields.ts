@@ -1,24 +1,26 @@
 import { own } from './json.ts';
 import { limits } from './limits.ts';
 
-/** An order field with a single plain value, which the caller sends, the service stores and every response returns. */
+/**
+ * An order field with a single plain value. The caller sends it, the service stores it, and every response returns it.
+ */
 export interface PlainOrderField {
   readonly type: 'string' | 'integer' | 'boolean';
-  /** Display name. */
+  /** Name of the field for display. */
   readonly title: string;
   readonly min?: number;
-  /** Characters. */
+  /** Maximum length in characters. */
   readonly maxLength?: number;
   readonly observed?: true;
-  /** Another field that must be sent with this field. If the other field is a boolean, it must be true. */
+  /** Another field that must be sent together with this one. If the other field is a boolean, it must be true. */
   readonly requires?: string;
   /** Alternative headings for the bulk column; false if the field has no bulk column. */
   readonly bulkColumn: readonly string[] | false;
 }
 
 /**
- * Plain order fields, in request order. Request and response shapes, bulk columns and sandbox output derive from these
- * rows.
+ * Plain order fields, in the order of requests. The shapes of requests and responses, the bulk columns and the
+ * sandbox's output are derived from these rows.
  */
 export const plainOrderFields = {
   retailer_credentials_id: { type: 'string', title: 'Account', bulkColumn: ['account'] },
@@ -47,7 +49,10 @@ export type PlainBulkColumn = {
   [K in PlainFieldName]: Table[K]['bulkColumn'] extends readonly string[] ? K : never;
 }[PlainFieldName];
 
-/** Whether an order record names an account at the retailer. Services send null, "" or no field for none. */
+/**
+ * Whether an order record names an account at the retailer. If there is none, services send null, "" or no field at
+ * all.
+ */
 export function namesAccount(order: unknown): boolean {
   const id = own(order, 'retailer_credentials_id');
   return id != null && id !== '';
@@ -60,12 +65,12 @@ interface Values {
 }
 /** The plain fields as a caller may send them. */
 export type PlainInput = { readonly [K in PlainFieldName]?: Values[Table[K]['type']] | null | undefined };
-/** Plain fields as a response returns them. An unsent field is null, or false for a boolean. */
+/** Plain fields as a response returns them. A field that was not sent is null; a boolean is false. */
 export type PlainOutput = {
   [K in PlainFieldName]: Table[K]['type'] extends 'boolean' ? boolean : Values[Table[K]['type']] | null;
 };
 
-// Safe cast: an object literal has no keys beyond its type.
+// The cast is safe, because an object literal has no keys beyond its type.
 const names = Object.keys(plainOrderFields) as PlainFieldName[];
 /** All plain fields in table order. A row whose `requires` names an unknown field fails to compile here. */
 export const eachPlainField: readonly (readonly [
@@ -90,12 +95,12 @@ export const unmetRequirements = (order: PlainInput): { name: PlainFieldName; pr
 export const hasBulkColumn = (name: PlainFieldName): name is PlainBulkColumn =>
   plainOrderFields[name].bulkColumn !== false;
 
-/** Value a response returns for an unsent field. */
+/** The value that a response returns for a field that was not sent. */
 export const plainDefault = ({ type }: PlainOrderField): false | null => (type === 'boolean' ? false : null);
 
-/** The plain fields of an order as its response shows them. */
+/** The plain fields of an order, as a response shows them. */
 export const plainOutput = (order: PlainInput): PlainOutput =>
-  // There is one entry per field, each of the right type, but the compiler cannot infer that.
+  // The entries have one field each, of the right type, but the compiler cannot infer that.
   Object.fromEntries(
     eachPlainField.map(([name, field]) => [name, order[name] ?? plainDefault(field)]),
   ) as PlainOutput;

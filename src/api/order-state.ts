@@ -2,17 +2,18 @@ import { failedOrderStatuses, type ItemStatus, type OrderStatus, type TrackingSt
 import { shortErrorType } from './error-types.ts';
 import { numberIn, objectsIn } from './json.ts';
 
-/** State at a glance: ended well, ended badly, in progress, or over. */
+/** Outcome at a glance: ended well, ended badly, in progress, or over. */
 export type Mood = 'good' | 'bad' | 'waiting' | 'past';
 
-/** Display state: `delivered`, `undeliverable`, `failed: price`, `waiting`. */
+/** State to display: `delivered`, `undeliverable`, `failed: price`, `waiting`. */
 export interface ShownState {
   readonly text: string;
   readonly mood: Mood;
 }
 
 /**
- * Parts of an order that determine its state, as received; any may be missing. Public tracking uses other field names.
+ * Parts of an order that determine its state, as received. Any part may be missing. Public tracking uses other field
+ * names.
  */
 export interface OrderParts {
   readonly status: unknown;
@@ -26,16 +27,16 @@ export interface OrderParts {
   readonly errorType?: unknown;
 }
 
-/** Suffix for an order of which only a part was bought or delivered. */
+/** Suffix for a state if only a part of the order was bought or delivered. */
 const inPart = ' in part';
 const failed: readonly unknown[] = failedOrderStatuses;
 const arrived: readonly unknown[] = ['delivered', 'available_for_pickup'] satisfies TrackingStatus[];
-/** Statuses of items that never arrive although the order was placed. */
+/** Statuses of items that will never arrive, although the order was placed. */
 const dropped: readonly unknown[] = ['cancelled', 'failed', 'skipped'] satisfies ItemStatus[];
 const unfinished: readonly unknown[] = ['pending', 'processing', 'ordered', 'shipped'] satisfies ItemStatus[];
 
 export const isFailedOrder = (status: unknown): boolean => failed.includes(status);
-/** Whether a parcel reached its destination; a pickup point counts. */
+/** Whether a parcel reached its destination, which may be a pickup point. */
 export const hasArrived = (status: unknown): boolean => arrived.includes(status);
 export const isLost = (status: unknown): boolean => status === ('undeliverable' satisfies TrackingStatus);
 export const isDropped = (status: unknown): boolean => dropped.includes(status);
@@ -45,7 +46,7 @@ export const isUnfinished = (status: unknown): boolean => unfinished.includes(st
 export const statusesOf = (records: unknown): unknown[] =>
   Array.isArray(records) ? records.map((record) => (record as { status?: unknown } | null)?.status) : [];
 
-/** An order line bought in a smaller quantity than requested. */
+/** An order line of which fewer units were bought than requested. */
 export interface Shortfall {
   readonly requested: number;
   readonly bought: number;
@@ -54,7 +55,10 @@ export interface Shortfall {
   readonly url: unknown;
 }
 
-/** Order lines bought in a smaller quantity than requested. @param fulfillment the field of an order, as received. */
+/**
+ * The order lines of which fewer units were bought than requested. @param fulfillment is the field of an order, as
+ * received.
+ */
 export const shortfallsIn = (fulfillment: unknown): Shortfall[] =>
   objectsIn(fulfillment, 'concessions').flatMap((concession) => {
     const requested = numberIn(concession, 'requested_quantity');
@@ -63,7 +67,7 @@ export const shortfallsIn = (fulfillment: unknown): Shortfall[] =>
     return [{ requested, bought, itemId: concession.item_id, url: concession.url }];
   });
 
-/** Quantity bought, for display: `2`, `2 of 5`. */
+/** Formats the quantity that was bought: `2`, `2 of 5`. */
 export const quantityText = ({
   bought,
   requested,
@@ -77,7 +81,7 @@ interface Line {
   readonly url?: unknown;
 }
 
-/** Whether a concession is about a line. Compares the ids, or the URLs if an id is missing. */
+/** Whether a concession concerns a line. Compares ids; if the concession has no id, compares URLs. */
 export const isAbout = (concession: Pick<Shortfall, 'itemId' | 'url'>, line: Line): boolean =>
   typeof concession.itemId === 'string' ? concession.itemId === line.id : concession.url === line.url;
 
@@ -87,7 +91,7 @@ export const shortfallOf = (line: Line, shortfalls: readonly Shortfall[]): Short
 /** Formats a wire value for display. */
 export const spoken = (name: string): string => name.replaceAll('_', ' ');
 
-/** State of an order line. A line that is dropped or short never counts as good. */
+/** State of an order line. A line that was dropped or bought in part never counts as good. */
 export function lineState(status: string, isShort: boolean): ShownState | undefined {
   const text = spoken(status);
   if (isDropped(status)) return bad(text);
@@ -99,7 +103,7 @@ const bad = (text: string): ShownState => ({ text, mood: 'bad' });
 const good = (text: string): ShownState => ({ text, mood: 'good' });
 const waiting = (text: string): ShownState => ({ text, mood: 'waiting' });
 
-/** Display states of an order that is not placed. */
+/** States to display for an order that is not placed. */
 const ofOrder: Readonly<Record<Exclude<OrderStatus, 'order_placed' | 'order_failed'>, ShownState>> = {
   pending: waiting('waiting'),
   in_progress: waiting('in progress'),
@@ -108,8 +112,8 @@ const ofOrder: Readonly<Record<Exclude<OrderStatus, 'order_placed' | 'order_fail
 };
 
 /**
- * Derives the display state of an order from its own status, items and parcels; the worst of these states wins. Every
- * view of an order uses this function.
+ * Derives the state to display for an order from its own status, its items and its parcels. The worst of these wins.
+ * Every view of an order uses this function.
  */
 export function orderState({ status, items, parcels, fulfillment, errorType }: OrderParts): ShownState {
   if (status === 'order_failed') return bad(failure(errorType ?? firstError(items)));
@@ -132,7 +136,7 @@ function placed(
   const undeliverable = parcels.filter(isLost).length;
   if (undeliverable > 0) return bad(partly(undeliverable, parcels.length, 'undeliverable'));
   const state = onItsWay(items, parcels);
-  // By now it is known which items are missing, so even a good outcome is only partial.
+  // At this point it is certain which items are missing, so even a good outcome is only partial.
   if ((lost === 0 && !isShort) || state.text.endsWith(inPart)) return state;
   return { text: `${state.text}${inPart}`, mood: state.mood === 'good' ? 'bad' : state.mood };
 }

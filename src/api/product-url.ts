@@ -3,27 +3,29 @@ import { isUrl, parseUrl } from '../platform/net/urls.ts';
 const httpForm = /^https?:\/\//i;
 
 /**
- * Start of a further URL, up to its path. A URL that follows one of the excluded characters may be part of the first
+ * Start of a second URL, up to the URL's path. After one of the excluded characters, a URL may be part of the first
  * URL's path or query.
  */
 const nextUrl = /(?<![/=?&#:])(?=(https?:\/\/[^\s/?#]*))|(?<=[\s,;|，；、])(?=(www\.))/giu;
 /**
- * Possible start of a further URL. It follows a separator or URL delimiter, and consists of a scheme (with or without
- * both slashes) or a host, plus the characters right after it.
+ * Possible start of a second URL, after a separator or a delimiter of URLs. It is a scheme (with or without both
+ * slashes) or a host, plus the characters right after it.
  */
 const maybeNext =
   /(?<=([\s,;|，；、"<>/=?&#:]))(?=(https?:\/{0,2}|\/\/(?=[\p{L}\p{N}]))?((?:[\p{L}\p{N}-]{1,63}\.){1,10}[\p{L}\p{N}-]{2,63})?(?::\d{1,5})?([/?]?[^\s/?#]?))/giu;
 const partOfUrl = /[/=?&#:]/;
-/** A host in plain text ends in letters, unlike a version or number such as 12.5. */
+/** A host in plain text ends in letters. A version or a number, such as 12.5, does not. */
 const lettersAtEnd = /\.\p{L}[\p{L}\p{N}-]+$/u;
-/** A separator or a further product id at the end of a URL. */
+/** A separator, or a second product id, at the end of a URL. */
 const moreAtEnd = /(?:[,，、；;]|;\d{5,}|(?<=\/\d{5,32}),\d{5,})$/u;
 /** Matches only from the start of a run of separators, so that a long run takes linear time. */
 const separatorsAtEnd = /(?<![\s\p{C},;|，；、"'<>])[\s\p{C},;|，；、"'<>]+$/u;
 /** Maximum number of URLs from one cell that a message lists. */
 const maxNamed = 3;
 
-/** Splits text that should be a single URL. A second URL would otherwise be ordered as part of the first. */
+/**
+ * Splits a text that should be a single URL. Unless it is split, a second URL would be ordered as part of the first.
+ */
 export function urlsWithin(text: string): readonly string[] {
   const starts = [...text.matchAll(nextUrl)].map(({ index, 1: url = '', 2: www = '' }) => ({
     index,
@@ -56,7 +58,7 @@ export function urlsWithin(text: string): readonly string[] {
 const shopOf = (url: string): string | undefined => parseUrl(url)?.hostname.replace(/^www\./, '');
 
 /**
- * Whether a host belongs to the shop, as the same host, a subdomain or a parent domain (m.shop.example and
+ * Whether a host belongs to the shop: it is the same host, a subdomain or a parent domain (m.shop.example and
  * shop.example).
  */
 function isOfShop(shop: string, host: string): boolean {
@@ -64,7 +66,7 @@ function isOfShop(shop: string, host: string): boolean {
   return other !== undefined && (other === shop || other.endsWith(`.${shop}`) || shop.endsWith(`.${other}`));
 }
 
-/** Why a text is not the URL of one product page, phrased to follow the text; undefined if the text is valid. */
+/** Why a text is not the URL of one product page; undefined if the text is such a URL. Phrased to follow the text. */
 export function productUrlProblem(text: string): string | undefined {
   if (!httpForm.test(text) || !isUrl(text)) return 'is not an http or https URL';
   const urls = urlsWithin(text);

@@ -3,12 +3,12 @@ import type { EssentialKind } from './operation.ts';
 import type { OperationName, operations } from './operations/index.ts';
 import type { SchemaName, Shape } from './schemas/index.ts';
 
-/** Types for received data whose field names are known but whose values are unverified. */
+/** Types for received data. The field names are known, but the values are unverified. */
 
 type Table = typeof operations;
 type ResponseOf<N extends OperationName> = Table[N]['response'];
 
-/** Declared keys of a shape, without the index signature of a loose shape. */
+/** Keys that a shape declares, without the index signature of a loose shape. */
 type KeysOf<T> = keyof { [K in keyof T as string extends K ? never : number extends K ? never : K]: T[K] } &
   string;
 
@@ -16,8 +16,8 @@ type KeysOf<T> = keyof { [K in keyof T as string extends K ? never : number exte
 export type Unchecked<T> = [KeysOf<T>] extends [never] ? JsonObject : { readonly [K in KeysOf<T>]?: unknown };
 
 /**
- * Wire paths into a shape: `id`, `items.0.url`, `job_result.price_components.total`. Any string if the shape is
- * unknown.
+ * Wire paths within a shape: `id`, `items.0.url`, `job_result.price_components.total`. If the shape is unknown, any
+ * string is allowed.
  */
 export type PathOf<T> = unknown extends T
   ? string
@@ -74,7 +74,7 @@ export type RowShape<N extends OperationName> =
 export type ReceivedRow<N extends OperationName> =
   unknown extends RowShape<N> ? JsonObject : Unchecked<RowShape<N>>;
 
-/** Value at a path of a record; undefined if absent. Reads own properties only. */
+/** Value at a path of a record; undefined if there is none. Reads only own properties. */
 export const valueAt = <T = never>(record: unknown, path: NoInfer<PathOf<T>>): unknown =>
   path.split('.').reduce<unknown>(ownOrEntry, record);
 

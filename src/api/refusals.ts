@@ -1,7 +1,9 @@
 import type { ErrorCode } from './error-codes.ts';
 import type { Operation } from './operation.ts';
 
-/** Error codes about the key. A key may be unknown or expired, and a temporary key can read only one order. */
+/**
+ * Error codes that concern the API key. A key may be unknown or expired, and a temporary key can read only one order.
+ */
 export const authErrors = ({ auth }: Pick<Operation, 'auth'>): readonly ErrorCode[] =>
   auth === 'bearer' || auth === 'basic'
     ? ['unauthorized', 'invalid_token', 'token_expired', 'forbidden']

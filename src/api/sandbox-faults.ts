@@ -1,4 +1,4 @@
-/** Ways the service may normalize a field in an order record, described for the help. */
+/** Ways in which the service may normalize a field of an order record. The help shows these descriptions. */
 export const normaliseVariants = {
   phone: 'digits only, with the country code',
   zip: 'a US ZIP code gets its four more digits',
@@ -20,7 +20,7 @@ export const normaliseVariants = {
 
 export type NormaliseVariant = keyof typeof normaliseVariants;
 
-/** Values that may replace an id. */
+/** Values that a fault may put in place of an id. */
 export const oddIds = {
   null: null,
   empty: '',
@@ -33,7 +33,7 @@ export const oddIds = {
 
 export type OddId = keyof typeof oddIds;
 
-/** Syntax and effect of each fault of a served sandbox. */
+/** Syntax and effect of each fault that a served sandbox supports. */
 export const sandboxFaults: Readonly<Record<string, string>> = {
   refuse: 'drop the connection as it comes',
   'reset-before, reset-after': 'break the connection before the work, or after it is done',

@@ -1,12 +1,12 @@
 import type { OrderStatus, TrackingStatus } from './enums.ts';
 
-/** The service's filter for a displayed state. */
+/** The service's filter that finds orders in a displayed state. */
 type StateFilter = { readonly status_filter: OrderStatus } | { readonly tracking_status: TrackingStatus };
 
 /**
- * Order states as lists display them, with the service's filter for each. States after the placement are parcel states,
- * which the service filters by tracking status. A state with a reason, or one reached in part, uses the filter of its
- * first words.
+ * Order states as lists display them, with the service's filter for each. States after the placement are states of
+ * parcels, which the service filters by tracking status. If a state has a reason, or was reached only in part, the
+ * first words of the state determine the filter.
  */
 export const stateWords = {
   waiting: { status_filter: 'pending' },

@@ -1,4 +1,4 @@
-/** First three digits of the ZIP codes of each state: single ones, and ranges. */
+/** First three digits of each state's ZIP codes, as ranges or single values. */
 const prefixes: Readonly<Record<string, string>> = {
   ...{ AL: '350-369', AK: '995-999', AZ: '850-865', AR: '716-729', CA: '900-961', CO: '800-816' },
   ...{ CT: '060-069', DE: '197-199', DC: '200-205', FL: '320-349', GA: '300-319 398-399', HI: '967-968' },
@@ -28,7 +28,7 @@ function statesByPrefix(): ReadonlyMap<number, readonly string[]> {
   return found;
 }
 
-/** States whose ZIP codes begin with the same three digits; empty if there is none. */
+/** States with ZIP codes that begin with the same three digits; empty if there are none. */
 export function statesOfZip(zip: string): readonly string[] {
   states ??= statesByPrefix();
   return /^\d{5}/.test(zip) ? (states.get(Number(zip.slice(0, 3))) ?? []) : [];

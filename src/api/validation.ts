@@ -6,8 +6,8 @@ export interface ValidationIssue {
 }
 
 /**
- * Describes a rejected value: `products.0.url: Field required`. @param whole is the name to use if the whole input is
- * at fault. Pure.
+ * Describes a rejected value: `products.0.url: Field required`. @param whole is the name to use if the whole input was
+ * rejected. Pure.
  */
 export const issueText = ({ loc, msg }: ValidationIssue, whole = ''): string =>
   `${loc.slice(1).join('.') || whole}: ${msg}`;

@@ -1,2 +1,2 @@
-/** Version reported by the specification's machine-readable description. */
+/** Version that the specification's machine-readable description reports. */
 export const contractVersion = '2026-08-21';

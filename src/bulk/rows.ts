@@ -39,15 +39,15 @@ export interface FileRow {
   readonly plan: TablePlan;
   /** Cells as the service accepts them, with the price in cents. */
   readonly cells: readonly string[];
-  /** The price as in the file, if it is unknown whether bare whole numbers are dollars or cents. */
+  /** The price as in the file, if bare whole numbers may be dollars or cents. */
   readonly openPrice: OpenPrice | undefined;
   readonly row: BulkRow;
-  /** The buyer's own name for the row's order, without the run; undefined if the file has none, or an invalid one. */
+  /** The row's reference, as the file gives it, without the run; undefined if the file gives none or an invalid one. */
   readonly reference?: Reference | undefined;
   readonly issues: readonly BulkIssue[];
-  /** Whether a stray quote may have swallowed the rows below, which would be skipped along with this one. */
+  /** Whether a stray quote may have swallowed the rows below. If so, skipping this row would skip those rows, too. */
   readonly mayHoldOthers: boolean;
-  /** Precomputed key. It is needed when only part of the file is read, because a key depends on the earlier rows. */
+  /** Precomputed key. It is needed if only part of the file is read, because a key depends on the rows above. */
   readonly key?: string;
 }
 
@@ -58,13 +58,13 @@ export interface RowsOptions extends TableOptions, HeadingMap {
   readonly decimal?: Decimal | undefined;
   /** Collects cells whose text is interpreted instead of taken literally. */
   readonly readings?: Readings | undefined;
-  /** Called with each row that orders nothing, because it continues another one or sums up. */
+  /** Called with each row that orders nothing, because it continues another row or contains sums. */
   readonly onContinuation?: ((row: Pick<FileRow, 'number' | 'plan' | 'cells'>) => void) | undefined;
 }
 
 /**
- * Streams the non-blank rows of a file in the chunks in which they arrive. @throws UsageError for a problem with the
- * file as a whole.
+ * Streams the non-blank rows of a file, in chunks as they arrive. @throws UsageError for a problem with the file as a
+ * whole.
  */
 export async function* readRows(
   chunks: AsyncIterable<Uint8Array>,
@@ -115,7 +115,7 @@ const nothing: readonly string[] = [];
 class RivalCells {
   readonly #name: string;
   readonly #plan: TablePlan;
-  /** Indexes of columns still without any data. */
+  /** Indexes of the columns in which no data has been found yet. */
   readonly #empty: Set<number>;
 
   constructor(name: string, plan: TablePlan) {
@@ -128,7 +128,7 @@ class RivalCells {
     for (const index of this.#empty) if ((cells[index] ?? '').trim() !== '') this.#empty.delete(index);
   }
 
-  /** @throws UsageError naming both headings. */
+  /** Checks that no such column has lost its data. @throws UsageError naming both headings. */
   check(): void {
     const lost = this.#plan.rivals.filter(
       ({ columnIndex, index }) => this.#empty.has(columnIndex) && !this.#empty.has(index),
@@ -152,7 +152,7 @@ function readRow(
   const row = readBulkRow(plan, cells);
   const column = plan.isInCents ? centsHeading : 'max_price';
   const problem = read?.problem;
-  // The service's rules assume cents, so replace its issues with a single one in our wording.
+  // The service's rules assume cents, so replace its issues with a single issue in our wording.
   const issues =
     problem === undefined
       ? [...row.issues]
@@ -178,12 +178,12 @@ function readRow(
   };
 }
 
-/** Maximum line breaks in an address cell. */
+/** Maximum number of line breaks in an address cell. */
 const maxBreaks = 2;
-/** A URL followed by further cells, as in a row. */
+/** A URL and further cells, as they occur in a swallowed row. */
 const rowText = /https?:\/\/[^\s,;\t|]{1,500}?"?([,;\t|])(?:[^\r\n]*?\1){2}/i;
 
-/** Reports an issue on a multi-line row if one of its quotes seems to swallow the rows below. */
+/** Reports an issue on a row with several lines, if one of its quotes seems to have swallowed the rows below. */
 function withLines(
   row: FileRow,
   { first, last }: { readonly first: number; readonly last: number },
@@ -199,7 +199,10 @@ function withLines(
   return { ...row, issues: [issue, ...row.issues], mayHoldOthers: true };
 }
 
-/** Whether a cell has line breaks that it should not have. Notes and custom columns may have many. */
+/**
+ * Whether the line breaks of a cell suggest that it has swallowed rows. Gift messages and custom columns may have many
+ * line breaks.
+ */
 function mayHoldRows({ cells, plan, issues }: FileRow, index: number): boolean {
   const cell = cells[index] ?? '';
   const breaks = breaksIn([cell]);
@@ -211,18 +214,18 @@ function mayHoldRows({ cells, plan, issues }: FileRow, index: number): boolean {
 }
 
 /**
- * Columns whose cells may have line breaks. If a cell lists several products, the check of `product_url` refuses line
- * breaks.
+ * Columns whose cells may have many line breaks. If a cell lists several products, the check of `product_url` refuses
+ * line breaks.
  */
 const manyLines: readonly string[] = ['gift_message', 'product_url'];
 
-/** Number of cells in a text, by its most frequent delimiter. */
+/** Number of cells in a text, if its most frequent delimiter separates them. */
 const cellsIn = (text: string): number =>
   Math.max(...delimiters.map((delimiter) => text.split(delimiter).length));
 
 /**
- * Replaces the issues of cells damaged by a spreadsheet with a single issue that explains the damage.
- * @param damaged holds the issues about damage that are known already.
+ * If a spreadsheet damaged a cell, replaces the cell's issues with a single issue that explains the damage. @param
+ * damaged holds the issues about damage that are known already.
  */
 function explained(
   issues: readonly BulkIssue[],
@@ -239,10 +242,7 @@ function explained(
   return [...issues.filter((issue) => !damaged.some(({ column }) => column === issue.column)), ...damaged];
 }
 
-/**
- * Large cities of other countries that the service delivers to. An address of a city with the same name in the US has a
- * state.
- */
+/** Large foreign cities to which the service delivers. An address in a US city of the same name would give a state. */
 const foreignCities: ReadonlySet<string> = new Set(
   (
     'berlin hamburg munchen munich koln cologne frankfurt stuttgart dusseldorf leipzig dortmund essen bremen dresden ' +
@@ -253,7 +253,10 @@ const foreignCities: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Issue of a large foreign city without a country and a state, for which the US must not be assumed. */
+/**
+ * Issue for an address in a large foreign city that gives neither country nor state. For such an address, the US must
+ * not be assumed.
+ */
 function foreignCity({ cell }: BulkRow): BulkIssue[] {
   if (cell('country') !== '' || cell('state') !== '') return [];
   const city = cell('city');
@@ -265,14 +268,14 @@ function foreignCity({ cell }: BulkRow): BulkIssue[] {
 
 const damageable = ['quantity', 'postal_code', 'phone_number'] as const;
 
-/** Adds an invisible character to the message, because it may be why the cell was refused. */
+/** If the cell contains an invisible character, adds it to the message, because it may be why the cell was refused. */
 function shownIssue(issue: BulkIssue): BulkIssue {
   const shown = valueOnce(issue);
   const hidden = hiddenIn(issue.value);
   return hidden === undefined ? shown : { ...shown, message: `${shown.message}; the cell holds ${hidden}` };
 }
 
-/** Strips the value from the start of a message, because the message is displayed after the value. */
+/** Strips the value from the start of a message, because the value is displayed in front of the message anyway. */
 export function valueOnce(issue: BulkIssue): BulkIssue {
   const { value, message } = issue;
   if (value === '') return issue;
@@ -285,8 +288,8 @@ export function valueOnce(issue: BulkIssue): BulkIssue {
 }
 
 /**
- * Adds issues for addresses that the service accepts but no carrier can use. Orders and saved addresses are checked by
- * the same rules.
+ * Adds issues for addresses that the service accepts but to which no carrier can deliver. The same rules apply to
+ * orders and to saved addresses.
  */
 function addUnusable(issues: BulkIssue[], { cell }: BulkRow): void {
   const [state, phone] = [cell('state'), cell('phone_number')];
@@ -332,9 +335,9 @@ export type UploadRow = Readonly<Record<string, string>>;
 type KeyedRow = Pick<FileRow, 'cells' | 'row' | 'key' | 'reference'> & { readonly plan: ColumnPlan };
 
 /**
- * Assigns each row the idempotency key of its order. It is derived from the row's reference; without a reference, from
- * the order's content and the number of equal rows before it. Resending the file, even reordered or with rows added,
- * therefore places nothing twice.
+ * Gives each row the idempotency key of its order. The key is derived from the row's reference. Without a reference, it
+ * is derived from the order's content and the number of equal rows above. So resending the file places nothing twice,
+ * even if rows were reordered or added.
  */
 export class RowKeys {
   readonly #run: string;
@@ -342,15 +345,15 @@ export class RowKeys {
   readonly #seen = new Map<string, number>();
 
   /**
-   * @param run distinguishes uploads of equal rows that are meant as separate orders. @param onKey called with each
-   * key.
+   * @param run distinguishes uploads of equal rows that are separate orders on purpose. @param onKey is called with
+   * each key.
    */
   constructor(run: string, onKey: (key: string) => void = () => {}) {
     this.#run = run;
     this.#onKey = onKey;
   }
 
-  /** The row as uploaded, including its key. */
+  /** The row as it is uploaded, including its key. */
   keyed(row: KeyedRow): UploadRow {
     const { plan, cells } = row;
     const named: Record<string, string> = {};
@@ -365,7 +368,7 @@ export class RowKeys {
     return named;
   }
 
-  /** Key of a row. If the file gives a key, that key is used. Call once per row, in order. */
+  /** Key of a row: the key that the file gives, or else a derived key. Call once per row, in order. */
   key(row: KeyedRow): string {
     const found = row.row.cell('idempotency_key') || (row.key ?? this.#made(row));
     this.#onKey(found);
@@ -388,24 +391,24 @@ export class RowKeys {
   }
 }
 
-/** Idempotency key of a batch, derived so that equal rows make the same batch. */
+/** Idempotency key of a batch, derived from its rows, so that equal rows make the same batch. */
 export const keyOfRows = (rows: readonly UploadRow[]): string =>
   stableKey(rows.map((row) => JSON.stringify(row)));
 
-/** Deterministic 36-character key derived from its parts. */
+/** A 36-character key. The same parts always give the same key. */
 export function stableKey(parts: readonly (string | number)[]): string {
   const hex = sha256(JSON.stringify(parts));
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Countries with five-digit postal codes, where four digits mean a lost leading zero. */
+/** Countries with five-digit postal codes. There, a code of four digits has lost a leading zero. */
 const fiveDigits = new Set(['DE', 'ES', 'FI', 'FR', 'HR', 'IT', 'MX', 'TR', 'US']);
 
 const withDecimal = /^(\d{1,15})[.,]0{1,2}$/;
 
 /**
  * Explains how a spreadsheet damaged a cell by treating it as a number, and how to fix the cell; undefined if the cell
- * looks intact. Phrased to follow the value.
+ * looks intact. The explanation is phrased to follow the cell's text.
  */
 function explainArtifact(
   column: 'phone_number' | 'postal_code' | 'quantity',

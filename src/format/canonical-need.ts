@@ -8,14 +8,15 @@ interface ProductLine {
   readonly variant?: readonly { readonly label: string; readonly value: string }[] | null | undefined;
 }
 
-/** The fields of an order that say what is ordered and for whom. */
+/** The fields of an order that determine what is ordered, and for whom. */
 export interface OrderContent {
   readonly products: readonly ProductLine[];
   readonly shipping_address: RecipientParts;
 }
 
 /**
- * What is ordered, and for whom. Price ceiling, quantity and all other fields belong to a single attempt to order it.
+ * What is ordered, and for whom. The ceiling, the quantity and all other fields belong to a single attempt at ordering
+ * it.
  */
 export interface NeedContent {
   /** Normalized products, deduplicated and sorted. */
@@ -23,7 +24,10 @@ export interface NeedContent {
   readonly recipient: string;
 }
 
-/** @param pageOf returns the product page of a listing, if known. Pure. */
+/**
+ * Reduces an order to its content in normalized form. Pure. @param pageOf returns the product page of a listing, if
+ * known.
+ */
 export function canonicalNeed(
   { products, shipping_address: address }: OrderContent,
   pageOf: (url: string) => string | undefined = () => undefined,
@@ -39,8 +43,8 @@ export function canonicalNeed(
 }
 
 /**
- * Reads the content of an order as it was sent (`products`) or as the service shows it (`items`); undefined if it has
- * no products or no recipient.
+ * Reads what is ordered and for whom, from an order as it was sent (`products`) or as the service shows it (`items`).
+ * Returns undefined if the order has no products or no recipient.
  */
 export function contentIn(
   order: Readonly<Record<string, unknown>>,

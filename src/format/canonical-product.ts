@@ -1,7 +1,7 @@
 import { parseUrl, trimSlashes, withPlainLetters } from '../platform/net/urls.ts';
 import { folded } from './folded.ts';
 
-/** Names of tracking parameters, in lower case. They never identify a product. */
+/** Names of query parameters that only track visitors, in lower case. They never identify a product. */
 const trackingNames: ReadonlySet<string> = new Set([
   ...[
     'gclid',
@@ -25,13 +25,13 @@ const trackingNames: ReadonlySet<string> = new Set([
 
 const trackingPrefixes = ['utm_', 'hsa_', 'mtm_', 'piwik_', 'matomo_', 'ga_search_'];
 
-/** Tracking in a path: `/ref=sr_1_3`, `;jsessionid=…`. */
+/** Tracking data in a path: `/ref=sr_1_3`, `;jsessionid=…`. */
 const trackingPath = /\/ref=[^/]*$|;jsessionid=[^/]*/giu;
 
 /** Host prefixes that serve the same pages: `www.shop.example`, `m.shop.example`. */
 const sameHost = /^(?:www\d?|m|mobile)\.(?=[^.]+\.[^.])/u;
 
-/** A fragment that a page uses as its route. */
+/** A fragment that a page uses for its own routing. */
 const route = /^#!?\//u;
 
 const isTracking = (name: string): boolean => {
@@ -39,7 +39,7 @@ const isTracking = (name: string): boolean => {
   return trackingNames.has(lower) || trackingPrefixes.some((prefix) => lower.startsWith(prefix));
 };
 
-/** Cache, because a file orders the same few products repeatedly. */
+/** Cache of normalized URLs, because a file orders the same few products repeatedly. */
 const known = new Map<string, string>();
 const maxKnown = 5000;
 
@@ -75,7 +75,7 @@ const canonicalQuery = (parameters: URLSearchParams): string =>
     .sort()
     .join('&');
 
-/** Decodes escaped letters and digits, and composes accents; keeps other escapes, in uppercase. */
+/** Decodes escaped letters and digits, and composes accents. Keeps all other escapes, in upper case. */
 function plainPath(path: string): string {
   if (!path.includes('%')) return path;
   const runs = withPlainLetters(path).replace(/(?:%[89a-f][0-9a-f])+/giu, (found) => {

@@ -32,7 +32,7 @@ const endsInNumber = /\p{N}$/u;
 const beginsWithNumber = /^\p{N}/u;
 const isPlain = /^[A-Za-z0-9]*$/;
 
-/** Cache, because folding accents is expensive and only a few distinct words have accents. */
+/** Cache of folded words, because folding accents is expensive and only a few distinct words have accents. */
 const knownWords = new Map<string, string>();
 const maxKnownWords = 5000;
 
@@ -49,8 +49,8 @@ function bareWord(word: string): string {
 const shortWord = (word: string): string => shortWords.get(word) ?? word.replace(/STRASSE$/u, 'STR');
 
 /**
- * Abbreviates the words of a street address, drops unit words, and joins the rest without spaces. Only adjacent numbers
- * stay separate.
+ * Normalizes a street address: abbreviates its words, drops unit words such as `Apt`, and joins the rest. Leaves a
+ * space only between adjacent numbers.
  */
 export function barePlace(text: string): string {
   const words = text.split(betweenWords);
@@ -69,8 +69,8 @@ const bareName = (text: string): string => text.split(' ').map(bareWord).join(''
 const withoutUmlauts = (text: string): string => text.replace(/([AOU])E/g, '$1');
 
 /**
- * Normalizes a postal code. Keeps only the first five digits of a US ZIP code, and drops a country prefix before five
- * digits.
+ * Normalizes a postal code. A US ZIP code keeps only its first five digits. In other countries, a country prefix before
+ * five digits is dropped.
  */
 function canonicalPostalCode(text: string, country: string): string {
   const code = bare(text);
@@ -91,7 +91,7 @@ export interface RecipientParts {
 const joined = (...parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(' ');
 
 /**
- * Normalizes a recipient: name, street lines, postal code and country. City and state follow from these, and a phone
+ * Normalizes a recipient to name, street lines, postal code and country. City and state follow from these, and a phone
  * number identifies nobody.
  */
 export function canonicalRecipient(address: RecipientParts): string {

@@ -4,7 +4,10 @@ import { setOwn } from '../api/json.ts';
 /** JSON with sorted keys and no spaces, so that equal content gives equal text. */
 export const canonicalJson = (value: unknown): string => JSON.stringify(sorted(value));
 
-/** Sorts before serializing, because a replacer called for each value takes several times longer. */
+/**
+ * Copies a value with sorted keys. Sorting before serializing is several times faster than a replacer that is called
+ * for each value.
+ */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
@@ -15,8 +18,8 @@ function sorted(value: unknown): unknown {
 }
 
 /**
- * Whether a text is the canonical JSON of the value that it was parsed to. Names that are in order already save the
- * sorted copy, which takes longer.
+ * Whether a text is the canonical JSON of the value that was parsed from it. If the names are already in order, the
+ * value need not be copied, which would take longer.
  */
 export const isCanonical = (value: unknown, text: string): boolean =>
   hasSortedNames(value) ? JSON.stringify(value) === text : canonicalJson(value) === text;
@@ -37,9 +40,9 @@ interface Names {
   readonly sorted: readonly string[];
 }
 
-/** Names of the last object of each size, cached because all rows of a table have the same names. */
+/** Names of the last object with a given number of names. Cached, because all rows of a table have the same names. */
 const lastNames: (Names | undefined)[] = [];
-/** Objects with more names are not cached. */
+/** Maximum number of names. Objects with more names are not cached. */
 const maxNames = 100;
 
 function sortedNames(given: string[]): readonly string[] {
@@ -59,7 +62,10 @@ function isSame(one: readonly string[], other: readonly string[]): boolean {
 /** SHA-256 in hexadecimal. */
 export const sha256 = (text: string): string => hash('sha256', text, 'hex');
 
-/** SHA-256 of a body without its idempotency key. Must never change, because keys of CSV rows derive from it. */
+/**
+ * SHA-256 of a body without its idempotency key. It must never change, because the keys of CSV rows are derived from
+ * it.
+ */
 export function bodyHash(body: Readonly<Record<string, unknown>>): string {
   const { idempotency_key: _, ...rest } = body;
   return sha256(canonicalJson(rest));

@@ -6,30 +6,33 @@ import type { Column, TitleOf } from './result.ts';
 import { absoluteTime, relativeTime } from './time.ts';
 
 export interface CellOptions {
-  /** Current time in ms since the epoch, for relative times. Times taken on this machine use `localNow` instead. */
+  /**
+   * Current time in ms since the epoch, for relative times. For times taken on this machine, `localNow` takes its
+   * place.
+   */
   readonly now: () => number;
   readonly localNow?: (() => number) | undefined;
-  /** Print absolute UTC times instead of relative ones. */
+  /** Whether to print absolute UTC times instead of relative ones. */
   readonly utc: boolean;
-  /** Whether a person reads at a terminal; if so, states get words and signs, and ids are short. */
+  /** Whether a person reads the output at a terminal. If so, states have words and signs, and ids are short. */
   readonly isScreen?: boolean | undefined;
-  /** Rewrites command lines in a text for this terminal's shell. */
+  /** Rewrites the command lines in a text for the shell of this terminal. */
   readonly asTyped?: ((text: string) => string) | undefined;
-  /** The terminal cannot draw, so bars are ASCII. */
+  /** Whether the terminal cannot draw, so that bars must be ASCII. */
   readonly plain?: boolean | undefined;
   /** Used by columns with `usesTitles`. */
   readonly titleOf?: TitleOf | undefined;
-  /** Formats an id in a column whose `names` says what kind of record the ids refer to. */
+  /** Formats an id. Used for columns whose `names` gives the kind of record. */
   readonly spellId?: ((id: string) => string) | undefined;
 }
 
-/** Maximum cell length. Formats for programs print the whole value. */
+/** Maximum length of a cell. Formats for programs print the whole value. */
 const maxCellLength = 1000;
 
 export const columnValue = (column: Column, row: unknown, titleOf?: TitleOf): unknown =>
   column.value && isRecord(row) ? column.value(row, titleOf) : accessor(column.path)(row);
 
-/** Renders a column's value for people: one line, safe for a terminal. Empty for null. */
+/** Renders a column's value for people, on one line and safe for a terminal. Null becomes an empty text. */
 export function cellText(column: Column, row: unknown, options: CellOptions): string {
   const value = columnValue(column, row, options.titleOf);
   if (value === undefined || value === null) return '';
@@ -37,7 +40,8 @@ export function cellText(column: Column, row: unknown, options: CellOptions): st
 }
 
 /**
- * Mood of a status cell, as the column defines it or else derived from the cell's words. Undefined for other columns.
+ * Mood of a status cell. The column defines the mood, or else the cell's words determine it. Undefined for other
+ * columns.
  */
 export function cellMood(column: Column, row: unknown): Mood | undefined {
   if (column.kind !== 'status') return undefined;
@@ -78,7 +82,7 @@ function currencyOf(column: Column, row: unknown): string | undefined {
 }
 
 /**
- * Renders a value of a column without a kind. Booleans become yes or no, arrays of plain values are joined, arrays of
+ * Renders a value of a column without a kind. Booleans become yes or no. Arrays of plain values are joined, arrays of
  * objects become their count, and objects become JSON.
  */
 function plain(value: unknown): string {
@@ -93,7 +97,7 @@ const plainBars = [...'_.-=+*#@'];
 const widest = 30;
 
 /**
- * Renders a series as a row of bars, newest last. Shortens a long series by summing spans of equal length.
+ * Renders a series of numbers as a row of bars, newest last. Shortens a long series by adding up spans of equal length.
  * @param plain uses only ASCII characters.
  */
 export function sparkline(series: readonly number[], { plain = false } = {}): string {
@@ -109,9 +113,8 @@ export function sparkline(series: readonly number[], { plain = false } = {}): st
 }
 
 /**
- * Renders a share as a bar with its percentage: `███░░░░░ 40 %`.
- * @param plain uses only ASCII characters.
- * @param width of the bar, in characters.
+ * Renders a share as a bar with a percentage: `███░░░░░ 40 %`. @param plain uses only ASCII characters. @param width is
+ * the length of the bar, in characters.
  */
 function gauge(share: number, { plain = false, width = 8 } = {}): string {
   const full = Math.min(width, Math.max(0, Math.round(share * width)));
@@ -119,23 +122,24 @@ function gauge(share: number, { plain = false, width = 8 } = {}): string {
   return `${done.repeat(full)}${rest.repeat(width - full)} ${Math.round(share * 100)} %`;
 }
 
-/** Sign of each mood. Without color, only the sign shows the mood. */
+/** The sign of each mood. Without color, only the sign shows the mood. */
 const symbols: Readonly<Record<Mood, string>> = { good: '✔', bad: '✖', waiting: '●', past: '○' };
 
-/** Puts the sign of a mood before the text of a state: `✔ delivered`. Adds no sign without a mood. */
+/** Puts the sign of a mood in front of a state's text: `✔ delivered`. Without a mood, adds no sign. */
 export const signed = (text: string, mood: Mood | undefined): string =>
   mood === undefined || text === '' ? text : `${symbols[mood]} ${text}`;
 
 const bad =
   /(?:^|_)(?:(?:failed|error|denied|declined|undeliverable|unsupported|invalid|cancelled|refused|trouble)$|cancelled_by_\w)/;
-// Excludes `order_placed`, because this status alone does not tell whether the order ended well or badly.
+// Excludes `order_placed`, because this status does not tell whether the order ended well or badly.
 const good =
   /(?:^|_)(?:success|ok|(?<!order_)placed|delivered|completed|approved|credited|verified|captured|pickup|held)$/;
 const waiting = /(?:^|_)(?:pending|progress|processing|transit|open|skipped|untested)$/;
 const past = /(?:^|_)(?:expired|used|released|closed)$/;
 
 /**
- * Derives the mood from a status's last word, so that it also works for future values; undefined if no word matches.
+ * Derives the mood from the last word of a status, so that it also works for future statuses; undefined if the word is
+ * not known.
  */
 export function moodOf(status: string): Mood | undefined {
   if (bad.test(status)) return 'bad';

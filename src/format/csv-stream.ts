@@ -3,9 +3,9 @@ import { escapeFormula, otherDelimiters } from '../platform/csv-cell.ts';
 type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 /**
- * Streams the service's CSV, prefixing `'` to cells a spreadsheet would execute. These include cells that arise when a
- * spreadsheet splits an unquoted cell at a semicolon or tab. Everything else stays byte for byte, and at most the end
- * of a chunk is buffered.
+ * Streams the service's CSV, and prefixes `'` to cells that a spreadsheet would execute. Such cells may also arise when
+ * a spreadsheet splits an unquoted cell at a semicolon or tab. Everything else stays the same byte for byte. Buffers no
+ * more than the end of a chunk.
  */
 export async function* neutraliseCsv(chunks: Chunks): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -21,7 +21,7 @@ class CellScanner {
   #held = '';
   #state: 'start' | 'plain' | 'split' | 'quoted' = 'start';
 
-  /** @param last tells whether this is the final chunk, from which nothing is held back. */
+  /** @param last tells whether this is the final chunk. If it is, nothing is buffered any more. */
   scan(chunk: string, last: boolean): string {
     const text = this.#held + chunk;
     let out = '';
@@ -41,7 +41,7 @@ class CellScanner {
     return out + text.slice(copied, at);
   }
 
-  /** End of the next token; undefined if that depends on the next chunk. */
+  /** End of the next token; undefined if only the next chunk can tell. */
   #step(text: string, at: number, last: boolean): { end: number; prefixed: boolean } | undefined {
     if (this.#state === 'start') return this.#begin(text, at, last);
     if (this.#state === 'plain') return this.#plain(text, at);
@@ -60,7 +60,7 @@ class CellScanner {
     cellStart.lastIndex = at + quote;
     const found = cellStart.exec(text)?.[0] ?? '';
     const end = at + quote + found.length;
-    // A lone sign, or a number that may continue, needs the text after it.
+    // A lone sign, or a number that may continue, depends on the text that follows it.
     if (end + quote >= text.length && !last) return undefined;
     const endsHere = end >= text.length || (quote ? /^"(?!")/ : /^[,\r\n]/).test(text.slice(end, end + 2));
     this.#state = quote ? 'quoted' : 'plain';
@@ -77,7 +77,9 @@ class CellScanner {
     return { end: found.index + (isSplit ? 1 : 0), prefixed: false };
   }
 
-  /** Starts a cell that exists only for readers that split at other delimiters. Quotes mean nothing in such a cell. */
+  /**
+   * Starts a cell that exists only for programs that split at other delimiters. Quotes have no meaning in such a cell.
+   */
   #split(text: string, at: number): { end: number; prefixed: boolean } {
     this.#state = 'plain';
     const isFormulaStart =
@@ -95,13 +97,16 @@ class CellScanner {
   }
 }
 
-/** Whether a character is an ASCII letter or digit. Most cells start with one, and no such cell is executed. */
+/**
+ * Whether a character is an ASCII letter or digit. Most cells start with one, and a spreadsheet never executes such a
+ * cell.
+ */
 const isWordCharacter = (code: number): boolean =>
   (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a);
 
 /**
- * Matches as much of a cell's start as is needed to decide whether a spreadsheet executes the cell: a number or one
- * character. The first digits of a long number are enough.
+ * Matches the start of a cell, as far as needed to decide whether a spreadsheet executes the cell: a number, or one
+ * character. Of a long number, the first digits are enough.
  */
 const cellStart = /-\d{0,40}(?:\.\d{0,40})?|[^"]/uy;
 const ending = /[,\r\n;\t|]/g;

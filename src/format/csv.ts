@@ -4,15 +4,18 @@ import { accessor, isRecord } from './path.ts';
 import type { Column, Format } from './result.ts';
 
 export interface CsvOptions {
-  /** One character. */
+  /** The delimiter between cells, one character. */
   readonly delimiter: string;
-  /** Skip escaping of formula-like cells. */
+  /** Whether to leave cells that look like formulas unescaped. */
   readonly raw: boolean;
-  /** Make control characters visible, for a terminal. */
+  /** Whether to make control characters visible, for a terminal. */
   readonly visible: boolean;
 }
 
-/** Comma- or tab-separated values: column paths as the header row, values as in the record (cents, ISO times). */
+/**
+ * Comma- or tab-separated values. The header row contains the column paths. Values are as in the record: cents, ISO
+ * times.
+ */
 export function csvFormat(columns: readonly Column[], options: CsvOptions): Format {
   const cells = columns.map(cellReader);
   const header = csvRecord(
@@ -29,10 +32,10 @@ export function csvFormat(columns: readonly Column[], options: CsvOptions): Form
   return { row, end: (count) => (count === 0 ? header : ''), whole: (value) => row(value, 0) };
 }
 
-/** One value per line, without a header row. */
+/** A format with one value per line and no header row. */
 export const csvLine = (value: unknown, options: CsvOptions): string => csvRecord([spell(value)], options);
 
-/** Reads a column's cell as text. */
+/** Returns a function that reads a column's cell of a row as text. */
 export function cellReader({ path, value: shown, flat }: Column): (row: unknown) => string {
   const value = flat ?? shown;
   if (!value) {

@@ -1,4 +1,4 @@
-/** Named HTML entities that shops write in exports. */
+/** Named HTML entities that occur in exports of shops. */
 const entities: Readonly<Record<string, string>> = {
   ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ', ndash: '–', mdash: '—', hellip: '…' },
   ...{ lsquo: '‘', rsquo: '’', ldquo: '“', rdquo: '”', deg: '°', ordm: 'º', ordf: 'ª', middot: '·' },
@@ -47,7 +47,10 @@ export const withoutEntities = (text: string): string =>
       )
     : text;
 
-/** Characters of the bytes 0x80 to 0x9f in Windows-1252. A byte without a character stands for its own code point. */
+/**
+ * Windows-1252 characters of the bytes 0x80 to 0x9f. If a byte has no character, its own code point stands in its
+ * place.
+ */
 const windows1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 const byteOf = (character: string): number | undefined => {
   const code = character.charCodeAt(0);
@@ -56,11 +59,12 @@ const byteOf = (character: string): number | undefined => {
   return code < 0x100 ? code : undefined;
 };
 
-/** A UTF-8 sequence that was decoded as Windows-1252, such as `Ã¶`. */
+/** A sequence of UTF-8 bytes that was decoded as Windows-1252, such as `Ã¶`. */
 const misread = /[\u00c2-\u00f4][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]/;
 
 /**
- * Repairs a UTF-8 text that was decoded as Windows-1252. @returns undefined unless the text as a whole is such a text.
+ * Repairs a text whose UTF-8 bytes were decoded as Windows-1252. @returns undefined unless the whole text can be
+ * repaired in this way.
  */
 export function withoutMojibake(text: string): string | undefined {
   if (!misread.test(text)) return undefined;
@@ -75,7 +79,7 @@ export function withoutMojibake(text: string): string | undefined {
 
 const maybeDamaged = /[&\u00c2-\u00f4]/;
 
-/** Repairs what exports do to a text: decodes HTML entities, and UTF-8 that was decoded as Windows-1252. */
+/** Repairs damage that exports do to a text. Decodes HTML entities, and UTF-8 that was decoded as Windows-1252. */
 export function repairedText(text: string): string {
   if (!maybeDamaged.test(text)) return text;
   const decoded = withoutEntities(text);

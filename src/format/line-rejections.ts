@@ -1,7 +1,7 @@
 import { type JsonObject, listIn, numberIn, objectsIn, own, textIn } from '../api/json.ts';
 import { spoken } from '../api/order-state.ts';
 
-/** An order line that the retailer rejected, read from either form in which the service reports one. */
+/** An order line that the retailer rejected, parsed from either of the two forms in which the service reports it. */
 export interface RejectedLine {
   /** The product's URL, or its id if no URL is given. */
   readonly name: string | undefined;
@@ -9,9 +9,9 @@ export interface RejectedLine {
   /** Id of the order's item. */
   readonly itemId: string | undefined;
   readonly codes: readonly string[];
-  /** Why, in the service's words or by its codes; empty if it gives no reason. */
+  /** The reason, in the service's words or as its codes; empty if the service gives none. */
   readonly reason: string;
-  /** `5 requested, 2 available`; empty if no count is given. */
+  /** Quantities such as `5 requested, 2 available`; empty if the service gives none. */
   readonly counts: string;
 }
 
@@ -19,7 +19,10 @@ export interface RejectedLine {
 export const rejectedLines = (details: unknown): RejectedLine[] =>
   objectsIn(details, 'line_rejections').map(readRejectedLine);
 
-/** @param line has one code and one message in the older format, and lists of both in the newer format. */
+/**
+ * Parses a rejected line. @param line has one code and one message in the older format, and lists of both in the newer
+ * format.
+ */
 export function readRejectedLine(line: JsonObject): RejectedLine {
   const url = textIn(line, 'url') || undefined;
   const itemId = textIn(line, 'item_id');
@@ -40,19 +43,21 @@ export function readRejectedLine(line: JsonObject): RejectedLine {
   };
 }
 
-/** `URL: Only a few are left (5 requested, 2 available)`. @param name `false` omits the product. */
+/**
+ * Formats `URL: Only a few are left (5 requested, 2 available)`. @param isNamed tells whether to include the product.
+ */
 export function rejectionText({ name, reason, counts }: RejectedLine, isNamed = true): string {
   const why = reason !== '' && counts !== '' ? `${withoutStop(reason)} (${counts})` : reason || counts;
   return [isNamed ? name : undefined, why].filter(Boolean).join(': ');
 }
 
-/** Whether a text already contains another, ignoring its final period. */
+/** Whether a text already contains another text, ignoring the final period of the latter. */
 export const contains = (rendered: string | undefined, text: string): boolean =>
   rendered !== undefined && text !== '' && rendered.includes(withoutStop(text));
 
 /**
  * Describes each rejected line of an order, to be shown next to the order's own error. Leaves out a reason that the
- * error already contains, and with it the product if the order has only one line. Pure.
+ * error already contains. In this case, also leaves out the product if the order has only one line. Pure.
  */
 export function rejectionsBeside(order: unknown): string[] {
   const result = own(order, 'job_result');

@@ -3,8 +3,8 @@ import { groupDigits } from './counts.ts';
 const symbols: Readonly<Record<string, string>> = { USD: '$', EUR: '€' };
 
 /**
- * Formats an amount for people: `$12.34`, `-$1.00`, `€12.34`, else `12.34 CHF`.
- * @param cents integer in the currency's minor unit; anything else is shown unchanged.
+ * Formats an amount for people: `$12.34`, `-$1.00`, `€12.34`. With any other currency: `12.34 CHF`. @param cents is an
+ * integer in the currency's minor unit. Any other value is shown unchanged.
  */
 export function formatMoney(cents: number | bigint, currency = 'USD'): string {
   const code = currency.toUpperCase();
@@ -18,7 +18,7 @@ export function formatMoney(cents: number | bigint, currency = 'USD'): string {
 
 /**
  * Formats an amount for programs, in currency units: `-1234.50`, or `-1234` for a currency without decimals. @param
- * cents an integer.
+ * cents is an integer.
  */
 export function plainAmount(cents: number, currency: string): string {
   const units = spelled(BigInt(Math.abs(cents)), minorDigits(currency), (digits) => digits);
@@ -26,8 +26,8 @@ export function plainAmount(cents: number, currency: string): string {
 }
 
 /**
- * Parses the output of `plainAmount` into minor units; accepts missing trailing zeros, as spreadsheets drop them.
- * Undefined for anything else.
+ * Parses the output of `plainAmount` into minor units. Trailing zeros may be missing, because spreadsheets drop them.
+ * Undefined for any other text.
  */
 export function readPlainAmount(text: string, currency: string): number | undefined {
   const [, sign = '', whole = '', fraction = ''] = /^([-+]?)(\d{1,16})(?:\.(\d{1,6}))?$/.exec(text) ?? [];

@@ -2,10 +2,10 @@ import type { Output, OwnShapeName } from '../api/outputs/index.ts';
 import type { Printed } from '../api/outputs/printed.ts';
 import type { ListResult, NoResult, RecordResult, Row, StreamResult, TextResult } from './result.ts';
 
-/** What a command prints: one form, or several, depending on the input. */
+/** What a command prints. There are several forms if the input decides which of them is printed. */
 export type OutputForms = Printed | readonly Printed[];
 
-/** The types of errand's own records list each field. The service's records are opaque. */
+/** Type of a printed record. For errand's own records, it lists each field. For the service's records, it does not. */
 type RecordOf<N> = N extends OwnShapeName ? (Output<N> extends Row ? Output<N> : Row) : Row;
 
 type ResultOfForm<F> = F extends { readonly record: infer N }
@@ -19,7 +19,7 @@ type ResultOfForm<F> = F extends { readonly record: infer N }
         : never;
 
 /**
- * What `run` may return for a declared output. For a table, it may also return a stream of lines. For `nothing`, it may
- * return no result.
+ * What `run` may return for a declared output. A table may also be a stream of lines. For `nothing`, there may be no
+ * result.
  */
 export type ResultOf<P> = ResultOfForm<P extends readonly (infer F)[] ? F : P> | StreamResult | NoResult;

@@ -14,16 +14,16 @@ import {
 } from 'yaml';
 import { UsageError } from '../platform/errors.ts';
 
-/** Depth of a record's own fields, counting the document and its top-level map. */
+/** Nesting depth of a record's own fields. The document and its top-level map count as levels. */
 const recordDepth = 2;
 
-/** Maximum nesting depth; a record has five levels. */
+/** Maximum nesting depth. A record needs only five levels. */
 const maxDepth = 100;
 
 /**
- * Parses JSON or YAML. Rejects duplicate keys, deep nesting, self-references, numbers not in decimal digits, and
- * decimal points in any of `centFields`.
- * @throws UsageError naming the document, the line and the problem.
+ * Parses JSON or YAML. Rejects duplicate keys, deep nesting, references to itself, and numbers that are not written in
+ * decimal digits. For fields in `centFields`, also rejects decimal points. @throws UsageError naming the document, the
+ * line and the problem.
  */
 export function parseDocument(
   name: string,
@@ -47,11 +47,10 @@ export function parseDocument(
 }
 
 /**
- * Parses YAML into a tree with source positions. Rejects duplicate keys, amounts split at a comma, deep nesting and
- * YAML 1.1.
- * @param remedy tells the user how to write an amount with a comma; by default, in cents. @param hasColumns adds the
- * column to the line in errors.
- * @throws UsageError naming the document, the line and the problem.
+ * Parses YAML into a tree with source positions. Rejects duplicate keys, amounts that a comma splits, deep nesting and
+ * YAML 1.1. @param remedy tells the user how to write an amount that has a comma; by default, in cents. @param
+ * hasColumns makes errors name the column as well as the line. @throws UsageError naming the document, the line and the
+ * problem.
  */
 export function readYaml(
   name: string,
@@ -77,7 +76,7 @@ export function readYaml(
       if (again !== undefined) throw givenTwice(name, text, again, hasColumns);
     },
     Seq(_, { flow, items }) {
-      // In brackets, `1, 100` is two numbers, so only an entry with a currency counts as a split amount.
+      // In brackets, `1, 100` is two numbers. So an entry counts as a split amount only if it has a currency.
       const cut = flow
         ? cutAmount(
             items.map((value) => ({ key: value, value })),
@@ -90,7 +89,7 @@ export function readYaml(
   return document;
 }
 
-/** Checks nesting without recursion, because the parser recurses and a stack overflow may abort the V8 process. */
+/** Checks nesting without recursion. The parser itself recurses, and a stack overflow may abort the V8 process. */
 function checkDepth(name: string, text: string): void {
   const parser = new Parser();
   let line = 1;
@@ -103,7 +102,7 @@ function checkDepth(name: string, text: string): void {
   }
 }
 
-/** Messages people can act on, instead of the parser's own. */
+/** Messages that tell people what to do, in place of the parser's own messages. */
 const reasons: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'a second document begins here; write one',
 };
@@ -123,7 +122,7 @@ function repeatedKey({ items }: YAMLMap): number | undefined {
   const seen = new Set<unknown>();
   for (const { key } of items) {
     if (!isScalar(key)) continue;
-    // 1 and "1" become the same field name.
+    // The keys 1 and "1" become the same field name.
     const name = String(key.value);
     if (seen.has(name)) return key.range?.[0] ?? 0;
     seen.add(name);
@@ -141,7 +140,10 @@ function givenTwice(name: string, text: string, at: number, hasColumns: boolean)
   );
 }
 
-/** YAML aliases can expand beyond memory, be undefined, or refer to themselves. */
+/**
+ * Converts a document to plain values. This may fail, because YAML aliases can expand beyond memory, be undefined, or
+ * refer to themselves.
+ */
 function plainValue(name: string, read: () => unknown): unknown {
   try {
     const value = read();
@@ -157,12 +159,11 @@ function plainValue(name: string, read: () => unknown): unknown {
 }
 
 /**
- * A decimal number with optional sign and point. A leading zero is excluded, because some parsers would read the number
- * as octal.
+ * A decimal number, with optional sign and point. It has no leading zero, because some parsers would read it as octal.
  */
 const decimalForm = /^[+-]?(?:0|[1-9]\d*)(?:\.\d*)?$/;
 
-/** Rejects hexadecimal, octal and scientific notation, which obscure an amount or quantity. */
+/** Rejects hexadecimal, octal and scientific notation, because they make an amount or quantity hard to read. */
 function checkDecimal(name: string, text: string, scalar: Scalar, field: string): void {
   const { value, source = '', range } = scalar;
   if (typeof value !== 'number' || decimalForm.test(source)) return;
@@ -173,7 +174,7 @@ function checkDecimal(name: string, text: string, scalar: Scalar, field: string)
   );
 }
 
-/** Path of a value under the `ancestors` of its document: `payment.margin.value`, `products.0.quantity`. */
+/** Path of a value that is under the given `ancestors`: `payment.margin.value`, `products.0.quantity`. */
 function fieldName(key: unknown, ancestors: readonly unknown[]): string {
   const names = ancestors.flatMap((node, index) => {
     if (isPair(node)) return isScalar(node.key) ? [String(node.key.value)] : [];
@@ -193,7 +194,7 @@ export function checkCents(name: string, key: string, value: unknown): void {
 function decimalCents(name: string, key: string, source: string): UsageError {
   const problem = `${name}: ${key} is ${source}, and files carry integer cents`;
   const value = Number(source.replace(',', '.'));
-  // Suggest no specific amount, because the meaning of 1,234.50 or 1e400 is ambiguous.
+  // Suggest no specific amount, because it is ambiguous what 1,234.50 or 1e400 means.
   if (!Number.isSafeInteger(Math.round(value * 100)))
     return new UsageError(`${problem}: write 5000 for 50.00`);
   return new UsageError(
@@ -201,22 +202,22 @@ function decimalCents(name: string, key: string, source: string): UsageError {
   );
 }
 
-/** An amount split by its commas into separate entries: `{ per_month: $9,000,000 }`. */
+/** An amount that its commas split into separate entries: `{ per_month: $9,000,000 }`. */
 interface CutAmount {
   readonly amount: string;
-  /** Start offset in the text. */
+  /** Offset in the text at which the amount starts. */
   readonly at: number;
 }
 
-/** An entry in braces or brackets; in a list, key and value are the same. */
+/** An entry in braces or brackets. In a list, the key and the value are the same. */
 interface Entry {
   readonly key: unknown;
   readonly value: unknown;
 }
 
 /**
- * Finds the first split amount; undefined if none. @param isList requires a currency, since a list may hold plain
- * numbers.
+ * Finds the first split amount; undefined if there is none. @param isList requires the amount to have a currency,
+ * because a list may contain plain numbers.
  */
 function cutAmount(entries: readonly Entry[], isList = false): CutAmount | undefined {
   for (const [index, { value }] of entries.entries()) {
@@ -250,13 +251,13 @@ const anyDigits = /^\D{0,5}\d[\d. ]*$/;
 /** Matches what follows the comma of a split amount. Digits without a colon cannot be a key of a record. */
 const anyRest = /^\d[\d.]*(?: ?[^\d\s]{1,5})?$/;
 const currencyFirst = /^(?:[$€£¥]|[A-Z]{3} ?)\d{1,3}(?:\.\d{3})*$/;
-/** Three digits of thousands, or two digits of cents; a currency may follow the last group. */
+/** Matches three digits of thousands or two digits of cents. A currency may follow the last group. */
 const rest = /^(?:\d{3}|\d{2})(?:\.\d{1,2})?(?: ?(?:[$€£¥]|[A-Z]{3}))?$/;
 
-/** Whether a value is missing because its key has no colon. */
+/** Whether an entry has no value, because there is no colon after its key. */
 const isMissing = (value: unknown): boolean => value === null || (isScalar(value) && value.source === '');
 
-/** An unquoted scalar, as written. */
+/** The text of an unquoted scalar, as written. */
 function plain(node: unknown): { readonly source: string; readonly at: number } | undefined {
   if (!isScalar(node) || (node.type satisfies Scalar.Type | undefined) !== 'PLAIN') return undefined;
   const { source, range } = node;

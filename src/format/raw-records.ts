@@ -1,11 +1,11 @@
 import { isAscii } from 'node:buffer';
 
-/** Records of a list in the service's own JSON, which need not be parsed or reserialized. */
+/** Records of a list in the service's own JSON. They can be printed without parsing or reserializing them. */
 export interface AsSent {
   readonly json: Uint8Array;
-  /** Identifies each record. */
+  /** The id of each record. */
   readonly ids: readonly string[];
-  /** Alternating start and end offsets of the records, in bytes. Only a comma separates two records. */
+  /** Byte offsets at which the records start and end, alternating. Between two records there is only a comma. */
   readonly places: readonly number[];
 }
 
@@ -13,21 +13,21 @@ export interface AsSent {
 export interface Chunk {
   readonly from: number;
   readonly to: number;
-  /** One line per record; undefined if a record must be reserialized. */
+  /** The records, one per line; undefined if a record must be reserialized. */
   readonly lines: Uint8Array | undefined;
 }
 
-/** Target size of a chunk, bytes; a chunk extends to the end of its last record. */
+/** Target size of a chunk, in bytes. A chunk ends only where a record ends. */
 const chunkSize = 64 * 1024;
 const [lineBreak, backslash, del] = [0x0a, 0x5c, 0x7f];
 
-/** Parses a range of records; all of them by default. */
+/** Parses a range of records. By default, parses all records. */
 export function recordsOf({ json, places }: AsSent, from = 0, to = places.length / 2): unknown[] {
   const records = json.subarray(places[from * 2], places[to * 2 - 1]);
   return JSON.parse(`[${new TextDecoder().decode(records)}]`);
 }
 
-/** All records, in order. */
+/** Yields all records in order, in chunks. */
 export function* chunksOf(sent: AsSent): Generator<Chunk> {
   const { places } = sent;
   const all = places.length / 2;
@@ -40,7 +40,7 @@ export function* chunksOf(sent: AsSent): Generator<Chunk> {
   }
 }
 
-/** Splits records into the longest ranges that need no reserializing, and single records that do. */
+/** Splits records into single records that must be reserialized, and long ranges of records that need not be. */
 function* parts(sent: AsSent, from: number, to: number): Generator<Chunk> {
   const lines = linesOf(sent, from, to);
   if (lines || to - from === 1) {
@@ -63,7 +63,8 @@ function linesOf({ json, places }: AsSent, from: number, to: number): Uint8Array
 }
 
 /**
- * Whether the bytes are the only way to write their content as JSON, and hold nothing that a terminal would interpret.
+ * Whether these bytes are the only way to write their content as JSON, and contain nothing that a terminal would
+ * interpret.
  */
 const isPlain = (sent: Uint8Array): boolean =>
   isAscii(sent) && !sent.includes(backslash) && !sent.includes(del);

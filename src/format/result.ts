@@ -3,12 +3,15 @@ import type { PathOf, Unchecked } from '../api/received.ts';
 import type { Pager } from '../platform/streams.ts';
 import type { AsSent } from './raw-records.ts';
 
-/** What a command's `run` returns: data with its columns. `output` prints it in the requested format. */
+/**
+ * The types of what a command's `run` returns: data with its columns. `output` prints such a result in the requested
+ * format.
+ */
 
-/** A record as the service sent it: wire names, unknown fields kept. */
+/** A record as the service sent it. Fields have their names on the wire, and unknown fields are kept. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Kinds of records an id can refer to; `names` of a column or argument selects one. */
+/** Kinds of records to which an id can refer. The `names` of a column or argument is one of these kinds. */
 export type RecordKind =
   | 'orders'
   | 'returns'
@@ -20,8 +23,8 @@ export type RecordKind =
   | 'products';
 
 /**
- * How a value is rendered. A `status` gets a sign and color on a TTY and is never hidden for lack of width; the host of
- * a `url` is never cut; a `share` (0 to 1) is a bar in tables.
+ * How to render a value. A `status` has a sign and a color on a TTY, and is shown however narrow the terminal is. The
+ * host of a `url` is never cut. A `share` (0 to 1) is a bar in tables.
  */
 export type ColumnKind =
   | 'text'
@@ -35,56 +38,64 @@ export type ColumnKind =
   | 'url'
   | 'share';
 
-/** Title of the product at a URL, if known. */
+/** Returns the title of the product at a URL, if it is known. */
 export type TitleOf = (url: string) => string | undefined;
 
 interface ColumnStyle<R> {
   readonly name: string;
   readonly kind?: ColumnKind;
   /**
-   * For a column of ids: the kind of record they refer to. A TTY table shortens these ids to prefixes that commands
-   * accept.
+   * For a column of ids: the kind of record to which they refer. A table on a TTY shortens these ids to prefixes that
+   * commands accept.
    */
   readonly names?: RecordKind;
-  /** A narrow terminal drops the columns with the lowest weights first. Default 0. */
+  /** Weight of the column; default 0. A narrow terminal drops the columns with the lowest weights first. */
   readonly weight?: number;
-  /** Minimum useful width of a text, in terminal columns; default 12. */
+  /** Minimum useful width of a text, in terminal columns. The default is 12. */
   readonly minWidth?: number;
-  /** For a truncated text: keep both ends, because texts with the same start differ at the end. */
+  /** For a text that is truncated: keep both ends, because texts with the same start differ at the end. */
   readonly keeps?: 'ends';
-  /** Characters to reserve for later rows, which may be wider than the rows that determine the column widths. */
-  readonly room?: number;
-  /** For a time: the column's name when times are absolute rather than relative. */
-  readonly absoluteName?: string;
-  /** Set for a time from this machine's clock instead of the service's. */
-  readonly isLocal?: true;
-  /** Path of a money column's currency field; USD without it. */
-  readonly currency?: PathOf<R>;
-  /** For a status: returns its mood. By default, the mood derives from the status's last word. Pure. */
-  readonly mood?: (row: Unchecked<R>) => Mood | undefined;
-  /** Shown only if all other columns keep their full width. With `told`, the user learns when the column is dropped. */
-  readonly isExtra?: true | 'told';
   /**
-   * Scripts get the column only if `--fields` names it, because they may have been written before the column existed.
+   * Number of characters to reserve. Later rows may be wider than the first rows, from which the column widths are
+   * computed.
    */
+  readonly room?: number;
+  /** For a column of times: the column's name if the times are absolute rather than relative. */
+  readonly absoluteName?: string;
+  /** Set for a time that comes from this machine's clock instead of the service's clock. */
+  readonly isLocal?: true;
+  /** Path of the field with the currency of a money column. If there is none, the currency is USD. */
+  readonly currency?: PathOf<R>;
+  /** For a status: returns its mood. By default, the last word of the status determines the mood. Pure. */
+  readonly mood?: (row: Unchecked<R>) => Mood | undefined;
+  /**
+   * The column is shown only if all other columns keep their full width. With `told`, the user is told if the column is
+   * dropped.
+   */
+  readonly isExtra?: true | 'told';
+  /** Scripts get the column only if `--fields` names it, because scripts may be older than the column. */
   readonly isNamedOnly?: true;
-  /** `value` looks up product titles by URL when the record has none. */
+  /** Set if `value` looks up the product's title by its URL when the record has no title. */
   readonly usesTitles?: true;
-  /** A sentence: a TTY wraps it between words and never cuts it. */
+  /** The text is a sentence. A TTY wraps it between words and never cuts it. */
   readonly isProse?: true;
-  /** Shown below its row if the terminal has no room for the column. */
+  /** If the terminal has no room for the column, its value is shown below the row. */
   readonly wraps?: true;
-  /** CSV cell in place of a list or object; null if a CSV includes the column only when the user names it. Pure. */
+  /**
+   * Returns the CSV cell that takes the place of a list or object. If null, a CSV includes the column only if the user
+   * names it. Pure.
+   */
   readonly flat?: ((row: Unchecked<R>) => unknown) | null;
   /**
-   * Columns for the records in the list at `path`, in the detail view; by default, the plain fields of these records.
+   * Columns in the detail view for the records in the list at `path`. The default is the plain fields of these records.
    */
   readonly columns?: readonly Column[];
 }
 
 /**
- * A column of a record with shape `R`. `path` is the wire path (`items.0.url`) used by csv, tsv and table. `value` is
- * pure and replaces the value at that path (a sum, a join); only a column with `value` may invent a path.
+ * A column of a record with shape `R`. `path` is the wire path (`items.0.url`); csv, tsv and table use it. `value`
+ * replaces the value at that path, such as by a sum or a join; it is pure. The path may be an invented one only if the
+ * column has `value`.
  */
 export type Column<R = Row> = ColumnStyle<R> &
   (
@@ -96,25 +107,25 @@ export interface RecordResult<R extends Row = Row> {
   readonly kind: 'record';
   readonly record: R;
   readonly columns: readonly Column[];
-  /** Columns for a TTY, if different from those for scripts. */
+  /** Columns for a TTY, if they differ from the columns for scripts. */
   readonly screen?: readonly Column[];
-  /** Path of the value `-o id` prints; default `id`. */
+  /** Path of the value that `-o id` prints. The default is `id`. */
   readonly id?: string;
-  /** Lines for stderr after the record, for people only. */
+  /** Lines to print on stderr after the record, for people only. */
   readonly hints?: readonly string[];
   readonly exitCode?: number;
 }
 
-/** Rows that can be read page by page, because awaiting each row would take longer than printing it. */
+/** Rows that can be read page by page. Awaiting each row singly would take longer than printing it. */
 export interface PagedRows<R = Row> extends AsyncIterable<R> {
   /** The same rows, page by page. */
   pages(): AsyncIterable<RowsOfPage<R>>;
 }
 
 export interface RowsOfPage<R> {
-  /** Parsed on access if `sent` is also present. */
+  /** The rows of the page. If `sent` is also present, they are parsed only on access. */
   readonly rows: readonly R[];
-  /** The same rows in the service's own JSON, if they may be printed as is. */
+  /** The same rows in the service's own JSON, if it can be printed unchanged. */
   readonly sent?: AsSent | undefined;
 }
 
@@ -122,32 +133,32 @@ export interface ListResult<R extends Row = Row> {
   readonly kind: 'list';
   readonly rows: Iterable<R> | AsyncIterable<R>;
   readonly columns: readonly Column[];
-  /** Columns for a TTY, if different from those for scripts. */
+  /** Columns for a TTY, if they differ from the columns for scripts. */
   readonly screen?: readonly Column[];
   readonly id?: string;
-  /** Facts remembered for each row besides its id, for commands that refer to the row by number. */
+  /** Facts to store for each row besides its id, for commands that refer to the row by number. */
   readonly facts?: (row: Row) => Readonly<Record<string, unknown>>;
-  /** Shown on stderr instead of an empty table. */
+  /** Printed on stderr in place of an empty table. */
   readonly empty?: string;
-  /** Called once all rows are printed; returns lines for stderr, for people only. */
+  /** Called once all rows are printed. Returns lines for stderr, for people only. */
   readonly hints?: () => readonly string[];
-  /** Like `hints`, in every format: what was left out ("50 of 1,200; --all for the rest"). */
+  /** Like `hints`, but for every format. Says what was left out ("50 of 1,200; --all for the rest"). */
   readonly rest?: () => readonly string[];
-  /** Called once all rows are printed, to record what must not be recorded earlier. */
+  /** Called once all rows are printed, to record what must be recorded only then. */
   readonly printed?: () => Promise<void>;
   readonly exitCode?: () => number;
-  /** The rows are the records named on the command line, so they are not renumbered. */
+  /** Set if the rows are the records that the command line names. Such rows get no new numbers. */
   readonly isByName?: true;
 }
 
-/** Bytes streamed to stdout: an export, a script, a file. */
+/** Bytes to stream to stdout, such as an export, a script or a file. */
 export interface StreamResult {
   readonly kind: 'stream';
   readonly chunks: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
-  /** The chunks are errand's own CSV, also meant for spreadsheets. */
+  /** Set if the chunks are errand's own CSV, which is also meant for spreadsheets. */
   readonly isCsv?: boolean;
   /**
-   * The chunks are formatted for this terminal, with colors; control characters in external text are already made
+   * Set if the chunks are formatted for this terminal, with colors, and control characters in external text are already
    * visible.
    */
   readonly isPainted?: boolean;
@@ -155,14 +166,14 @@ export interface StreamResult {
   readonly exitCode?: () => number;
 }
 
-/** Lines of plain text. Structured formats such as `-o json` print `record` instead. */
+/** Lines of plain text. Structured formats such as `-o json` print `record` in their place. */
 export interface TextResult<R extends Row = Row> {
   readonly kind: 'text';
   readonly lines: readonly string[];
   readonly record?: R;
 }
 
-/** Prints nothing on stdout; `hints` go to stderr. */
+/** Prints nothing on stdout. The `hints` go to stderr. */
 export interface NoResult {
   readonly kind: 'none';
   readonly hints?: readonly string[];
@@ -174,23 +185,25 @@ export type Result = RecordResult | ListResult | StreamResult | TextResult | NoR
 export const outputFormats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'yaml', 'id'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
-/** Facts about a result's fields beyond what its records show. */
+/** What is known about the fields of a result, beyond what the records show. */
 export interface KnownFields {
-  /** Tells whether the contract has a path. Undefined if the contract does not describe these records. */
+  /** Returns whether the contract contains a path. Undefined if the contract does not describe these records. */
   readonly inContract: ((path: string) => Promise<boolean>) | undefined;
-  /** Whether an unknown field fails the command. True only if the command has changed nothing. */
+  /**
+   * Whether the command fails if an unknown field is requested. This is true only if the command has changed nothing.
+   */
   readonly refuses: boolean;
 }
 
-/** A printed row that can be referred to by number. */
+/** A printed row to which the user can refer by number. */
 export interface LastListRow {
   readonly id: string;
-  /** Label by which a user recognizes the row: `pending, $18.99`. Shows the state at the time of the listing. */
+  /** Label by which the user recognizes the row: `pending, $18.99`. It shows the state at the time of the listing. */
   readonly label: string;
   readonly facts: Readonly<Record<string, string>>;
 }
 
-/** Rows of a list shown on a TTY, in order; null for rows without an id. */
+/** Rows of a list that was shown on a TTY, in order. A row without an id is null. */
 export interface LastListRows {
   readonly kind: RecordKind;
   readonly rows: readonly (LastListRow | null)[];
@@ -201,49 +214,51 @@ export const maxListed = 1000;
 
 export interface OutputOptions {
   readonly format: OutputFormat;
-  /** Wire paths that select and order columns (and, for json, fields). */
+  /** Wire paths that select the columns and their order. For json, they select fields. */
   readonly fields?: readonly string[] | undefined;
-  /** Known fields that `fields` may name; unset disables the check. */
+  /** Known fields that `fields` may name. If unset, any field is accepted. */
   readonly knownFields?: KnownFields | undefined;
-  /** JMESPath, applied to the JSON. */
+  /** JMESPath expression to apply to the JSON. */
   readonly query?: string | undefined;
-  /** Print absolute UTC times in tables instead of relative ones. */
+  /** Whether to print absolute UTC times in tables instead of relative ones. */
   readonly utc?: boolean | undefined;
-  /** Shows what is longer than the terminal; undefined for none. */
+  /** Shows output that is longer than the terminal. Undefined if there is no pager. */
   readonly pager?: Pager | undefined;
-  /** Whether tables are written as labelled lines. */
+  /** Whether to write tables as labelled lines. */
   readonly asLines?: boolean | undefined;
-  /** Do not escape formula-like CSV cells. */
+  /** Whether to leave CSV cells that look like formulas unescaped. */
   readonly rawCsv?: boolean | undefined;
   /** Whether a CSV starts with a byte order mark. */
   readonly excel?: boolean | undefined;
-  /** Current time at the service, ms since the epoch; ages are relative to it. */
+  /** Current time at the service, in ms since the epoch. Ages are relative to it. */
   readonly now: () => number;
-  /** Current time on this machine; defaults to the time at the service. */
+  /** Current time on this machine. The default is the time at the service. */
   readonly localNow?: (() => number) | undefined;
-  /** Loads the product titles this machine knows; called only if a list on a TTY uses them. */
+  /** Loads the product titles that this machine knows. Called only if a list on a TTY uses titles. */
   readonly titles?: (() => Promise<TitleOf>) | undefined;
-  /** Called with the rows of a list shown on a TTY, up to the number that can be referred to. */
+  /**
+   * Called with the rows of a list that is shown on a TTY. There are never more rows than can be referred to by number.
+   */
   readonly onListed?: ((rows: LastListRows) => Promise<void>) | undefined;
 }
 
-/** Replaces unsafe characters in a text; leaves printable ASCII alone. */
+/** Replaces unsafe characters in a text. Leaves printable ASCII unchanged. */
 export type Scrub = (text: string) => string;
 
-/** A way to serialize records. Pure, because `index` tells whether a record is the first. */
+/** A way to serialize records. It is pure: `index` tells whether a record is the first. */
 export interface Format {
-  /** One record of a list; `index` is zero-based. */
+  /** Formats one record of a list. `index` is zero-based. */
   row(value: unknown, index: number): string;
-  /** Text that closes a list of `count` records. */
+  /** Returns the text that closes a list of `count` records. */
   end(count: number): string;
-  /** A single record or value, outside a list. */
+  /** Formats a single record or value that is not in a list. */
   whole(value: unknown): string;
-  /** Applied to the output of `row` and `whole` when it is written. */
+  /** Applied to the output of `row` and `whole` before it is written. */
   readonly scrub?: Scrub;
 }
 
 /**
- * Converts an event stream to records, from `ready` to `summary`, and adds to each event the time it was seen.
+ * Converts a stream of events, from `ready` to `summary`, to records. Adds to each event the time at which it was seen.
  * @param now returns ms since the epoch.
  */
 export function eventRecords<E extends { readonly type: string }>(
@@ -266,9 +281,9 @@ const isSummary = <E extends { readonly type: string }>(
 ): event is Extract<E, { readonly type: 'summary' }> => event.type === 'summary';
 
 /**
- * Marks rows as made for people. Only a table shows them, so they need not match the command's `-o json` schema. Call
- * only after checking that the format is a table.
+ * Marks rows that are made for people. Only a table shows them, so they need not match the schema of the command's `-o
+ * json`. Call this only after checking that the format is a table.
  */
 export const forTable = (rows: Iterable<Row> | AsyncIterable<Row>): AsyncIterable<never> =>
-  // None of these rows reaches a format that has a schema.
+  // The cast is safe, because no format with a schema receives any of these rows.
   rows as AsyncIterable<never>;

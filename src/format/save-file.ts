@@ -6,7 +6,7 @@ import { ErrandError, StorageError, UsageError } from '../platform/errors.ts';
 
 type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
-/** Errors that the user who named the file can fix. */
+/** Errors that the user can fix, if the user named the file. */
 const wrongPlaces: Readonly<Record<string, string>> = {
   EEXIST: 'already exists; use --force to overwrite it',
   EISDIR: 'is a folder; name a file',
@@ -16,12 +16,11 @@ const wrongPlaces: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes a file atomically, so that it appears under its name only when complete. Leaves an existing file alone without
- * `force`. With `force`, follows links, replaces a file, and writes to a device or FIFO.
- * @param mode permissions of the new file; determined by the umask if unset.
- * @param isTyped tells whether the user typed the path. A path from elsewhere may replace only a regular file.
- * @returns the file's size in bytes.
- * @throws UsageError or StorageError naming the path, or whatever the chunks throw. Leaves no partial file behind.
+ * Writes a file atomically, so that it appears under its name only when complete. Without `force`, leaves an existing
+ * file alone. With `force`, follows links, replaces a file, and writes to a device or FIFO. @param mode gives the
+ * permissions of the new file. If unset, the umask determines them. @param isTyped tells whether the user typed the
+ * path. A path from elsewhere may replace only a regular file. @returns the file's size in bytes. @throws UsageError or
+ * StorageError naming the path, or whatever the chunks throw. Leaves no partial file behind.
  */
 export async function saveFile(
   path: string,
@@ -61,14 +60,14 @@ async function replace(
     else await giveName(draft, path);
     return size;
   } finally {
-    // Report the original write error, not a failed cleanup.
+    // Report the original write error rather than a failed cleanup.
     await rm(draft, { force: true }).catch(() => {});
   }
 }
 
 /**
- * Rejects a path that exists but is not a regular file. If a link is created after this check, saving replaces the link
- * and never writes through it.
+ * Rejects a path if something other than a regular file is there. If a link is created after this check, saving
+ * replaces the link and never writes through it.
  */
 async function checkPlain(path: string): Promise<void> {
   const isPlain = await lstat(path).then(
@@ -78,7 +77,7 @@ async function checkPlain(path: string): Promise<void> {
   if (!isPlain) throw new UsageError(`${path} is there, and is no plain file; move it away`);
 }
 
-/** Stats of a path's target; undefined if there is none. */
+/** Stats of the file that a path leads to; undefined if there is none. */
 async function statsOf(path: string): Promise<Stats | undefined> {
   try {
     return await stat(path);
@@ -88,11 +87,13 @@ async function statsOf(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** Whether a target must not be replaced: a device, FIFO, socket, or the file this process prints to. */
+/**
+ * Whether a target must not be replaced. This is a device, a FIFO, a socket, or the file to which this process prints.
+ */
 const isStream = (stats: Stats): boolean =>
   !(stats.isFile() || stats.isDirectory()) || printedTo(stats) !== undefined;
 
-/** Descriptor of stdout or stderr, whichever prints to the same file; undefined if neither does. */
+/** Descriptor of stdout or stderr, if it prints to the given file; undefined if neither does. */
 const printedTo = ({ dev, ino }: Stats): number | undefined =>
   [1, 2].find((descriptor) => {
     try {
@@ -106,7 +107,8 @@ const printedTo = ({ dev, ino }: Stats): number | undefined =>
 async function writeInto(path: string, there: Stats, chunks: Chunks): Promise<number> {
   const printed = printedTo(there);
   if (printed !== undefined) return print(printed, chunks);
-  // Opening a FIFO without a reader would block forever. Holding this writer open keeps the reader attached.
+  // Opening a FIFO without a reader would block forever. The first open fails instead, and then keeps the reader
+  // attached.
   const reached = there.isFIFO() ? await open(path, constants.O_WRONLY | constants.O_NONBLOCK) : undefined;
   try {
     return await writeChunks(await open(path, constants.O_WRONLY), chunks, { isDurable: false });
@@ -115,7 +117,10 @@ async function writeInto(path: string, there: Stats, chunks: Chunks): Promise<nu
   }
 }
 
-/** Appends to what was already printed, through the open descriptor. Reopening the file would overwrite that output. */
+/**
+ * Appends to what was already printed, through the open descriptor. If the file were reopened, the new output would
+ * overwrite the earlier output.
+ */
 async function print(descriptor: number, chunks: Chunks): Promise<number> {
   let size = 0;
   for await (const chunk of chunks) {
@@ -125,7 +130,10 @@ async function print(descriptor: number, chunks: Chunks): Promise<number> {
   return size;
 }
 
-/** Resolves a link's target, even if it does not exist yet. @throws NodeJS.ErrnoException for circular links. */
+/**
+ * Resolves a link to its target, even if the target does not exist yet. @throws NodeJS.ErrnoException for circular
+ * links.
+ */
 async function followed(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -141,7 +149,7 @@ async function followed(path: string): Promise<string> {
 
 const withoutLinks: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
 
-/** Unlike rename, link never replaces an existing file, but some file systems do not support it. */
+/** `link`, unlike `rename`, never replaces an existing file, but some file systems do not support it. */
 async function giveName(draft: string, path: string): Promise<void> {
   try {
     await link(draft, path);
@@ -155,12 +163,12 @@ async function giveName(draft: string, path: string): Promise<void> {
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 
-/** Bytes buffered before a write. */
+/** Number of bytes to buffer before a write. */
 const atOnce = 256 * 1024;
 
 /**
- * Writes and closes a file.
- * @param isDurable tells whether the file is on disk and must survive a power failure.
+ * Writes and closes a file. @param isDurable tells whether the file is on a disk, so that it must survive a power
+ * failure.
  */
 async function writeChunks(
   file: FileHandle,
@@ -183,7 +191,7 @@ async function writeChunks(
       if (pendingBytes >= atOnce) await write();
     }
     await write();
-    // A file renamed before fsync may be empty after a power failure.
+    // If a file is renamed before fsync, it may be empty after a power failure.
     if (isDurable) await file.sync();
   } finally {
     await file.close();

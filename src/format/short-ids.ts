@@ -1,9 +1,9 @@
 const uuidForm = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
 
-/** Minimum number of id characters shown; prefixes of this length are accepted as input. */
+/** Minimum number of characters shown of an id. Commands accept prefixes of this length. */
 const minShown = 8;
 
-/** Maximum number of ids to compare, which bounds memory for lists of any length. */
+/** Maximum number of ids to compare. It bounds the memory for lists of any length. */
 const maxCompared = 1000;
 
 /** Shortens the ids of a table to unambiguous prefixes. */
@@ -11,7 +11,7 @@ export class ShortIds {
   readonly #byPrefix = new Map<string, Set<string>>();
   #compared = 0;
 
-  /** Registers an id. Call it before showing any id with the same prefix. */
+  /** Registers an id. Call this before any id with the same prefix is shown. */
   learn(id: unknown): void {
     if (typeof id !== 'string' || !uuidForm.test(id) || this.#compared >= maxCompared) return;
     const prefix = id.slice(0, minShown);
@@ -20,7 +20,10 @@ export class ShortIds {
     this.#compared += 1;
   }
 
-  /** Returns the first eight characters of a UUID, or more if another known id shares them. Other ids stay whole. */
+  /**
+   * Returns the first eight characters of a UUID, or more if another registered id starts in the same way. Other ids
+   * stay whole.
+   */
   short(id: string): string {
     if (!uuidForm.test(id)) return id;
     let length = minShown;

@@ -13,9 +13,8 @@ const steps = [
 ] as const;
 
 /**
- * Formats a time relative to now: `3s ago`, `2h ago`, `in 5m`. Returns the date instead if the time is over 30 days
- * away, and leaves an invalid time unchanged.
- * @param now ms since the epoch.
+ * Formats a time relative to now: `3s ago`, `2h ago`, `in 5m`. If the time is over 30 days away, returns the date
+ * instead. An invalid time stays unchanged. @param now is in ms since the epoch.
  */
 export function relativeTime(iso: string, now: number): string {
   const at = readTime(iso);
@@ -29,8 +28,8 @@ export function relativeTime(iso: string, now: number): string {
 }
 
 /**
- * Formats an offset from the start: `+2.5 s`, `+3.1 h`, `0 s`. Returns undefined if the offset is not finite.
- * @param ms may be negative.
+ * Formats an offset from the start: `+2.5 s`, `+3.1 h`, `0 s`. Returns undefined if the offset is not finite. @param ms
+ * may be negative.
  */
 export function spanText(ms: number): string | undefined {
   if (!Number.isFinite(ms)) return undefined;
@@ -59,8 +58,8 @@ const earliest = Date.parse('0000-01-01T00:00:00Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * Parses an ISO 8601 date or time to ms since the epoch; undefined for an invalid date. Assumes UTC if no zone is
- * given.
+ * Parses an ISO 8601 date or time to ms since the epoch. If no zone is given, assumes UTC. Undefined for an invalid
+ * date.
  */
 function readTime(text: string): number | undefined {
   const found = isoShape.exec(text);
@@ -76,11 +75,11 @@ function readTime(text: string): number | undefined {
   if (offset === undefined) return undefined;
   const fraction = Number((found[7] ?? '').padEnd(3, '0').slice(0, 3));
   const at = midnight.getTime() + hours * hour + minutes * minute + seconds * second + fraction - offset;
-  // The year must have four digits in UTC, too.
+  // In UTC, the year must also have four digits.
   return at >= earliest && at <= latest ? at : undefined;
 }
 
-/** Offset of a zone (`Z`, `+02:00`) from UTC, ms. */
+/** Offset of a time zone (`Z`, `+02:00`) from UTC, in ms. */
 function zoneOffset(zone: string): number | undefined {
   if (zone.toUpperCase() === 'Z') return 0;
   const hours = Number(zone.slice(1, 3));
@@ -90,11 +89,9 @@ function zoneOffset(zone: string): number | undefined {
 }
 
 /**
- * Parses a point in time from a flag: `2026-01-31` (midnight UTC), a full ISO time (in UTC if no zone is given),
- * `today`, `yesterday` (midnight UTC), or `7d`, `12h`, `30m` ago.
- * @param more is a further accepted form, for the error message.
- * @returns ISO 8601 in UTC.
- * @throws UsageError naming the flag.
+ * Parses a point in time from a flag. Accepts `2026-01-31` (midnight UTC), a full ISO time (in UTC if no zone is
+ * given), `today` or `yesterday` (midnight UTC), and a time ago such as `7d`, `12h` or `30m`. @param more is a further
+ * accepted form, for the error message. @returns ISO 8601 in UTC. @throws UsageError naming the flag.
  */
 export function parseDate(text: string, flag: string, now: number = Date.now(), ...more: string[]): string {
   const trimmed = text.trim();
@@ -109,13 +106,12 @@ export function parseDate(text: string, flag: string, now: number = Date.now(), 
   );
 }
 
-/** A month as error messages describe it. */
+/** How error messages describe a month. */
 export const monthForm = 'a month (2026-01)';
 
 /**
- * Parses the start or the end of a time span. Accepts the forms of `parseDate`, and a month (2026-01). A span that ends
- * with a day or a month ends at the first moment after it.
- * @throws UsageError naming the flag.
+ * Parses the start or the end of a period. Accepts the forms of `parseDate`, and a month (2026-01). If the end is a day
+ * or a month, the result is the first moment after it. @throws UsageError naming the flag.
  */
 export function parseEdge(text: string, flag: string, now: number, edge: 'first' | 'end'): string {
   const trimmed = text.trim();
@@ -134,8 +130,8 @@ function readAge(text: string, now: number): number | undefined {
 }
 
 /**
- * Formats a duration in the largest unit that expresses it exactly: `7 days`, `a day`, `36 hours`, `90 minutes`. @param
- * ms a length of time.
+ * Formats a duration in the largest unit in which it is a whole number: `7 days`, `a day`, `36 hours`, `90 minutes`.
+ * @param ms is the duration.
  */
 export function durationText(ms: number): string {
   const units = [
@@ -150,7 +146,7 @@ export function durationText(ms: number): string {
   return count === 1 ? `${name === 'hour' ? 'an' : 'a'} ${name}` : `${count} ${name}s`;
 }
 
-/** Formats a duration as a flag accepts it: `90s`, `2h`. */
+/** Formats a duration in the form that a flag accepts: `90s`, `2h`. */
 export function durationFlag(ms: number): string {
   const units = [
     ['d', day],

@@ -1,16 +1,17 @@
-/** Measures the width of a text in terminal columns. */
+/** Returns the width of a text in terminal columns. */
 export type Measure = (text: string) => number;
 
 /**
  * Matches texts in which every UTF-16 unit takes one column: ASCII, Latin, typographic punctuation, currency signs, and
- * the symbols that `safeText` and statuses use. Most texts match, which avoids loading the width library (25 ms).
+ * the symbols that `safeText` and statuses use. Most texts match. For these, the width library (25 ms) need not be
+ * loaded.
  */
 const narrow =
   /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u203b\u203d-\u2048\u204a-\u205e\u20a0-\u20c0\u23ce\u2400-\u2426\u25cb\u25cf\u2714\u2716]*$/;
 
 export const isNarrow = (text: string): boolean => narrow.test(text);
 
-/** Returns a measure that is correct for these texts. Loads the full measure only if one of the texts needs it. */
+/** Returns a measure that is correct for the given texts. Loads the full measure only if one of the texts needs it. */
 export async function measureFor(texts: Iterable<string>): Promise<Measure> {
   for (const text of texts) if (!isNarrow(text)) return await fullMeasure();
   return (text) => text.length;
@@ -26,15 +27,15 @@ export async function fullMeasure(): Promise<Measure> {
 }
 
 let segmenter: Intl.Segmenter | undefined;
-/** Creates the segmenter only when needed. Creating it takes 13 ms, more than the rest of a cold start. */
+/** Creates the segmenter only when it is needed. Creating it takes 13 ms, more than the rest of a cold start. */
 const segmentsOf = (text: string): Intl.Segments => {
   segmenter ??= new Intl.Segmenter();
   return segmenter.segment(text);
 };
-/** UTF-16 units segmented at once. Limited because the segmenter takes quadratic time. */
+/** Number of UTF-16 units to segment at once. It is limited, because the segmenter takes quadratic time. */
 const chunkLength = 512;
 
-/** Splits a text into parts, never inside a character. */
+/** Splits a text into parts, but never inside a character. */
 function chunks(text: string): string[] {
   const parts: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -48,8 +49,8 @@ function chunks(text: string): string[] {
 }
 
 /**
- * Start of a part's last character, because the cut may have split that character. If the part is a single character,
- * it counts as complete.
+ * Index at which a part's last character starts. The cut may have split that character. If the part is a single
+ * character, the character counts as complete.
  */
 function lastBoundary(part: string): number {
   let last = 0;
@@ -60,7 +61,7 @@ function lastBoundary(part: string): number {
 const characters = (text: string): string[] =>
   chunks(text).flatMap((chunk) => Array.from(segmentsOf(chunk), ({ segment }) => segment));
 
-/** Truncates text to `width` columns, ending in `…`; never splits a character or an emoji. */
+/** Truncates a text to `width` columns, with `…` at the end. Never splits a character or an emoji. */
 export function cut(text: string, width: number, measure: Measure): string {
   if (measure(text) <= width) return text;
   if (width < 1) return '';
@@ -75,10 +76,10 @@ export function cut(text: string, width: number, measure: Measure): string {
   return `${fitting}…`;
 }
 
-/** Schemes omitted from display: `https://`, and `http://` for this machine. */
+/** Schemes that are not displayed: `https://`, and `http://` for this machine. */
 const secure = /^(?:https:\/\/|http:\/\/(?=(?:127\.0\.0\.1|localhost|\[::1\])(?:[:/]|$)))/i;
 
-/** Host of an address with its trailing slash; undefined for other text, such as a title. */
+/** Host of an address with the slash after it; undefined for other text, such as a title. */
 function hostOf(text: string): string | undefined {
   const scheme = /^http:\/\//i.exec(text)?.[0] ?? '';
   const slash = text.indexOf('/', scheme.length);
@@ -91,7 +92,10 @@ const product = /^(\d{1,9} x )?(.*)$/s;
 const separator = ', ';
 const more = `${separator}…`;
 
-/** Minimum columns that keep the host visible if a text starts with an address; 0 if it starts with anything else. */
+/**
+ * Minimum number of columns in which the host stays visible, if a text starts with an address; 0 if it starts with
+ * anything else.
+ */
 export function minUrlWidth(text: string, measure: Measure): number {
   const [first = '', ...others] = text.split(separator);
   const [, count = '', name = ''] = product.exec(first) ?? [];
@@ -103,9 +107,9 @@ export function minUrlWidth(text: string, measure: Measure): number {
 }
 
 /**
- * Fits an address, or products such as `2 x ADDRESS, TITLE`, into `width` columns. Drops schemes, then cuts paths in
- * the middle. Omits an address whose host does not fit; for the first address, keeps the end of the host instead. Cuts
- * any other text at its end.
+ * Fits an address, or products such as `2 x ADDRESS, TITLE`, into `width` columns. Drops schemes first, then cuts paths
+ * in the middle. If the host of an address does not fit, omits the address; of the first address, keeps the end of the
+ * host instead. Cuts any other text at its end.
  */
 export function cutUrl(text: string, width: number, measure: Measure): string {
   if (measure(text) <= width) return text;
@@ -143,7 +147,7 @@ function cutAddress(bare: string, width: number, measure: Measure): string {
   return `${host}${cutStart(bare.slice(host.length), room, measure)}`;
 }
 
-/** Truncates text to its last `width` columns, starting with `…`. */
+/** Truncates a text to its last `width` columns, with `…` at the start. */
 export function cutStart(text: string, width: number, measure: Measure): string {
   if (measure(text) <= width) return text;
   if (width < 1) return '';
@@ -157,20 +161,20 @@ export function cutStart(text: string, width: number, measure: Measure): string 
   return `…${all.slice(fitting + 1).join('')}`;
 }
 
-/** Truncates text to `width` columns, with `…` in the middle. */
+/** Truncates a text to `width` columns, with `…` in the middle. */
 export function cutMiddle(text: string, width: number, measure: Measure): string {
   if (measure(text) <= width) return text;
   const end = Math.floor(Math.max(0, width - 1) / 2);
   return cut(text, width - end, measure) + cutStart(text, end + 1, measure).slice(1);
 }
 
-/** Pads text with spaces to `width` columns; longer text is unchanged. */
+/** Pads a text with spaces to `width` columns. A longer text stays unchanged. */
 export function pad(text: string, width: number, side: 'left' | 'right', measure: Measure): string {
   const spaces = ' '.repeat(Math.max(0, width - measure(text)));
   return side === 'left' ? text + spaces : spaces + text;
 }
 
-/** Wraps text between words to lines of at most `width` columns; a longer word stays whole. */
+/** Wraps a text between words to lines of at most `width` columns. A longer word stays whole. */
 export function breakWords(text: string, width: number, measure: Measure): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -181,7 +185,7 @@ export function breakWords(text: string, width: number, measure: Measure): strin
   return lines;
 }
 
-/** Wraps a cell between words, then inside compound names such as `out_of_stock`; truncates the rest. */
+/** Wraps a cell between words, then inside compound names such as `out_of_stock`. Truncates what still does not fit. */
 export function breakCell(text: string, width: number, measure: Measure): string[] {
   return breakWords(text, width, measure).flatMap((line) => {
     if (measure(line) <= width) return [line];

@@ -21,15 +21,18 @@ export interface Location {
 }
 
 interface Reading {
-  /** Description of the whole file, for an error: `a policy is a map: version: 1, …`. */
+  /** Description of the whole file, for errors: `a policy is a map: version: 1, …`. */
   readonly whole: string;
   /** Tells the user how to write an amount that has a comma. */
   readonly remedy?: CommaRemedy;
-  /** Whether errors name the column as well. */
+  /** Whether errors name the column as well as the line. */
   readonly hasColumns?: boolean;
 }
 
-/** A YAML file as a tree of values, each parsed as the type it must have. Every error names file and line. */
+/**
+ * A YAML file as a tree of values. Each value is parsed as the type that it must have. Every error names the file and
+ * the line.
+ */
 export class YamlTree {
   readonly root: Location;
   readonly #file: string;
@@ -37,7 +40,7 @@ export class YamlTree {
   readonly #lines = new LineCounter();
   readonly #document: Document.Parsed;
 
-  /** @throws UsageError naming the line if the text is not YAML. */
+  /** Parses a text as YAML. @throws UsageError naming the line if the text is not YAML. */
   constructor(file: string, text: string, reading: Reading) {
     this.#file = file;
     this.#reading = reading;
@@ -82,7 +85,7 @@ export class YamlTree {
     return found;
   }
 
-  /** Reads a map whose keys and values are arbitrary texts. */
+  /** Reads a map whose keys and values may be any texts. */
   texts(location: Location): Record<string, string> {
     return Object.fromEntries(this.pairs(location).map(({ key, value }) => [key.text, this.text(value)]));
   }
@@ -94,7 +97,7 @@ export class YamlTree {
     return node.items.map((item, index) => ({ node: item, path: `${location.path}[${index + 1}]` }));
   }
 
-  /** A scalar exactly as it is written. */
+  /** Returns the text of a scalar as the file writes it, without surrounding spaces. */
   text(location: Location, takes = 'a text'): string {
     const scalar = this.#scalar(location, takes);
     const text = written(scalar);
@@ -110,7 +113,7 @@ export class YamlTree {
     return found;
   }
 
-  /** @throws UsageError at the first alias, for a file whose parts must not share a value. */
+  /** Rejects aliases, for a file in which no two places may share a value. @throws UsageError at the first alias. */
   refuseAliases(): void {
     visit(this.#document, {
       Alias: (_, node) => {
@@ -123,9 +126,8 @@ export class YamlTree {
   }
 
   /**
-   * Rejects a number or key whose text in the file differs from its parsed value, such as 012 or 1e3. A program that
-   * writes the file again would change that text.
-   * @throws UsageError at the first one.
+   * Rejects a number or key whose text in the file differs from its parsed value, such as 012 or 1e3. If a program
+   * rewrote the file, that text would change. @throws UsageError at the first such text.
    */
   refuseRewritten(): void {
     visit(this.#document, {
@@ -141,7 +143,7 @@ export class YamlTree {
     });
   }
 
-  /** A value as plain data, with its aliases resolved. */
+  /** A value as plain data, with all aliases resolved. */
   plain({ node }: Location): unknown {
     return isNode(node) ? node.toJS(this.#document, { maxAliasCount: 100 }) : undefined;
   }
@@ -154,7 +156,7 @@ export class YamlTree {
     return node.items.map((pair) => {
       const text = isScalar(pair.key) ? written(pair.key) : '';
       const key = { text, location: { node: pair.key, path } };
-      // For a key without a value, use the position of the key.
+      // If a key has no value, use the position of the key.
       const value = isScalar(pair.value) && pair.value.value === null ? undefined : pair.value;
       const inner = path === '' ? text : `${path}.${text}`;
       if (value === undefined || value === null)
@@ -184,7 +186,7 @@ export class YamlTree {
 
 const isNode = (node: unknown): node is Node => isScalar(node) || isMap(node) || isSeq(node) || isAlias(node);
 
-/** Returns a scalar exactly as written in the file, because the parsed number would lose the zeros in 200.00 or 000. */
+/** Returns a scalar exactly as the file writes it. The parsed number would lose the zeros in 200.00 or 000. */
 const written = ({ value, source }: Scalar): string =>
   typeof value === 'string' ? value : (source ?? String(value));
 

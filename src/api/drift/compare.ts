@@ -2,7 +2,7 @@ import { isObject, type JsonObject, listIn, own } from '../json.ts';
 
 /** A difference between the contract and a service's own description. */
 export interface Drift extends FactChange {
-  /** `POST /orders/{}` */
+  /** The operation, such as `POST /orders/{}`. */
   readonly operation: string;
   readonly part: 'operation' | 'parameter' | 'body' | 'response';
   /** Path such as `products[].url`; empty for the whole value. */
@@ -17,13 +17,13 @@ type Comparison =
 
 const maxDrifts = 20_000;
 
-/** Whether a change breaks a client written against the contract. */
+/** Whether a change breaks a client that was written against the contract. */
 export const isBreaking = ({ change }: Pick<FactChange, 'change'>): boolean =>
   change === 'removed' || change === 'tightened';
 
 /**
- * Compares two OpenAPI documents and sorts the worst changes first. Runs in bounded time for any input. Pure.
- * @returns the problem in words if the document is not OpenAPI or is too large to compare.
+ * Compares two OpenAPI documents, and lists the worst changes first. Runs in bounded time for any input. Pure. @returns
+ * the changes, or the problem in words if a document is not OpenAPI or is too large to compare.
  */
 export function compareDocuments(contract: JsonObject, service: unknown): Comparison {
   if (!isObject(service) || !isObject(own(service, 'paths')))
@@ -131,7 +131,7 @@ const whole = (change: 'removed' | 'added'): FactChange => ({
   service: change === 'added',
 });
 
-/** Drops paths nested in a field that is already reported. */
+/** Drops each path that lies inside a field that is reported as well. */
 function topmost(paths: readonly string[]): string[] {
   const all = new Set(paths);
   return paths.filter((path) => !ancestors(path).some((above) => all.has(above)));
@@ -142,14 +142,14 @@ const ancestors = (path: string): string[] => [
   ...Array.from(path.matchAll(/\.|\[\]/g), ({ index }) => path.slice(0, index)),
 ];
 
-/** An operation as described by one document. */
+/** An operation as one of the documents describes it. */
 interface DescribedOperation {
   readonly parameters: ReadonlyMap<string, Facts>;
   readonly body: ReadonlyMap<string, Facts>;
   readonly response: ReadonlyMap<string, Facts>;
-  /** Success status. */
+  /** Status of a successful response. */
   readonly status: string | undefined;
-  /** The operation declares its own servers, so it belongs to a different service. */
+  /** Whether the operation declares its own servers, which means that it belongs to a different service. */
   readonly isElsewhere: boolean;
   readonly observed: boolean;
 }
@@ -159,7 +159,7 @@ const methods = ['get', 'put', 'post', 'delete', 'patch'];
 const none: ReadonlyMap<string, Facts> = new Map();
 
 /**
- * Indexes the operations of an OpenAPI document by method and path, with path parameter names removed: `GET
+ * Indexes the operations of an OpenAPI document by method and path. The names of path parameters are removed: `GET
  * /orders/{}`. Pure except for the budget.
  */
 function operationsOf(document: JsonObject, budget: Budget): Map<string, DescribedOperation> {
@@ -253,12 +253,12 @@ function jsonIn(described: unknown): unknown {
 
 /** Maximum number of statements processed per document. The contract itself has about 6,000. */
 const maxStatements = 200_000;
-/** Number of characters that use as much of the budget as one statement. */
+/** Number of characters that cost as much of the budget as one statement. */
 const charactersEach = 100;
 
 /**
- * Caps the work spent on a document, because references let a few lines expand to millions of fields. Discard a
- * comparison that exhausts the budget.
+ * Limits the work spent on a document, because references let a few lines expand to millions of fields. If the budget
+ * is exhausted, discard the comparison.
  */
 export class Budget {
   #left = maxStatements;
@@ -267,7 +267,7 @@ export class Budget {
     return this.#left < 0;
   }
 
-  /** Charges the budget for one statement and for the characters processed with it. */
+  /** Charges the budget for one statement, and for the characters that processing it involves. */
   spend(characters = 0): void {
     this.#left -= 1 + characters / charactersEach;
   }
@@ -280,8 +280,8 @@ const entriesIn = (value: unknown, key: string): [string, unknown][] => Object.e
 const maxHops = 20;
 
 /**
- * Follows a chain of local references to its value. Returns undefined if the chain is broken, is circular or leaves the
- * document.
+ * Follows a chain of local references to the value at its end. Returns undefined if the chain is broken, is circular or
+ * leaves the document.
  */
 function followed(document: JsonObject, value: unknown): unknown {
   let found = value;
@@ -307,7 +307,7 @@ function unescaped(part: string): string {
   try {
     return decodeURIComponent(plain);
   } catch {
-    // Leave a text unchanged if one of its percent signs does not start a valid escape.
+    // Leave a text unchanged if one of its percent signs starts no valid escape.
     return plain;
   }
 }
@@ -320,11 +320,11 @@ export interface Facts {
   /** JSON types; `any` if unspecified. */
   readonly types: ReadonlySet<string>;
   readonly required: boolean;
-  /** Closed enum values, each as JSON. */
+  /** Values of a closed enum, each as JSON. */
   readonly values?: readonly string[] | undefined;
   /** Known values of an open enum, each as JSON. */
   readonly known?: readonly string[] | undefined;
-  /** The service defines the values, so no contract can list them. */
+  /** Whether the service lists the values itself, so that no contract can list them. */
   readonly listedByService?: boolean;
   readonly bounds: Readonly<Partial<Record<BoundName, number>>>;
   readonly format?: string | undefined;
@@ -343,8 +343,8 @@ interface Walk {
 const maxDepth = 40;
 
 /**
- * Flattens a schema into fields keyed by path, such as `products[].url`. The empty path is the value itself. Stops at
- * circular references. Pure except for the budget.
+ * Flattens a schema into fields keyed by path, such as `products[].url`. The empty path stands for the whole value.
+ * Stops at circular references. Pure except for the budget.
  */
 export function fieldsOf(document: JsonObject, schema: unknown, budget: Budget): Map<string, Facts> {
   const fields = new Map<string, Facts>();
@@ -387,7 +387,7 @@ function neededByAll(budget: Budget, objects: readonly unknown[]): ReadonlySet<u
   return new Set([...(first ?? [])].filter((name) => others.every((needed) => needed.has(name))));
 }
 
-/** Expands a schema into its alternatives: the branches of `anyOf` and `oneOf`, each merged with all of `allOf`. */
+/** Expands a schema into its alternatives. Each is a branch of `anyOf` or `oneOf`, merged with all parts of `allOf`. */
 function alternatives(walk: Walk, schema: unknown, above: ReadonlySet<unknown>): unknown[] {
   walk.budget.spend();
   if (walk.budget.isSpent || above.size > maxDepth) return [];
@@ -405,7 +405,7 @@ function alternatives(walk: Walk, schema: unknown, above: ReadonlySet<unknown>):
   return variants.length === 0 ? [common] : variants.map((variant) => join(common, variant));
 }
 
-/** Merges two statements about one value. */
+/** Merges two schemas for the same value. */
 function both(budget: Budget, a: unknown, b: unknown): JsonObject {
   if (budget.isSpent) return {};
   const [one, other] = [isObject(a) ? a : {}, isObject(b) ? b : {}];
@@ -440,7 +440,7 @@ function factsOf(budget: Budget, schema: unknown, required: boolean): Facts {
   return facts;
 }
 
-/** Converts an exclusive integer bound to the adjacent inclusive one. */
+/** Converts an exclusive bound of an integer to the inclusive bound next to it. */
 function exclusive(schema: unknown, name: BoundName): number | undefined {
   const step = name === 'minimum' ? 1 : name === 'maximum' ? -1 : 0;
   const bound = step === 0 ? undefined : own(schema, step > 0 ? 'exclusiveMinimum' : 'exclusiveMaximum');
@@ -472,7 +472,7 @@ function textIn(schema: unknown, key: string): string | undefined {
 }
 
 /**
- * Combines the facts of alternative schemas. Keeps bounds and format only if there is a single non-null alternative.
+ * Combines what alternative schemas say. Keeps bounds and format only if there is a single alternative besides null.
  */
 function united(facts: readonly Facts[], required: boolean): Facts {
   const types = new Set(facts.flatMap((one) => [...one.types]));
@@ -486,33 +486,33 @@ function united(facts: readonly Facts[], required: boolean): Facts {
   return { types, required, values, ...(!values && known.length > 0 && { known }), bounds: {}, observed };
 }
 
-/** If several variants have the field, its value may match any of them. */
+/** Adds a field. If another variant has the same field, the value may match either of them. */
 function merge(fields: Map<string, Facts>, path: string, facts: Facts): void {
   const before = fields.get(path);
   fields.set(path, before ? united([before, facts], before.required && facts.required) : facts);
 }
 
 /**
- * Classes of changes, as seen by a client written against the contract. `tightened` means that the client may send
- * less, or rely on less, than the contract says. `loosened` means that it may send more, or rely on more. `changed`
- * means that it is unknown which of the two applies.
+ * Kinds of changes, as a client written against the contract sees them. `tightened`: the client may send less, or rely
+ * on less, than the contract says. `loosened`: the client may send more, or rely on more. `changed`: it is unknown
+ * which of the two applies.
  */
 export const changeClasses = ['removed', 'tightened', 'changed', 'loosened', 'added'] as const;
 type ChangeClass = (typeof changeClasses)[number];
 
-/** A difference between the contract and the document about one value. */
+/** A difference between what the contract and the document say about one value. */
 interface FactChange {
   readonly change: ChangeClass;
-  /** What differs: `type`, `required`, `value`, a bound, `format`, `default`. */
+  /** What differs: `type`, `required`, `value`, a bound, `format` or `default`. */
   readonly aspect: string;
   readonly contract: string | number | boolean | null;
   readonly service: string | number | boolean | null;
 }
 
-/** Who sends the value. */
+/** The side that sends the value. */
 type Sender = 'client' | 'service';
 
-/** Lists every difference between two documents' descriptions of one value. Pure. */
+/** Lists every difference between what two documents say about one value. Pure. */
 function compareFacts(contract: Facts, service: Facts, sender: Sender): FactChange[] {
   return [
     ...compareTypes(contract, service, sender),
@@ -524,7 +524,9 @@ function compareFacts(contract: Facts, service: Facts, sender: Sender): FactChan
   ];
 }
 
-/** Fewer possible values restrict the sender but are a stronger guarantee to the receiver. */
+/**
+ * Fewer possible values restrict the side that sends them, but give the side that receives them a stronger guarantee.
+ */
 const narrowed = (sender: Sender): ChangeClass => (sender === 'client' ? 'tightened' : 'loosened');
 const widened = (sender: Sender): ChangeClass => (sender === 'client' ? 'loosened' : 'tightened');
 
@@ -587,10 +589,7 @@ function compareBound(
   return [{ change, aspect: name, contract: contract ?? null, service: service ?? null }];
 }
 
-/**
- * If the formats are the same, assume that different patterns express the same rule, because patterns cannot be
- * compared.
- */
+/** Patterns cannot be compared. If the formats are the same, assume that different patterns express the same rule. */
 function compareFormats(contract: Facts, service: Facts, sender: Sender): FactChange[] {
   const aspect = contract.format === service.format ? 'pattern' : 'format';
   if (aspect === 'pattern' && contract.format !== undefined) return [];

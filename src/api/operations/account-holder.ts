@@ -1,7 +1,9 @@
 import { limits } from '../limits.ts';
 import { operationTable } from '../operation.ts';
 
-/** Operations on the caller's account (money, usage, keys, sign-in and webhook URL), and the service description. */
+/**
+ * Operations on the caller's own account: money, usage, keys, sign-in and webhook URL. Also the service description.
+ */
 export const accountHolderOperations = operationTable({
   'wallet.get': {
     method: 'GET',

@@ -14,7 +14,8 @@ const dataCall = {
 } as const;
 
 /**
- * Clients send the terms in the query without a body. A body that has the terms under the same names is accepted too.
+ * Clients send the terms in the query, without a body. A body with the same terms under the same names is also
+ * accepted.
  */
 const terms = { optional: true, joinsQuery: true, observed: true } as const;
 

@@ -5,15 +5,15 @@ import { operations } from './index.ts';
 export const isRead = (method: string): boolean => /^(?:GET|HEAD|OPTIONS)$/.test(method);
 
 /**
- * Whether every server and gateway reads the path the same way, because it has only plain segments between single
- * slashes.
+ * Whether the path has only plain segments between single slashes, so that every server and gateway reads it in the
+ * same way.
  */
 export const isPlainPath = (path: string): boolean => /^(?:\/[\w~-]+)+$/.test(path);
 
 /**
- * Finds the operation for an uppercase method and a path without query. The path of a write must match its row
- * literally, and its parameters must be plain segments, because a gateway may read any other spelling as a different
- * path. Fixed paths take precedence over parameters.
+ * Finds the operation for an uppercase method and a path without query. A path without parameters takes precedence over
+ * one with parameters. The path of a write must be spelled exactly as in the operation table, with plain segments as
+ * parameters, because a gateway may read any other spelling as a different path.
  */
 export function findOperation(method: string, path: string): Operation | undefined {
   const all: readonly Operation[] = Object.values(operations);
@@ -22,7 +22,7 @@ export function findOperation(method: string, path: string): Operation | undefin
     .sort((one, other) => one.path.split('{').length - other.path.split('{').length)[0];
 }
 
-/** Pattern for an operation's path; named groups capture the parameters. */
+/** Pattern for the path of an operation. Named groups capture the parameters. */
 export function pathPattern({ method, path }: Pick<Operation, 'method' | 'path'>): RegExp {
   const [part, end] = isRead(method) ? ['[^/]+', '/?'] : ['[\\w~-]+', ''];
   const fixed = path.replace(/[.*+?^$()|[\]\\]/g, '\\$&');

@@ -116,7 +116,7 @@ export const PlanRow = own({
 
 export const PlanGroup = planTotal;
 
-/** A batch as the service returns it, with the state of each row added. */
+/** A batch as the service returns it, plus the state of each row. */
 export const BatchWithStates = z.intersection(
   served('BulkBatchResponse'),
   z.looseObject({
@@ -176,7 +176,7 @@ export const BulkReportRow = own({
   by_rule: z.array(text).describe('amounts that follow from rules alone'),
 });
 
-/** Result of cancelling one order, or one row of an upload. */
+/** Result of cancelling a single order or the order of one row. */
 export const CancelledRow = own({
   row: whole
     .nullable()
@@ -206,7 +206,7 @@ export const CancelledRow = own({
   ceiling_cents: cents.nullable(),
 });
 
-/** Result of one row of a file of returns. */
+/** Result of one row in a file of returns. */
 export const BulkReturnRow = own({
   row: whole.describe('as a spreadsheet shows it'),
   order_id: id,

@@ -37,5 +37,5 @@ export const ErrorReport = own({
   stack: text.optional().describe('with --debug alone'),
 });
 
-/** The line on stderr. */
+/** The line that a failing command prints on stderr. */
 export const ErrorOutput = own({ error: ErrorReport });

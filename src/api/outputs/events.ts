@@ -4,7 +4,7 @@ import { count, facts, flag, id, own, served, text, time, url, whole } from './f
 
 const at = time.describe('when it was seen');
 
-/** Lines that any watch may print between its first line and its last. */
+/** Lines that any watch may print between its first and its last line. */
 const interruptions = [
   own({ type: z.literal('gap'), message: text, at }),
   own({ type: z.literal('reconnected'), gap_ms: z.number(), at }),

@@ -2,16 +2,16 @@ import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 import type { SchemaName } from '../schemas/index.ts';
 
-/** One of errand's own records: exactly these fields, no others. */
+/** Shape of one of errand's own records. It allows exactly these fields. */
 export const own = z.strictObject;
 
 export const text = z.string();
 export const flag = z.boolean();
 export const whole = z.int();
 export const count = z.int().min(0);
-/** ISO 8601 in UTC, from the local clock. */
+/** ISO 8601 in UTC, taken from the local clock. */
 export const time = z.iso.datetime();
-/** Amount in the minor unit of its currency; US cents if no currency is given. */
+/** Amount in the minor unit of its currency. If no currency is given, it is in US cents. */
 export const cents = z.int();
 /** Cents that may exceed the safe integer range. */
 export const manyCents = z.number().meta({ type: 'integer' });
@@ -23,9 +23,9 @@ export const url = z.string();
 export const nextSteps = z.array(own({ command: text, when: text }));
 
 export const policyOutcome = z.enum(['allowed', 'warned', 'needs_approval', 'refused']);
-/** Fields that vary with the record's subject. */
+/** Fields that depend on what the record is about. */
 export const facts = z.looseObject({});
 
-/** A service record embedded unchanged in one of errand's own. */
+/** A record of the service inside one of errand's own records, unchanged. */
 export const served = (shape: SchemaName): z.ZodCustom<JsonObject, JsonObject> =>
   z.custom<JsonObject>().meta({ shape });

@@ -8,8 +8,8 @@ import * as setup from './setup.ts';
 import * as standing from './standing.ts';
 
 /**
- * All of errand's own records that commands print, by name. Command definitions refer to shapes by name so that loading
- * a definition loads no shape.
+ * All of errand's own records that commands print, by name. Command definitions refer to shapes by name, so loading a
+ * definition loads no shape.
  */
 export const ownShapes = { ...bulk, ...error, ...events, ...order, ...policy, ...setup, ...standing };
 

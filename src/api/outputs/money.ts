@@ -3,7 +3,7 @@ import { cents, flag, id, own, text } from './fields.ts';
 
 export const Payer = z.enum(['wallet', 'card', 'connect', 'retailer_account', 'challenge']);
 
-/** Order totals for one payer and one currency. */
+/** Totals of orders, for one payer and one currency. */
 export const MoneySum = own({
   payer: Payer,
   currency: text,

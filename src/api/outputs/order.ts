@@ -110,7 +110,7 @@ export const OrderHistory = own({
   open: z.array(own({ what: text, command: text })),
 });
 
-/** Journal record of an intent. Its body is what was sent, so it may contain an address. */
+/** Record of an intent in the journal. Its body is what was sent, so it may contain an address. */
 export const JournalRecord = own({
   key: text,
   base_url: url,

@@ -116,7 +116,7 @@ const requestFields = {
 /** The signed request. */
 export const ApprovalRequest = own({ ...requestFields, errand_approval: z.literal(1), account: text });
 
-/** An approval as transferred to another machine. */
+/** An approval in the form in which another machine receives it. */
 export const SignedApproval = own({ request: ApprovalRequest, signature: text });
 
 export const Approval = own({

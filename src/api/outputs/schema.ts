@@ -34,8 +34,8 @@ function formText(form: Printed): string {
 const shownName = (name: RecordName): string => sourceOf(name)[0];
 
 /**
- * JSON Schema of a command's `-o json` output; `#/$defs/line` describes one line of `-o ndjson`. A command without JSON
- * output gets a schema that matches nothing. Pure.
+ * JSON Schema of what a command prints with `-o json`. `#/$defs/line` describes one line with `-o ndjson`. For a
+ * command without JSON output, the schema matches nothing. Pure.
  */
 export function outputSchema(command: PrintingCommand): Json {
   const defs = new Definitions();
@@ -48,7 +48,7 @@ export function outputSchema(command: PrintingCommand): Json {
   };
 }
 
-/** JSON Schema of the stderr line of a failing command. Pure. */
+/** JSON Schema of the line that a failing command prints on stderr. Pure. */
 export function errorSchema(): Json {
   const { $schema: _, ...schema } = shapeOf('ErrorOutput', new Definitions());
   return {
@@ -59,8 +59,8 @@ export function errorSchema(): Json {
 }
 
 /**
- * All output schemas in one document: `#/$defs/order.list` is the output of `order list -o json`,
- * `#/$defs/order.list.line` a line of its `-o ndjson`, `#/$defs/error` a failure. Pure.
+ * All output schemas in one document. `#/$defs/order.list` is the output of `order list -o json`,
+ * `#/$defs/order.list.line` is a line of `order list -o ndjson`, and `#/$defs/error` is a failure. Pure.
  */
 export function outputSchemas(commands: readonly PrintingCommand[]): Json {
   const defs = new Definitions();
@@ -102,12 +102,12 @@ function partsOf(command: PrintingCommand, defs: Definitions, lineAt: string): P
   };
 }
 
-/** How `-o ndjson` differs. */
+/** Describes how the output differs with `-o ndjson`. */
 function ndjsonText(forms: readonly Printed[]): string {
   if (forms.every((form) => 'nothing' in form)) return 'With -o ndjson nothing either.';
   if (forms.every((form) => 'text' in form || 'nothing' in form)) return '-o does not change it.';
   if (forms.every((form) => 'events' in form)) return '-o json is refused.';
-  // The text of a stream already describes its lines.
+  // The text for a stream already describes the lines.
   if (forms.some((form) => 'events' in form)) return '';
   return forms.some((form) => 'list' in form)
     ? 'With -o ndjson each record is a line of its own, without the array.'
@@ -162,7 +162,9 @@ function sourceOf(name: RecordName): [string, (defs: Definitions) => Json] {
   return rows === undefined ? [schema, () => servedSchema(schema)] : rowOf(schema, rows);
 }
 
-/** Schema of one record of a list. Uses the contract's named shape of the record if there is one. */
+/**
+ * Schema of one record of a list. If the contract has a named shape for the record, the schema is that of the shape.
+ */
 function rowOf(schema: SchemaName, rows: string): [string, () => Json] {
   const shape: z.ZodType = schemas[schema]();
   const found = Object.entries(schemas).find(([, one]) => one() === elementOf(shape, rows));
@@ -185,7 +187,7 @@ function elementOf(shape: z.ZodType, rows: string): unknown {
 const isOwn = (name: string): name is keyof typeof ownShapes => Object.hasOwn(ownShapes, name);
 const isShape = (name: string): name is SchemaName => Object.hasOwn(schemas, name);
 
-/** Schema of one of errand's own records. Allows no additional fields except in embedded service data. */
+/** Schema of one of errand's own records. It allows additional fields only in embedded service data. */
 function shapeOf(name: keyof typeof ownShapes, defs: Definitions): Json {
   const { $schema: _, ...made } = z.toJSONSchema(ownShapes[name], {
     unrepresentable: 'any',

@@ -6,15 +6,16 @@ import type { SchemaName } from '../schemas/index.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Schema of a service shape as errand prints it. The service may add fields and values, so only fields essential to
- * every response are required, any other field may be null, and enums list only the known values. Pure.
+ * Schema of a service shape as errand prints it. The service may add fields and values. So only the fields that are
+ * essential in every response are required, any other field may be null, and enums accept other values besides the
+ * known ones. Pure.
  */
 export function servedSchema(name: SchemaName): Json {
   const required = essentials(name);
   return { ...opened(shapeSchema(name, false), required), ...(required.length > 0 && { required }) };
 }
 
-/** Fields essential in every operation that returns this shape. */
+/** Fields that are essential in every operation that returns this shape. */
 function essentials(name: SchemaName): readonly string[] {
   const lists = Object.values<Operation>(operations).flatMap(({ response }) =>
     response.type === 'json' && response.schema === name ? [Object.keys(response.essential ?? {})] : [],
@@ -27,7 +28,7 @@ function essentials(name: SchemaName): readonly string[] {
 function opened(given: unknown, certain: readonly string[] = []): Json {
   const { 'x-observed': _, required: _required, pattern, enum: values, ...node }: Json = Object(given);
   const { properties, items, anyOf, oneOf, additionalProperties, ...rest } = node;
-  // A format makes the pattern redundant.
+  // If there is a format, the pattern adds nothing.
   const bare = pattern === undefined || rest.format !== undefined ? rest : { ...rest, pattern };
   if (Array.isArray(values)) return { anyOf: [{ ...bare, enum: values }, bare] };
   const either = anyOf ?? oneOf;
@@ -71,11 +72,11 @@ function orNull(schema: Json): Json {
   return isPlain ? { ...schema, type: [type, 'null'] } : { anyOf: [schema, { type: 'null' }] };
 }
 
-/** Rewrites type lists as `anyOf`, because strict validators accept no type list except one type plus null. Pure. */
+/** Rewrites lists of types as `anyOf`, because strict validators accept only lists of one type and null. Pure. */
 export function withPlainTypes(given: Json): Json {
   const { type, ...rest } = given;
   const inner = Object.fromEntries(Object.entries(rest).map(([name, one]) => [name, plainIn(one)]));
-  // In a schema `type` is the keyword; inside `properties` it is a property name.
+  // `type` is a keyword in a schema, but a property name inside `properties`.
   if (!Array.isArray(type) || (type.length === 2 && type.includes('null')))
     return { ...(type !== undefined && { type: plainIn(type) }), ...inner };
   return { ...inner, anyOf: type.map((one: unknown) => ({ type: one })) };

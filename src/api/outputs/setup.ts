@@ -21,7 +21,7 @@ export const SavedAddress = own({
   phone_number: text.nullish(),
 });
 
-/** A SKILL.md that was written for an agent, or removed. */
+/** The result of installing or removing an agent's SKILL.md. */
 export const SkillFile = own({
   target: text,
   file: text,
@@ -100,7 +100,7 @@ export const SandboxSnapshot = own({ name: text, taken_at: time });
 export const ScenarioDocument = z
   .looseObject({ version: z.literal(1) })
   .describe('a scenario: `errand schema Scenario -o json` is its JSON Schema');
-/** A scenario step or check and its result. */
+/** A step or check of a scenario, and its result. */
 export const ScenarioCheck = own({
   file: text,
   line: whole,
@@ -119,12 +119,12 @@ export const ScenarioCheck = own({
   took_ms: z.number(),
 });
 
-/** Active faults, as written for `sandbox serve --fault`, and the seed of their random draws. */
+/** Active faults, as written for `sandbox serve --fault`, and the seed for their random choices. */
 export const SandboxFaults = own({ faults: z.array(text), seed: z.number().int() });
 
 /**
- * Effect of a trigger: the new status of an order or return, or the amount credited to or debited from the wallet and
- * the new balance.
+ * Effect of a trigger. For an order or return, it is the new status. For the wallet, it is the amount that was credited
+ * or debited, and the new balance.
  */
 export const TriggeredEvent = own({
   event: z.enum(Object.keys(sandboxTriggers)),

@@ -4,7 +4,7 @@ import { cents, count, facts, flag, id, nextSteps, own, text, time, whole } from
 const day = z.iso.date();
 const version = z.string().regex(/^[0-9a-f]{12}$/);
 
-/** Outcome of a date, or what is planned for it. */
+/** What happened on a date, or what is planned for it. */
 const dateOutcomes = [
   'placed',
   'existed',
@@ -66,7 +66,7 @@ const entryFields = {
 
 export const StandingOrder = own({ ...entryFields, next: nextSteps });
 
-/** Orders of a standing order, as listed by the service. */
+/** Orders that a standing order made, as the service lists them. */
 const lastOrder = own({ order_id: id, date: day, state: text, made_at: time }).nullable();
 
 export const StandingOrderStatus = own({

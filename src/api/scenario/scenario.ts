@@ -12,7 +12,7 @@ import {
   scenarioReturnStates,
 } from './words.ts';
 
-/** Size limits, needed because a scenario is read and played as a whole. */
+/** Size limits. They are needed because a scenario is read and played as a whole. */
 const limits = { few: 50, many: 2_000, text: 20_000 };
 
 const list = <S extends z.ZodType>(of: S) => z.array(of).max(limits.many).default([]);
@@ -28,7 +28,7 @@ const ago = z
 const time = z.union([moment, ago], {
   error: 'write a time in UTC, such as 2026-11-02T09:00:00Z, or how long before clock.now, such as -2h',
 });
-/** Name that other parts of the scenario refer to. */
+/** Name by which other parts of the scenario refer to a record. */
 const name = z
   .string()
   .regex(/^[A-Za-z][\w.-]{0,63}$/, 'a name has letters, digits, . _ and -, and begins with a letter');
@@ -60,16 +60,16 @@ const upload = {
 type Kind = 'order' | 'return' | 'batch' | 'account' | 'any';
 
 /**
- * Kind of record that each step creates and names with `as`. Requests and triggers are missing here because their kind
- * is not known in advance.
+ * The kind of record that each step creates and names with `as`. Requests and triggers are missing here, because the
+ * kind of their records is not known in advance.
  */
 const madeBy = { order: 'order', cancel: 'order', return: 'return', upload: 'batch' } as const;
 
-/** Maximum number of known names that the error for an unknown name lists. */
+/** Maximum number of known names that an error about an unknown name lists. */
 const maxListed = 10;
 
 /**
- * Rejects duplicate ids and references to names not defined by that point, since a scenario with either cannot be
+ * Rejects duplicate ids, and references to names that are not defined before them, because such a scenario cannot be
  * played.
  */
 function checkReferences(scenario: Scenario, context: z.core.$RefinementCtx): void {
@@ -143,8 +143,8 @@ function checkReferences(scenario: Scenario, context: z.core.$RefinementCtx): vo
 const triggers = Object.keys(sandboxTriggers) as [keyof typeof sandboxTriggers];
 
 /**
- * Expected response values. An object lists required fields, a list must match element by element, and any other value
- * must be equal.
+ * Values that a response is expected to have. An object lists required fields. A list must match element by element.
+ * Any other value must be equal.
  */
 const expected = z
   .strictObject({
@@ -239,7 +239,7 @@ function belongs(
   }
 }
 
-/** Further wallet credit or debit, in cents. */
+/** Amount in cents of a further credit to the wallet, or debit if negative. */
 const amount = z.int('write whole cents: 1999 for $19.99').min(-1e12).max(1e12);
 
 const ScenarioKey = z.strictObject({
@@ -356,7 +356,7 @@ const ScenarioReturn = z.strictObject({
 
 const ScenarioBatch = z.strictObject({ name: name.optional(), key, created: time.optional(), ...upload });
 
-/** A scenario file: the sandbox's initial state, the steps to perform and the final assertions. */
+/** A scenario file: the initial state of the sandbox, the steps to perform, and the final assertions. */
 export const Scenario = z
   .strictObject({
     version: z.literal(1),

@@ -10,7 +10,7 @@ export function scenarioSchema(): Readonly<Record<string, unknown>> {
     override({ jsonSchema: node }) {
       withoutNoise(node);
       delete node.observed;
-      // Placeholders such as {shop_url}/test-success are not URLs until a sandbox exists.
+      // A placeholder such as {shop_url}/test-success is not a URL before a sandbox exists.
       if (node.format === 'uri') delete node.format;
     },
   });

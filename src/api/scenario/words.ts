@@ -1,8 +1,8 @@
 import type { SandboxTrigger } from '../control.ts';
 
 /**
- * States in which a scenario's order can start. Each is the status of the order or, for a placed order, the progress of
- * its parcels.
+ * States in which an order of a scenario can start. Each is a status of the order, or the progress of a placed order's
+ * parcels.
  */
 export const scenarioOrderStates = [
   'pending',
@@ -19,8 +19,8 @@ export const scenarioOrderStates = [
 export type ScenarioOrderState = (typeof scenarioOrderStates)[number];
 
 /**
- * Events that a scenario can apply to an order, besides waiting. Each is a cancellation by the caller or a sandbox
- * trigger.
+ * Events that a scenario can apply to an order, besides waiting. An event is a cancellation by the caller, or a trigger
+ * of the sandbox.
  */
 export const scenarioOrderEvents = [
   'cancelled',
@@ -44,7 +44,7 @@ export const builtInScenarios = {
 export type BuiltInScenario = keyof typeof builtInScenarios;
 
 /**
- * Placeholders for the sandbox's URLs in a scenario. Each has a stand-in URL, which is used to validate the scenario.
+ * Placeholders in a scenario for URLs of the sandbox. Each has a stand-in URL, with which the scenario is validated.
  */
 export const scenarioAddresses = {
   shop_url: 'https://shop-url.scenario.invalid',

@@ -100,7 +100,7 @@ export const DeviceCode = observedOnDemand(() =>
   }),
 );
 
-/** RFC 8628, 3.4: standard clients also send `grant_type` and `client_id`. */
+/** Standard clients also send `grant_type` and `client_id` (RFC 8628, 3.4). */
 export const DeviceTokenCreate = observedOnDemand(() =>
   z.strictObject({
     device_code: z.string().min(1),

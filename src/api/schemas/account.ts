@@ -17,7 +17,10 @@ const credentials = onDemand(() => ({
 }));
 
 export const ManagedAccountCreate = onDemand(() => z.strictObject(credentials()));
-/** null means not given; an empty string, or an empty config, clears the value. The email cannot be cleared. */
+/**
+ * In this shape, null means that a value is not given. An empty string, or an empty config, clears the value. The email
+ * cannot be cleared.
+ */
 export const ManagedAccountUpdate = onDemand(() =>
   z.strictObject({
     email: credentials().email.nullish(),

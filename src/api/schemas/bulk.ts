@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { batchRowStatuses, batchStatuses } from '../enums.ts';
 import { cents, count, observedOnDemand, onDemand, text, timestamp, uuid } from './fields.ts';
 
-/** A row as echoed back; non-text cells come back as text. */
+/** A row as the service echoes it. Cells that were not text come back as text. */
 const cells = onDemand(() => z.record(z.string(), z.string()));
 const givenCells = onDemand(() =>
   z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),

@@ -7,13 +7,16 @@ export type Checked<N extends SchemaName> =
   | { readonly issues: readonly ValidationIssue[]; readonly value?: never };
 
 /**
- * Number of checks before a shape is compiled. Compiling takes zod milliseconds, so it pays off only in a process that
+ * Number of checks before shapes are compiled. Compiling takes zod milliseconds, so it pays off only in a process that
  * checks many values.
  */
 const checksBeforeCompiling = 100;
 let checks = 0;
 
-/** Validates a value against a contract shape. Issues match the 422 body, with `loc` starting with `place`. */
+/**
+ * Validates a value against a shape of the contract. Issues have the format of the 422 body, with a `loc` that starts
+ * with `place`.
+ */
 export function checkShape<N extends SchemaName>(
   name: N,
   value: unknown,
@@ -24,7 +27,7 @@ export function checkShape<N extends SchemaName>(
   return checkAgainst(schema, value, place) as Checked<N>;
 }
 
-/** Validates against a schema composed of contract shapes. */
+/** Validates a value against a schema composed of contract shapes. */
 export function checkAgainst<T>(
   schema: z.ZodType<T>,
   value: unknown,
@@ -42,7 +45,7 @@ export function checkAgainst<T>(
 
 type Place = readonly (string | number)[];
 
-/** Finds a `__proto__` key at any depth; the schemas would drop it silently. */
+/** Finds a `__proto__` key at any depth. The schemas would silently drop such a key. */
 function lostKey(body: unknown, top: string): ValidationIssue | undefined {
   const open: Part[] = [{ value: body, key: top, within: undefined }];
   for (let part = open.pop(); part; part = open.pop()) {
@@ -64,7 +67,7 @@ function lostKey(body: unknown, top: string): ValidationIssue | undefined {
   return undefined;
 }
 
-/** A node of a body. Its path is built only if the node has a problem. */
+/** A part of a body. The path to the part is built only if there is a problem with it. */
 interface Part {
   readonly value: unknown;
   readonly key: string | number;

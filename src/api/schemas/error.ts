@@ -4,7 +4,10 @@ import { onDemand } from './fields.ts';
 
 const codes = Object.keys(errorCodes);
 
-/** Error body. The OpenAPI document lists the codes, but parsing leaves `code` open so that new codes pass through. */
+/**
+ * Body of an error. The OpenAPI document lists the codes, but parsing accepts any `code`, so that new codes pass
+ * through.
+ */
 export const ErrorResponse = onDemand(() =>
   z.strictObject({
     code: z.string().meta({ enum: codes }),

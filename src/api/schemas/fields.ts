@@ -8,7 +8,7 @@ import {
 } from '../order-fields.ts';
 import { productUrlProblem } from '../product-url.ts';
 
-/** Builds a shape on first use, because a run needs few shapes and each costs about 25 µs per field. */
+/** Builds a shape when it is first used, because a run needs few shapes, and each shape costs about 25 µs per field. */
 export function onDemand<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => {
@@ -18,12 +18,12 @@ export function onDemand<T>(make: () => T): () => T {
 }
 
 /**
- * Marks something that was observed on the wire but is absent from the specification, so it may change without notice.
- * This is the only such flag.
+ * Marks something that was observed on the wire but is not in the specification, so it may change without notice. There
+ * is no other mark for this.
  */
 export const observed = <S extends z.ZodType>(schema: S): S => schema.meta({ observed: true });
 
-/** `observed` for a lazily built shape. */
+/** Does the same as `observed`, for a shape that is built on first use. */
 export const observedOnDemand = <S extends z.ZodType>(make: () => S): (() => S) =>
   onDemand(() => observed(make()));
 
@@ -34,7 +34,7 @@ export const cents = z.int();
 export const price = z.int().min(limits.maxPriceCents.min);
 export const count = z.int().min(0);
 export const text = z.string();
-/** Text of at most `max` characters. zod's own bound does not work here because it counts UTF-16 units. */
+/** Text of at most `max` characters. zod's own bound does not work here, because it counts UTF-16 units. */
 export const shortText = (max: number, base = z.string()) =>
   base
     .check(({ value, issues }) => {
@@ -78,7 +78,7 @@ const each = (build: (field: PlainOrderField) => z.ZodType): unknown =>
 /** Plain fields in a request. Each may be absent or null. */
 export const plainRequest = onDemand(() => each((field) => schemaOf(field).nullish()) as RequestSchemas);
 
-/** Plain fields in a response. They have no bounds, because stored values may no longer be valid as input. */
+/** Plain fields in a response. They have no bounds, because a stored value may no longer be valid as input. */
 export const plainResponse = onDemand(
   () =>
     each(({ type }) => (type === 'boolean' ? z.boolean() : schemaOf({ type }).nullable())) as ResponseSchemas,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type SchemaName, schemas } from './index.ts';
 
-/** Whether a contract shape has a path such as `items.0.url`. Free-form data has every path. */
+/** Whether a contract shape has a path such as `items.0.url`. Data of unknown structure has every path. */
 export const hasPath = (name: SchemaName, path: string): boolean => reaches(schemas[name](), path.split('.'));
 
 function reaches(schema: unknown, [key, ...rest]: readonly string[]): boolean {

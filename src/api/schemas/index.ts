@@ -11,8 +11,8 @@ import * as returns from './return.ts';
 import * as tracking from './tracking.ts';
 
 /**
- * Every shape of the service by name, as a lazy factory. The operation table refers to shapes by name, so reading the
- * table loads no shapes.
+ * Every shape of the service by name. Each is built on first use. The operation table refers to shapes by name, so
+ * reading the table loads no shapes.
  */
 export const schemas = {
   ...orderCreate,

@@ -96,7 +96,7 @@ export const Webhooks = observedOnDemand(() =>
   z.strictObject(Object.fromEntries(webhookEventNames.map((name) => [name, hookAddresses().nullish()]))),
 );
 
-/** Single-value fields are rows of `plainOrderFields`; this shape adds the other fields. */
+/** Single-value fields are rows of `plainOrderFields`. This shape adds the other fields. */
 export const OrderCreate = onDemand(() =>
   z
     .strictObject({
@@ -120,7 +120,10 @@ export const OrderCreate = onDemand(() =>
     }),
 );
 
-/** Alternative notation for relaxed concerns. User files may use it, but requests send the keyed form. */
+/**
+ * Another notation for the concerns that an order relaxes. Files of users may use it, but requests send the notation
+ * with keys.
+ */
 export const BestEffortNotation = onDemand(() =>
   z.strictObject({
     best_effort: z.array(z.enum(fulfillmentConcerns)),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { BestEffortNotation, FulfillmentPreferences, OrderCreate } from './order-create.ts';
 
-/** An order file: the order in the notation of files, plus its reference. */
+/** An order file. It contains the order in the notation for files, and the reference. */
 export const orderFile = (maxReferenceLength: number) =>
   z.strictObject({
     ...OrderCreate().shape,

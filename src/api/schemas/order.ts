@@ -122,7 +122,7 @@ export const OrderPriceComponents = observedOnDemand(() =>
   }),
 );
 
-/** The retailer's own order; `merchant_order_id` is its number. */
+/** The order at the retailer. `merchant_order_id` is its number there. */
 export const MerchantOrder = observedOnDemand(() => z.looseObject({ merchant_order_id: text }));
 
 export const OrderJobResult = observedOnDemand(() =>

@@ -93,7 +93,7 @@ export const Offer = observedOnDemand(() =>
   }),
 );
 
-/** The retailer's payload, passed through unchanged. Only `status` is guaranteed. */
+/** The retailer's own data, passed through unchanged. Only `status` is guaranteed. */
 export const ProductOffersPayload = onDemand(() =>
   z.looseObject({
     status: z.enum(payloadStatuses),
@@ -142,7 +142,7 @@ const detailFields = onDemand(() => ({
 
 const failure = { code: text, message: text };
 
-/** Legacy product details record (v1). Which fields it has depends on retailer and status. */
+/** Record of product details in the legacy version (v1). The fields it has depend on the retailer and the status. */
 export const LegacyProductDetails = onDemand(() =>
   z.looseObject({
     status: z.enum(payloadStatuses),
@@ -150,7 +150,7 @@ export const LegacyProductDetails = onDemand(() =>
   }),
 );
 
-/** Details payload of the current surface: the legacy fields plus those of each retailer kind. */
+/** Product details of the current surface. They are the legacy fields, plus the fields of each kind of retailer. */
 export const ProductDetailsPayload = onDemand(() =>
   z.looseObject({
     ...LegacyProductDetails().shape,
@@ -169,8 +169,8 @@ export const ProductDetailsPayload = onDemand(() =>
 );
 
 /**
- * Terms of the agent data calls in the form of a body. The operation table lists the same terms for the query, with
- * required flags and rules.
+ * Terms of the calls for agent data, in a body. The operation table lists the same terms for the query, with required
+ * flags and rules.
  */
 export const AgentSearchRequest = observedOnDemand(() =>
   z.strictObject({

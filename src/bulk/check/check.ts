@@ -11,7 +11,7 @@ import { AmountSpread } from './outliers.ts';
 import { parcelWarnings } from './parcel-text.ts';
 import { rowsText } from './row-sample.ts';
 
-/** An issue with a file's cell, as shown. */
+/** An issue with one cell of a file, as shown to the user. */
 export type ShownIssue = Output<'BulkIssue'> & { readonly row: number };
 
 /** Totals of a file. */
@@ -19,25 +19,25 @@ export interface Tally {
   rows: number;
   invalid: number;
   issues: number;
-  /** The first invalid rows with a stray quote that may have swallowed the rows below. */
+  /** Numbers of the first invalid rows that have a stray quote. The quote may have swallowed the rows below. */
   readonly holding: number[];
-  /** The first rows without a valid reference of their own, if the file gives references. */
+  /** Numbers of the first rows that lack a valid or unique reference. Filled only if the file gives references. */
   readonly unnamed: number[];
-  /** Sum of the ceilings of valid rows paid from the wallet, cents. */
+  /** Sum in cents of the ceilings of the valid rows that are paid from the wallet. */
   ceilings: number;
-  /** Number of valid rows, within the shard if there is one. */
+  /** Number of valid rows. If only a shard is read, rows of other shards do not count. */
   orders: number;
   /** Number of valid rows in other shards. */
   elsewhere: number;
   /** Number of rows for which the file gives an idempotency key. */
   ownKeys: number;
-  /** Tally of all prices, used to check that they have the same unit. */
+  /** Tally of all prices, which shows whether all of them use the same unit. */
   readonly prices: PriceTally;
-  /** Ceilings of the valid rows. */
+  /** Distribution of the ceilings of valid rows. */
   readonly spread: AmountSpread;
   /** Cells whose text was interpreted instead of taken literally. */
   readonly readings: Readings;
-  /** Receives warnings about the texts of valid rows; undefined if nobody needs them. */
+  /** Receives warnings about the texts of valid rows; undefined if the caller needs no warnings. */
   readonly warn: ((issue: ShownIssue) => void) | undefined;
 }
 
@@ -59,27 +59,27 @@ export const emptyTally = (warn?: Tally['warn']): Tally => ({
   readings: noReadings(),
 });
 
-/** The shard to read, and the run that seeds the keys used for sharding. */
+/** The shard to read, and the run that seeds the keys by which rows are sharded. */
 export interface Part {
   readonly shard: Shard;
   readonly run: string;
-  /** Receives the keys of valid rows that belong to other shards. */
+  /** Receives the key of each valid row that belongs to another shard. */
   readonly onElsewhere?: ((key: string) => void) | undefined;
 }
 
 /** One chunk of checked rows. */
 interface CheckedRows {
-  /** Only rows of the shard, if there is one. */
+  /** The valid rows. If only a shard is read, just the rows of that shard. */
   readonly valid: readonly FileRow[];
-  /** With all issues of each. */
+  /** The invalid rows, each with all its issues. */
   readonly invalid: readonly FileRow[];
   readonly issues: readonly ShownIssue[];
 }
 
 /**
- * Validates a file locally and reports every issue of every row. Streams the rows and retains nothing.
- * @param tally is updated while the file is read. @param part limits the valid rows to a shard and adds each row's key,
- * which depends on the number of equal rows before it in the whole file. @throws UsageError for a problem with the file
+ * Validates a file locally and reports every issue of every row. Streams the rows and retains nothing. @param tally is
+ * updated while the file is read. @param part limits the valid rows to a shard, and adds each row's key. The key
+ * depends on the number of equal rows above the row in the whole file. @throws UsageError for a problem with the file
  * as a whole.
  */
 export async function* checkFile(
@@ -133,7 +133,7 @@ function addListed(rows: number[], row: number): void {
   if (rows.length < maxListed) rows.push(row);
 }
 
-/** An issue if an earlier row already has the row's reference. */
+/** The issue of a row whose reference an earlier row already has. */
 function repeatedIn({ plan, reference, number }: FileRow, rows: Map<string, number>): readonly BulkIssue[] {
   if (!plan.reference || !reference) return [];
   const before = rows.get(reference.text);
@@ -142,7 +142,7 @@ function repeatedIn({ plan, reference, number }: FileRow, rows: Map<string, numb
   return [];
 }
 
-/** Issues of a row, plus an issue if an earlier row already uses its idempotency key. */
+/** The issues of a row. If an earlier row already uses its idempotency key, there is one more issue. */
 function withSameKey({ row, number, issues }: FileRow, keys: Map<string, number>): readonly BulkIssue[] {
   const key = row.cell('idempotency_key');
   if (key === '') return issues;
@@ -154,13 +154,13 @@ function withSameKey({ row, number, issues }: FileRow, keys: Map<string, number>
   return [...issues, { column: 'idempotency_key', value: key, message: `is that of row ${before} already` }];
 }
 
-/** One of the equal parts that a file is divided into, counted from 1: `3/8`. */
+/** One of the equal parts into which a file is divided: `3/8`. Parts are counted from 1. */
 export interface Shard {
   readonly part: number;
   readonly of: number;
 }
 
-/** Beyond this many machines, use a queue instead. */
+/** Maximum number of shards. For more machines, a queue is the better tool. */
 const maxShards = 1000;
 
 export const shardOption = {
@@ -187,11 +187,11 @@ function parseShard(text: string): Shard {
   throw new UsageError(`--shard ${text}: ${parts}`);
 }
 
-/** Shard option of a command. @throws UsageError. */
+/** Parses the shard option of a command. @throws UsageError. */
 export const shardOf = (text: string | undefined): Shard | undefined =>
   text === undefined ? undefined : parseShard(text);
 
-/** Whether a row belongs to a shard. Depends only on the row's key, not on its position or neighbors. Pure. */
+/** Whether a row belongs to a shard. Only the row's key decides, not its position or its neighbors. Pure. */
 export function isInShard({ part, of }: Shard, key: string): boolean {
   const hash = createHash('sha256').update(key).digest();
   return (hash.readUIntBE(0, 6) % of) + 1 === part;

@@ -25,36 +25,36 @@ import { type Checked, checkAtService } from './service-check.ts';
 import { countLine, isShort, type Spend, spendLine } from './spend.ts';
 
 export interface Scope {
-  /** Skips the service. */
+  /** Whether to check rows only locally, without the service. */
   readonly local: boolean;
-  /** Run id that seeds the row keys. */
+  /** Id of the run, which seeds the keys of rows. */
   readonly run?: string | undefined;
   /** Only this shard's valid rows are checked with the service and uploaded. */
   readonly shard?: Shard | undefined;
-  /** Replaces the function that has the service check rows. By default, this process calls the service itself. */
+  /** Checks rows with the service. By default, this process calls the service itself. */
   readonly checkRows?: ((name: string, batches: AsyncIterable<Batch>) => AsyncIterable<Checked>) | undefined;
-  /** Opens storage for rows checked by the service, so the table need not be parsed again. */
+  /** Opens storage for the rows that the service has checked, so that the table need not be parsed again. */
   readonly spare?: (() => Promise<Spare>) | undefined;
-  /** Receives the rows that can be uploaded. */
+  /** Receives the rows that can be uploaded, to collect warnings about them. */
   readonly warnings?: { add(batch: Batch): void; addKey(key: string): void } | undefined;
 }
 
-/** Maximum number of skipped rows to name when a file is uploaded without them. */
+/** Maximum number of skipped rows that are named when the rest of a file is uploaded. */
 const maxLeftOut = 10;
 
 /**
- * One validation pass over a file. It streams the file's issues, and its totals are valid once `issues()` is drained.
+ * One validation pass over a file. The pass streams the file's issues. Its totals are valid once `issues()` is drained.
  */
 export class FileCheck {
   readonly #textWarnings = new IssueGroups();
   readonly tally = emptyTally((issue) => this.#textWarnings.add([issue]));
-  /** Rows refused by the service. */
+  /** Numbers of the rows that the service refused. */
   readonly #refused = new RowNumbers();
-  /** The first message of the service about each row that it refuses, by row number. */
+  /** The service's first message about each row that it refuses, by row number. */
   readonly #refusals = new Map<number, string>();
   #isRefused = false;
   #saved: SavedRows | undefined;
-  /** First rows that cannot be uploaded, numbered as in a spreadsheet. */
+  /** Numbers of the first rows that cannot be uploaded, as a spreadsheet counts rows. */
   readonly leftOut = new Set<number>();
   readonly spend: Spend = { estimate: 0, wallet: undefined, byInvoice: false };
   readonly #context: Context;
@@ -84,7 +84,7 @@ export class FileCheck {
         this.#context.signal.throwIfAborted();
       }
       for (const line of readingLines(tally.readings)) this.#context.note(line);
-      // A program reads the only JSON on stderr, the error.
+      // Print these lines only for people. A program expects nothing on stderr except the error, as JSON.
       if (this.#context.output.format === 'table')
         for (const line of referenceLines(tally.readings)) this.#context.note(line);
       checkOneReading(this.#context, this.#options.name, tally.prices, tally.invalid);
@@ -126,13 +126,16 @@ export class FileCheck {
     return issues;
   }
 
-  /** Collects the warnings in a separate pass, because a local check skips the service pass that would collect them. */
+  /**
+   * Collects the warnings in a separate pass. Normally, the pass for the service collects them, but a local check skips
+   * that pass.
+   */
   async #show(): Promise<void> {
     const { warnings } = this.#scope;
     if (warnings) for await (const batch of this.#batches()) warnings.add(batch);
   }
 
-  /** Rows for the service to check. If there is spare storage, the rows are saved to it as they pass. */
+  /** Rows for the service to check. If there is spare storage, each row is saved there before the service checks it. */
   async #keeping(): Promise<AsyncGenerator<Batch>> {
     const { spare } = this.#scope;
     if (!spare) return this.#batches();
@@ -170,7 +173,7 @@ export class FileCheck {
     ];
   }
 
-  /** Warnings about texts that are printed on parcels, as lines. Valid once `issues()` is drained. */
+  /** Warnings about texts that parcels show, one per line. Valid once `issues()` is drained. */
   textLines(): string[] {
     return this.#textWarnings.lines(shownKinds, (count) => `… and ${countText(count)} more`);
   }
@@ -183,7 +186,7 @@ export class FileCheck {
     return isShort(this.spend) ? [{ row: null, column: '', value: '', message: spendLine(this.spend) }] : [];
   }
 
-  /** Whether no valid row falls into the shard, because the file is small or has many shards. */
+  /** Whether the shard has no valid row, because the file is small or has many shards. */
   isEmptyShard(): boolean {
     const { orders, elsewhere } = this.tally;
     return orders === 0 && elsewhere > 0 && !this.#isRefused;
@@ -218,22 +221,22 @@ export class FileCheck {
   }
 
   /**
-   * Saved rows; undefined if any row was refused. Without that row, saved keys may be wrong, because a row's key
-   * depends on the number of equal rows before it.
+   * Saved rows; undefined if any row was refused. A refused row can make the saved keys of later rows wrong, because a
+   * key depends on the number of equal rows above its row.
    */
   get #whole(): SavedRows | undefined {
     return this.#isRefused ? undefined : this.#saved;
   }
 
-  /** Uploadable rows: valid locally, and not refused by the service if it checked them. */
+  /** Uploadable rows: they are valid locally, and the service has not refused them. */
   async *valid(): AsyncGenerator<readonly FileRow[]> {
     const read = checkFile(this.#source.chunks(), this.#options, emptyTally(), this.#part);
     for await (const { valid } of read) yield valid.filter(({ number }) => !this.#refused.has(number));
   }
 
   /**
-   * Every row of the file, in order: those to upload, and those that are left out, with the reason. If the file is
-   * divided into shards, only the first shard includes invalid rows and rows that order nothing.
+   * Every row of the file, in order: the rows to upload, and each left-out row with the reason. If the file is divided
+   * into shards, only the first shard includes invalid rows and rows that order nothing.
    */
   async *rows(): AsyncGenerator<readonly UploadFileRow[]> {
     const { shard } = this.#scope;
@@ -280,15 +283,15 @@ const fileRowOf = (
 });
 
 /**
- * Validated rows saved in batches with their keys. Reading them back takes a tenth of the time of parsing and checking
- * the table again. Holds one batch in memory.
+ * Validated rows, saved in batches with their keys. Reading the saved rows takes a tenth of the time of parsing and
+ * checking the table again. Holds one batch in memory.
  */
 export class SavedRows {
   readonly #spare: Spare;
   readonly #size: number;
   readonly #fingerprint = new Fingerprint();
 
-  /** @param size number of rows per batch. */
+  /** @param size is the number of rows per batch. */
   constructor(spare: Spare, size: number) {
     this.#spare = spare;
     this.#size = size;
@@ -308,7 +311,7 @@ export class SavedRows {
     return this.#fingerprint.digest();
   }
 
-  /** @param size number of rows per batch. @throws StorageError if the stored rows are corrupted. */
+  /** @param size is the number of rows per batch. @throws StorageError if the stored rows are corrupted. */
   batches(size: number): AsyncGenerator<Batch> {
     return size === this.#size ? this.#read() : batchesAgain(this.#read(), size);
   }
@@ -403,7 +406,7 @@ function hintFor({
     : 'Correct them, or upload the valid ones alone with --skip-invalid.';
 }
 
-/** Fingerprint of an upload, from its row keys in order. */
+/** Fingerprint of an upload, computed from the keys of its rows in order. */
 export class Fingerprint {
   readonly #hash = createHash('sha256');
 

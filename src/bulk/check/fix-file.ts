@@ -19,7 +19,10 @@ import { printedColumns } from './parcel-text.ts';
 /** A cell that was corrected. */
 export type FixedCell = Output<'BulkFix'>;
 
-/** Checks where the corrected file is to be written. @throws UsageError if that is the file itself, or another one. */
+/**
+ * Checks the path for the corrected file. @throws UsageError if any file, including the original, already has that
+ * path.
+ */
 export function checkFixTarget(path: string, source: string): void {
   if (path === '-') throw new UsageError('--fix names a file; what was corrected is printed');
   if (path === source || existsSync(path))
@@ -28,9 +31,9 @@ export function checkFixTarget(path: string, source: string): void {
 
 /**
  * Writes a corrected copy of a file. Corrects only what is certain, and leaves other cells as they are written. A
- * formula is written as text, which counts as a correction. Row numbers, the delimiter and the lines above the headings
- * stay the same. The copy is UTF-8. It has a byte order mark if the file has one or another encoding, or on request.
- * @returns what was corrected, in the order of the file. If there is nothing to correct, no file is written.
+ * formula becomes text, which counts as a correction. Row numbers, the delimiter and the lines above the headings stay
+ * the same. The copy is UTF-8. It has a byte order mark on request, or if the original has a byte order mark or another
+ * encoding. @returns what was corrected, in the order of the file. If there is nothing to correct, no file is written.
  * @throws UsageError for a problem with the file as a whole; StorageError naming the path.
  */
 export async function fixFile(
@@ -53,7 +56,8 @@ async function* corrected(
   options: RowsOptions,
 ): AsyncGenerator<string> {
   const { encoding = 'utf-8' } = options;
-  // A saved map may name the encoding of the original file. The byte order mark takes precedence when the copy is read.
+  // Someone may read the copy with a saved map that names the original's encoding. The byte order mark overrides that
+  // encoding.
   if (excel || encoding !== 'utf-8' || (await hasMark(source.chunks()))) yield byteOrderMark;
   yield* fixedLines(source, options, () => {});
 }
@@ -89,7 +93,7 @@ async function* fixedLines(
   }
 }
 
-/** The lines above the headings, as they are. */
+/** Yields the lines above the headings unchanged. */
 async function* linesAbove(source: Source, options: RowsOptions, count: number): AsyncGenerator<string> {
   if (count <= 0) return;
   const decoder = new TextDecoder();
@@ -128,8 +132,8 @@ function fixedRow(
 }
 
 /**
- * Cells that a spreadsheet does not execute although they begin like a formula: a number, a phone number, or digits
- * marked as text (`="02134"`).
+ * Cells that begin like a formula, but that a spreadsheet does not execute: a number, a phone number, or digits marked
+ * as text (`="02134"`).
  */
 const harmless = /^[+-][\d .,()/-]*$|^="\d[^"]*"$/;
 
@@ -168,7 +172,7 @@ interface Fix {
 
 const texts: ReadonlySet<string> = new Set(printedColumns);
 
-/** Special spaces, and several spaces in a row. */
+/** Special spaces, and runs of several spaces. */
 const oddSpaces = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\t]+| {2,}/g;
 
 /** The corrected cell; undefined if nothing about it is certain. */
@@ -219,8 +223,8 @@ const fixes: Readonly<Record<string, (text: string, of: OfRow) => Fix | undefine
 };
 
 /**
- * Restores the dash or the leading zeros that a spreadsheet removed from a US ZIP code; undefined if nothing is
- * certain. Restores zeros only if the state matches.
+ * Restores the dash or the leading zeros that a spreadsheet removed from a US ZIP code. Restores zeros only if the
+ * state matches. Returns undefined if nothing is certain.
  */
 function fixedZip(text: string, { plan, cells }: OfRow): string | undefined {
   const cell = (column: 'country' | 'state'): string => cells[plan.columns.get(column) ?? -1]?.trim() ?? '';

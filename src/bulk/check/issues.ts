@@ -16,20 +16,20 @@ interface IssueGroup extends RowSample {
   readonly value: string;
   /** Message of the first row. */
   readonly message: string;
-  /** Whether the rows of the group differ in value, or in a number in the message. */
+  /** Whether the rows of the group have different values, or different numbers in their messages. */
   isVaried: boolean;
 }
 
-/** Maximum number of groups. Bounds the memory if every row fails in its own way. */
+/** Maximum number of groups. The maximum bounds the memory if every row fails in its own way. */
 const maxGroups = 1000;
 
-/** Groups a file's issues, so an error in 20,000 rows is reported once. */
+/** Groups a file's issues, so that an error in 20,000 rows is reported once. */
 export class IssueGroups {
   readonly #groups = new Map<string, IssueGroup>();
-  /** Number of errors outside the kept groups. */
+  /** Number of errors that belong to none of the groups. */
   #others = 0;
 
-  /** Index of the groups by column and exact message, so that most messages need not be normalized. */
+  /** Index of the groups by message and column, so that most messages need not be normalized. */
   readonly #known = new Map<string, Map<string, IssueGroup>>();
 
   add(issues: readonly ShownIssue[]): void {
@@ -46,7 +46,7 @@ export class IssueGroups {
     group.isVaried ||= value !== group.value || message !== group.message;
   }
 
-  /** undefined once the maximum number of groups is reached. */
+  /** Returns undefined once the maximum number of groups is reached. */
   #groupOf(column: string, value: string, message: string): IssueGroup | undefined {
     // Treat "write 1250 for 12.50" and "write 600 for 6.00" as the same error.
     const kind = `${column}\n${message.replace(/; write .*$/s, '').replace(/\d+/g, '#')}`;
@@ -60,7 +60,7 @@ export class IssueGroups {
     return group;
   }
 
-  /** Most frequent first, ties by first row. */
+  /** Sorts the groups: the most frequent one first, equally frequent ones by their first rows. */
   #sorted(): IssueGroup[] {
     return [...this.#groups.values()].toSorted(
       (one, other) => other.count - one.count || (one.first[0] ?? 0) - (other.first[0] ?? 0),
@@ -77,7 +77,7 @@ export class IssueGroups {
       yield { row: `${countText(this.#others)} more`, message: 'other errors; --errors FILE writes all' };
   }
 
-  /** Formats at most `limit` groups as lines. @param rest formats the number of the other groups or rows. */
+  /** Formats at most `limit` groups as lines. @param rest formats the number of the remaining groups or rows. */
   lines(limit: number, rest: (count: number) => string = moreErrors): string[] {
     const groups = this.#sorted();
     const left = groups.slice(limit).reduce((sum, { count }) => sum + count, this.#others);
@@ -117,12 +117,12 @@ export const savesErrors = ({ errors }: { readonly errors?: string | undefined }
 const headings = ['row', 'column', 'value', 'message'];
 const firstLine = `${headings.join(',')}\n`;
 
-/** Lines written per chunk. */
+/** Number of lines to write per chunk. */
 const atOnce = 1000;
 
 /**
- * Passes issues through, and saves them to a file once all have passed. Without a path it only passes them through.
- * @throws UsageError, StorageError naming the path; a partial file is never left behind.
+ * Yields the issues unchanged and writes them to a file, which appears once all of them are written. Without a path,
+ * only yields the issues. @throws UsageError, StorageError naming the path; a partial file is never left behind.
  */
 export async function* savingIssues(
   { output: { excel = false } }: Context,
@@ -136,7 +136,7 @@ export async function* savingIssues(
   const lines = new PassThrough();
   if (excel) lines.write(byteOrderMark);
   const saved = saveFile(path, lines, { force });
-  // Mark as handled, because the promise may reject before it is awaited.
+  // Mark the promise as handled, because it may reject before anything awaits it.
   saved.catch(() => {});
   let cells: string[][] = [headings];
   const flush = async (): Promise<void> => {
@@ -154,13 +154,16 @@ export async function* savingIssues(
     lines.end();
     await saved;
   } finally {
-    // An incomplete file never gets the target name.
+    // Make sure that an incomplete file never appears at the path.
     if (!lines.writableEnded) lines.destroy(new Error('the check was cut short'));
     await saved.catch(() => {});
   }
 }
 
-/** Whether the existing file holds the errors of an earlier check. @throws UsageError if it holds anything else. */
+/**
+ * Whether the file at the path holds the errors of an earlier check. False if there is no file. @throws UsageError if
+ * the file holds anything else.
+ */
 async function isErrorsFile(path: string): Promise<boolean> {
   const file = await open(path, 'r').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined;

@@ -1,20 +1,20 @@
 import { formatMoney } from '../../format/money.ts';
 import { rowsText } from './row-sample.ts';
 
-/** Amounts in one class differ by less than 1 %. */
+/** Amounts are counted in classes. Amounts of one class differ by less than 1 %. */
 const classWidth = Math.log(1.01);
-/** With fewer rows there is no usual amount. */
+/** Minimum number of rows that define a usual amount. */
 const minRows = 4;
-/** Minimum ratio to the median, in either direction, that makes an amount an outlier. */
+/** An outlier is at least this many times the median, or at most the median divided by this factor. */
 const minFactor = 5;
 /**
- * An outlier must also be this many median deviations from the median, which equals 5 standard deviations of a normal
- * distribution.
+ * An outlier is also at least this many median absolute deviations away from the median, on a logarithmic scale. In a
+ * normal distribution, this equals 5 standard deviations.
  */
 const minDeviations = 5 * 1.4826;
 /**
- * Maximum number of outliers, as rows or as a share of the file, whichever is higher. If there are more, all amounts
- * count as usual.
+ * Maximum number of outliers: this many rows or this share of the file, whichever is more. If a file has more outliers,
+ * all its amounts count as usual.
  */
 const max = { rows: 3, share: 0.02 };
 /** Maximum number of rows named in a message. */
@@ -33,7 +33,7 @@ interface AmountClass {
   readonly first: AmountRow[];
 }
 
-/** The usual range of a file, and its outliers. Amounts in cents. */
+/** The usual range of a file's amounts, and the outliers, in cents. */
 export interface TypicalRange {
   readonly min: number;
   readonly max: number;
@@ -64,7 +64,7 @@ export class AmountSpread {
     if (known.first.length < maxNamed) known.first.push({ row, cents });
   }
 
-  /** undefined if there are no outliers, or too many to be outliers. */
+  /** Returns undefined if there are no outliers, or too many. */
   typicalRange(): TypicalRange | undefined {
     if (this.#count < minRows) return undefined;
     const classes = [...this.#classes].map(([name, found]) => ({ ...found, name }));
@@ -91,7 +91,7 @@ export class AmountSpread {
 
 const classOf = (cents: number): number => Math.floor(Math.log(cents) / classWidth);
 
-/** Weighted median. */
+/** The weighted median of values. */
 function middleOf(values: readonly { readonly value: number; readonly count: number }[]): number {
   const half = values.reduce((sum, { count }) => sum + count, 0) / 2;
   let seen = 0;

@@ -4,7 +4,7 @@ import { statesOfZip } from '../../api/us-zip.ts';
 import { hasEntities, repairedText } from '../../format/damaged-text.ts';
 import type { FileRow } from '../rows.ts';
 
-/** Columns that are printed on a parcel, or sent with it. */
+/** Columns whose text is printed on a parcel or sent with it. */
 export const printedColumns = [
   ...['name', 'first_name', 'last_name', 'address_line1', 'address_line2', 'city', 'state'],
   'gift_message',
@@ -12,11 +12,11 @@ export const printedColumns = [
 
 const streetColumns = ['address_line1', 'address_line2'] as const;
 
-/** Every damaged text has one of these characters. Most texts have none, so they need no further check. */
+/** Every damaged text has one of these characters. Most texts have none of them, so they skip the full check. */
 const maybeDamaged = /[&\u00c2-\u00f4\ufffd]/;
 const maybeBox = /box|postfach|casella|packstation|paketstation|[afd]po\b/i;
 
-/** Addresses that not every carrier delivers to. */
+/** Addresses to which not every carrier delivers. */
 const boxes: readonly (readonly [form: RegExp, message: string])[] = [
   [
     /\bp\.?\s{0,3}o\.?\s{0,3}box\b|\bpost\s?(?:office\s)?box\b|\bpostfach\b|\bcasella\s+postale\b/i,
@@ -27,8 +27,8 @@ const boxes: readonly (readonly [form: RegExp, message: string])[] = [
 ];
 
 /**
- * Problems in the texts of a valid row that the service accepts. The messages include the corrected text if it is
- * certain. Called for each row of a file.
+ * Problems in the texts of a valid row that the service accepts. A message includes the corrected text if the
+ * correction is certain. Called for each row of a file.
  */
 export function parcelWarnings({ row, cells, plan }: FileRow): BulkIssue[] {
   const found: BulkIssue[] = [];
@@ -85,7 +85,7 @@ function boxOf(column: string, value: string): BulkIssue[] {
   return message === undefined ? [] : [{ column, value, message }];
 }
 
-/** A warning if the ZIP code is that of another state. */
+/** A warning if the ZIP code belongs to a state other than the one in the address. */
 function zipElsewhere({ cell }: FileRow['row']): BulkIssue | undefined {
   const [state, zip, country] = [cell('state'), cell('postal_code'), cell('country')];
   if (state.length !== 2 || !(country === '' || country.toUpperCase() === 'US')) return undefined;

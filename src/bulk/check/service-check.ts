@@ -12,25 +12,26 @@ import type { Batch } from '../upload/batches.ts';
 import { inFlight } from '../upload/concurrency-limiter.ts';
 import type { ShownIssue } from './check.ts';
 
-/** The service's validation of one batch. */
+/** How the service has validated one batch. */
 export interface Checked {
   readonly batch: Batch;
   readonly rows: number;
   /** Numbers of the refused rows. */
   readonly refused: readonly number[];
-  /** Estimated cost, cents, including the service's fees. */
+  /** Estimated cost in cents, including the service's fees. */
   readonly estimate: number;
-  /** Available cents. */
+  /** Funds available in the wallet, in cents. */
   readonly wallet: number;
   readonly byInvoice: boolean;
   readonly issues: readonly ShownIssue[];
 }
 
-/** Maximum concurrent requests. */
+/** Maximum number of concurrent requests. */
 const maxInFlight = 4;
 
 /**
- * Asks the service to check batches without placing anything. @throws ErrandError for a response that lacks the sums.
+ * Asks the service to check batches without placing anything. @throws ErrandError if a response lacks the cost or the
+ * wallet's funds.
  */
 export async function* checkAtService(
   context: Context,
@@ -97,7 +98,7 @@ const columnOf = (heading: string): BulkColumn | undefined => {
 
 type Validation = Received<'bulk.validate'>;
 
-/** Spending relies on these sums, so a non-number is an error rather than 0. */
+/** A total from the response. Spending relies on it, so anything but a whole number is an error rather than 0. */
 function amount(response: Validation, name: keyof Validation & string): number {
   const value = response[name];
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;

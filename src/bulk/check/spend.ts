@@ -17,7 +17,7 @@ export interface Spend {
   byInvoice: boolean;
 }
 
-/** Formats "at most $4,100.00, of $10,000.00 in the wallet". Fees are included only in the service's own estimate. */
+/** Formats "at most $4,100.00, of $10,000.00 in the wallet". Only the service's own estimate includes fees. */
 export function spendLine({ estimate, wallet, byInvoice }: Spend): string {
   const atMost = `at most ${formatMoney(estimate)}`;
   if (byInvoice) return `${atMost}, billed by invoice`;
@@ -31,7 +31,7 @@ export function spendLine({ estimate, wallet, byInvoice }: Spend): string {
 export const isShort = ({ estimate, wallet, byInvoice }: Spend): boolean =>
   !byInvoice && wallet !== undefined && estimate > wallet;
 
-/** Error for a wallet that cannot cover the cost. Suggests funding the wallet in the embedded sandbox. */
+/** Error for a wallet that cannot cover the cost. In the embedded sandbox, it suggests funding the wallet. */
 export function shortOf(context: Context, spend: Spend): ErrandError {
   const missing = spend.estimate - (spend.wallet ?? 0);
   const fund =
@@ -60,8 +60,8 @@ export function leftOutText({ rows, orders, invalid }: Tally): string | undefine
 }
 
 /**
- * Cost of rows and funds in the wallet, for a preview in which the service checks no rows. @returns also the exit code
- * with which sending would fail if the wallet cannot be read.
+ * The cost of rows and the funds in the wallet, for a preview in which the service checks no rows. @returns also an
+ * exit code if the wallet cannot be read: the one with which sending would fail.
  */
 export async function previewSpend(
   context: Context,

@@ -10,21 +10,20 @@ export const centsHeading = 'max_price_cents';
 export const isCentsHeading = (heading: string): boolean =>
   plainHeading(heading) === plainHeading(centsHeading);
 
-/** A parsed price. A bare number is ambiguous if no unit is given. */
+/** A parsed price. If no unit is given, a bare number is ambiguous. */
 type ReadPrice =
   | { readonly cents: number; readonly isBare: boolean; readonly problem?: never }
   | { readonly problem: string };
 
 const digits = /^\d{1,15}$/;
 
-/** Decimal separator. */
+/** The decimal separator of amounts. */
 export type Decimal = '.' | ',';
 
 /**
- * Parses a price cell.
- * @param unit is the unit of a bare whole number. If the unit is not known yet, the number is read as cents, and the
- * whole file is refused at the end (`PriceTally`).
- * @param decimal is the decimal separator. If it is undefined, ambiguous amounts are refused.
+ * Parses a price cell. @param unit is the unit of a bare whole number. If the unit is not known yet, the number is read
+ * as cents, and `PriceTally` shows at the end whether the whole file must be refused. @param decimal is the decimal
+ * separator. If it is undefined, ambiguous amounts are refused.
  */
 export function readPrice(cell: string, unit: AmountUnit | undefined, decimal?: Decimal): ReadPrice {
   const given = cell.trim();
@@ -61,22 +60,25 @@ export function readPrice(cell: string, unit: AmountUnit | undefined, decimal?: 
 }
 
 /**
- * `$12.50`, which every locale reads in the same way, because two digits cannot be a group of thousands. Corrected
- * copies have amounts in this form.
+ * `$12.50`. Every locale reads it in the same way, because two digits cannot be a group of thousands. Corrected copies
+ * write amounts in this form.
  */
 const inDollars = /^\$\d{1,12}\.\d{2}$/;
-/** Maximum length of an amount, characters. */
+/** Maximum length of an amount, in characters. */
 const maxLength = 60;
 const decimalComma = /^[^\d.,]{0,10}\d{1,12}(?:[.'’ \u00a0\u202f]\d{3}){0,4},\d{1,2}[^\d.,]{0,10}$/u;
-/** `1.250`, which is 1250 if the point separates thousands. */
+/** `1.250`. It means 1250 if the point separates thousands. */
 const thousandPoint = /^[1-9]\d{0,2}\.\d{3}$/;
-/** How a spreadsheet writes a whole number in a decimal column. */
+/** A whole number as a spreadsheet writes it in a decimal column. */
 const wholeWithZero = /^\d{1,15}\.0$/;
 /** `12,50`, `1.250,00` or `1 250`, with a currency before or after. */
 const withComma =
   /^([^\d.,]{0,10})(\d{1,3}(?:[.'’ \u00a0\u202f]\d{3}){1,4}|\d{1,15})(?:,(\d{1,9}))?([^\d.,]{0,10})$/u;
 
-/** Rewrites an amount with a decimal point and no thousands separators; undefined if it has another format. */
+/**
+ * Rewrites an amount with a decimal point and without thousands separators. Returns undefined if the text is not such
+ * an amount.
+ */
 function withPoint(text: string): string | undefined {
   const found = text.length <= maxLength ? withComma.exec(text) : null;
   if (!found) return undefined;
@@ -84,11 +86,11 @@ function withPoint(text: string): string | undefined {
   return `${before}${units.replace(/\D/g, '')}${fraction === undefined ? '' : `.${fraction}`}${after}`;
 }
 
-/** A price whose unit depends on the whole column. */
+/** A price whose unit is known only once the whole column is read. */
 export interface OpenPrice {
   readonly text: string;
   readonly cents: number;
-  /** Digits only. */
+  /** Whether the text has only digits. */
   readonly isBare: boolean;
 }
 
@@ -98,13 +100,13 @@ interface RowPrice {
   readonly text: string;
 }
 
-/** Prices of a file, to check that they all use the same unit. */
+/** Tally of a file's prices, which shows whether all of them use the same unit. */
 export interface PriceTally {
   /** First whole number that could mean cents or dollars. */
   bare: RowPrice | undefined;
   /** First amount with a currency sign or decimals. */
   decimal: RowPrice | undefined;
-  /** Sum of the bare numbers; exact far beyond any wallet balance. */
+  /** Sum of the bare numbers. Sums far beyond any wallet balance are still exact. */
   bareSum: number;
 }
 
@@ -126,10 +128,10 @@ const currencyHeadings = new Set([
   'maxpricecurrency',
 ]);
 
-/** Whether a column holds the currency of the row's prices. */
+/** Whether the heading is that of a column with the currency of the prices. */
 export const namesCurrency = (heading: string): boolean => currencyHeadings.has(plainHeading(heading));
 
-/** Why a row in this currency is refused; undefined for the service's own currency or an empty cell. */
+/** Why a row in this currency is refused; undefined if the cell is empty or names the service's currency. */
 export function currencyProblem(cell: string): string | undefined {
   const currency = cell.trim();
   const isService =
@@ -140,9 +142,9 @@ export function currencyProblem(cell: string): string | undefined {
 }
 
 /**
- * Refuses a file with ambiguous prices, whose bare whole numbers may be dollars or cents.
- * @param invalid is the number of rows that are refused under either reading.
- * @throws UsageError, once per file, with both readings and their totals.
+ * Refuses a file with ambiguous prices: their bare whole numbers may be dollars or cents. @param invalid is the number
+ * of rows that are refused under either reading. @throws UsageError, once per file, with both readings and their
+ * totals.
  */
 export function checkOneReading(
   context: Context,

@@ -33,9 +33,9 @@ import { referenceFlags, saveReading, type TableFlags, tableWords } from './tabl
 import { withUnitSetting } from './unit-setting.ts';
 
 /**
- * Asks the user what a file leaves open: which headings are the missing columns, and whether prices are dollars or
- * cents. Prints the flags that give the same answers next time, and saves the map on request. The reader refuses a file
- * if anything is left open. @throws ErrandError interrupted.
+ * Asks the user what a file leaves open: which headings stand for missing columns, and whether prices are dollars or
+ * cents. Prints the flags that give the same answers next time, and saves the map on request. If anything stays open,
+ * the reader refuses the file later. @throws ErrandError interrupted.
  */
 export async function askReading(context: Context, source: Source, given: Reading): Promise<Reading> {
   const sample = await sampleOf(source, given.options);
@@ -77,7 +77,7 @@ export async function askReading(context: Context, source: Source, given: Readin
   return resolved;
 }
 
-/** Flags equivalent to the chosen columns. */
+/** Flags that have the same effect as the user's answers. */
 const answersOf = (given: Reading, { map, preset, reference }: HeadingMap): TableFlags => ({
   ...(given.flags.useMap === undefined && preset && { useMap: preset.name }),
   map: addedTo(given.options.map, map),
@@ -90,9 +90,9 @@ const definedOf = ({ referenceColumn, namespace }: TableFlags): TableFlags => ({
 });
 
 /**
- * Asks whether certain columns give the references. For the order numbers of a shop, it asks for a name of the shop.
- * About a column called `reference` or the like, it asks only if the user is being asked about columns anyway. @returns
- * undefined if nothing was asked, or if the shop got no name.
+ * Asks whether certain columns give the references. If the columns hold a shop's order numbers, also asks for a name
+ * for the shop. If a column is just called `reference` or the like, asks only if the user is being asked about columns
+ * anyway. @returns undefined if nothing was asked, or if the user gave no name for the shop.
  */
 async function askReference(
   context: Context,
@@ -117,7 +117,7 @@ async function askReference(
     : { map: { ...map, [foldedHeading(heading)]: ownName(foldedHeading(heading)) } };
 }
 
-/** The chosen map with its price heading mapped to cents; undefined if no price heading was chosen. */
+/** The chosen map, with the heading of the price mapped to cents; undefined if the user chose no such heading. */
 function inCents(chosen: HeadingMap, given: RowsOptions): HeadingMap | undefined {
   const added = Object.entries(addedTo(given.map, chosen.map));
   const [heading] = added.find(([, column]) => column === 'max_price') ?? [];
@@ -160,9 +160,8 @@ const meanings: Readonly<Record<MappedColumn, string>> = {
 const optional: readonly string[] = optionalColumns;
 
 /**
- * Asks which headings stand for the columns that the file lacks. @returns undefined if no column is missing, or if
- * there are too few headings.
- * @throws ErrandError interrupted.
+ * Asks which headings stand for the columns that the file lacks. @returns undefined if the file lacks no column or has
+ * too few headings. @throws ErrandError interrupted.
  */
 async function askColumns(
   context: Context,
@@ -182,7 +181,7 @@ async function askColumns(
       heading = await askHeading(context, column, sample, { map, preset });
     if (heading !== undefined) map = { ...map, [foldedHeading(heading)]: column };
     else if (isNeeded) break;
-    // Answering "none" keeps the similar headings as custom columns.
+    // If the answer is "none", keep the similar headings as custom columns.
     else map = { ...map, ...ownHeadings(column, sample, { map, preset }) };
   }
   return { map, preset };
@@ -193,7 +192,7 @@ function lackingIn({ headings }: FileSample, given: HeadingMap): string[] {
   return missingColumns(planColumns(names), given.preset);
 }
 
-/** Offers the preset that matches the file, which saves the user most questions. */
+/** Offers the preset that matches the file. A preset spares the user most questions. */
 async function askPreset(context: Context, { headings }: FileSample, { map }: HeadingMap) {
   const like = Object.keys(map).length === 0 ? presetLike(headings) : undefined;
   if (!like) return undefined;
@@ -205,8 +204,8 @@ async function askPreset(context: Context, { headings }: FileSample, { map }: He
 }
 
 /**
- * Columns to ask about, in the order of the order fields: required columns without a heading, and optional columns that
- * a heading resembles.
+ * Columns to ask about, in the order of the order fields: required columns that have no heading, and optional columns
+ * that a heading resembles.
  */
 function columnsToAsk(sample: FileSample, given: HeadingMap): MappedColumn[] {
   const { headings } = sample;
@@ -227,14 +226,17 @@ function columnsToAsk(sample: FileSample, given: HeadingMap): MappedColumn[] {
   return (Object.keys(meanings) as MappedColumn[]).filter((column) => lacking.has(column));
 }
 
-/** Keeps headings that could be mistaken for the column as custom columns. */
+/**
+ * Map entries that keep headings as custom columns. Only headings that could be mistaken for the given column are
+ * included.
+ */
 function ownHeadings(column: MappedColumn, sample: FileSample, given: HeadingMap): ColumnMap {
   const isFree = freeIn(sample, given);
   const alike = sample.headings.filter((heading, index) => isFree(index) && mistakenFor(heading) === column);
   return Object.fromEntries(alike.map(foldedHeading).map((heading) => [heading, ownName(heading)]));
 }
 
-/** Whether a heading can still be chosen because no map or preset assigns it. */
+/** Whether a heading can still be chosen, because neither a map nor a preset assigns it to a column. */
 function freeIn({ headings }: FileSample, given: HeadingMap): (index: number) => boolean {
   const { names } = nameHeadings(headings, given);
   return (index) => {
@@ -254,7 +256,7 @@ async function choosesAgain(context: Context, name: string, column: MappedColumn
   return chosen === again;
 }
 
-/** Asks which heading stands for a column. Returns undefined if none does. */
+/** Asks which heading stands for a column. Returns undefined if no heading does. */
 async function askHeading(
   context: Context,
   column: MappedColumn,
@@ -296,12 +298,12 @@ const columnsOf = (row: number): readonly Column[] => [
   { name: 'is', path: 'is', weight: 8 },
 ];
 
-/** Entries the user chose beyond those given. */
+/** The entries that the user chose in addition to the given ones. */
 const addedTo = (given: ColumnMap, chosen: ColumnMap): ColumnMap =>
   Object.fromEntries(Object.entries(chosen).filter(([heading]) => !Object.hasOwn(given, heading)));
 
 /**
- * Asks whether bare whole numbers are dollars or cents, if the file does not tell. Shows both readings of the first
+ * Asks whether bare whole numbers are dollars or cents, if the file leaves that open. Shows both readings of the first
  * number and of the sum. @returns undefined if nothing is ambiguous. @throws ErrandError interrupted.
  */
 async function askUnit(
@@ -321,7 +323,7 @@ async function askUnit(
   return chosen === asCents ? 'cents' : 'units';
 }
 
-/** Tallies a file's prices, stopping early once nothing is ambiguous. */
+/** Tallies a file's prices. Stops as soon as nothing is ambiguous any more. */
 async function pricesOf(context: Context, source: Source, options: RowsOptions): Promise<PriceTally> {
   const prices = emptyPrices();
   try {
@@ -331,7 +333,7 @@ async function pricesOf(context: Context, source: Source, options: RowsOptions):
       context.signal.throwIfAborted();
     }
   } catch (error) {
-    // The check that follows reports the file's problems.
+    // Ignore the file's problems here, because the check that follows reports them.
     if (!(error instanceof UsageError)) throw error;
     return emptyPrices();
   }
@@ -343,7 +345,7 @@ interface FileSample {
   readonly headings: readonly string[];
   /** Cells of the first non-empty row. */
   readonly cells: readonly string[];
-  /** Row number. */
+  /** Row number of these cells. */
   readonly row: number;
 }
 
@@ -365,9 +367,9 @@ export async function sampleOf(source: Source, options: RowsOptions): Promise<Fi
 }
 
 /**
- * Fast path for nearly every file, using csv-parse's sync build. `readTable` would add a second streaming parser to the
- * process, which would slow down the first. @returns undefined if the row below the headings is empty, or if no further
- * record proves that this row is complete.
+ * Fast path for nearly every file. It uses csv-parse's synchronous build, because `readTable` would load a second
+ * streaming parser into the process and so slow down the first. @returns undefined if the row below the headings is
+ * empty, or if no further record proves that this row is complete.
  */
 async function ofFirstRow(
   source: Source,
@@ -383,7 +385,7 @@ async function ofFirstRow(
 
 const isFilled = (cells: readonly string[]): boolean => cells.some((cell) => cell.trim() !== '');
 
-/** First records of a table; empty if it is not valid CSV. */
+/** The first records of a table; empty if the table is not valid CSV. */
 function recordsOf(head: Uint8Array, delimiter: string, count: number): string[][] {
   try {
     const read = parse(head, {

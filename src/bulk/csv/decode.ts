@@ -16,8 +16,8 @@ const marks: readonly { readonly encoding: Encoding; readonly bytes: readonly nu
 ];
 
 /**
- * Decodes a file to UTF-8 and strips the byte order mark, which overrides `encoding`.
- * @param name the file's name, for messages. @throws UsageError if the bytes are not valid in that encoding.
+ * Decodes a file to UTF-8 and strips the byte order mark, which overrides `encoding`. @param name is the file's name,
+ * for messages. @throws UsageError if the bytes are not valid in that encoding.
  */
 export async function* asUtf8(chunks: Chunks, name: string, encoding?: Encoding): AsyncGenerator<Uint8Array> {
   let decoder: TextDecoder | undefined;
@@ -50,7 +50,7 @@ export async function hasMark(chunks: Chunks): Promise<boolean> {
   return false;
 }
 
-/** Rechunks so that the first chunk holds all bytes needed to detect the file type. */
+/** Rechunks a stream so that its first chunk holds all bytes needed to detect the file type. */
 async function* bufferHead(chunks: Chunks): AsyncGenerator<Uint8Array> {
   let head: Uint8Array | undefined = new Uint8Array();
   for await (const chunk of chunks) {
@@ -106,7 +106,8 @@ function refuseOther(chunk: Uint8Array, name: string): void {
 function refuseBinary(bytes: Uint8Array, name: string, encoding: Encoding): void {
   if (encoding.startsWith('utf-16') || !bytes.includes(0)) return;
   throw new UsageError(`${name} holds NUL bytes: it is not CSV text`, {
-    // In UTF-16, every Latin letter has a NUL byte. It comes first in big-endian text and second in little-endian text.
+    // In UTF-16, one of the two bytes of every Latin letter is NUL. In big-endian text it is the first byte, in
+    // little-endian text the second.
     hint: `Text in UTF-16 without a byte order mark needs --encoding utf-16${bytes.indexOf(0) % 2 === 0 ? 'be' : 'le'}.`,
   });
 }
@@ -115,8 +116,8 @@ const carriageReturn = 13;
 const quote = 34;
 
 /**
- * Normalizes LF, CRLF and CR outside quotes to line feeds, from the headings on. Appended files may mix line endings,
- * and csv-parse is 10 % slower if it must detect several.
+ * Normalizes LF, CRLF and CR outside quotes to line feeds, from the headings on. A file that was pieced together may
+ * mix line endings, and csv-parse is 10 % slower if it must detect several.
  */
 export async function* withLineFeeds(
   chunks: AsyncIterable<Uint8Array>,
@@ -125,12 +126,12 @@ export async function* withLineFeeds(
   let isQuoted = false;
   for await (const chunk of withWholeEnds(chunks)) {
     yield chunk.includes(carriageReturn) ? rewritten(chunk, isQuoted, hasQuotes) : chunk;
-    // Escaped quotes are doubled, so the parity of quotes tells whether a cell is open.
+    // An escaped quote is written as two quotes, so an odd number of quotes means that a cell is still open.
     if (hasQuotes && countQuotes(chunk) % 2 === 1) isQuoted = !isQuoted;
   }
 }
 
-/** Rechunks so that no CRLF is split. */
+/** Rechunks a stream so that no chunk ends inside a CRLF. */
 async function* withWholeEnds(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let isHeld = false;
   for await (const { buffer, byteOffset, length } of chunks) {

@@ -24,15 +24,15 @@ import {
   type UnusedReference,
 } from './reference-columns.ts';
 
-/** Maps a file's headings to columns. */
+/** The columns that a file's headings stand for, by heading. */
 export type ColumnMap = Readonly<Record<string, string>>;
 
-/** How to interpret a file's headings, beyond their own meaning. */
+/** How to interpret a file's headings, apart from what the headings themselves say. */
 export interface HeadingMap {
   readonly map: ColumnMap;
   /** Preset for the export that has the same headings as this file. `map` takes precedence. */
   readonly preset?: MapPreset | undefined;
-  /** Saved map that is included in `map`. */
+  /** The saved map from which part of `map` comes. */
   readonly saved?: { readonly name: string; readonly map: ColumnMap } | undefined;
   /** Which columns give each row's reference. */
   readonly reference?: ReferenceSource | undefined;
@@ -42,11 +42,11 @@ export interface HeadingMap {
   readonly isAsBefore?: boolean | undefined;
 }
 
-/** Map entry that keeps a heading as a custom column. The entry is a name that matches no known column. */
+/** Map entry for a heading that is kept as a custom column: a name that matches no known column. */
 export const ownName = (heading: string): string =>
   columnOf(heading) === undefined ? heading : `file.${heading}`;
 
-/** Map entry for a heading. A heading kept as a custom column keeps the spelling of the file. */
+/** Map entry for a heading. A custom column keeps the heading as the file spells it. */
 export function entryOf(map: ColumnMap, heading: string): string | undefined {
   const key = Object.hasOwn(map, heading) ? heading : foldedHeading(heading);
   if (!Object.hasOwn(map, key)) return undefined;
@@ -59,7 +59,7 @@ export const isCustomHeading = (map: ColumnMap, heading: string): boolean =>
 
 /**
  * Normalizes a file's headings. Drops trailing empty headings, since spreadsheets also write columns that are no longer
- * used.
+ * in use.
  */
 export function readHeadings(
   cells: readonly string[],
@@ -69,14 +69,14 @@ export function readHeadings(
   return headings.slice(0, headings.findLastIndex((heading) => heading !== '') + 1);
 }
 
-/** Headings resolved to columns; custom columns keep their names. */
+/** The column that each heading stands for. Custom columns keep their names. */
 interface NamedHeadings {
   readonly names: readonly string[];
-  /** Indexes of fallback phone columns, for rows whose own phone number is empty. */
+  /** Indexes of further phone columns. They fill in for rows whose own phone number is empty. */
   readonly phoneIndexes: readonly number[];
 }
 
-/** Column a heading refers to; undefined for custom columns. */
+/** The column that a heading stands for; undefined for custom columns. */
 export function columnOf(heading: string): string | undefined {
   if (isCentsHeading(heading)) return 'max_price';
   const meaning = meaningOf(heading);
@@ -85,8 +85,8 @@ export function columnOf(heading: string): string | undefined {
 }
 
 /**
- * Columns that hold the same data in two forms. If a column of one form is mapped, headings for the other form become
- * custom columns.
+ * Columns that hold the same data in another form. If one of them is mapped, headings for the other form become custom
+ * columns.
  */
 const sameAs: Readonly<Record<string, readonly string[]>> = {
   name: ['first_name', 'last_name'],
@@ -94,7 +94,7 @@ const sameAs: Readonly<Record<string, readonly string[]>> = {
   last_name: ['name'],
 };
 
-/** Resolves a file's headings. A map or preset takes precedence over a heading's own meaning. */
+/** Finds the column for each of a file's headings. A map or preset takes precedence over the heading itself. */
 export function nameHeadings(headings: readonly string[], { map, preset }: HeadingMap): NamedHeadings {
   const names = headings.map((heading) => entryOf(map, heading));
   const mapped = new Set(names.flatMap((name) => (name === undefined ? [] : (columnOf(name) ?? []))));
@@ -106,8 +106,8 @@ export function nameHeadings(headings: readonly string[], { map, preset }: Headi
     const others = sameAs[column] ?? [];
     if (mapped.has(column) || others.some((other) => mapped.has(other) || presetColumns.has(other)))
       return true;
-    // A heading equal to a column's name is intentional. If an export's heading means the same column, the conflict is
-    // refused.
+    // If a heading equals a column's name, the user means that column. If a heading of the export stands for the same
+    // column, the conflict is refused.
     return presetColumns.has(column) && heading !== column;
   };
   return {
@@ -189,20 +189,20 @@ export function checkMap(map: ColumnMap): ColumnMap {
   return map;
 }
 
-/** Whether a column is reserved for references, by its heading or as metadata. */
+/** Whether a column is reserved for references, by its own heading or as metadata. */
 const namesReference = (column: string): boolean =>
   isReferenceHeading(column) || columnOf(column)?.trim() === `metadata.${referenceKey}`;
 
 /** Column layout of a file and the unit of its prices. */
 export interface TablePlan extends ColumnPlan {
   /**
-   * Headings as written in the file, before mapping. They are followed by the columns that the file lacks and that have
+   * Headings as the file writes them, before mapping. At the end come the columns that the file lacks and that have
    * defaults.
    */
   readonly fileHeadings: readonly string[];
-  /** Number of columns that the file has. */
+  /** Number of columns in the file itself. */
   readonly width: number;
-  /** Default texts for empty cells. */
+  /** Default texts for empty cells, each with its column. */
   readonly defaults: readonly { readonly column: string; readonly index: number; readonly text: string }[];
   /** Whether the heading declares the prices as cents. */
   readonly isInCents: boolean;
@@ -210,32 +210,38 @@ export interface TablePlan extends ColumnPlan {
   readonly priceIndex: number;
   /** Indexes of the currency columns. */
   readonly currencyIndexes: readonly number[];
-  /** Indexes of numbers that a spreadsheet may have marked as text. */
+  /** Indexes of columns with numbers that a spreadsheet may have marked as text. */
   readonly numberIndexes: readonly number[];
-  /** Index of the country column; -1 if none. */
+  /** Index of the country column; -1 if there is none. */
   readonly countryIndex: number;
-  /** Indexes of columns that every order fills. */
+  /**
+   * Indexes of the columns that tell orders from continuation lines. A row in which all of these are empty orders
+   * nothing.
+   */
   readonly orderIndexes: readonly number[];
   /** Indexes of the name and address columns, including all phone columns. */
   readonly addressIndexes: readonly number[];
-  /** Index of an export's order number column; all lines of an order share the number. -1 if there is none. */
+  /**
+   * Index of the column with an export's order number, which all lines of an order share; -1 if there is no such
+   * column.
+   */
   readonly orderNumberIndex: number;
-  /** Indexes of fallback phone columns, for rows whose own phone number is empty. */
+  /** Indexes of further phone columns. They fill in for rows whose own phone number is empty. */
   readonly phoneIndexes: readonly number[];
-  /** Index of the column without a heading; -1 if none. */
+  /** Index of the column without a heading; -1 if there is none. */
   readonly unheadedIndex: number;
   readonly rivals: readonly Rival[];
-  /** Columns that give each row's reference, if any do. */
+  /** The columns that give each row's reference, if any columns do. */
   readonly reference: ReferencePlan | undefined;
   readonly unusedReference: UnusedReference | undefined;
   /**
-   * Columns in which an export marks a customer's order as cancelled, with the values that mean cancelled. If no values
-   * are listed, any text means cancelled.
+   * Columns in which an export marks a customer's order as cancelled, each with the values that mean cancelled. If a
+   * column lists no values, any text in it means cancelled.
    */
   readonly calledOff: readonly {
     readonly index: number;
     readonly states: readonly string[];
-    /** Whether the column says that the shop has sent the order itself. */
+    /** Whether the column says that the shop has shipped the order itself. */
     readonly isFulfilled: boolean;
   }[];
 }
@@ -243,7 +249,7 @@ export interface TablePlan extends ColumnPlan {
 const indexesOf = ({ columns }: ColumnPlan, names: readonly BulkColumn[]): number[] =>
   names.flatMap((name) => columns.get(name) ?? []);
 
-/** Required columns that a file lacks. For an export, the quantity is required too. */
+/** Required columns that a file lacks. In an export, the quantity is required, too. */
 export function missingColumns({ columns }: ColumnPlan, preset: MapPreset | undefined): string[] {
   const isNamed = ['name', 'first_name', 'last_name'].some((column) => columns.has(column as BulkColumn));
   return [
@@ -254,9 +260,8 @@ export function missingColumns({ columns }: ColumnPlan, preset: MapPreset | unde
 }
 
 /**
- * Resolves a file's columns after mapping its headings.
- * @param written holds the headings with their invisible characters.
- * @throws UsageError listing every problem with the headings, since each would affect every row.
+ * Resolves a file's columns after mapping its headings. @param written holds the headings including invisible
+ * characters. @throws UsageError listing every problem with the headings, because each problem would affect every row.
  */
 export function planTable(
   name: string,
@@ -280,7 +285,7 @@ export function planTable(
   const priceIndex = plan.columns.get('max_price') ?? -1;
   const present = new Set(headings.flatMap((heading) => [heading, foldedHeading(heading)]));
   const missing = missingColumns(plan, preset);
-  // If the file looks like an export, that export's map covers its headings.
+  // If the file looks like an export, the map for that export covers its headings.
   const isExport = missing.length > 0 && preset === undefined && presetLike(headings) !== undefined;
   const alike = isExport ? [] : unusedHeadings(plan, headingMap);
   const doubled = new Set([
@@ -382,15 +387,15 @@ export function planTable(
   }
 }
 
-/** Headings that resemble a column the file lacks. */
+/** Headings that resemble a column that the file lacks. */
 interface UnusedHeadings {
   readonly column: string;
   readonly headings: readonly string[];
 }
 
 /**
- * Custom columns that resemble an optional column and are not explicitly kept. Each comes with the column that it
- * resembles.
+ * Custom columns that resemble an optional column and that the user has not explicitly kept. Each comes with the column
+ * that it resembles.
  */
 function alikeHeadings({ passthrough }: ColumnPlan, { map, isAsBefore }: HeadingMap) {
   if (isAsBefore) return [];
@@ -403,8 +408,8 @@ function alikeHeadings({ passthrough }: ColumnPlan, { map, isAsBefore }: Heading
 }
 
 /**
- * Headings whose data would be lost silently. The order would lack the data, or would fall back to quantity one or to
- * the US.
+ * Headings whose data would be lost without notice: the order would lack the data, or would default to quantity one or
+ * to the US.
  */
 function unusedHeadings(plan: ColumnPlan, headingMap: HeadingMap): UnusedHeadings[] {
   const alike = alikeHeadings(plan, headingMap);
@@ -418,8 +423,8 @@ function unusedHeadings(plan: ColumnPlan, headingMap: HeadingMap): UnusedHeading
 }
 
 /**
- * An optional column of the file, and another heading that resembles it. If the column is empty, the data under that
- * heading is lost.
+ * A heading that resembles an optional column, although the file has that column. If the column is empty, the data
+ * under the heading is lost.
  */
 interface Rival {
   readonly column: string;
@@ -434,7 +439,7 @@ const rivalHeadings = (plan: ColumnPlan, headingMap: HeadingMap): Rival[] =>
     return columnIndex === undefined ? [] : { ...alike, columnIndex };
   });
 
-/** Error for a file whose column is empty while a similar heading has data. */
+/** Error for a file with an empty column whose data is under a similar heading. */
 export function emptyColumn(name: string, { fileHeadings }: TablePlan, rivals: readonly Rival[]): UsageError {
   const problems = rivals.map(({ column, columnIndex, heading }) => {
     const empty = `all cells under "${foldedHeading(fileHeadings[columnIndex] ?? '')}" are empty`;
@@ -468,7 +473,7 @@ const mapHint =
 const unusedHint =
   '--map uses the column; --own keeps it as one of yours, which comes back in the results. --save-map NAME saves both for the next file.';
 
-/** Flags that map headings which resemble the columns that a file lacks. */
+/** Flags that map headings to the missing columns that they resemble. */
 function likelyMaps({ passthrough }: ColumnPlan, lacking: readonly string[], { map }: HeadingMap): string[] {
   const free = passthrough
     .map(({ heading }) => heading)
@@ -480,7 +485,7 @@ function likelyMaps({ passthrough }: ColumnPlan, lacking: readonly string[], { m
   );
 }
 
-/** Reports mapped headings that the file lacks, with one problem per map. */
+/** Problems for headings that a map names and the file lacks, at most one problem per map. */
 function absentHeadings(names: readonly string[], { map, saved }: HeadingMap): string[] {
   const isCustom = (heading: string): boolean => isCustomHeading(map, heading);
   const absent = names.filter((heading) => !isCustom(heading));
@@ -531,7 +536,7 @@ function doubles(texts: readonly string[]): string[] {
   return [...new Set(texts.filter((text) => seen.size === seen.add(text).size))];
 }
 
-/** Layout of a batch's rows in their source file; undefined if unknown on this machine. */
+/** Layout of a batch's rows in the file that they come from; undefined if unknown on this machine. */
 export const layoutOf = (context: Context, batchId: string): Promise<TableLayout | undefined> =>
   ifReadable(async () => {
     const made = await madeHere(context, batchId);
@@ -549,7 +554,7 @@ export const isMadeHere = async (context: Context, batchId: string): Promise<boo
 const madeHere = async (context: Context, batchId: string): Promise<JournalRecord | undefined> =>
   (await context.journal()).madeBy(batchId, context.settings.baseUrl.value);
 
-/** Ignores storage errors: local data only supplements what the service says. */
+/** Ignores storage errors, because local data only adds to what the service says. */
 async function ifReadable<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();

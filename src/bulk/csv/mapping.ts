@@ -15,21 +15,24 @@ export type MappedColumn =
   | 'quantity';
 
 /**
- * Optional columns. A file is valid without them, so if their headings are not recognized, the loss of their data goes
- * unnoticed.
+ * Optional columns. A file is valid without them, so nobody would notice if errand failed to recognize their headings
+ * and lost the data.
  */
 export const optionalColumns = ['quantity', 'address_line2', 'state', 'country'] as const;
 type OptionalColumn = (typeof optionalColumns)[number];
 
 /**
- * Match patterns: lowercase words without accents, likelier phrases first. Every word of a phrase must occur; `*` is a
- * wildcard; a phrase starting with `=` must match the whole heading.
+ * Match patterns: lowercase words without accents, the likeliest phrases first. All words of a phrase must occur. `*`
+ * is a wildcard. A phrase that starts with `=` must match the whole heading.
  */
 interface Likeness {
   readonly words: readonly string[];
-  /** Words that rule the column out. */
+  /** If one of these words occurs, the heading does not stand for the column. */
   readonly not?: string;
-  /** Pattern that rules the column out, matched against the normalized words outside parentheses. */
+  /**
+   * If this pattern matches, the heading does not stand for the column. Matched against the normalized words outside
+   * parentheses.
+   */
   readonly notAs?: RegExp;
 }
 
@@ -168,13 +171,13 @@ const likenesses: Readonly<Record<MappedColumn, Likeness>> = {
   },
 };
 
-/** Words for the paying or selling party rather than the shipping destination. */
+/** Words for the party that pays or sells, not for the recipient of the parcel. */
 const others =
   'bill* seller* buyer* payer* sender* supplier* return* vendor* merchant* warehouse* invoice* from requester* requestor* rechnung* lieferant* absender* kaufer* verkaufer* besteller* fattur* fornitor* mittent* venditor* acquirent*';
 const receiving =
   'ship shipto shipping delivery deliver deliverto recipient consignee dest to customer lieferung consegna spedizione livraison entrega';
 /**
- * Words allowed next to the words for a state. Any other word means another kind of state, as in `Approval State` or
+ * Words that may accompany the words for a state. Any other word means another kind of state, as in `Approval State` or
  * `Sales Region`.
  */
 const ofAddress = `${receiving} address destination county code kurzel name two 2 letter letters abbreviation abbrev abbr territory iso us usa sigla stato di de of`;
@@ -227,7 +230,7 @@ const wordsOf = (heading: string): string[] =>
     .toLowerCase()
     .replaceAll('ß', 'ss')
     .replaceAll('#', ' number ')
-    // `d'adresse` is two words, `Q'ty` is one.
+    // `d'adresse` is two words, but `Q'ty` is one.
     .replace(/\b([dl])['\u2019]/g, '$1 ')
     .replace(/(\p{L})['\u2019](?=\p{L})/gu, '$1')
     .split(/[^\p{L}\d]+/u)
@@ -245,14 +248,14 @@ function withoutUmlauts(word: string): string {
   return word.replace(/([aou])e/g, '$1');
 }
 
-/** Similarity score of a heading to a column; 0 for no match. */
+/** Score of how well a heading matches a column; 0 for no match. */
 export function likenessOf(column: MappedColumn, heading: string): number {
   const words = wordsOf(heading);
   const form = forms.get(column);
   if (!form || words.some((word) => isOthers(word) || form.isOther(word))) return 0;
   if (form.notAs?.test(wordsOf(heading.slice(0, maxLength).replace(/\([^()]{3,}\)/g, ' ')).join(' ')))
     return 0;
-  // `Ship To` alone means the recipient.
+  // `Ship To` without any other word means the recipient.
   if (column === 'name' && words.length > 0 && words.every(isReceiving)) return 5;
   const rank = form.phrases.findIndex(
     (phrase) =>
@@ -264,8 +267,8 @@ export function likenessOf(column: MappedColumn, heading: string): number {
 }
 
 /**
- * Optional column that a custom heading could be mistaken for; undefined if there is none. Stricter than the
- * suggestions in the dialog, since a match here rejects the file.
+ * The optional column that a custom heading could be mistaken for; undefined if there is none. Stricter than the
+ * suggestions in the dialog, because a match here rejects the file.
  */
 export function mistakenFor(heading: string): OptionalColumn | undefined {
   const likely = optionalColumns.filter((column) => likenessOf(column, heading) > 0);
@@ -278,7 +281,7 @@ const isStateOfAddress = (heading: string): boolean => {
   return wordsOf(heading).every((word) => isState(word) || isOfAddress(word));
 };
 
-/** Index of the heading most similar to a column; undefined if none is. */
+/** Index of the heading that resembles a column best; undefined if no heading resembles it. */
 export function likeliest(
   column: MappedColumn,
   headings: readonly string[],
@@ -292,8 +295,8 @@ export function likeliest(
 const isMapped = (column: string): column is MappedColumn => Object.hasOwn(likenesses, column);
 
 /**
- * Suggests a heading for each of some columns, no heading twice. A name may be two headings, and columns that nothing
- * resembles have none.
+ * Suggests headings for the given columns. Uses no heading twice. The column for the name may get two headings, and a
+ * column gets none if no heading resembles it.
  */
 export function suggestedHeadings(
   columns: readonly string[],

@@ -2,33 +2,33 @@ import { unescapeFormula } from '../../platform/csv-cell.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { asUtf8, type Encoding, visible, withLineFeeds } from './decode.ts';
 
-/** What a quote can mean in a table. */
+/** What a quote can mean: the borders of a quoted cell (`double`), or plain text (`none`). */
 export const quoteStyles = ['double', 'none'] as const;
 
 export interface TableOptions {
   /** File name, for messages. */
   readonly name: string;
   readonly encoding?: Encoding | undefined;
-  /** One character; detected if omitted. */
+  /** The delimiter, one character. If it is omitted, it is detected. */
   readonly delimiter?: string | undefined;
-  /** Whether a quote begins a quoted cell (`double`, the default) or is text. */
+  /** How quotes are read. `double` is the default: a quote begins a quoted cell. Otherwise, quotes are plain text. */
   readonly quotes?: (typeof quoteStyles)[number] | undefined;
-  /** Whether a text is a known heading. If this function is given, titles may precede the headings. */
+  /** Returns whether a text is a known heading. If this function is given, titles may precede the headings. */
   readonly isHeading?: ((text: string) => boolean) | undefined;
   /** Whether cells keep the leading apostrophe that marks a formula as text. */
   readonly keepsMarks?: boolean | undefined;
 }
 
-/** A chunk of a table: the rows that arrived together. */
+/** A chunk of a table: rows that were parsed together. */
 interface TablePart {
   readonly headings: readonly string[];
   readonly delimiter: string;
   /**
-   * Number of the first row as a spreadsheet shows it. The number includes lines above the headings, but no line breaks
-   * within cells.
+   * Row number of the first row, as a spreadsheet counts. Lines above the headings count, but line breaks within cells
+   * do not.
    */
   readonly firstRow: number;
-  /** Includes empty rows, to keep the numbering. */
+  /** The rows. Empty rows are included so that the numbering stays right. */
   readonly rows: readonly (readonly string[])[];
   /** Line of the file on which the first row begins. */
   readonly firstLine: number;
@@ -36,12 +36,12 @@ interface TablePart {
   readonly breaks: ReadonlyMap<number, number>;
 }
 
-/** Maximum row length, bytes. */
+/** Maximum length of a row, in bytes. */
 export const maxRowBytes = 1024 * 1024;
 
 /**
- * Streams a CSV table, whichever of the common delimiters, line endings, encodings and quoting styles it uses.
- * @throws UsageError naming the file and the line.
+ * Streams a CSV table in any of the common delimiters, line endings, encodings and quoting styles. @throws UsageError
+ * naming the file and the line.
  */
 export async function* readTable(
   chunks: AsyncIterable<Uint8Array>,
@@ -125,7 +125,7 @@ export const breaksIn = (cells: readonly string[]): number => {
   return count;
 };
 
-/** @param at holds the number of lines above the headings, and the row being parsed. */
+/** @param at holds the number of lines above the headings, and the number of the row being parsed. */
 function refused(
   error: Error,
   name: string,
@@ -134,7 +134,7 @@ function refused(
   const code = 'code' in error ? error.code : undefined;
   const lines = 'lines' in error && typeof error.lines === 'number' ? error.lines + at.lines : undefined;
   const line = lines === undefined ? '' : `, line ${lines}`;
-  // An unclosed quote is detected far below its row, so report the row rather than the line.
+  // An unclosed quote is detected far below the row that contains it, so report the row rather than the line.
   const where = endless.includes(code) ? `, row ${at.row}` : line;
   const what = reasons.find(([known]) => known === code)?.[1] ?? error.message;
   return new UsageError(`${name}${where}: ${what}`, { cause: error });
@@ -150,39 +150,40 @@ const reasons: readonly (readonly [code: string, reason: string])[] = [
 ];
 
 const [lineFeed, carriageReturn, quote, hash] = [10, 13, 34, 35];
-/** The headings, and everything above them, must end within this many bytes. */
+/** Maximum number of bytes that contain the headings and everything above them. */
 const maxBytes = 1024 * 1024;
 /** Maximum number of rows to search for the headings. Titles and empty lines may come before the headings. */
 const maxRows = 20;
-/** Minimum number of known headings that a line needs to count as the header row, unless it is the first line. */
+/** A line counts as the header row only if it has at least this many known headings. The first line needs none. */
 const minKnown = 3;
 
 export const delimiters = [',', ';', '\t', '|'] as const;
 const delimiterBytes: readonly number[] = delimiters.map((delimiter) => delimiter.charCodeAt(0));
 
 interface DetectedHeader {
-  /** Chunks from the headings on, each row ending in a line feed. */
+  /** Chunks of the table, starting with the headings. Each row ends in a line feed. */
   readonly chunks: AsyncGenerator<Uint8Array>;
   readonly delimiter: string;
-  /** Number of rows above the headings, as a spreadsheet counts rows. */
+  /** Number of rows above the headings, as a spreadsheet counts them. */
   readonly rows: number;
-  /** Lines above the header row. */
+  /** Number of lines above the header row. */
   readonly lines: number;
 }
 
-/** Facts known about a table before it is parsed. */
+/** Facts about a table that are known before parsing. */
 interface Expected {
   readonly delimiter?: string | undefined;
   readonly isQuoted?: boolean;
   /**
-   * Whether a text is a known heading. Without this function, the first line that is not a comment is the header row.
+   * Returns whether a text is a known heading. Without this function, the first line that is not a comment is the
+   * header row.
    */
   readonly isHeading?: ((text: string) => boolean) | undefined;
 }
 
 /**
- * Finds the header row and its delimiter. Comments (`#`), `sep=;`, titles and empty lines may precede it; the line with
- * the most known headings wins.
+ * Finds the header row and its delimiter. The line with the most known headings is the header row. Comments (`#`),
+ * `sep=;`, titles and empty lines may precede it.
  */
 export async function detectHeader(
   source: AsyncGenerator<Uint8Array>,
@@ -205,7 +206,7 @@ export async function detectHeader(
   return {
     chunks: withLineFeeds(rest(head.subarray(headings?.start ?? 0), source), isQuoted),
     delimiter: delimiter ?? commonestDelimiter(headings?.text ?? ''),
-    // Spreadsheets consume the `sep=` line, so it is not counted as a row.
+    // The `sep=` line does not count as a row, because spreadsheets do not show it.
     rows: above.filter((row) => row !== named).length,
     lines: above.reduce((sum, { lines }) => sum + lines, 0),
   };
@@ -217,7 +218,7 @@ async function* rest(head: Uint8Array, source: AsyncGenerator<Uint8Array>): Asyn
 }
 
 interface Row {
-  /** Byte offset of the row. */
+  /** Byte offset at which the row starts. */
   readonly start: number;
   readonly text: string;
   readonly lines: number;
@@ -225,7 +226,7 @@ interface Row {
 
 const separator = /^"?sep=([,;\t|])"?\s*$/i;
 
-/** Whether a row may belong to the table, so it is not empty, a comment or a separator line. */
+/** Whether a row may belong to the table: it is not empty, no comment and no separator line. */
 const isTable = ({ text }: Row): boolean =>
   !text.startsWith('#') && !separator.test(text) && /[^\s",;|]/.test(text);
 
@@ -242,7 +243,7 @@ function rowsWithin(head: Buffer, isWhole: boolean, hasQuotes: boolean): Row[] {
     const isBreak = byte === lineFeed || (byte === carriageReturn && head[at + 1] !== lineFeed);
     if (!hasQuotes && byte === quote) continue;
     if (byte === quote && isQuoted) [isQuoted, closed] = [false, at];
-    // A doubled quote is an escaped quote, so the cell stays open.
+    // Two quotes in a row are one escaped quote, so the cell stays open.
     else if (byte === quote) isQuoted = closed === at - 1 || opensCell(head, start, at);
     else if (isBreak && isQuoted) lines += 1;
     // A carriage return at the end of the buffer may be half of a CRLF.

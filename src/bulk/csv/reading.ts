@@ -5,7 +5,7 @@ import type { Source } from '../upload/source.ts';
 import { readTableOptions, saveReading, type TableFlags, type TableReading } from './table-options.ts';
 import { withUnitSetting } from './unit-setting.ts';
 
-/** The options for parsing a file, with its name. */
+/** The options for parsing a file, and the file's name. */
 export type FileReading = TableReading & Pick<RowsOptions, 'name'>;
 
 /** The options for parsing a file, and the flags that set them. */
@@ -22,7 +22,7 @@ export async function readReading(context: Context, source: Source, flags: Table
   if (!context.interactive.yes || source.isPipe)
     return { options: await readOptions(context, source, flags), flags };
   const hasMap = flags.map !== undefined || flags.own !== undefined || flags.useMap !== undefined;
-  // If the flags give no map, do not save any yet, because the dialog must produce it first.
+  // If no flag gives a map, do not save one yet: the dialog below has to produce it first.
   const now = hasMap ? flags : { ...flags, saveMap: undefined };
   const options = await readOptions(context, source, now);
   const { askReading } = await import('./ask-mapping.ts');

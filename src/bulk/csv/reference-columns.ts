@@ -12,44 +12,49 @@ import { shellWord } from '../../platform/shell.ts';
 import { foldedHeading } from './decode.ts';
 import { lostDigits, withoutTextMarks } from './spreadsheet-text.ts';
 
-/** Which columns give each row's reference, as set by the user or a saved map. */
+/** The columns that give each row's reference, according to the user or a saved map. */
 export interface ReferenceSource {
   /** Each entry is a heading, or several headings separated by commas. Empty if only the namespace is known. */
   readonly columns: readonly string[];
-  /** Empty if none is given. */
+  /** Namespace of the references; empty if none is given. */
   readonly namespace: string;
-  /** The saved map that names the columns; undefined if a flag does. */
+  /** The saved map that names the columns; undefined if a flag names them. */
   readonly savedAs?: string | undefined;
 }
 
 /** The columns of one file that give each row's reference. */
 export interface ReferencePlan {
   readonly indexes: readonly number[];
-  /** Their headings as in the file. */
+  /** The headings of these columns, as in the file. */
   readonly headings: readonly string[];
   readonly namespace: string;
 }
 
-/** What the headings of a file say about references. */
+/** What the headings of a file reveal about references. */
 export interface FoundReference {
   readonly plan: ReferencePlan | undefined;
-  /** Headings that could give references, although nothing says so. */
+  /** Headings that could give references, although neither the user nor a map says so. */
   readonly unused: UnusedReference | undefined;
   readonly problems: readonly string[];
 }
 
-/** Headings that could give references: a column with such a name, or those of a preset that lacks a namespace. */
+/**
+ * Headings that could give references: a column with a name like `reference`, or the columns of a preset that lacks a
+ * namespace.
+ */
 export interface UnusedReference {
   readonly headings: readonly string[];
   readonly by: 'name' | 'preset';
 }
 
-/** Whether a heading is the one of our template, whose cells are references without any option. */
+/**
+ * Whether a heading is that of the reference column in our template. Its cells are references even without any option.
+ */
 export const isReferenceHeading = (heading: string): boolean => plainHeading(heading) === plainReferenceKey;
 
 const plainReferenceKey = plainHeading(referenceKey);
 
-/** Common headings of reference columns, normalized. */
+/** Common headings for columns with references, in normalized form. */
 const likeReference: ReadonlySet<string> = new Set(
   ['reference', 'ref', 'order reference', 'reference number', 'my_reference', 'referenz', 'riferimento'].map(
     plainHeading,
@@ -63,8 +68,9 @@ interface Given {
 }
 
 /**
- * Finds the columns that give references: the named columns, else the column of our template, else the columns of a
- * preset that has a namespace. @param isMapped tells whether a map says what a heading means.
+ * Finds the columns that give references. These are the named columns. If none are named, it is the column of our
+ * template, or else the columns of a preset that has a namespace. @param isMapped tells whether a map says what a
+ * heading means.
  */
 export function findReference(
   headings: readonly string[],
@@ -139,7 +145,7 @@ function presetColumns(headings: readonly string[], { reference }: MapPreset): n
 export const namesText = (headings: readonly string[]): string =>
   headings.map((heading) => `"${foldedHeading(heading)}"`).join(' and ');
 
-/** A row's reference, or what is wrong with it. */
+/** A row's reference, or the issue that makes it invalid. */
 export type ReadReference = { readonly reference: Reference } | { readonly issue: BulkIssue };
 
 export function readReference(
@@ -166,7 +172,7 @@ const issueOf = (column = '', value = '', message: string): ReadReference => ({
   issue: { column, value, message },
 });
 
-/** The issue of a row whose reference an earlier row has. */
+/** The issue of a row whose reference an earlier row already has. */
 export const repeatedReference = (
   { headings }: ReferencePlan,
   { text }: Reference,

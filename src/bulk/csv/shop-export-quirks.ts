@@ -9,26 +9,26 @@ import type { TablePlan } from './headings.ts';
 import { namesText, type ReferencePlan, type UnusedReference } from './reference-columns.ts';
 
 /**
- * Markers, as in `'08701` and `="08701"`, that keep a spreadsheet from reading a value as a number. Some programs write
- * them to the file.
+ * Markers that keep a spreadsheet from reading a value as a number, as in `'08701` and `="08701"`. Some programs write
+ * them into files.
  */
 const markedNumber = /^'(?=[\d+($])|^="(?=[\d+($-]+"$)/;
 
-/** Cells whose text was interpreted instead of taken literally. They are reported once per file. */
+/** Cells whose text was interpreted rather than taken literally. Reported once per file. */
 export interface Readings {
-  /** Countries that the file gives by name. Maps each code to the first name seen and the number of rows. */
+  /** Countries that the file gives by name. Maps each country code to the first name seen and the number of rows. */
   readonly countries: Map<string, { readonly name: string; count: number }>;
   /** Rows that order nothing: continuation and summary lines. */
   readonly continuations: RowSample;
-  /** Rows that inherit the address of the order they continue. */
+  /** Rows that continue an order and take over its address. */
   readonly sameAddress: RowSample;
-  /** Default texts that filled empty cells, with the number of rows, by column. */
+  /** Default texts that filled empty cells, by column, with the number of rows. */
   readonly defaults: Map<string, { readonly text: string; count: number }>;
-  /** Number of rows that take the phone number from another column, by the heading of that column. */
+  /** Number of rows that took the phone number from another column, by the heading of that column. */
   readonly phones: Map<string, number>;
   /** Headings in which an invisible character was ignored. Maps the visible heading to that character. */
   readonly hidden: Map<string, string>;
-  /** The columns that give references, with the first reference; or headings that could give references. */
+  /** The columns that give references, and the first reference; or headings that could give references. */
   readonly references: {
     first?: { readonly plan: ReferencePlan; readonly reference: Reference; readonly row: number };
     unused?: UnusedReference | undefined;
@@ -63,7 +63,7 @@ export function noteHidden({ hidden }: Readings, headings: readonly string[]): v
   }
 }
 
-/** Converts cells from the formats of shops and spreadsheets to the service's formats. */
+/** Converts cells from the formats of shops and spreadsheets to the formats of the service. */
 export function asTaken(
   plan: TablePlan,
   cells: readonly string[],
@@ -124,8 +124,8 @@ function withDefaults(
 }
 
 /**
- * Fills in the address and state of continuation lines, because an export gives these only on an order's first line.
- * Leaves a line unchanged if it has its own address, or a different order number from the line above.
+ * Fills in the address and state of continuation lines, because an export gives these only on the first line of an
+ * order. A line stays unchanged if it has its own address, or another order number than the line above.
  */
 export function addressOfOrder({ sameAddress }: Readings) {
   let above: { readonly order: string; readonly cells: readonly string[] } | undefined;
@@ -149,7 +149,7 @@ export function addressOfOrder({ sameAddress }: Readings) {
   };
 }
 
-/** Issues for customer orders that the export marks as cancelled or unpaid, since nothing must be bought for them. */
+/** Issues for orders that the export marks as cancelled or unpaid. Nothing must be bought for such an order. */
 export function calledOffIssues(
   { calledOff, headings }: TablePlan,
   cells: readonly string[],
@@ -165,15 +165,15 @@ export function calledOffIssues(
   return [];
 }
 
-/** Normalizes `wc-checkout-draft` and `Partially Refunded` for comparison with the known states. */
+/** Normalizes texts such as `wc-checkout-draft` and `Partially Refunded`, to compare them with the known states. */
 const stateText = (text: string): string => text.toLowerCase().replace(/[\s_-]+/g, ' ');
 
-/** Whether a row orders nothing, because exports continue an order on extra lines or add a summary line. */
+/** Whether a row orders nothing. Exports continue an order on extra lines, and some add a summary line. */
 export function isContinuation({ orderIndexes }: TablePlan, cells: readonly string[]): boolean {
   return orderIndexes.every((index) => (cells[index] ?? '').trim() === '');
 }
 
-/** One line of output per kind of reinterpretation. */
+/** Lines for the user, one per kind of reinterpretation. */
 export function readingLines(readings: Readings): string[] {
   const { countries, continuations, sameAddress, phones, defaults, hidden } = readings;
   const { count } = continuations;
@@ -198,7 +198,7 @@ export function readingLines(readings: Readings): string[] {
   ];
 }
 
-/** Lines that say which columns give the references, or could give them. */
+/** Lines that say which columns give the references, or which columns could. */
 export const referenceLines = ({ references: { first, unused } }: Readings): string[] => [
   ...(first ? [referenceLine(first)] : []),
   ...(unused ? [unusedLine(unused)] : []),

@@ -32,8 +32,8 @@ function isSound(cell: string): boolean {
 }
 
 /**
- * Describes an error or a formula that a spreadsheet left in a cell in place of a value; undefined if the cell has a
- * value. Phrased to follow the value.
+ * Describes an error or formula that a spreadsheet left in a cell instead of a value; undefined if the cell has a
+ * value. The description is phrased to follow the cell's text.
  */
 export function spreadsheetError(cell: string): string | undefined {
   const first = cell.charCodeAt(0);

@@ -77,15 +77,17 @@ export const tableOptions = {
   },
 } as const;
 
-/** Option that has the service notify the user once a batch completes. */
+/** Option that makes the service notify the user once a batch completes. */
 export const notifyOnComplete = {
   kind: 'flag',
   description: 'have the service tell you when the last row is placed or has failed',
 } as const;
 
-/** CSV parse options as given by flags. */
+/** The flags that say how to parse a CSV file. */
 export interface TableFlags {
-  /** Export preset with which the file was read before. It applies even if a saved map has the same name. */
+  /**
+   * Export preset with which the file was read before. The preset applies even if a saved map now has the same name.
+   */
   readonly preset?: string | undefined;
   /** Legacy mode for files uploaded by a version that checked headings less strictly. */
   readonly isAsBefore?: boolean | undefined;
@@ -103,26 +105,26 @@ export interface TableFlags {
   readonly quotes?: (typeof quoteStyles)[number] | undefined;
   /** Default texts for empty cells, by column. */
   readonly default?: ColumnMap | undefined;
-  /** Of a workbook. */
+  /** Name of the sheet in a workbook. */
   readonly sheet?: string | undefined;
 }
 
-/** Reader options, with the flags that set how cells are read, whether given or from a saved map. */
+/** Reader options, and the flags for reading cells, whether the user or a saved map gave them. */
 export type TableReading = Omit<RowsOptions, 'name'> & {
   readonly cellFlags: CellFlags;
-  /** Unit of amounts in a saved map. */
+  /** Unit of amounts, as a saved map gives it. */
   readonly savedUnit?: AmountUnit | undefined;
 };
 
-/** Flags that say how cells are read. */
+/** Flags that say how to read cells. */
 export type CellFlags = Pick<
   TableFlags,
   'encoding' | 'delimiter' | 'quotes' | 'locale' | 'amounts' | 'sheet' | 'default'
 >;
 
 /**
- * Converts the flags to reader options. @param isWorkbook tells whether to ignore the encoding, delimiter, quotes and
- * locale of a saved map. @throws UsageError.
+ * Converts the flags to reader options. @param isWorkbook makes it ignore the encoding, delimiter, quotes and locale of
+ * a saved map. @throws UsageError.
  */
 export async function readTableOptions(
   context: Context,
@@ -174,17 +176,17 @@ function cellFlagsOf(flags: TableFlags, saved: StoredReading, isWorkbook: boolea
   };
 }
 
-/** The sheet named in a saved map; undefined if it names none. */
+/** The sheet that a saved map names; undefined if the map names none. */
 export const savedSheet = async (context: Context, name: string | undefined): Promise<string | undefined> =>
   name === undefined ? undefined : (await context.store()).map(name)?.reading.sheet;
 
 /**
- * Columns that cannot have a default, because each row must say for itself what it buys, how much of it, and for which
- * price, and because keys are unique.
+ * Columns that cannot have a default. Each row must say for itself what it buys, how many units and at which price, and
+ * keys are unique.
  */
 const withoutDefault: readonly string[] = ['product_url', 'quantity', 'max_price', 'idempotency_key'];
 
-/** @throws UsageError naming the column. */
+/** Checks default texts. @throws UsageError naming a column that is unknown or cannot have a default. */
 function checkDefaults(defaults: ColumnMap): ColumnMap {
   for (const [column, text] of Object.entries(defaults)) {
     const known = columnOf(column);
@@ -199,7 +201,7 @@ function checkDefaults(defaults: ColumnMap): ColumnMap {
   return defaults;
 }
 
-/** Saves the options with which the file was read as a map. @throws UsageError if there are none. */
+/** Saves as a map the options with which the file was read. @throws UsageError if there are no such options. */
 export async function saveReading(
   context: Context,
   name: string,
@@ -219,7 +221,7 @@ export async function saveReading(
   reportShadowed(context, name);
 }
 
-/** Which columns give references. Flags take precedence over the saved map. @throws UsageError. */
+/** The columns that give references. Flags take precedence over the saved map. @throws UsageError. */
 function referenceSource(
   { referenceColumn, namespace }: Pick<TableFlags, 'referenceColumn' | 'namespace'>,
   saved: StoredReference | undefined,
@@ -235,14 +237,14 @@ function referenceSource(
   return { columns, namespace: named, savedAs: referenceColumn === undefined ? useMap : undefined };
 }
 
-/** Converts a source of references to its form in a saved map. */
+/** Converts a source of references to the form in which a map stores it. */
 const storedReference = (source: ReferenceSource | undefined): StoredReference | undefined =>
   source && {
     columns: source.columns,
     ...(source.namespace !== '' && { namespace: source.namespace }),
   };
 
-/** Converts a source of references to flags that read the same file in the same way. */
+/** Converts a source of references to flags with which another command reads the same references. */
 export const referenceFlags = (
   source: ReferenceSource | undefined,
 ): Pick<TableFlags, 'referenceColumn' | 'namespace'> => ({
@@ -250,14 +252,14 @@ export const referenceFlags = (
   namespace: source?.namespace || undefined,
 });
 
-/** Combines `--map` and `--own`. @throws UsageError for a heading in both. */
+/** Combines `--map` and `--own`. @throws UsageError for a heading that is in both. */
 function withOwn(map: ColumnMap, own: readonly string[]): ColumnMap {
   const both = own.find((heading) => Object.hasOwn(map, heading) && !isCustomHeading(map, heading));
   if (both !== undefined) throw new UsageError(`--map and --own both name "${both}"; give one of them`);
   return { ...map, ...Object.fromEntries(own.map((heading) => [heading, ownName(heading)])) };
 }
 
-/** Rekeys a map by canonical headings, so they match regardless of whitespace and line breaks. */
+/** Replaces the headings of a map by their canonical forms, so that whitespace and line breaks do not matter. */
 const byFolded = (map: ColumnMap): ColumnMap =>
   Object.fromEntries(
     Object.entries(map).map(([heading, column]) => {
@@ -266,7 +268,7 @@ const byFolded = (map: ColumnMap): ColumnMap =>
     }),
   );
 
-/** Notes that a saved map shadows a built-in one. */
+/** Tells the user that a saved map hides a built-in map of the same name. */
 function reportShadowed(context: Context, name: string): void {
   if (mapPresets.has(name))
     context.note(
@@ -276,7 +278,10 @@ function reportShadowed(context: Context, name: string): void {
 
 const noMap: SavedMap = { map: {}, preset: undefined, reference: undefined, reading: {} };
 
-/** Loads the saved map of a name, or else the preset of that name. @throws UsageError listing all known maps. */
+/**
+ * Loads the saved map with a name. If there is none, loads the preset with that name. @throws UsageError listing all
+ * known maps.
+ */
 async function mapOf(context: Context, name: string | undefined): Promise<SavedMap> {
   if (name === undefined) return noMap;
   const store = await context.store();
@@ -294,7 +299,7 @@ async function mapOf(context: Context, name: string | undefined): Promise<SavedM
   );
 }
 
-/** @throws UsageError for an unknown locale, or one with another decimal separator. */
+/** @throws UsageError for an unknown locale, or a locale with a different decimal separator. */
 function decimalOf(locale: string): Decimal {
   const tag = locale.replaceAll('_', '-').replace(/[.@].*$/s, '');
   const isKnown = /^[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,4}$/i.test(tag) && isSupported(tag);
@@ -312,13 +317,13 @@ function isSupported(tag: string): boolean {
   }
 }
 
-/** Flags that make another command parse the file the same way, each preceded by a space. */
+/** Flags that make another command parse the file in the same way, each preceded by a space. */
 export const tableFlags = (flags: TableFlags): string =>
   tableWords(flags)
     .map((word) => ` ${shellWord(word)}`)
     .join('');
 
-/** `tableFlags` as separate command-line words. */
+/** The same flags as `tableFlags` gives, as separate words of a command line. */
 export const tableWords = ({
   preset,
   map = {},

@@ -35,7 +35,7 @@ import { hasUploads } from '../upload/named.ts';
 import { returnsOf } from './returned-orders.ts';
 import { needsOfSent, ownKeyNamespace, quantitiesIn, quantitiesOfOrder } from './row-need.ts';
 
-/** Where the attempts of a command's account are stored. */
+/** The store of a command's attempts, with the account that they belong to. */
 export interface AttemptStore {
   readonly attempts: Attempts;
   readonly scope: AttemptScope;
@@ -43,9 +43,9 @@ export interface AttemptStore {
 }
 
 /**
- * Opens the store of attempts. A preview creates no journal. If there is none, what the preview reads is stored in
- * memory.
- * @throws StorageError; ErrandError unavailable if the service cannot be asked whose the API key is.
+ * Opens the store of attempts. A preview creates no journal: if there is none yet, the preview stores what it reads in
+ * memory. @throws StorageError; ErrandError unavailable if the service cannot be asked which account the API key
+ * belongs to.
  */
 export async function attemptStore(context: Context): Promise<AttemptStore> {
   const isFirst = context.previewsRequests && !journalExists(context.settings);
@@ -59,11 +59,11 @@ const noJournal = { find: () => undefined, madeBy: () => undefined } as const;
 
 /** Result of reading a batch. */
 export interface SeenBatch {
-  /** Journal key. */
+  /** Journal key of the batch. */
   readonly key: string;
-  /** Its attempts, which have been updated. */
+  /** The attempts of the batch, already updated. */
   readonly attempts: readonly Attempt[];
-  /** Whether it may have been sent, and no response is recorded. */
+  /** Whether the batch may have been sent although no response is recorded. */
   readonly isInDoubt: boolean;
 }
 
@@ -71,8 +71,8 @@ export interface SeenBatch {
 const maxInFlight = 4;
 
 /**
- * Age in ms after which an attempt without a record counts as never sent. Earlier versions persisted attempts and
- * records separately.
+ * Age in ms after which an attempt without a journal record counts as never sent. Such attempts exist because earlier
+ * versions saved attempts and records separately.
  */
 const claimMs = 120_000;
 
@@ -80,8 +80,8 @@ const claimMs = 120_000;
 const maxById = 20;
 
 /**
- * Reads batches from the service and updates the attempts of their rows. A batch that was never sent, or that was
- * refused, ends its attempts. @param keys are journal keys. @throws ErrandError if a batch cannot be read.
+ * Reads batches from the service and updates the attempts of their rows. If a batch was never sent or was refused, its
+ * attempts end. @param keys are journal keys. @throws ErrandError if a batch cannot be read.
  */
 export async function* seeBatches(
   context: Context,
@@ -111,7 +111,7 @@ async function seeBatch(context: Context, store: AttemptStore, key: string): Pro
   return { key, isInDoubt, attempts: own.map((one) => ({ ...one, state: end ?? one.state })) };
 }
 
-/** Same as `seeBatches`, but from stored facts alone. A batch with a recorded response is not in doubt. */
+/** Does the same as `seeBatches`, but reads only what is stored. A batch with a recorded response is not in doubt. */
 export async function* storedBatches(
   { attempts, scope, journal }: AttemptStore,
   keys: Iterable<string>,
@@ -126,7 +126,7 @@ export async function* storedBatches(
   }
 }
 
-/** New state of the attempts of a batch without an id; undefined if they stay unchanged. */
+/** New state for the attempts of a batch without an id; undefined if their states stay unchanged. */
 function stateWithout(
   recorded: string | undefined,
   own: readonly Attempt[],
@@ -145,7 +145,7 @@ async function idOf(context: Context, key: string): Promise<string | undefined> 
   return (await context.uploads()).idOf(key);
 }
 
-/** Searches the service for a batch that was given up. */
+/** Searches the service for a batch that the user gave up on (`forgotten`). @returns the id of the batch. */
 async function search(
   context: Context,
   key: string,
@@ -176,12 +176,12 @@ async function applied(
   return applyBatch(context, store, own, batch, await comparedOrders(client, store, own, batch));
 }
 
-/** For rows whose key already had an order: whether that order is the one that the row requests. By row index. */
+/** For each row whose key already had an order: whether that order matches the row. Keyed by row index. */
 type ComparedRows = ReadonlyMap<number, boolean>;
 
 /**
- * Compares rows with the orders that their keys already had. Another machine may have ordered something else under the
- * same reference.
+ * Compares rows with the orders that their keys already had, because another machine may have used the same reference
+ * for a different order.
  */
 async function comparedOrders(
   client: Client,
@@ -212,7 +212,7 @@ async function comparedOrders(
 const isToCompare = (row: BatchRow, batch: Batch, attempt: Attempt | undefined): boolean =>
   attempt !== undefined && attempt.orderId === undefined && metReference(row, batch, attempt) !== undefined;
 
-/** The reference of a row whose key has an order already. */
+/** The reference of a row whose key already has an order. */
 const metReference = (
   row: BatchRow,
   batch: Batch,
@@ -220,15 +220,16 @@ const metReference = (
 ): Reference | undefined =>
   isMet(row, batch) && reference?.namespace !== ownKeyNamespace ? reference : undefined;
 
-/** The attempts of the last time the batch was sent. It may have been refused before, and sent again. */
+/**
+ * The batch's attempts from the last time it was sent. Earlier attempts exist if the service refused the batch before.
+ */
 function latestOf(own: readonly Attempt[], batch: Batch): readonly Attempt[] {
   const count = Math.max(rowsOf(batch).length, Number(batch.row_count) || 0);
   return own.slice(-Math.max(count, 1));
 }
 
 /**
- * Adds the ids of orders that rows already had and that the service does not name. Finds these orders by their
- * reference.
+ * Adds the ids of orders that rows already had. If the service does not give an id, finds the order by its reference.
  */
 async function withNamedOrders(client: Client, batch: Batch, own: readonly Attempt[]): Promise<Batch> {
   const list = listedByReference(client);
@@ -244,16 +245,16 @@ async function withNamedOrders(client: Client, batch: Batch, own: readonly Attem
   const rows = rowsOf(batch).map(({ index, record }) =>
     orders.has(index) ? { ...record, order_id: orders.get(index) } : record,
   );
-  // The rows are as the service sent them, plus the ids of their orders.
+  // The cast is safe, because the rows are as the service sent them, plus the ids of their orders.
   return { ...batch, rows } as Batch;
 }
 
-/** State of attempts that the service does not have. A sandbox may have been reset since, or restored. */
+/** State for attempts whose batch or order the service does not have. A sandbox may have been reset or restored. */
 const gone = ({ scope }: Pick<AttemptStore, 'scope'>): AttemptState => (scope.isTest ? 'unsent' : 'unknown');
 
 /**
- * Updates the attempts of a batch according to the batch as it was read. @param compared tells which rows match the
- * order that their key already had. Rows with such an order that were not compared stay unchanged. @returns the updated
+ * Updates the attempts of a batch from the batch as it was read. @param compared tells which rows match the order that
+ * their key already had. A row with such an order stays unchanged if it was not compared. @returns the updated
  * attempts.
  */
 export async function applyBatch(
@@ -295,8 +296,8 @@ export async function applyBatch(
 }
 
 /**
- * State of the attempt of a row. A batch does not tell whether an order was returned, so an attempt that is known to be
- * returned stays so.
+ * State of a row's attempt. A batch does not show whether an order was returned, so an attempt that is known to be
+ * returned stays `returned`.
  */
 function attemptStateOf(row: BatchRow, batch: Batch, { state }: Attempt): AttemptState {
   switch (stateOf(row, batch)) {
@@ -312,8 +313,8 @@ function attemptStateOf(row: BatchRow, batch: Batch, { state }: Attempt): Attemp
 }
 
 /**
- * Updates the attempts of batches that were read for another purpose. Best effort, because they are read again before
- * anything is decided.
+ * Updates the attempts of batches that were read for another purpose. Errors are ignored, because every decision reads
+ * these batches again.
  */
 export async function recordOutcomes(context: Context, batches: Iterable<Batch>): Promise<void> {
   if (!journalExists(context.settings)) return;
@@ -329,7 +330,7 @@ export async function recordOutcomes(context: Context, batches: Iterable<Batch>)
   }
 }
 
-/** Updates the attempts of orders that were returned. @throws ErrandError. */
+/** Finds out which of the placed orders were returned, and updates their attempts. @throws ErrandError. */
 export async function seeReturns(
   context: Context,
   { attempts }: Pick<AttemptStore, 'attempts'>,
@@ -349,8 +350,8 @@ export async function seeReturns(
 }
 
 /**
- * Reads the current state of single orders, and persists it. @returns the orders that were found, with the serials of
- * their attempts. @throws ErrandError if a state cannot be determined.
+ * Reads the current state of single orders, and saves it. @returns the orders that were found, with the serials of
+ * their attempts. @throws ErrandError if a state cannot be read.
  */
 export async function seeSingles(
   context: Context,

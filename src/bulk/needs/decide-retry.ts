@@ -14,7 +14,7 @@ import { type DecidedRows, decideRows, type RowSource } from './decide-rows.ts';
 import { keyOfBatch, togetherIn, uploadWith } from './later-attempts.ts';
 import { ownKeyNamespace, referenceOfRow } from './row-need.ts';
 
-/** The rows of batches that are to be ordered again: failed ones, and withdrawn ones if the user says so. */
+/** The rows of batches that are to be ordered again: the failed rows and, if the user says so, the withdrawn rows. */
 export interface RowsToRetry extends RetriedRows {
   readonly failed: readonly { readonly batch: Batch; readonly row: BatchRow }[];
   readonly named: Pick<NamedBatches, 'uploads'>;
@@ -22,14 +22,14 @@ export interface RowsToRetry extends RetriedRows {
   readonly later: readonly LaterAttempt[];
   /** Maximum number of rows in a batch. */
   readonly size: number;
-  /** The occasion of the rows, unless their attempts name one. */
+  /** The occasion of the rows. An occasion that their attempts name takes precedence. */
   readonly run: string;
   readonly again: boolean;
 }
 
 /**
- * Decides which failed rows are ordered again, as the next attempts at their needs. @throws ErrandError if what became
- * of earlier attempts cannot be read.
+ * Decides which failed rows are ordered again. Each becomes the next attempt at the row's need. @throws ErrandError if
+ * the outcome of an earlier attempt cannot be read.
  */
 export async function decideRetry(context: Context, retried: RowsToRetry): Promise<DecidedRows> {
   const known = await recordedOf(context, retried);
@@ -51,8 +51,8 @@ export async function decideRetry(context: Context, retried: RowsToRetry): Promi
 }
 
 /**
- * Failed rows for a file that the user corrects. Each has the key of the next attempt, so that the row is recognized
- * whatever the user corrects in it.
+ * Failed rows for a file that the user corrects. Each row has the key of its next attempt, so errand recognizes the row
+ * whatever the user corrects.
  */
 export async function rowsForFile(context: Context, retried: RowsToRetry): Promise<UploadRow[]> {
   const { own } = await recordedOf(context, retried);
@@ -66,9 +66,9 @@ export async function rowsForFile(context: Context, retried: RowsToRetry): Promi
 }
 
 interface Recorded {
-  /** The own attempts of the rows, by the index of the row. */
+  /** The rows' own attempts, by row index. */
   readonly own: ReadonlyMap<number, Attempt>;
-  /** Keys of the first attempts at all rows that were uploaded together. */
+  /** Keys of the first attempts, for all rows that were uploaded together. */
   readonly rowKeys: ReadonlySet<string>;
 }
 
@@ -94,7 +94,7 @@ async function recordedOf(context: Context, { failed, named, rows }: RowsToRetry
   return { own, rowKeys };
 }
 
-/** All rows as one batch, with the keys given in the file, and with the row numbers of the file if they are known. */
+/** All rows as one batch, with the keys that the file gave. Row numbers are those of the file if they are known. */
 function batchOf({ rows, layout }: RetriedRows, own: ReadonlyMap<number, Attempt>): NewBatch {
   const { headings, fileHeadings } = layout;
   const numbers = isNumbered({ rows, layout }) ? layout.numbers : rows.map((_, at) => at + 1);
@@ -122,7 +122,7 @@ const sorted = (cells: UploadRow): UploadRow =>
 
 export const isNumbered = ({ rows, layout }: RetriedRows): boolean => layout.numbers.length === rows.length;
 
-/** The attempt of a row that was sent from elsewhere, as its order shows it. */
+/** The attempt at a row that was sent from another machine, derived from the row's order. */
 function unrecordedOf(
   context: Context,
   { failed, run }: RowsToRetry,
@@ -148,7 +148,7 @@ function unrecordedOf(
   ];
 }
 
-/** The batches in doubt whose rows are all among `rows`, unchanged. */
+/** The keys of the batches in doubt whose rows are all among `rows`, unchanged. */
 export function settledBy(
   settling: readonly Pick<NewBatch, 'key' | 'rows'>[],
   rows: readonly UploadRow[],

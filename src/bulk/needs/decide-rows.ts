@@ -44,60 +44,63 @@ export interface RowSource {
   batches(): AsyncIterable<Batch>;
   /** Whether an attempt belongs to a row of the same file. Rows of one file are not compared with each other. */
   isOfFile(attempt: Attempt): boolean;
-  /** Attempts at a row that are not recorded here, because the row was sent from elsewhere. */
+  /** Attempts at a row that this machine's journal does not have, because another machine sent the row. */
   unrecorded?(row: number): readonly Attempt[];
-  /** Called for each row, once or several times; the last call counts. `related` are all attempts at alike needs. */
+  /** Called at least once for each row; the last call counts. `related` are all attempts at similar needs. */
   note?(row: RowNeed, decision: RowDecision, related: readonly Attempt[]): void;
-  /** Whether to ignore an attempt, because the user was shown it before. */
+  /** Whether to ignore an attempt, because the user has already seen it. */
   ignores?(row: RowNeed, attempt: Attempt, related: readonly Attempt[]): boolean;
-  /** Whether a row may be sent as this attempt. */
+  /** Whether a row may be sent as the given attempt. */
   covers?(row: RowNeed, attempt: { readonly key: string; readonly number: number }): boolean;
 }
 
 export interface RowsAsked extends Pick<Statement, 'skipDuplicates' | 'again'> {
   readonly door: Extract<Door, 'upload' | 'plan' | 'retry'>;
-  /** The occasion; empty if none is named. */
+  /** The occasion of the rows; empty if none is named. */
   readonly run: string;
   /**
-   * Time at which another worker began to read from the service for the same upload, ms since the epoch. States that
-   * were read since then count as current.
+   * If another worker of the same upload has begun to read from the service: the time at which it began, ms since the
+   * epoch. States that were read after that time count as current.
    */
   readonly since?: number | undefined;
   /**
-   * Journal keys of the batches of an upload that was cut short and now continues. Its rows are not tried again until
-   * all of them have been sent and reported.
+   * Journal keys of the batches of an interrupted upload that now continues. Its rows are not tried again until all of
+   * these batches have been sent and reported.
    */
   readonly goesOn?: ReadonlySet<string> | undefined;
 }
 
 /**
- * Numbers of rows. `new`, `inDoubt`, `placed`, `tried`, `skipped` and `refused` add up to `rows`. The others are part
+ * Row counts. `new`, `inDoubt`, `placed`, `tried`, `skipped` and `refused` add up to `rows`. The other counts are parts
  * of `new`.
  */
 export interface RowCounts {
   rows: number;
-  /** Will be sent. */
+  /** Rows that will be sent. */
   new: number;
-  /** In a batch in doubt, which is resent unchanged. */
+  /** Rows in a batch in doubt, which is resent unchanged. */
   inDoubt: number;
-  /** Ordered already, by their key or their reference. */
+  /** Rows whose key or reference already has an order. */
   placed: number;
-  /** Sent already by the upload that now continues, and failed or withdrawn since. */
+  /** Rows that the continuing upload has already sent and that have failed or been withdrawn since. */
   tried: number;
-  /** Left out, because they are like earlier orders. */
+  /** Rows left out because they are like earlier orders. */
   skipped: number;
-  /** Not sent until the user says what is meant. */
+  /** Rows that are not sent until the user says how to treat them. */
   refused: number;
-  /** Of the new rows, those whose last attempt failed. */
+  /** New rows whose last attempt failed. */
   failedBefore: number;
-  /** Of the new rows, those whose order was cancelled or returned. */
+  /** New rows whose last order was cancelled or returned. */
   again: number;
 }
 
-/** `not_covered`: the next attempt is not the one that was planned. */
+/**
+ * Why a row is refused. `repeats`: it repeats a row of an earlier upload. `not_covered`: its next attempt is not the
+ * planned one.
+ */
 export type RowRefusal = Refusal | 'repeats' | 'not_covered';
 
-/** Why a row is not sent; followed by the order that blocks it, if there is one. */
+/** Texts for why a row is not sent. The order that blocks the row follows the text, if there is such an order. */
 export const refusalReasons: Readonly<Record<RowRefusal, string>> = {
   alike: 'like',
   overlaps: 'shares products with',
@@ -124,23 +127,24 @@ export interface RowFinding {
 /** The rows that are not sent for the same reason. */
 export interface RefusedRows {
   count: number;
-  /** The first ones. */
+  /** The first of these rows. */
   readonly first: RowFinding[];
   /**
-   * Number of blocked rows by the journal key of the blocking batch, one batch per upload; undefined for single orders.
+   * Number of blocked rows by the journal key of the batch that blocks them. Each upload is represented by one batch.
+   * The key undefined counts rows that single orders block.
    */
   readonly byBatch: Map<string | undefined, number>;
 }
 
-/** Maximum number of findings that are retained for each reason. */
+/** Maximum number of findings to keep for each reason. */
 const maxFindings = 100;
 
-/** Maximum number of looks at the service. Other processes may place orders meanwhile. */
+/** Maximum number of times to read from the service. Each time, other processes may have placed further orders. */
 const maxLooks = 8;
 
 /**
- * Decides which rows are sent, reading from the service as often as needed. Persists only what it has read.
- * @throws ErrandError if a read fails; nothing may be sent then.
+ * Decides which rows are sent, and reads from the service as often as this takes. Saves only what it reads. @throws
+ * ErrandError if a read fails. Nothing may be sent then.
  */
 export async function decideRows(
   context: Context,
@@ -160,11 +164,11 @@ export async function decideRows(
 
 /** Attempts whose state has to be read. */
 interface Look {
-  /** Journal keys. */
+  /** Journal keys of batches to read. */
   readonly batches: Set<string>;
-  /** By serial. */
+  /** Attempts of single orders to read, by serial. */
   readonly singles: Map<number, Attempt>;
-  /** As they travel in metadata. */
+  /** References to query, in the form in which metadata holds them. */
   readonly references: Set<string>;
 }
 
@@ -172,7 +176,7 @@ export type RowDecision =
   | Decision
   /** The row is in a batch in doubt. */
   | { readonly do: 'settle'; readonly batch: string }
-  /** The row was sent by the upload that now continues. */
+  /** The continuing upload has already sent the row. */
   | { readonly do: 'leave'; readonly attempts: readonly Attempt[] }
   | { readonly do: 'refuse'; readonly why: 'not_covered'; readonly attempts: readonly Attempt[] };
 
@@ -185,50 +189,53 @@ export class DecidedRows {
   readonly #windows: Windows;
   readonly #read = new Set<number>();
   readonly #seenBatches = new Set<string>();
-  /** When the service was asked for references one by one, and when for all of them, ms since the epoch. */
+  /**
+   * When the service was queried for single references, by reference, ms since the epoch. `#allListedAt` says when it
+   * was queried for all references.
+   */
   readonly #listedAt = new Map<string, number>();
   #allListedAt: number | undefined;
-  /** Quantities of orders that were read, by the serials of their attempts. */
+  /** Quantities from orders and from sent rows, by the serial of the attempt. */
   readonly #quantities = new Map<number, string>();
-  /** Names of uploads by the journal keys of their batches. */
+  /** Names of uploads, by the journal key of each batch. */
   readonly #uploadNames = new Map<string, string>();
   readonly #uploads: Pick<Uploads, 'ofBatch'> | undefined;
-  /** Batches in doubt that hold rows of this file alone, with the file's row numbers by key. */
+  /** Batches in doubt whose rows all belong to this file. Maps the batch's key to the file's row numbers by row key. */
   readonly #settling = new Map<string, Map<string, number>>();
   counts = noCounts();
   refused = new Map<RowRefusal, RefusedRows>();
-  /** The first rows that were ordered already. */
+  /** The first rows that already have an order. */
   readonly placed: RowFinding[] = [];
-  /** Batches that ordered rows of this file. */
+  /** Journal keys of the batches that ordered rows of this file. */
   readonly placedIn = new Set<string>();
-  /** The earlier upload that the file repeats, even if the window for comparing rows has passed. */
+  /** The earlier upload that this file repeats. Rows of an upload count as repeats at any age. */
   repeats:
     | (EarlierUpload & {
         readonly madeAt: number;
         readonly first: readonly Pick<RowFinding, 'row' | 'cells'>[];
       })
     | undefined;
-  /** Maximum prices of all rows, and of those that will be sent, in cents. */
+  /** Totals in cents of the maximum prices: of all rows, and of the rows that will be sent. */
   cents = { all: 0, new: 0 };
-  /** Time at which this began to read from the service, ms since the epoch. */
+  /** When this process, or the worker that reads for it, began to read from the service, ms since the epoch. */
   readonly since: number;
-  /** Set for a preview that cannot read from the service. */
+  /** Set if a preview cannot read from the service. */
   isAssumed = false;
-  /** Error with which sending would fail, because the service cannot be read. */
+  /** The error with which sending would fail, if the service cannot be read. */
   unseen: ErrandError | undefined;
-  /** Number of rows that have neither a reference nor a key of their own. */
+  /** Number of rows that have neither a reference nor a key from the file. */
   unnamed = 0;
-  /** The columns of the file in their order, which a record of the journal does not preserve. */
+  /** The columns of the file, in order. A journal record does not preserve this order. */
   #columns: Pick<Batch, 'headings' | 'fileHeadings'> = { headings: [] };
   /** Rows that are not sent. */
   #left = new Set<number>();
-  /** Why rows are in no batch of the upload, by row number. */
+  /** Why a row is in no batch of the upload, by row number. */
   leftOut = new Map<number, LeftOutRow>();
-  /** Keys of further attempts, by row number. */
+  /** Keys of second and later attempts, by row number. */
   #keys = new Map<number, string>();
-  /** Keys given in the file, by row number, for rows that are retried with another key. */
+  /** The key that the file gives a row, by row number. Only for rows that are retried with another key. */
   #givenKeys = new Map<number, string>();
-  /** For rows that would be sent, the earlier uploads with the same rows. */
+  /** The earlier uploads with the same row, by row number. Only for rows that would be sent. */
   #old = new Map<
     number,
     { readonly uploads: readonly string[]; readonly cents: number; readonly cells: UploadRow | undefined }
@@ -254,11 +261,13 @@ export class DecidedRows {
     this.since = asked.since ?? this.#now();
     this.#allListedAt = asked.since;
     const windows = windowsOf(context);
-    // With a named occasion, compare rows at any age, because each row is ordered once per occasion.
+    // Each row is ordered once per occasion. So if an occasion is named, rows are compared with attempts of any age.
     this.#windows = asked.run === '' ? windows : { ...windows, rowMs: Number.POSITIVE_INFINITY };
   }
 
-  /** Decides about every row from what is known. @returns what has to be read first; empty if the decisions stand. */
+  /**
+   * Decides about every row from what is known. @returns what has to be read first; empty if the decisions are final.
+   */
   async pass(): Promise<Look> {
     this.counts = noCounts();
     this.refused = new Map();
@@ -302,8 +311,8 @@ export class DecidedRows {
   }
 
   /**
-   * Reads the states of attempts, and persists them. A preview that cannot read them says so, and uses the stored
-   * states.
+   * Reads the states of attempts, and saves them. If a preview cannot read from the service, it reports that and uses
+   * the stored states.
    */
   async see(look: Look): Promise<void> {
     const { previewsRequests, previewsReads } = this.#context;
@@ -321,7 +330,7 @@ export class DecidedRows {
   #assume(why: string): void {
     if (this.isAssumed) return;
     this.isAssumed = true;
-    // Not the current time, because a response may still set the service's clock.
+    // Infinity rather than the current time, because a response may still set the service's clock.
     this.#allListedAt = Number.POSITIVE_INFINITY;
     this.#context.note(
       `what became of earlier orders was not looked up (${why}); here, rows that were sent before count as placed`,
@@ -361,7 +370,9 @@ export class DecidedRows {
     else for (const reference of references) this.#listedAt.set(reference, at);
   }
 
-  /** Remembers the quantities of the rows that a batch has sent. Rows with a reference are compared with them. */
+  /**
+   * Stores the quantities of the rows that a batch has sent. Rows with a reference are compared with these quantities.
+   */
   #noteQuantities(key: string, attempts: readonly Attempt[]): void {
     if (!attempts.some(({ reference }) => reference)) return;
     const sent = needsOfSent(this.#record(key));
@@ -373,17 +384,17 @@ export class DecidedRows {
     }
   }
 
-  /** Whether requested rows are not sent until the user says what is meant. */
+  /** Whether some rows block the upload until the user says how to treat them. */
   get isBlocked(): boolean {
     return [...this.refused.keys()].some((why) => !listedOnly.has(why));
   }
 
-  /** Number of the rows that block the upload. */
+  /** Number of rows that block the upload. */
   get blocked(): number {
     return [...this.refused].reduce((sum, [why, { count }]) => (listedOnly.has(why) ? sum : sum + count), 0);
   }
 
-  /** Leaves out the rows that block the upload, so that the others are sent. */
+  /** Leaves out the rows that block the upload, so that the other rows are sent. */
   leaveOut(): void {
     for (const [why, { count }] of this.refused)
       if (!listedOnly.has(why)) {
@@ -394,7 +405,7 @@ export class DecidedRows {
     this.repeats = undefined;
   }
 
-  /** Whether every row of the file is sent with the key it has. */
+  /** Whether every row of the file is sent under its original key. */
   get #isWhole(): boolean {
     return this.#left.size === 0 && this.#keys.size === 0;
   }
@@ -420,8 +431,8 @@ export class DecidedRows {
   }
 
   /**
-   * Gives each batch a key that is still free. A batch that was made before is not sent again, so rows that it refused
-   * need another batch.
+   * Gives each batch a key that no sent batch has. A batch is never sent twice, so rows that it refused need another
+   * batch.
    */
   async *#withFreeKeys(batches: AsyncIterable<Batch>): AsyncGenerator<Batch> {
     for await (const batch of batches) {
@@ -435,12 +446,12 @@ export class DecidedRows {
   #record = (key: string): JournalRecord | undefined =>
     this.#store.journal.find(key, this.#store.scope.service);
 
-  /** Batches in doubt that are sent again unchanged. */
+  /** The batches in doubt, which are resent unchanged. */
   settling(): (Batch & { readonly record: JournalRecord })[] {
     return [...this.#settling].flatMap(([key, numbers]) => {
       const record = this.#record(key);
       if (!record || numbers.size === 0) return [];
-      // Uploads from this machine are journaled as rows of cells.
+      // This machine journals uploads as rows of cells, so the cast is safe.
       const rows = (Array.isArray(record.body.rows) ? record.body.rows : []) as UploadRow[];
       const own = rows.map((row) => numbers.get(firstKeyOf(String(row.idempotency_key ?? ''))) ?? 0);
       return [{ key, record, rows, numbers: own, ...this.#columns }];
@@ -448,8 +459,8 @@ export class DecidedRows {
   }
 
   /**
-   * The claim for a batch of rows to send. It repeats the decisions inside the journal's transaction, since other
-   * processes may have decided meanwhile.
+   * The journal's claim for a batch of rows to send. It repeats the decisions inside the journal's transaction, because
+   * other processes may have claimed rows in the meantime.
    */
   claimOf(batch: Batch): AttemptClaim {
     const rows = new RowNeeds().of(this.#asGiven(batch));
@@ -463,7 +474,7 @@ export class DecidedRows {
         const known = this.#heeded(row, related);
         const decision = this.#decided(row, known);
         const key = String(batch.rows[at]?.idempotency_key ?? row.firstKey);
-        // With the key of another attempt, the service would return the order of that attempt.
+        // If the row had the key of another attempt, the service would return the order of that attempt.
         if (decision.do !== 'send' || key !== this.#keyOf(row, known, decision.number)) return undefined;
         return {
           ...{ run: run === '' ? undefined : run, number: decision.number, operation: 'bulk.create' },
@@ -486,7 +497,7 @@ export class DecidedRows {
 
   #now = (): number => this.#context.serviceClock.now();
 
-  /** The attempts that matter for a row. An attempt at the same row has the key of its first attempt here. */
+  /** The attempts that matter for a row. Each attempt is returned with the key of the first attempt at its row. */
   #heeded(row: RowNeed, related: readonly Attempt[]): readonly Attempt[] {
     const { hasOwnKey, firstKey } = row;
     const heeded: Attempt[] = [];
@@ -494,7 +505,7 @@ export class DecidedRows {
     for (const one of [...related, ...(this.#source.unrecorded?.(row.number) ?? [])]) {
       const isNamedByKey = one.reference?.namespace === ownKeyNamespace;
       if (hasOwnKey) {
-        // A single order may have been placed with the key.
+        // A single order may also have been placed with the key.
         const isOfKey = isNamedByKey ? one.reference?.text === firstKey : one.key === firstKey;
         const meetsRetried =
           retriedAt !== undefined &&
@@ -546,7 +557,7 @@ export class DecidedRows {
   #listed = (reference: Reference): number | undefined =>
     this.#listedAt.get(metadataOf(reference)) ?? this.#allListedAt;
 
-  /** The attempts at a row by the upload that now continues, once their outcomes are known. */
+  /** The continuing upload's attempts at a row. Empty if any outcome is still unknown. */
   #sentNow(known: readonly Attempt[]): readonly Attempt[] {
     const { goesOn } = this.#asked;
     if (!goesOn) return [];
@@ -556,7 +567,7 @@ export class DecidedRows {
     return own.some(({ state }) => state === 'intended' || state === 'unknown') ? [] : own;
   }
 
-  /** An attempt with the same reference differs if it is for other products, another recipient or other quantities. */
+  /** Marks an attempt that has the row's reference but differs from the row: in products, recipient or quantities. */
   #compared(row: RowNeed, one: Attempt): ComparedAttempt {
     if (one.reference?.text !== row.need.reference?.text) return one;
     const quantities = this.#quantities.get(one.serial);
@@ -619,15 +630,16 @@ export class DecidedRows {
     if (row.hasOwnKey) this.#givenKeys.set(row.number, row.firstKey);
   }
 
-  /** The key that an attempt at a row is sent with. @param number of the attempt. */
+  /** The key with which an attempt at a row is sent. @param number is the number of the attempt. */
   #keyOf(
     { hasOwnKey, firstKey, need: { reference } }: RowNeed,
     known: readonly Attempt[],
     number: number,
   ): string {
     if (hasOwnKey) {
-      // A key given in the file is used for all attempts, but a retry of a failed order needs another key. So does a
-      // row of a file that `bulk retry --to` wrote, whose key errand has made.
+      // A key that the file gives serves for all attempts at the row, with two exceptions: the retry of a failed order,
+      // and a row in a file written by `bulk retry --to`, whose key errand derived. Both need other keys from the
+      // second attempt on.
       const isOfRetry = this.#asked.door === 'retry' || firstKeyOf(firstKey) !== firstKey;
       const isFurther = isOfRetry && number > 1;
       return isFurther ? attemptKey({ namespace: ownKeyNamespace, text: firstKey }, number) : firstKey;
@@ -661,7 +673,10 @@ export class DecidedRows {
     else look.batches.add(one.upload);
   }
 
-  /** Rows of an earlier upload count at any age, so their states have to be known, too. */
+  /**
+   * Collects attempts of earlier uploads that a row may repeat. Such attempts count at any age, so their states are
+   * read even if they are old.
+   */
   #noteSameFile(
     row: RowNeed,
     known: readonly Attempt[],
@@ -690,7 +705,7 @@ export class DecidedRows {
       });
   }
 
-  /** Name of the upload that a batch belongs to; the batch's own key if there is none. */
+  /** Name of the upload that a batch belongs to; the batch's own key if the batch has no upload. */
   uploadOf(batch: string): string {
     const known = this.#uploadNames.get(batch);
     if (known !== undefined) return known;
@@ -721,14 +736,14 @@ export class DecidedRows {
   }
 }
 
-/** Codes of left-out rows by reason. A reason without an entry is its own code. */
+/** Codes of the reasons for which rows are left out. A reason without an entry is its own code. */
 const leftOutCodes: Readonly<Partial<Record<RowRefusal, string>>> = {
   alike: 'duplicate',
   overlaps: 'duplicate',
   other_namespace: 'duplicate',
 };
 
-/** Why a row is in no batch of the upload; undefined if it is. Pure. */
+/** Why a row is in no batch of the upload; undefined if it is in one. Pure. */
 function leftOutBy(decision: RowDecision): LeftOutRow | undefined {
   if (decision.do !== 'adopt' && decision.do !== 'ask' && decision.do !== 'refuse') return undefined;
   const isPlaced = decision.do === 'adopt' && decision.by !== 'likeness';
@@ -740,10 +755,10 @@ function leftOutBy(decision: RowDecision): LeftOutRow | undefined {
   return { why: leftOutCodes[why] ?? why, reason: reason.replace(/:$/, ''), orderId, batch };
 }
 
-/** Reasons for which rows are listed and not sent, while the other rows are sent. */
+/** Reasons that keep a row from being sent but do not block the other rows. Such rows are listed. */
 export const listedOnly: ReadonlySet<RowRefusal> = new Set(['differs', 'two_live', 'not_covered']);
 
-/** Whether an attempt is for this reference. */
+/** Whether an attempt has this reference. */
 const isOf = (reference: Reference | undefined, { reference: other }: Attempt): boolean =>
   reference !== undefined && reference.text === other?.text && reference.namespace === other.namespace;
 
@@ -751,13 +766,13 @@ const noCounts = (): RowCounts => ({
   ...{ rows: 0, new: 0, inDoubt: 0, placed: 0, tried: 0, skipped: 0, refused: 0, failedBefore: 0, again: 0 },
 });
 
-/** If the service was not read, an attempt that may have been ordered counts as placed. */
+/** If the service was not read, an attempt that may have made an order counts as placed. */
 const assumed = (one: Attempt): Attempt =>
   one.state === 'unknown' || one.state === 'intended' ? { ...one, state: 'placed' } : one;
 
 /**
- * The key of the first attempt at the row that an attempt belongs to. A file that `bulk retry --to` wrote gives the
- * keys of the next attempts. Any other key given in a file stays as it is.
+ * The key of the first attempt at the row that an attempt belongs to. A file written by `bulk retry --to` gives its
+ * rows the keys of their next attempts. Any other key that a file gives is returned unchanged.
  */
 function keyFor(firstKey: string, { key, reference }: Attempt): string {
   if (reference?.namespace !== ownKeyNamespace) return firstKeyOf(key);
@@ -767,13 +782,13 @@ function keyFor(firstKey: string, { key, reference }: Attempt): string {
 const isUsed = (record: JournalRecord | undefined): boolean =>
   record !== undefined && (record.order_id !== null || record.state === 'forgotten');
 
-/** Whether a key is of a later attempt at the same row. */
+/** Whether `other` is the key of a later attempt at the row than `key`. */
 const isLaterAttempt = (key: string, other: string): boolean =>
   firstKeyOf(other) === firstKeyOf(key) && attemptNumberOf(other) > attemptNumberOf(key);
 
 /**
- * If `bulk retry --to` wrote the key of a row: the time of the attempt that the row retries. Undefined for any other
- * key. A later attempt that is alike may have met the need of the row.
+ * The time of the attempt that a row retries, if `bulk retry --to` wrote the row's key; undefined for any other key. A
+ * similar attempt after that time may have met the row's need.
  */
 function retriedAttemptAt(key: string, related: readonly Attempt[]): number | undefined {
   if (firstKeyOf(key) === key) return undefined;

@@ -16,20 +16,20 @@ import {
 } from '../upload/batch.ts';
 import { maxByReference } from './reference-look.ts';
 
-/** A row that was sent from another machine, with the reference that its order has. */
+/** A row that another machine sent, and the reference of the row's order. */
 interface ReferencedRow {
   readonly batch: Batch;
   readonly row: BatchRow;
   readonly orderId: string;
-  /** As it travels in metadata. */
+  /** The reference, in the form in which metadata holds it. */
   readonly reference: string;
-  /** When its order was made, ms since the epoch. */
+  /** When the row's order was made, ms since the epoch. */
   readonly madeAt: number;
 }
 
 /**
- * Finds the later attempts at rows that were sent from other machines, by the references of their orders. Stores
- * nothing. @param batches are those that are reported. @throws ErrandError.
+ * Finds later attempts at rows that other machines sent. Searches by the references of the rows' orders. Stores
+ * nothing. @param batches are the batches that are reported. @throws ErrandError.
  */
 export async function attemptsElsewhere(
   context: Context,
@@ -98,7 +98,7 @@ async function referencedRows(
   });
 }
 
-/** Lists the orders for the references of rows, by reference. */
+/** Lists the orders that the service has for the references of rows, grouped by reference. */
 async function ordersListed(
   context: Context,
   rows: readonly ReferencedRow[],

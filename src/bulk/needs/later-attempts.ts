@@ -33,21 +33,23 @@ import { ordersFor, recordOrders } from './reference-look.ts';
 import { type OrderReturns, returnedOrders } from './returned-orders.ts';
 import { ownKeyNamespace } from './row-need.ts';
 
-/** The batches that were uploaded together. Their attempts at different rows are different needs. */
+/**
+ * The batches that were uploaded together. Attempts of these batches at different rows are attempts at different needs.
+ */
 interface Together {
-  /** Journal keys. */
+  /** Journal keys of these batches. */
   readonly keys: ReadonlySet<string>;
-  /** Keys of the first attempts at all rows. */
+  /** Keys of the first attempts at all rows of these batches. */
   readonly rowKeys: ReadonlySet<string>;
 }
 
-/** The own attempt of a row that failed or was withdrawn. Other attempts may have followed it. */
+/** A row's own attempt, which failed or was withdrawn. Other attempts may have followed it. */
 interface EndedAttempt {
   readonly row: { readonly batchId: string; readonly index: number };
   readonly after: LaterAttempt['after'];
   readonly own: Attempt;
   readonly orderId: string | undefined;
-  /** Key by which an earlier version retried the row. */
+  /** Idempotency key with which an earlier version of errand would have retried the row. */
   readonly oldRetryKey: string;
   readonly together: Together;
 }
@@ -55,23 +57,24 @@ interface EndedAttempt {
 /** The later attempt that decides a row's state. */
 interface FollowingAttempt {
   readonly attempt: Attempt;
-  /** The row whose attempt came next, if that row is among the ended rows, too. */
+  /** The ended row that made the next attempt, if there is one. */
   readonly follower: EndedAttempt | undefined;
-  /** Attempts between the row's own and this one. */
+  /** Attempts between the row's own attempt and the later one. */
   readonly between: readonly Attempt[];
 }
 
-/** Maximum number of looks at the service. Other processes may place orders meanwhile. */
+/** Maximum number of times to read from the service. Each time, other processes may have placed further orders. */
 const maxLooks = 4;
 
-/** Facts about rows that their batches do not contain. */
+/** Facts about rows that the rows' batches do not contain. */
 export interface Outcomes extends OrderReturns {
   readonly later: LaterAttempts;
 }
 
 /**
- * Reads which orders of batches were returned, and what came of later attempts at their rows, wherever they were made.
- * @param batches include the statuses of existing orders. @throws ErrandError if a later attempt cannot be read.
+ * Reads which orders of batches were returned, and the outcome of later attempts at the same rows, wherever those were
+ * made. @param batches include the statuses of orders that rows already had. @throws ErrandError if a later attempt
+ * cannot be read.
  */
 export async function readOutcomes(
   context: Context,
@@ -83,7 +86,7 @@ export async function readOutcomes(
   return { ...returns, later };
 }
 
-/** Adds to the rows of batches what became of their needs. After that, `stateOf` returns the state of a row. Pure. */
+/** Adds the outcomes to the rows of batches. After that, `stateOf` returns the final state of a row. Pure. */
 export const withOutcomes = (batches: readonly Batch[], { returned, later }: Outcomes): Batch[] =>
   withLater(withReturned(batches, returned), later);
 
@@ -94,9 +97,9 @@ interface EndedRows {
 }
 
 /**
- * Finds the later attempts at the needs of rows that failed or were withdrawn, in any batch or as single orders. A
- * later attempt has the same reference, for which the service is queried, too, or it is like the row's own attempt. It
- * counts for one row only.
+ * Finds the later attempts at the needs of rows that failed or were withdrawn. A later attempt may be a row of any
+ * batch or a single order. It is recognized by the row's reference, for which the service is queried as well, or by its
+ * similar content. Each later attempt counts for one row only.
  */
 async function laterAttempts(
   context: Context,
@@ -120,7 +123,7 @@ async function laterAttempts(
   }
 }
 
-/** @returns also the rows whose own attempts are not recorded here. */
+/** @returns the later attempts, and the rows whose own attempts this machine's journal does not have. */
 async function recordedAttempts(
   context: Context,
   uploads: NamedBatches['uploads'],
@@ -146,7 +149,7 @@ class LaterLook {
   readonly #together = new Map<string, Promise<Together>>();
   /** Serials of the attempts that were read from the service. */
   readonly #read = new Set<number>();
-  /** References that the service was asked for. */
+  /** References for which the service was queried. */
   readonly #listed = new Set<string>();
 
   constructor(context: Context, store: AttemptStore, uploads: NamedBatches['uploads']) {
@@ -155,7 +158,7 @@ class LaterLook {
     this.#uploads = uploads;
   }
 
-  /** Adds rows of a batch. @returns the indexes of those whose attempts are recorded here. */
+  /** Adds rows of a batch. @returns the indexes of the rows whose attempts this machine's journal has. */
   async add(batch: Batch, ended: EndedRows['rows']): Promise<ReadonlySet<number>> {
     const added = new Set<number>();
     const { attempts, scope } = this.#store;
@@ -186,7 +189,7 @@ class LaterLook {
     return known;
   }
 
-  /** Id of a batch by its journal key. */
+  /** The service's id of a batch, by the batch's journal key. */
   async #idOf(key: string): Promise<string | undefined> {
     const id = this.#store.journal.find(key, this.#store.scope.service)?.order_id ?? undefined;
     return id ?? (hasUploads(this.#context) ? (await this.#context.uploads()).idOf(key) : undefined);
@@ -211,7 +214,7 @@ class LaterLook {
     const akin = await attempts.akin(
       scope,
       this.#rows.map(({ own }) => own.serial),
-      // A row of a file that `bulk retry --to` wrote has the key of a further attempt.
+      // A row in a file written by `bulk retry --to` has the key of a second or later attempt.
       this.#rows.flatMap(({ own }) =>
         own.reference
           ? []
@@ -233,7 +236,8 @@ class LaterLook {
       if (isOpen(one) && !this.#read.has(one.serial)) unread.set(one.serial, one);
     const taken = new Set<number>();
     const later = new Map<EndedAttempt, FollowingAttempt>();
-    // Start with the last rows. A row that is followed by another one then shares the outcome of that row.
+    // Start with the latest rows. If a later row follows an earlier one, the earlier row can then take over the outcome
+    // of the later row.
     const rows = this.#rows.toSorted((one, other) => other.own.madeAt - one.own.madeAt);
     const bySerial = new Map(rows.map((row) => [row.own.serial, row]));
     const choose = (isOfStep: (of: { readonly one: Attempt; readonly kind: Kinship }) => boolean): void => {
@@ -251,7 +255,7 @@ class LaterLook {
         later.set(row, { attempt, follower, between: [] });
       }
     };
-    // Match by a row's own key first, because likeness cannot tell equal rows apart.
+    // Match by reference or key first, because content cannot distinguish equal rows.
     const isGoingOn = (one: Attempt): boolean => !isEnded(one) || bySerial.has(one.serial);
     choose(({ one, kind }) => isGoingOn(one) && kind === 'own');
     choose(({ one }) => isGoingOn(one));
@@ -275,7 +279,7 @@ class LaterLook {
         this.#read.add(one.serial);
         if (one.state === 'placed' && asked.has(one.serial)) placed.push(one);
       }
-    // A batch does not tell whether its orders were returned.
+    // A batch does not show whether its orders were returned.
     await seeReturns(this.#context, this.#store, placed);
     await seeSingles(
       this.#context,
@@ -285,7 +289,7 @@ class LaterLook {
     for (const { serial } of unread) this.#read.add(serial);
   }
 
-  /** Asks the service for the references of rows, once. @returns whether it was asked for any. */
+  /** Queries the service once for the references of rows. @returns whether there was anything to query. */
   async #look(rows: readonly EndedAttempt[]): Promise<boolean> {
     const references = new Set(
       rows.flatMap(({ own: { reference } }) => {
@@ -323,8 +327,8 @@ class LaterLook {
         new LaterAttempt({
           ...{ after, orderId, serial, upload: await this.#uploadOf(upload) },
           ...outcomeOf(state),
-          // An order listed by the service is stored with its id as the key, because the service does not reveal the
-          // key.
+          // An order that was found in the service's list has its id as the key, because the service does not reveal
+          // the idempotency key.
           isFromElsewhere: upload === undefined && key === orderId,
           row: follower?.row ?? (await rowOf(attempt)),
           between: others,
@@ -345,7 +349,7 @@ export function keyOfBatch(
   return of?.key ?? journal.madeBy(id, scope.service)?.key;
 }
 
-/** The upload of a batch, whether it was named or not. */
+/** The upload that a batch belongs to, whether the user named the upload or not. */
 export async function uploadWith(
   context: Context,
   uploads: NamedBatches['uploads'],
@@ -362,8 +366,8 @@ async function nameOfUpload(context: Context, key: string): Promise<string | und
 }
 
 /**
- * Finds the batches that were uploaded together with a batch.
- * @param key is the journal key of the batch. @param upload is the upload that it belongs to, if any.
+ * Finds the batches that were uploaded together with a batch. @param key is the journal key of the batch. @param upload
+ * is the upload that the batch belongs to, if any.
  */
 export async function togetherIn(
   { attempts, scope }: AttemptStore,
@@ -385,8 +389,8 @@ const isEnded = ({ state }: Stated): boolean => ['failed', 'cancelled', 'returne
 const isOpen = ({ state }: Stated): boolean => state === 'placed' || isUnclear({ state });
 
 /**
- * The ended attempts after a row's own that no other row has taken. Marks them as taken. Takes only one attempt of each
- * batch, because a batch tries a need once, and equal rows share the attempts of their batches.
+ * The ended attempts that came after a row's own attempt and that no other row has taken. Marks them as taken. Takes
+ * only one attempt per batch: a batch tries each need once, and its other similar attempts belong to equal rows.
  */
 function endedBetween(
   { own }: EndedAttempt,
@@ -404,7 +408,7 @@ function endedBetween(
   });
 }
 
-/** The last attempt that made an order, if that was after the row's own. */
+/** The last ended attempt that made an order after the row's own attempt. */
 const lastEnded = ({ own }: EndedAttempt, attempts: readonly Attempt[]): Attempt | undefined =>
   attempts
     .filter((one) => isEnded(one) && one.orderId !== undefined && one.madeAt > own.madeAt)
@@ -414,8 +418,8 @@ const lastEnded = ({ own }: EndedAttempt, attempts: readonly Attempt[]): Attempt
 type Kinship = 'own' | 'alike';
 
 /**
- * How an attempt belongs to the need of a row: `own` by its reference or key, `alike` by its content; undefined if it
- * does not.
+ * How an attempt is related to the need of a row: `own` if the reference or key matches, `alike` if the content
+ * matches, undefined if neither does.
  */
 function kindOf(
   { own, orderId, oldRetryKey, together }: EndedAttempt,
@@ -423,7 +427,7 @@ function kindOf(
   { rowMs, isRead }: { readonly rowMs: number; readonly isRead: boolean },
 ): Kinship | undefined {
   if (other.orderId !== undefined && other.orderId.toLowerCase() === orderId?.toLowerCase()) return undefined;
-  // A batch of the same upload that is in doubt is settled by the retry that made it.
+  // Ignore a batch of the same upload that is still in doubt after reading. The retry that made the batch settles it.
   const isSibling = other.upload !== undefined && together.keys.has(other.upload);
   if (isSibling && isUnclear(other) && isRead) return undefined;
   const { reference } = own;
@@ -439,21 +443,21 @@ function kindOf(
   if (!reference && (first === firstKeyOf(own.key) || other.key === oldRetryKey)) return 'own';
   if (isSibling || together.rowKeys.has(first)) return undefined;
   const isComparable = reference?.namespace !== ownKeyNamespace && (!reference || !other.reference);
-  // An attempt without an order is dated by this machine's clock, which may be behind the service's. Serials follow the
-  // order of recording.
+  // If an attempt has no order, its time comes from this machine's clock, which may be behind the service's clock. So
+  // compare serials, which follow the order of recording.
   const isUndated = isUnclear(other) && other.orderId === undefined;
   const isLater = isUndated ? other.serial > own.serial : other.madeAt >= own.madeAt;
   if (!isComparable || other.likeness !== 'alike' || !isLater) return undefined;
   if (other.run === own.run || other.run === undefined) return 'alike';
-  // An attempt for another occasion belongs to another need. But a row without an occasion may have been corrected and
-  // sent again with one.
+  // An attempt for another occasion belongs to another need. But the user may have corrected a row without an occasion
+  // and sent it again with one.
   return own.run === undefined && other.madeAt - own.madeAt <= rowMs ? 'alike' : undefined;
 }
 
-/** Maximum number of attempts whose keys are recognized, for a key given in a file. */
+/** Maximum number of attempts whose derived keys are recognized, if the file gives the key. */
 const maxFurther = 9;
 
-/** Whether a key is the one given in a file, or that of a further attempt. */
+/** Whether a key is the one that a file gives, or is derived from it for a later attempt. */
 function isKeyOf(given: Reference, key: string): boolean {
   if (key === given.text) return true;
   for (let number = 2; number <= maxFurther; number += 1) if (attemptKey(given, number) === key) return true;

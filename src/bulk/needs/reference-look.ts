@@ -16,22 +16,25 @@ import type { OrderRecord } from '../../orders/order-record.ts';
 import type { Context } from '../../run/context.ts';
 import type { AttemptStore } from './batch-outcome.ts';
 
-/** Maximum number of references that are queried one by one. For more, the whole list is read. */
+/** Maximum number of references that are queried one by one. For more references, the whole order list is read. */
 export const maxByReference = 20;
 
 /** Maximum number of orders that are read one by one. */
 const maxById = 20;
 
-/** How far before its mark the list is read again, ms. A list may lag, and keys are forgotten after a day. */
+/**
+ * Time in ms by which the next reading overlaps the last one. The service's list may lag, and keys are forgotten after
+ * a day.
+ */
 const overlapMs = 25 * 3600 * 1000;
 
-/** Number of orders that are yielded at once. */
+/** Maximum number of orders per chunk. */
 const atOnce = 500;
 
 /**
- * Reads the orders that the service has for references, those made elsewhere too.
- * @param references are given as they travel in metadata. @throws ErrandError if the service cannot be asked; nothing
- * may be sent then.
+ * Reads the orders that the service has for references, including orders made on other machines. @param references have
+ * the form in which metadata holds them. @throws ErrandError if the service cannot be queried. Nothing may be sent
+ * then.
  */
 export async function* ordersFor(
   context: Context,
@@ -100,7 +103,10 @@ async function continueMirror(
   await mirror.setMark(scope, begunAt);
 }
 
-/** Reads orders by pages if there are many. @param since is when the first of them was made, ms since the epoch. */
+/**
+ * Reads orders by id. If there are many, reads them from the list page by page. @param since is when the first of the
+ * orders was made, ms since the epoch.
+ */
 async function* readOrders(
   client: Client,
   ids: Set<string>,
@@ -130,7 +136,7 @@ async function* readOrders(
   yield seen;
 }
 
-/** Persists orders that the service has, as attempts of their references. @returns the orders with their attempts. */
+/** Saves orders of the service as attempts. @returns the orders with the serials of their attempts. */
 export async function recordOrders(
   { serviceClock }: Pick<Context, 'serviceClock'>,
   { attempts, scope }: Pick<AttemptStore, 'attempts' | 'scope'>,
@@ -151,7 +157,7 @@ export async function recordOrders(
     const known = related.filter(({ orderId }) => orderId?.toLowerCase() === id);
     changes.push(...known.map(({ serial }) => ({ serial, state, madeAt, seenAt, order })));
     if (known.length > 0) return undefined;
-    // The service does not reveal the idempotency key, so use the order's id.
+    // The service does not reveal the idempotency key, so the order's id takes its place.
     const made = { run: undefined, number: 1, key: order.id, operation: 'order.create', upload: undefined };
     return { ...made, orderId: order.id, state, madeAt, seenAt };
   });

@@ -37,8 +37,8 @@ import {
 } from './decide-rows.ts';
 
 /**
- * Formats `30 new, of them 30 failed before; 1,970 placed already`; undefined if no row has anything to do with an
- * earlier order. Pure.
+ * Formats `30 new, of them 30 failed before; 1,970 placed already`; undefined if every row is new and no row was tried
+ * before. Pure.
  */
 export function countsLine({ rows, failedBefore, again, ...counts }: RowCounts): string | undefined {
   if (counts.new === rows && failedBefore + again === 0) return undefined;
@@ -57,12 +57,12 @@ export function countsLine({ rows, failedBefore, again, ...counts }: RowCounts):
   return parts.join('; ');
 }
 
-/** Maximum number of rows and of earlier uploads that are named in a message, and of rows in its details. */
+/** Maximum numbers of rows and of earlier uploads that a message names, and of rows in the message's details. */
 const [maxRows, maxUploads, maxDetails] = [3, 3, 10];
 
 /**
- * Builds the error for rows that are blocked by earlier orders, with the commands to go on. @param file is the name of
- * the file. @returns ErrandError conflict.
+ * Builds the error for rows that earlier orders block, with commands to continue. @param file is the name of the file.
+ * @returns ErrandError conflict.
  */
 export async function blockedRows(
   context: Context,
@@ -99,7 +99,7 @@ export async function blockedRows(
   });
 }
 
-/** Rows that were ordered before, in the form in which the policy decides about them. */
+/** Rows that were ordered before, as proposed orders for the policy to decide about. */
 async function proposedAgain(
   context: Context,
   rows: readonly Pick<RowFinding, 'row' | 'cells'>[],
@@ -111,8 +111,8 @@ async function proposedAgain(
 }
 
 /**
- * Whether the policy refuses to order rows again, whatever flag is given. Rows that are not known here count as
- * allowed.
+ * Whether the policy refuses to order rows again, whatever flag is given. False if the rows are unknown on this
+ * machine.
  */
 export async function isRefusedAgain(
   context: Context,
@@ -134,7 +134,7 @@ export async function isRefusedAgain(
 const alikeHint =
   'Rows are alike if their products and recipient are: a new column, note, quantity or ceiling makes no new order.';
 
-/** The error for a request whose rows were ordered before. @returns ErrandError conflict. */
+/** Error for a request with rows that were ordered before. @returns ErrandError conflict. */
 export async function placedRows(
   context: Context,
   { counts, placedIn }: DecidedRows,
@@ -153,7 +153,7 @@ export async function placedRows(
   });
 }
 
-/** What a message shows: current orders by id in lower case, when attempts were made, and the current time. */
+/** What a message shows: the current orders by lowercase id, when each attempt was made, and the current time. */
 interface Shown {
   readonly orders: ReadonlyMap<string, OrderRecord>;
   readonly madeAt: (attempt: Attempt) => number;
@@ -171,7 +171,10 @@ async function shownNow(
   return { orders, madeAt, now: context.serviceClock.now() };
 }
 
-/** Reads the orders that block rows. Leaves out an order that cannot be read, because nothing depends on it. */
+/**
+ * Reads the orders that block rows. Skips an order that cannot be read, because the orders only add detail to a
+ * message.
+ */
 async function ordersNow(
   context: Context,
   { isAssumed }: DecidedRows,
@@ -258,8 +261,8 @@ function earlierRow(decided: DecidedRows, { row, attempts }: RowFinding, shown: 
 }
 
 /**
- * Current state of an order. A placed attempt without an order was only accepted so far. If its order was not read, it
- * was ordered.
+ * Describes the state of an order for a message. A placed attempt without an order id was only accepted so far. A
+ * placed attempt whose order was not read counts as ordered.
  */
 function stateText({ state, orderId }: Attempt, order: OrderRecord | undefined): string {
   if (state === 'placed')
@@ -329,7 +332,7 @@ function waysOn(
     ];
   if (verb !== 'bulk' || (noun !== 'upload' && noun !== 'plan')) return settle;
   const order = noun === 'plan' ? 'plan' : 'order';
-  // With both flags, the new rows are ordered, and the rows that `ended` names. Rows that are like live orders are left
+  // With both flags, the new rows and the rows that `ended` names are ordered. Rows that are like live orders are left
   // out.
   const others = counts.new + ended.reduce((sum, why) => sum + (refused.get(why)?.count ?? 0), 0);
   return [
@@ -371,7 +374,10 @@ function waysOn(
 const inAnotherRun = ({ argv }: Context): string =>
   `${typedCommand(withoutOption(argv, '--run'))} --run NAME`;
 
-/** Says how to order a file once more, if all of it was ordered before and the policy does not refuse that. */
+/**
+ * Tells how to order a file once more. Empty unless the whole file was ordered before and the policy allows ordering it
+ * again.
+ */
 export async function anotherOccasion(
   context: Context,
   { counts, placed }: DecidedRows,
@@ -383,8 +389,8 @@ export async function anotherOccasion(
 }
 
 /**
- * Lists rows whose live order differs, with the differences as far as the orders can be read. These rows are not sent,
- * but the others are.
+ * Lists rows whose reference or key has a live order that differs, with the differences as far as the orders can be
+ * read. These rows are not sent, but the other rows are.
  */
 export async function differsLines(context: Context, decided: DecidedRows): Promise<string[]> {
   const lines: string[] = [];
@@ -411,7 +417,7 @@ export async function differsLines(context: Context, decided: DecidedRows): Prom
 function differencesOf({ cells, attempts }: RowFinding, shown: Shown): string {
   const [attempt] = attempts;
   const order = attempt && orderIn(shown, attempt);
-  // The row was parsed from validated cells, so it is a complete order.
+  // The cast is safe: the row was parsed from validated cells, so it is a complete order.
   const body = orderOfCells(cells) as unknown as Body;
   return order ? differencesText(needDifferences(body, order)) : '';
 }

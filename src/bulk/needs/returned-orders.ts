@@ -11,17 +11,17 @@ import { inFlight } from '../upload/concurrency-limiter.ts';
 /** Maximum number of orders read concurrently. */
 const maxInFlight = 4;
 
-/** Returns of orders, by the ids of the orders in lowercase. */
+/** Returns of orders. Both collections use order ids in lowercase. */
 export interface OrderReturns {
-  /** Orders of which every unit was returned. */
+  /** Ids of the orders of which every unit was returned. */
   readonly returned: ReadonlySet<string>;
-  /** States of the returns of each order, the first one first. */
+  /** States of each order's returns, oldest return first. */
   readonly states: ReadonlyMap<string, readonly string[]>;
 }
 
 const noReturns: OrderReturns = { returned: new Set(), states: new Map() };
 
-/** Finds the returns of the orders of batches. If they cannot be read, reports that and returns none. */
+/** Finds the returns of the orders that batches made. If the returns cannot be read, reports that and returns none. */
 export async function returnedOrders(context: Context, batches: readonly Batch[]): Promise<OrderReturns> {
   const placed = new Set<string>();
   let since = Number.POSITIVE_INFINITY;
@@ -30,7 +30,7 @@ export async function returnedOrders(context: Context, batches: readonly Batch[]
       const id = orderOfAttempt(row, batch);
       if (id === undefined || !['placed', 'before'].includes(stateOf(row, batch))) continue;
       placed.add(id.toLowerCase());
-      // An already existing order is older than the batch.
+      // An order that already existed is older than the batch.
       since = Math.min(since, isMet(row, batch) ? 0 : Date.parse(textIn(batch, 'created_at') ?? '') || 0);
     }
   if (placed.size === 0) return noReturns;
@@ -70,8 +70,8 @@ async function returnedAmong(
 }
 
 /**
- * Lists the returns of orders, by the ids of the orders in lowercase. @param since when the first of the orders was
- * made, ms since the epoch.
+ * Lists the returns of orders, keyed by order id in lowercase. @param since is when the first of the orders was made,
+ * ms since the epoch.
  */
 export async function returnsOf(
   context: Pick<Context, 'client'>,
@@ -86,7 +86,7 @@ export async function returnsOf(
       if (known) known.push(one);
       else if (ids.has(id)) found.set(id, [one]);
     }
-    // The newest come first.
+    // The list starts with the newest returns.
     const oldest = Date.parse(String(rows.at(-1)?.created_at));
     if (oldest < since) break;
   }

@@ -17,25 +17,25 @@ export interface RowNeed {
   /** Key of the first attempt. */
   readonly firstKey: string;
   readonly need: AttemptNeed;
-  /** Whether the file gives the key. If so, the row is compared only with the orders of this key. */
+  /** Whether the file gives the key. If it does, the row is compared only with orders that have this key. */
   readonly hasOwnKey: boolean;
-  /** Maximum price, cents. */
+  /** Maximum price in cents. */
   readonly ceiling: number;
   /** Maximum price in cents; 0 if the row is paid by an account at the retailer. */
   readonly cents: number;
   readonly urls: readonly string[];
-  /** The cell. */
+  /** The text of the quantity cell. */
   readonly quantity: string;
   readonly cells: UploadRow;
 }
 
 /**
- * Namespace in which keys given in files are stored as references. Such a key identifies a need as a reference does,
- * but it is not sent as a reference. No real reference has this namespace.
+ * Namespace for storing keys that files give, as references. Such a key identifies a need as a reference does, but is
+ * not sent as a reference. No real reference has this namespace.
  */
 export const ownKeyNamespace = ':key';
 
-/** Quantity of each product, in a form that is equal for equal quantities. Pure. */
+/** The quantities of products as text. Equal quantities give equal text. Pure. */
 export const quantitiesOf = (lines: readonly { readonly url: string; readonly quantity: number }[]): string =>
   lines
     .map(({ url, quantity }) => `${canonicalPage(url)} ${quantity}`)
@@ -57,7 +57,7 @@ export const quantitiesOfOrder = (order: OrderRecord): string =>
     })),
   );
 
-/** Reads the needs of batches. Resolves the columns once for all batches with the same headings. */
+/** Reads the needs of rows from batches. Resolves the columns once for all batches with the same headings. */
 export class RowNeeds {
   #plan: ColumnPlan = planColumns([]);
 
@@ -105,14 +105,14 @@ export class RowNeeds {
   }
 }
 
-/** The needs of the rows that a record has sent, in their order. They are numbered from 0. */
+/** The needs of the rows that a journal record has sent, in order, numbered from 0. */
 export function needsOfSent(record: JournalRecord | undefined): RowNeed[] {
   const rows = listIn(record?.body ?? {}, 'rows') as readonly UploadRow[];
   const headings = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return new RowNeeds().of({ key: '', rows, numbers: rows.map((_, at) => at), headings });
 }
 
-/** The reference that a row is sent with. */
+/** The reference with which a row is sent. */
 export const referenceOfRow = (cells: UploadRow): Reference | undefined =>
   Object.hasOwn(cells, referenceHeading)
     ? referenceIn({ [referenceKey]: cells[referenceHeading] })

@@ -10,7 +10,7 @@ import { flagsTo, whereFlags } from '../../run/context-flags.ts';
 import { referenceFlags, tableFlags } from '../csv/table-options.ts';
 import { defaultBatchRows } from '../upload/batches.ts';
 
-/** How to recreate a plan without changing any row's key. Has no command if that cannot be guaranteed. */
+/** How to make a plan again without changing any row's key. Has no command if the keys could change. */
 export type Again = Pick<ErrorFacts, 'hint' | 'next'>;
 
 /** Flags of an upload that determine its rows, keys and batches, each preceded by a space. */
@@ -46,7 +46,7 @@ export function uploadFlags({
   return flags.flatMap((flag) => (flag === false ? [] : ` ${flag}`)).join('');
 }
 
-/** @param path of the plan. */
+/** Suggests how to make a plan again. @param path is the path of the plan. */
 export async function planAgain(
   context: Context,
   { path, plan }: { readonly path: string; readonly plan: Plan },
@@ -93,7 +93,9 @@ export async function planAgain(
 
 const keysFollow = 'under another account each row would be a new order.';
 
-/** Flags that select the account of a plan; undefined if no profile on this machine is known to have that account. */
+/**
+ * Flags that select the account of a plan; undefined if no profile on this machine is known to belong to that account.
+ */
 export async function whereOf(context: Context, plan: Plan): Promise<string | undefined> {
   const { settings } = context;
   const { account } = await context.sender();

@@ -14,15 +14,15 @@ import { type DecidedPlan, decidePlan, needName, numbersIn, type RowOutcome } fr
 import { isNew, rowsNamed } from './file.ts';
 import type { ReadPlan } from './read.ts';
 
-/** The rows of a plan that are applied, and what was decided about them. */
+/** The rows of a plan that are applied, with the decisions about them. */
 export interface Applying extends DecidedPlan {
   readonly read: ReadPlan;
   readonly selected: ReadPlan['rows'];
 }
 
 /**
- * Decides which rows of a plan are sent: those that are new according to the plan, as the attempts that it names,
- * unless they were ordered since. @throws ErrandError if what they depend on cannot be read.
+ * Decides which rows of a plan are sent: the rows that the plan calls new, as the attempts that it names, unless they
+ * were ordered since. @throws ErrandError if the state of an earlier attempt cannot be read.
  */
 export async function decideApplied(
   context: Context,
@@ -63,8 +63,8 @@ async function hooksOf(
 }
 
 /**
- * Whether the user was shown an attempt, for a plan of version 1. Such a plan lists the newest order that each row is
- * like. That order, and orders that this journal recorded before it, do not block the row.
+ * For a plan of version 1: returns whether the user was shown an attempt. For each row, such a plan lists only the
+ * newest similar order. That order does not block the row, and neither do orders that this journal recorded before it.
  */
 async function shownByEarlier(
   context: Context,
@@ -84,7 +84,7 @@ async function shownByEarlier(
   };
 }
 
-/** Numbers of the rows that the plan says are new, and that are not sent until somebody says what is meant. */
+/** Numbers of the rows that the plan calls new but that are not sent until the user says how to treat them. */
 export function unsentRows({ outcomes, selected, rest }: Applying): number[] {
   const sent = new Set(numbersIn(rest));
   return selected
@@ -137,7 +137,7 @@ export async function leaveOutChanged(context: Context, work: Applying): Promise
 const isMovedOn = (decision: RowOutcome['decision']): boolean =>
   decision.do === 'refuse' && decision.why === 'not_covered';
 
-/** Identifies the upload by its row keys, so a plan and its file count as one upload. */
+/** Names the upload. The upload is identified by its row keys, so a plan and its file count as the same upload. */
 export async function uploadOf(
   context: Context,
   { read: { path, plan, rows }, inDoubt, decided }: Applying,
@@ -157,7 +157,7 @@ export async function uploadOf(
   };
 }
 
-/** The rows of the planned file, each with what was decided about it. */
+/** The rows of the planned file, each with the decision about it. */
 function fileRowsOf(
   { headings, file_headings: fileHeadings = headings, rows, unplanned = [] }: ReadPlan['plan'],
   { leftOut }: Applying['decided'],
@@ -182,7 +182,7 @@ function plannedFate(placed: string | null, why: string | null): LeftOutRow | un
   return why === null ? undefined : { why: 'duplicate', reason: why };
 }
 
-/** Numbers of the rows that an upload has sent. */
+/** Numbers of the rows that an upload has already sent. */
 export async function numbersSent(context: Context, name: string): Promise<ReadonlySet<number>> {
   const known = await knownUpload(context, name);
   return new Set(known?.batches.flatMap(({ layout }) => layout.numbers));

@@ -25,40 +25,43 @@ export interface SendableRow {
   readonly key: string;
   /** Whether the file gives the key. */
   readonly hasOwnKey: boolean;
-  /** The cells as sent, with that key. */
+  /** The row's cells as they are sent, with the key above. */
   readonly cells: UploadRow;
 }
 
 /** Columns of a planned file. */
 export type Columns = Pick<Batch, 'headings' | 'fileHeadings'>;
 
-/** What was decided about a row. */
+/** The decision about a row. */
 export interface RowOutcome {
   readonly row: RowNeed;
   readonly decision: RowDecision;
-  /** All attempts at alike needs. */
+  /** All attempts at similar needs. */
   readonly related: readonly Attempt[];
 }
 
 export interface DecidedPlan {
   readonly decided: DecidedRows;
-  /** By row number. */
+  /** The decision about each row, by row number. */
   readonly outcomes: ReadonlyMap<number, RowOutcome>;
   /** Batches to send. */
   readonly rest: readonly Batch[];
-  /** Batches in doubt, which are sent again unchanged. */
+  /** Batches in doubt, which are resent unchanged. */
   readonly inDoubt: ReturnType<DecidedRows['settling']>;
 }
 
 interface PlanToDecide extends Columns, Pick<RowSource, 'covers' | 'ignores'> {
-  /** All rows of the file, which are not compared with each other. */
+  /** All rows of the file. They are not compared with each other. */
   readonly all: readonly SendableRow[];
   /** The rows to decide about. */
   readonly rows: readonly SendableRow[];
   readonly batchSize: number;
 }
 
-/** Decides about the rows of a plan. Sends nothing. @throws ErrandError if what they depend on cannot be read. */
+/**
+ * Decides about the rows of a plan. Sends nothing. @throws ErrandError if the state of an earlier attempt cannot be
+ * read.
+ */
 export async function decidePlan(
   context: Context,
   { all, rows, batchSize, headings, fileHeadings, ...hooks }: PlanToDecide,
@@ -100,11 +103,11 @@ async function restOf(decided: DecidedRows, batchSize: number): Promise<Batch[]>
   return rest;
 }
 
-/** Numbers of the rows that are sent, in order. */
+/** Numbers of the rows that are sent, in ascending order. */
 export const numbersIn = (batches: readonly Pick<Batch, 'numbers'>[]): number[] =>
   batches.flatMap(({ numbers }) => numbers).sort((one, other) => one - other);
 
-/** Numbers of the rows that were, or may have been, sent before. */
+/** Numbers of the rows that were sent before, or may have been. */
 export const sentRows = ({ outcomes }: Pick<DecidedPlan, 'outcomes'>): number[] =>
   [...outcomes.values()].flatMap(({ row, decision }) => (isSent(decision) ? [row.number] : []));
 
@@ -112,8 +115,8 @@ const isSent = (decision: RowDecision): boolean =>
   decision.do === 'settle' || (decision.do === 'adopt' && decision.by !== 'likeness');
 
 /**
- * Name of a row's need in a plan: its reference or its own key; without one, a hash of its products and recipient.
- * Pure.
+ * Name of a row's need in a plan: its reference or the key that the file gives. Without either, it is a hash of its
+ * products and recipient. Pure.
  */
 export function needName({ need: { reference, products, recipient } }: Pick<RowNeed, 'need'>): string {
   if (reference?.namespace === ownKeyNamespace) return reference.text;
@@ -121,9 +124,8 @@ export function needName({ need: { reference, products, recipient } }: Pick<RowN
 }
 
 /**
- * Checks that a batch in doubt has no rows that are not selected. It is resent unchanged, so it would place those rows
- * too.
- * @throws ErrandError conflict.
+ * Checks that a batch in doubt contains only selected rows. The batch is resent unchanged, so it would place any other
+ * rows, too. @throws ErrandError conflict.
  */
 export function checkSelected(
   context: Context,

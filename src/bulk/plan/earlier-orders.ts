@@ -9,16 +9,16 @@ import { hasUploads, uploadOwner } from '../upload/named.ts';
 import type { DecidedPlan, RowOutcome } from './decided.ts';
 import { reusedKeyPrefix } from './shown-rows.ts';
 
-/** How far back an order is shown as a possible duplicate, ms. */
+/** Maximum age in ms of an order that is shown as a possible duplicate. */
 const withinMs = 7 * 24 * 3600 * 1000;
 
-/** What a plan says about earlier orders. */
+/** Finds what a plan says about earlier orders. */
 export class EarlierOrders {
-  /** The service's id of a batch, by its journal key; undefined while that is in doubt. */
+  /** The service's id of a batch, by the batch's journal key; undefined while the batch is in doubt. */
   readonly #idOf: (batch: string) => string | undefined;
   readonly #work: DecidedPlan;
   readonly #now: number;
-  /** The first row of each product and recipient. */
+  /** Number of the first row for each product and recipient. */
   readonly #first = new Map<string, number>();
 
   private constructor(work: DecidedPlan, idOf: (batch: string) => string | undefined, now: number) {
@@ -38,8 +38,8 @@ export class EarlierOrders {
   }
 
   /**
-   * Live orders of the last week, and preceding rows, for the same recipient with a product of the row. Call once for
-   * each row, in order.
+   * Possible duplicates of a row: live orders of the last week, and rows above it, that have the same recipient and a
+   * product in common. Call once for each row, in order.
    */
   duplicatesOf({ row, related }: RowOutcome): string[] {
     const { products, recipient } = row.need;
@@ -61,7 +61,7 @@ export class EarlierOrders {
     return [...new Set(found)];
   }
 
-  /** What became of a row that is not sent. */
+  /** Why a row is not sent: its earlier order, or the reason why it is left out. */
   fateOf(outcome: RowOutcome | undefined): {
     readonly placed: string | null;
     readonly left_out: string | null;
@@ -104,8 +104,8 @@ const reasons: Readonly<Record<RowRefusal, string>> = {
 };
 
 /**
- * Number of failed rows that this file lacks, among the uploads that ordered rows of this file. Rows that were ordered
- * again since do not count. @throws ErrandError if a batch cannot be read.
+ * Number of failed rows that this file lacks, in the uploads that ordered other rows of this file. Rows that were
+ * ordered again since do not count. @throws ErrandError if a batch cannot be read.
  */
 export async function failedElsewhere(context: Context, { outcomes, decided }: DecidedPlan): Promise<number> {
   const own = new Set<number>();
@@ -132,7 +132,7 @@ export async function failedElsewhere(context: Context, { outcomes, decided }: D
   return new Set(all.map(nameOf).filter((name) => !settled.has(name))).size;
 }
 
-/** The attempts of uploads, with their current states at the service. */
+/** The attempts of uploads. Reads their current states from the service. */
 async function attemptsOf(
   context: Context,
   uploads: readonly SavedUpload[],

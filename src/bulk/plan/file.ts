@@ -10,12 +10,12 @@ import { saveFile } from '../../format/save-file.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { sellersOf, totalsOf } from './totals.ts';
 
-/** Maximum plan size, bytes. */
+/** Maximum size of a plan, in bytes. */
 const maxBytes = 256 * 1024 * 1024;
 
 /**
- * Writes a plan atomically, readable by its owner only, since it contains addresses. @throws UsageError, StorageError
- * naming the path.
+ * Writes a plan atomically. Only the owner can read the file, because it contains addresses. @throws UsageError,
+ * StorageError naming the path.
  */
 export async function writePlan(path: string, bytes: Buffer, force: boolean): Promise<void> {
   if (bytes.length > maxBytes)
@@ -26,8 +26,8 @@ export async function writePlan(path: string, bytes: Buffer, force: boolean): Pr
 }
 
 /**
- * Checks the plan's output path before the work starts. Overwriting `source` would lose the orders, so it is refused
- * even with `force`. @throws UsageError naming the path.
+ * Checks the path for the plan before the work starts. A plan that overwrites `source` would destroy the orders, so
+ * this is refused even with `force`. @throws UsageError naming the path.
  */
 export async function checkTarget(path: string, source: string, force: boolean): Promise<void> {
   if (path === '-')
@@ -46,7 +46,7 @@ export async function checkTarget(path: string, source: string, force: boolean):
     throw new UsageError(`${path} cannot be written: its folder is ${folder ? 'a file' : 'not there'}`);
 }
 
-/** Whether two paths refer to the same file, by any name or link. */
+/** Whether two paths lead to the same file, by whatever name or link. */
 export async function isSameFile(one: string, other: string): Promise<boolean> {
   const [a, b] = await Promise.all(
     [one, other].map((path) => statOf(path, { bigint: true }).catch(() => undefined)),
@@ -54,7 +54,7 @@ export async function isSameFile(one: string, other: string): Promise<boolean> {
   return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
 }
 
-/** Default path of a plan, which is named after its source but never replaces it. */
+/** Default path of a plan. It is derived from the name of the source, but is never the source itself. */
 export const defaultTarget = (source: string): string =>
   source === '-' ? 'orders.plan' : `${basename(source).replace(/\.(?:csv|tsv|txt)$/i, '')}.plan`;
 
@@ -88,7 +88,7 @@ export async function readPlanFile(path: string): Promise<Buffer> {
   }
 }
 
-/** A row reference, or an id or id prefix. */
+/** Matches a reference to a listed row (`@1`), or an id, or the start of an id. */
 const batchForm = /^(?:@\d{1,9}|[0-9a-f]{8}[0-9a-f-]{0,28})$/i;
 
 const codeOf = (error: unknown): string =>
@@ -102,7 +102,10 @@ const ceilingOf = (order: object): number => numberIn(order, 'max_price') ?? 0;
 export const isNew = ({ attempt, placed }: Pick<PlanRow, 'attempt' | 'placed'>): boolean =>
   attempt === undefined ? placed === null : attempt !== null;
 
-/** Maximum amount, in cents, that the rows a plan sends can take from the wallet: their ceilings plus fees. Pure. */
+/**
+ * Maximum amount, in cents, that a plan's rows can take from the wallet: the ceilings of the rows that are sent, plus
+ * fees. Pure.
+ */
 export const maxSpendOf = (
   rows: readonly Pick<PlanRow, 'order' | 'attempt' | 'placed'>[],
   fee: number,
@@ -112,7 +115,8 @@ export const maxSpendOf = (
     .reduce((sum, { order }) => sum + ceilingOf(order) + fee, 0);
 
 /**
- * Describes where a plan's header contradicts its rows, phrased to follow the file name; undefined if they agree. Pure.
+ * Describes how a plan's header contradicts its rows; undefined if they agree. The description is phrased to follow the
+ * file name. Pure.
  */
 export function headProblem(plan: Plan): string | undefined {
   const { rows, products, totals, file, wallet, fee_cents: fee, counts, ...head } = plan;
@@ -159,9 +163,9 @@ export const rowsNamed = (numbers: readonly number[]): string =>
   `${new Set(numbers).size === 1 ? 'row' : 'rows'} ${rangesText(numbers)}`;
 
 /**
- * Plan file format. The file is one JSON object that starts with a SHA-256 over the whole file, computed with the hash
- * itself zeroed out. This detects any changed byte, including number formatting and line breaks. Each row is on its own
- * line with a checksum that identifies altered rows.
+ * Plan file format. The file is one JSON object. It starts with a SHA-256 of the whole file, computed while zeros stand
+ * in place of the hash. The hash detects any changed byte, even in number formatting or line breaks. Each row has its
+ * own line and its own checksum, which shows which rows were altered.
  */
 const begin = '{"sha256":"';
 const hashAt = begin.length;
@@ -197,7 +201,7 @@ const written = (value: unknown): string =>
 const checksumOf = (text: string): string =>
   createHash('sha256').update(text).digest('hex').slice(0, checksumLength);
 
-/** `whole`: unmodified. `none`: not a plan at all. */
+/** `whole`: the file is unmodified. `altered`: some bytes have changed. `none`: the file is not a plan at all. */
 type IntegrityState = 'whole' | 'altered' | 'none';
 
 /** Verifies the hash of a plan file. Pure. */
@@ -215,7 +219,7 @@ export function integrityOf(bytes: Buffer): IntegrityState {
   return head.includes('"sha256":"') || head.includes('"plan":') ? 'altered' : 'none';
 }
 
-/** Numbers of the rows whose checksum fails, as far as the lines can be parsed. Pure. */
+/** Numbers of the rows whose checksum is wrong, as far as the lines can be parsed. Pure. */
 export function alteredRows(bytes: Buffer): number[] {
   const lines = bytes.toString('utf8').split('\n');
   const first = lines.indexOf('"rows":[') + 1;
@@ -233,5 +237,5 @@ export function alteredRows(bytes: Buffer): number[] {
   });
 }
 
-/** Lifetime of a plan, ms. */
+/** Lifetime of a plan, in ms. */
 export const planLifeMs = 24 * 3600 * 1000;

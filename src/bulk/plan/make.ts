@@ -35,7 +35,7 @@ export interface PlanOptions {
   readonly madeFrom: Plan['made_from'];
 }
 
-/** A row to plan, with its order parsed once. */
+/** A row to plan, with its order already parsed. */
 interface OrderedRow extends SendableRow, OrderedProducts {
   readonly values: readonly string[];
   readonly order: ReturnType<typeof orderOfRow>;
@@ -61,13 +61,13 @@ interface PlannedFile extends Columns {
 export interface MadePlan {
   readonly draft: PlanDraft;
   readonly proposed: readonly ProposedOrder[];
-  /** Lines about rows that contradict the orders of their references or keys. */
+  /** Lines about rows that differ from the orders of their references or keys. */
   readonly differing: readonly string[];
 }
 
 /**
- * Plans the upload of a validated file; sends no orders. @throws ErrandError conflict if rows are like earlier orders,
- * and the user has not said what is meant.
+ * Plans the upload of a validated file. Sends no orders. @throws ErrandError conflict if rows are like earlier orders
+ * and the user has not said how to treat them.
  */
 export async function makePlan(
   context: Context,
@@ -86,7 +86,7 @@ export async function makePlan(
     ...{ name: source.name, decided, batchSize, notifies },
     namedUpload: { name, upload: { identity, file: source.name, rows: 0, source: {} } },
   });
-  // An upload's approval does not carry over to a plan, which is approved as a whole.
+  // The approval of an upload does not apply to a plan. A plan is approved as a whole.
   const gate = await gateFor(context, proposed, { plan: unapproved });
   const verdict = await gate?.settledPreview();
   const keys = keysOf(work);
@@ -192,7 +192,7 @@ async function draftOf(
   const spend = spendOfNew(check, work.decided);
   const before = spend.wallet ?? null;
   const sent = rows.filter(isNew);
-  // The maximum is never below what the rows add up to, whatever the service estimates.
+  // Even if the service's estimate is lower, the maximum covers the ceilings and fees of all rows.
   const maxCents = Math.max(maxSpendOf(rows, fee), spend.estimate);
   const timeZone = (await loadPolicy(context))?.timeZone ?? 'UTC';
   return {
@@ -253,7 +253,7 @@ const plannedVerdict = ({
   rows: [...rows],
 });
 
-/** The service's fee per order, in cents; 0 if not given. */
+/** The service's fee per order, in cents; 0 if the service gives none. */
 async function feeAt(context: Context): Promise<number> {
   const client = await context.client();
   const { body } = await client.call('wallet.get', {});
@@ -296,7 +296,7 @@ function orderedRow(read: FileRow, keys: RowKeys): OrderedRow {
   };
 }
 
-/** One query per product page, with all its destination countries. */
+/** One query per product page. It lists all countries to which the page's products go. */
 function queriesOf(orders: readonly OrderedProducts[]): ProductQuery[] {
   const queries = new Map<string, Set<string>>();
   for (const { lines, country } of orders)
@@ -312,7 +312,7 @@ interface FoundLine {
   readonly product: PlanProduct | undefined;
 }
 
-/** Sum of the prices; null if any line lacks a price in US dollars. */
+/** Total price of the lines; null if any line lacks a price in US dollars. */
 function sumOf(found: readonly FoundLine[]): number | null {
   let sum = 0;
   for (const { line, product } of found) {
@@ -331,7 +331,7 @@ const retailersOf = (found: readonly FoundLine[]): string[] => [
   ),
 ];
 
-/** Notes about a product to review before ordering it. */
+/** Notes about a product that the user should review before ordering it. */
 function notesOf(url: string, product: PlanProduct | undefined, country: string): string[] {
   const host = product?.domain ?? hostOf(url);
   if (product?.orderable === false)

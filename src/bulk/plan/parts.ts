@@ -8,14 +8,14 @@ import type { ReadPlan } from './read.ts';
 export interface Part {
   /** Retailers, by host or name. */
   readonly only?: readonly string[] | undefined;
-  /** Ranges such as `2-201`, `17`. */
+  /** Ranges of row numbers, such as `2-201` or `17`. */
   readonly rows?: readonly string[] | undefined;
   readonly shard?: Shard | undefined;
 }
 
 /**
- * Selects the rows of a plan by `--only`, `--rows` and `--shard`. A shard may select no rows.
- * @throws UsageError naming the value that leaves no rows.
+ * Selects the rows of a plan by `--only`, `--rows` and `--shard`. A shard may contain no rows. @throws UsageError
+ * naming the value that leaves no rows.
  */
 export function chosenRows({ path, rows }: ReadPlan, { only, rows: ranges, shard }: Part): ReadPlan['rows'] {
   const numbers = ranges && chosenNumbers(path, rows, ranges);
@@ -49,7 +49,7 @@ function chosenNumbers(path: string, rows: ReadPlan['rows'], ranges: readonly st
   return chosen;
 }
 
-/** Maximum length of the ranges in a message, characters. */
+/** Maximum length of the row ranges in a message, in characters. */
 const maxLength = 100;
 
 function shortRanges(rows: ReadPlan['rows']): string {
@@ -69,8 +69,8 @@ function chosenNames(path: string, rows: ReadPlan['rows'], only: readonly string
 }
 
 /**
- * Describes what remains of the plan after applying a part. @param sent are the numbers of the rows that its upload has
- * sent.
+ * Describes the rest of the plan that remains after applying a part. @param sent holds the numbers of the rows that the
+ * plan's upload has sent.
  */
 export function restLine(
   read: ReadPlan,

@@ -5,14 +5,14 @@ import { type Bar, barChart, type PageSection, pageTable, pageText } from '../..
 import type { Html } from '../../platform/html.ts';
 import type { ShownRow } from './shown-rows.ts';
 
-/** Maximum table rows on the page; `bulk show --all -o csv` lists every one. */
+/** Maximum number of table rows on the page. `bulk show --all -o csv` lists every row. */
 const maxRows = 2000;
 
 interface PlanPage {
   readonly path: string;
   readonly plan: Plan;
   readonly rows: readonly ShownRow[];
-  /** Summary lines shown to the user. */
+  /** The summary lines that the user sees in the terminal. */
   readonly lines: readonly string[];
 }
 

@@ -6,15 +6,15 @@ import { isUrl } from '../../platform/net/urls.ts';
 import type { Context } from '../../run/context.ts';
 import { inFlight } from '../upload/concurrency-limiter.ts';
 
-/** A product page referenced by rows, and the destination countries. */
+/** A product page that rows order from, and the destination countries of these rows. */
 export interface ProductQuery {
   readonly url: string;
   readonly countries: ReadonlySet<string>;
 }
 
-/** Maximum concurrent requests. */
+/** Maximum number of concurrent requests. */
 const maxInFlight = 4;
-/** Maximum age of a price, seconds. */
+/** Maximum age of a price, in seconds. */
 const maxAgeSeconds = 3600;
 
 /**
@@ -77,7 +77,7 @@ async function queryProduct(
     ships_to: Array.isArray(ships) ? listIn(check, 'ships_to').map(plainText) : null,
   };
   if (!prices) return { ...known, ...unpriced('prices were not asked for') };
-  // A store on a hosted platform is identified by its domain (specification, Products).
+  // If a store is on a hosted platform, its domain identifies it (specification, Products).
   const seller = textIn(check, 'platform') === undefined ? retailer : known.domain;
   const id = productIdIn(url);
   if (seller === null || id === undefined)
@@ -110,7 +110,7 @@ async function priceOf(context: Context, retailer: string, id: string): Promise<
   return { price, currency, no_price: currency === 'USD' ? null : `its price is in ${currency}` };
 }
 
-/** Price of a product, or of its cheapest variant if only variants have one. */
+/** Price of a product. If only its variants have prices, it is the price of the cheapest variant. */
 function cheapest(payload: JsonObject): number | undefined {
   const price = centsIn(payload);
   if (price !== undefined) return price;
@@ -124,8 +124,8 @@ function centsIn(record: unknown): number | undefined {
 }
 
 /**
- * Returns undefined if the service answers that it does not know. Rethrows the error if there is no answer, since a
- * plan needs an answer.
+ * Returns undefined if the service answers that it does not know. If the service does not answer, rethrows the error,
+ * because a plan needs an answer.
  */
 async function orUndefined(
   read: () => Promise<JsonObject>,
@@ -143,8 +143,9 @@ async function orUndefined(
 }
 
 /**
- * Extracts the retailer's product id from a page URL, per the URL forms in the specification: the last path segment
- * that looks like an id, else the last segment, as for store handles. undefined without a path. Pure.
+ * Extracts the retailer's product id from the URL of a page, in the forms that the specification gives. This is the
+ * last path segment that looks like an id, or else the last segment, such as a store handle. Returns undefined if the
+ * URL has no path. Pure.
  */
 export function productIdIn(url: string): string | undefined {
   if (!isUrl(url)) return undefined;

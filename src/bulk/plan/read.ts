@@ -34,7 +34,7 @@ interface PlanSendableRow extends SendableRow {
 }
 
 export interface ReadPlan {
-  /** The path as given. */
+  /** Path of the plan, as given. */
   readonly path: string;
   readonly plan: Plan;
   /** The plan's rows, in the plan's order. */
@@ -42,9 +42,9 @@ export interface ReadPlan {
 }
 
 /**
- * Reads a plan, possibly from another machine. Accepts it only if the bytes are unmodified and each row's order matches
- * its cells. @param where holds flags for suggested commands, each preceded by a space. @throws UsageError for a file
- * that is not a plan; ErrandError (policy) for an altered plan.
+ * Reads a plan, possibly from another machine. Accepts the plan only if its bytes are unmodified and each row's order
+ * matches the row's cells. @param where holds flags for suggested commands, each preceded by a space. @throws
+ * UsageError for a file that is not a plan; ErrandError (policy) for an altered plan.
  */
 export async function readPlan(path: string, where: string): Promise<ReadPlan> {
   const bytes = await readPlanFile(path);
@@ -102,7 +102,7 @@ async function parse(path: string, bytes: Buffer): Promise<Plan> {
   );
 }
 
-/** The reference of a row; undefined if its cells give none. */
+/** The reference of a row; undefined if the row's cells give none. */
 function referenceIn(named: ReferencePlan, cells: readonly string[]): Reference | undefined {
   const read = readReference(named, cells);
   return 'reference' in read ? read.reference : undefined;
@@ -111,7 +111,7 @@ function referenceIn(named: ReferencePlan, cells: readonly string[]): Reference 
 const hasRoom = ({ order, price_cents: price, room_cents: room }: PlanRow): boolean =>
   price === null ? room === null : price >= 0 && room === (numberIn(order, 'max_price') ?? 0) - price;
 
-/** Rebuilds each row's order, need and key from its cells, to ensure that what is shown is what is sent. */
+/** Rebuilds each row's order, need and key from the row's cells, to ensure that exactly what is shown is sent. */
 function sendableRows(path: string, plan: Plan): ReadPlan['rows'] {
   const columns = planColumns(plan.headings);
   const keys = new RowKeys(plan.run);
@@ -154,7 +154,7 @@ function sendableRows(path: string, plan: Plan): ReadPlan['rows'] {
   });
 }
 
-/** Why the attempt stored for a row cannot belong to its order; undefined if it can. */
+/** Why the attempt that the plan states for a row cannot belong to the row's order; undefined if it can. */
 function attemptProblem(
   { plan, headings }: Plan,
   { number, key: first, hasOwnKey, cells, planned: { key, attempt } }: PlanSendableRow,
@@ -183,7 +183,7 @@ interface RowProblem {
   readonly why: string;
 }
 
-/** Maximum number of problems, and of rows, that an error lists individually. */
+/** Maximum numbers of problems and of rows that an error lists one by one. */
 const maxNamed = 10;
 const maxListed = 1000;
 
@@ -193,13 +193,13 @@ interface Refusing {
   readonly code: string;
   /** The problem, phrased to follow the file name. */
   readonly what: string;
-  /** Affected rows; empty if unknown. */
+  /** Numbers of the affected rows; empty if unknown. */
   readonly rows: readonly number[];
   readonly problems?: readonly RowProblem[];
   readonly hint?: string | undefined;
-  /** Whether `what` names the rows. */
+  /** Whether the text in `what` already names the rows. */
   readonly namesRows?: boolean;
-  /** Rows that were, or may have been, sent before. */
+  /** Numbers of the rows that were sent before, or may have been. */
   readonly sent?: readonly number[];
   readonly next?: ErrorFacts['next'];
 }
@@ -215,7 +215,7 @@ function groupsOf(problems: readonly RowProblem[]): { readonly rows: string; rea
   return [...rows].map(([why, numbers]) => ({ rows: rangesText(numbers), why }));
 }
 
-/** Error for a plan that no longer holds; nothing was sent. */
+/** Error for a plan that is no longer valid. Nothing was sent. */
 export function planRefused({
   path,
   code,
@@ -257,8 +257,8 @@ export function planRefused({
 type Row = ReadPlan['rows'][number];
 
 /**
- * Warns about rows planned without a known price, or with a price above their ceiling. A warning is enough, because no
- * row can cost more than its ceiling.
+ * Warns about rows that were planned without a known price, or with a price above their ceiling. A warning is enough,
+ * because no row can cost more than its ceiling.
  */
 export function notePrices(context: Context, { plan }: ReadPlan, rows: readonly Row[]): void {
   if (plan.priced_at === null) return;
@@ -275,7 +275,7 @@ export function notePrices(context: Context, { plan }: ReadPlan, rows: readonly 
       );
 }
 
-/** Maximum length of the row ranges in a line, characters. */
+/** Maximum length of the row ranges in a line, in characters. */
 const maxLength = 60;
 
 function shortened(rows: readonly Row[]): string {
@@ -284,7 +284,7 @@ function shortened(rows: readonly Row[]): string {
 }
 
 /**
- * Looks up current prices again, once per URL. @throws ErrandError (policy) naming rows whose price is unknown, or
+ * Looks up current prices again, once per URL. @throws ErrandError (policy) naming rows whose price is unknown, or is
  * above the planned price or the ceiling.
  */
 export async function recheckPrices(context: Context, read: ReadPlan, rows: readonly Row[]): Promise<void> {
@@ -331,7 +331,7 @@ export async function recheckPrices(context: Context, read: ReadPlan, rows: read
 
 /**
  * Has the service validate the rest of a plan. @returns the cost of the rest. @throws ErrandError (policy) naming rows
- * that the service now refuses, or that the wallet no longer covers.
+ * that the service now refuses or that the wallet no longer covers.
  */
 export async function checkRest(
   context: Context,
@@ -357,7 +357,8 @@ export async function checkRest(
       what: 'no longer holds: the service refuses rows of it by now',
     });
   const { most_cents, ceilings_cents, fee_cents, orders } = read.plan;
-  // A plan of version 1 has the ceilings of all its rows, because another machine does not know which rows were sent.
+  // A plan of version 1 gives only the ceilings of all its rows together. Another machine cannot subtract the sent
+  // rows, because it does not know them.
   const maxCents = Math.max(most_cents, ceilings_cents + fee_cents * orders);
   if (spend.estimate > maxCents)
     throw planRefused({
@@ -380,7 +381,7 @@ export function checkCovered(read: ReadPlan, rest: DecidedPlan['rest'], spend: S
   });
 }
 
-/** Rows that the wallet no longer covers, assuming that each row costs its ceiling. */
+/** Rows that the wallet no longer covers if each row costs its ceiling. */
 function beyond({ plan, rows }: ReadPlan, numbers: readonly number[], { wallet = 0 }: Spend): number[] {
   const left = new Set(numbers);
   let sum = 0;

@@ -22,7 +22,7 @@ export const reviewKinds = {
   unknown_retailer: 'of an unknown retailer',
 } as const;
 
-/** Beginning of the reason why a row is left out, if the order of its key or reference differs. */
+/** Start of the reason why a row is left out, if its key or reference belongs to an order that differs. */
 export const reusedKeyPrefix = 'keeps the key';
 
 export type ReviewKind = keyof typeof reviewKinds;
@@ -32,10 +32,10 @@ interface ReviewItem {
   readonly why: string;
 }
 
-/** A row of a plan, as listed. Amounts in cents. */
+/** A row of a plan, as listed. Amounts are in cents. */
 export type ShownRow = Output<'PlanRow'>;
 
-/** Lists every row of a plan with its findings. Findings about the whole file belong to no row. Pure. */
+/** Lists every row of a plan with the findings about it. Findings about the whole file are attached to no row. Pure. */
 export function shownRows({ rows, products, policy }: Plan): ShownRow[] {
   const known = new Map(products.map((product) => [product.url, product]));
   const findings = new Map<number, ReviewItem[]>();

@@ -7,7 +7,7 @@ import { type DecidedPlan, numbersIn, sentRows } from './decided.ts';
 import { planLifeMs } from './file.ts';
 import { planRefused, type ReadPlan } from './read.ts';
 
-/** Tolerated clock skew between machines, ms. */
+/** Tolerated difference between the clocks of machines, in ms. */
 const clocksDifferMs = 3600 * 1000;
 
 interface Stale {
@@ -15,7 +15,7 @@ interface Stale {
   readonly what: string;
 }
 
-/** Why a plan cannot be applied here and now, whatever its rows; undefined if it can. */
+/** Why a plan as a whole cannot be applied here and now; undefined if it can. */
 export async function staleness(context: Context, { plan }: ReadPlan): Promise<Stale | undefined> {
   const now = context.clock.now();
   const made = Date.parse(plan.created_at);
@@ -45,8 +45,8 @@ export async function staleness(context: Context, { plan }: ReadPlan): Promise<S
 }
 
 /**
- * Checks that the plan is still valid here. Rows sent before remain valid, however old the plan is. @throws ErrandError
- * (policy) naming the rows that an invalid plan would still place.
+ * Checks that the plan is still valid here. Rows that were sent before stay valid however old the plan is. @throws
+ * ErrandError (policy) naming the rows that the invalid plan would otherwise place.
  */
 export async function checkHolds(context: Context, read: ReadPlan, work: DecidedPlan): Promise<void> {
   const stale = await staleness(context, read);

@@ -14,12 +14,12 @@ import { rangesText } from './file.ts';
 import { type ReviewKind, reviewKinds, type ShownRow } from './shown-rows.ts';
 import { maxReported, totalsText } from './totals.ts';
 
-/** Maximum length of the row ranges in a line, characters. */
+/** Maximum length of the row ranges in a line, in characters. */
 const maxLength = 60;
 
 /**
- * Summarizes a plan in lines for display. Pure.
- * @param rows from `shownRows`. @param approve is the command that approves it, if that has been asked for.
+ * Summarizes a plan in lines for display. Pure. @param rows come from `shownRows`. @param approve is the command that
+ * approves the plan, if an approval was requested.
  */
 export function summaryLines(
   path: string,
@@ -69,8 +69,8 @@ function walletText({
 }
 
 /**
- * Formats `4 new, at most $105.20; 1,970 placed already; 26 failed and not in this file`; undefined if all rows are new
- * and the first attempts at their needs.
+ * Formats `4 new, at most $105.20; 1,970 placed already; 26 failed and not in this file`; undefined if every row is new
+ * and no row was tried before.
  */
 function countsLine({ counts, most_cents: maxCents }: Plan): string | undefined {
   if (!counts) return undefined;
@@ -104,8 +104,8 @@ function priceLine(rows: readonly ShownRow[]): string {
 }
 
 /**
- * Lines with totals. Leaves out totals by day, totals that have a single group and so only repeat the sum, and totals
- * whose groups are single orders. Always includes the totals by retailer.
+ * Lines with totals. Always includes the totals by retailer. Leaves out totals by day, totals with a single group,
+ * which only repeat the sum, and totals whose groups are single orders.
  */
 function totalLines(totals: readonly PlanTotal[]): string[] {
   return [...new Set(totals.map(({ by }) => by))].flatMap((by) => {
@@ -139,7 +139,9 @@ function shortened(rows: readonly ShownRow[]): string {
   return text.length > maxLength ? `${text.slice(0, text.lastIndexOf(',', maxLength))}, …` : text;
 }
 
-/** The command that applies the plan, or what currently prevents it: policy, wallet or a missing approval. */
+/**
+ * The command that applies the plan, or what still prevents applying it: the policy, the wallet or a missing approval.
+ */
 export function applyLines(context: Context, path: string, { orders, policy, wallet }: Plan): string[] {
   if (orders === 0) return ['there is nothing new to order'];
   const command = `errand bulk apply ${shellWord(path)}${whereFlags(context)}`;
@@ -154,12 +156,12 @@ type Approved = Pick<
   'sha256' | 'file' | 'orders' | 'counts' | 'ceilings_cents' | 'fee_cents' | 'totals' | 'created_at' | 'rows'
 >;
 
-/** Maximum groups shown to an approver. */
+/** Maximum number of groups that an approver sees. */
 const maxGroups = 20;
 
 /**
- * A plan as presented for approval: what is new, as pairs of need and attempt, and the maximum that it may spend. The
- * hash of the plan's exact bytes covers each of them. Pure.
+ * A plan as an approver sees it: the new rows, as pairs of need and attempt, and the maximum that the plan may spend.
+ * The hash of the plan's exact bytes covers all of this. Pure.
  */
 export function approvable(plan: Approved): ApprovablePlan {
   const { sha256, file, orders, counts, created_at, totals, rows } = plan;
@@ -173,7 +175,7 @@ export function approvable(plan: Approved): ApprovablePlan {
   const pairs = rows.flatMap(({ attempt }) => (attempt ? [[attempt.need, attempt.number] as const] : []));
   return {
     hash: sha256,
-    // A plan of version 1 is approved as it was signed.
+    // A plan of version 1 is approved in the form in which it was signed.
     ...(counts && { attempts: pairs }),
     cents: plan.ceilings_cents + plan.fee_cents * orders,
     summary: {
@@ -184,13 +186,13 @@ export function approvable(plan: Approved): ApprovablePlan {
   };
 }
 
-/** Further counts that an approver sees. The number of new rows is left out, because it is the number of orders. */
+/** Further counts that an approver sees. Leaves out the number of new rows, because it equals the number of orders. */
 const shownCounts = ({ new: _, ...counts }: PlanCounts): Record<string, number> =>
   Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 
 /**
- * Requests approval of a plan, once for all of its parts. @returns the command that approves it; undefined if no
- * approval is needed any more, or a decision has been made. @throws ErrandError.
+ * Requests approval of a plan, once for all of its parts. @returns the command that approves the plan; undefined if no
+ * approval is needed or the decision has already been made. @throws ErrandError.
  */
 export async function askApproval(
   context: Context,

@@ -4,12 +4,12 @@ import { countText } from '../../format/counts.ts';
 import { formatMoney } from '../../format/money.ts';
 import { hostOf } from '../../spending/policy/policy.ts';
 
-/** Input of the totals. Amounts in cents. */
+/** A row as the totals need it. Amounts are in cents. */
 export interface TotalledRow {
   readonly order: object;
   /**
-   * Distinct sellers of the row's products. Each is given by the retailer's name, or by the host if the name is
-   * unknown.
+   * The different sellers of the row's products. A seller is named by the retailer's name, or by the host if the name
+   * is unknown.
    */
   readonly sellers: readonly string[];
   readonly price_cents: number | null;
@@ -17,17 +17,20 @@ export interface TotalledRow {
 
 interface Terms {
   readonly feeCents: number;
-  /** Day the orders count toward. */
+  /** Day that the orders count toward. */
   readonly day: string;
 }
 
-/** A metadata key with more distinct values than this identifies single orders, so orders are not grouped by it. */
+/**
+ * Maximum number of distinct values of a metadata key. A key with more values identifies single orders, so orders are
+ * not grouped by it.
+ */
 export const maxValues = 200;
 
 /**
- * Totals by retailer, country, day and metadata key, largest first. A retailer is given by name, or else by host. An
- * order from several retailers counts in full for each. Pure. @param limit is the maximum number of distinct values per
- * key.
+ * Totals by retailer, country, day and metadata key, largest first. A retailer is identified by name, or else by host.
+ * An order from several retailers counts in full for each of them. Pure. @param limit is the maximum number of distinct
+ * values per key.
  */
 export function totalsOf(rows: readonly TotalledRow[], terms: Terms, limit = maxValues): PlanTotal[] {
   const groups = new Map<string, Map<string, PlanTotal>>();
@@ -57,7 +60,8 @@ function groupsOf({ order, sellers }: TotalledRow, day: string): (readonly [by: 
 }
 
 /**
- * Distinct sellers of an order's products. Each is given by the retailer's name, or by the host if the name is unknown.
+ * The different sellers of an order's products. A seller is named by the retailer's name, or by the host if the name is
+ * unknown.
  */
 export function sellersOf(order: object, products: ReadonlyMap<string, PlanProduct>): string[] {
   const urls = objectsIn(order, 'products').map((line) => textIn(line, 'url') ?? '');
@@ -66,7 +70,7 @@ export function sellersOf(order: object, products: ReadonlyMap<string, PlanProdu
   ];
 }
 
-/** Maximum groups shown per total. */
+/** Maximum number of groups to show per total. */
 export const maxReported = 5;
 
 /**

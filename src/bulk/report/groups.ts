@@ -11,21 +11,21 @@ import { amountOf, payerNames } from '../../spending/report/rows.ts';
 import type { Batch } from '../upload/batch.ts';
 import { cellUnder, noBatch, productLineOf, type ReportRow } from './rows.ts';
 
-/** Groupings besides the file's columns. */
+/** Groupings that do not depend on the file's columns. */
 export const groupings = ['retailer', 'state', 'reason', 'day'] as const;
 
-/** Prefix that selects a file column whose heading is also the name of a grouping. */
+/** Prefix that selects a column of the file if a grouping has the same name. */
 const fileColumn = 'column.';
 
-/** What `--by` selects. */
+/** The grouping that `--by` selects. */
 export type Grouping =
   | { readonly kind: (typeof groupings)[number] }
   | { readonly kind: 'column'; readonly heading: string }
   | { readonly kind: 'metadata'; readonly key: string };
 
 /**
- * Resolves a `--by` value: a grouping, else a file column by its heading, else `metadata.KEY`. undefined if none
- * matches. Pure.
+ * Resolves a `--by` value. It is a grouping, or else a file column given by heading, or else `metadata.KEY`. Returns
+ * undefined if none of these matches. Pure.
  */
 export function groupingNamed(text: string, headings: readonly string[]): Grouping | undefined {
   const kind = groupings.find((name) => name === text);
@@ -42,7 +42,7 @@ const headingNamed = (text: string, headings: readonly string[]): string | undef
   headings.find((heading) => heading === text) ??
   headings.find((heading) => plainHeading(heading) === plainHeading(text));
 
-/** How to refer to a file column shadowed by the grouping of the same name. */
+/** How to select a file column in spite of a grouping with the same name. */
 export function hiddenColumn({ kind }: Grouping, headings: readonly string[]): string | undefined {
   const heading = kind === 'column' || kind === 'metadata' ? undefined : headingNamed(kind, headings);
   return heading === undefined ? undefined : `${fileColumn}${heading}`;
@@ -76,7 +76,7 @@ export function groupOfRow(
   }
 }
 
-/** A group of rows, limited to one payer and currency. */
+/** A group of rows. It covers a single payer and currency. */
 export interface ReportGroup {
   readonly group: string | undefined;
   /** Number of rows whose goods this payer pays for: `rows` = `ordered` + `refused` + `waiting` + `left_out`. */
@@ -89,7 +89,9 @@ export interface ReportGroup {
   readonly byRule: ReadonlySet<MoneyLine['what']>;
 }
 
-/** Groups rows; days are sorted by date, other groups by cost, highest first. Pure. @throws UnavailableError. */
+/**
+ * Groups rows. Days are sorted by date; other groups are sorted by cost, highest first. Pure. @throws UnavailableError.
+ */
 export function groupsOf(rows: readonly ReportRow[], groupOf: GroupOfRow, isByTime: boolean): ReportGroup[] {
   const groups = new Map<string | undefined, ReportRow[]>();
   for (const row of rows) {
@@ -136,13 +138,13 @@ export function totalsOf(rows: readonly ReportRow[], group?: string): ReportGrou
 const isSame = (one: MoneySum, other: MoneySum): boolean =>
   one.payer === other.payer && one.currency === other.currency;
 
-/** Sum for rows that have no amounts. */
+/** The sum to use for rows that have no amounts. */
 const nothing: MoneySum = {
   ...{ payer: 'wallet', currency: 'USD' },
   ...{ held: 0, charged: 0, fee: 0, refunded: 0, credited: 0, net: 0 },
 };
 
-/** Lists groups. Tables end with the totals, but other formats contain only the groups. */
+/** Lists groups. A table ends with the totals; other formats contain only the groups. */
 export function groupList(
   { output }: Pick<Context, 'output'>,
   by: string,
@@ -163,7 +165,7 @@ export function groupList(
   };
 }
 
-/** A group in the shape all formats share. Pure. */
+/** A group, in the shape that all formats share. Pure. */
 function groupRecord(by: string, { group, sum, byRule, ...counts }: ReportGroup): Output<'BulkReportGroup'> {
   return {
     by,
@@ -188,7 +190,7 @@ const countWeights = { rows: 9, ordered: 5, refused: 5, waiting: 4, left_out: 4 
 
 const countName = (path: (typeof counts)[number]): string => path.replace('_', ' ');
 
-/** Group columns for machine-readable output, which always shows all of them. */
+/** Group columns for machine-readable output. All of them are always shown. */
 const groupColumns = (by: string): readonly Column[] => [
   { name: by, path: 'group' },
   { name: 'paid by', path: 'paid_by' },
@@ -231,8 +233,8 @@ const payerIn = ({ paid_by: payer }: Row): string =>
   Object.entries(payerNames).find(([key]) => key === payer)?.[1] ?? '';
 
 /**
- * Record of a row, in the shape that all formats share. Amounts are in cents of `currency`, except that fee, credits
- * and wallet debits are in US dollars. Pure.
+ * Record of a row, in the shape that all formats share. Amounts are in cents of `currency`, but the fee, credits and
+ * wallet debits are in US dollars. Pure.
  */
 export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
   const { order, sums, quoted } = { ...row, quoted: row.order?.quoted };
@@ -272,11 +274,11 @@ export function recordOf(row: ReportRow): Output<'BulkReportRow'> {
   };
 }
 
-/** Id of a batch; null for the stand-in that holds single orders. */
+/** Id of a batch; null if the batch is only the stand-in for single orders. */
 const ofService = (batch: Batch | undefined): string | null =>
   batch === undefined || batch.id === noBatch ? null : batch.id;
 
-/** The later attempt that met a row's need; null if there is none, or if it has not placed a live order. */
+/** The later attempt that met a row's need; null if there is none, or if the attempt has no live order. */
 function metByOf({ later }: ReportRow): Output<'BulkReportRow'>['met_by'] {
   if (later?.state !== 'since') return null;
   const { orderId, upload, row } = later;
@@ -288,14 +290,14 @@ function metByOf({ later }: ReportRow): Output<'BulkReportRow'>['met_by'] {
   };
 }
 
-/** Adds the fields of the service's own results. Pure. */
+/** Adds the fields that the service's own results have. Pure. */
 export const resultOf = (row: ReportRow): Row => ({
   ...recordOf(row),
   status: statusOf(row),
   error: [row.errorType, row.reason].filter((part) => part !== '').join(': '),
 });
 
-/** Status in the service's terms, except that a row whose key already had an order counts as placed. */
+/** Status in the service's terms, with one exception: a row whose key already had an order is `placed`. */
 function statusOf({ rowStatus, row }: ReportRow): string | null {
   const status = row?.status;
   if (rowStatus === 'left_out') return rowStatus;
@@ -304,7 +306,7 @@ function statusOf({ rowStatus, row }: ReportRow): string | null {
   return 'placed';
 }
 
-/** Names of the rule-based amounts. */
+/** The names of the amounts that are derived from rules. */
 const byRuleOf = ({ byRule }: ReportRow): string[] => byRule.map((what) => ruled[what]).sort();
 
 const ruled: Readonly<Record<MoneyLine['what'], string>> = {
@@ -313,7 +315,7 @@ const ruled: Readonly<Record<MoneyLine['what'], string>> = {
   fee: 'fee_cents',
 };
 
-/** Sum for the payer who pays for a row's goods, which is the payer of the row's latest order. */
+/** Sum for the payer of a row's goods. This is the payer of the row's latest order. */
 function goodsOf({ order, sums }: ReportRow): MoneySum | undefined {
   if (sums.length < 2) return sums[0];
   const ofPayer = sums.filter(({ payer }) => order === undefined || payer === order.payer);
@@ -325,7 +327,7 @@ function goodsOf({ order, sums }: ReportRow): MoneySum | undefined {
   );
 }
 
-/** Whether a row has costs in a second currency or for a second payer, which its columns cannot show. */
+/** Whether a row has costs in a second currency or for a second payer. The row's columns cannot show such costs. */
 export const hasMore = (row: ReportRow): boolean => {
   const goods = goodsOf(row);
   return row.sums.some((sum) => sum !== goods && (sum.charged !== 0 || sum.refunded !== 0));

@@ -7,26 +7,26 @@ import type { Context } from '../../run/context.ts';
 import { type Batch, rowsOf } from '../upload/batch.ts';
 import { factsOf, type OrderFacts } from './rows.ts';
 
-/** Time range in which orders were created, ms since the epoch. */
+/** The period in which orders were created, in ms since the epoch. */
 interface Window {
   readonly from: number;
   readonly to: number;
 }
 
-/** Tolerated clock skew between the service's machines, ms. */
+/** Tolerated difference between the clocks of the service's machines, in ms. */
 const earlierMs = 60_000;
-/** Maximum time from a completed batch's last update to the creation of its last order, ms. */
+/** Maximum time in ms between the last update of a completed batch and the creation of its last order. */
 const laterMs = 3600_000;
-/** Maximum Date value, ms since the epoch. */
+/** Maximum value of a Date, in ms since the epoch. */
 const latestMs = 8.64e15;
-/** Maximum number of orders to search if a batch's orders fall outside its time window. */
+/** Maximum number of orders to search for orders outside their batch's time window. */
 const maxOutsideWindow = 20_000;
-/** Up to this many orders are fetched by id, one request each. */
+/** Maximum number of orders that are fetched by id, one request each. */
 const maxById = 20;
 
 /**
- * Reads the orders of batches, and other given orders, from paged lists, and extracts what a report needs. @param
- * others lists the ids of orders not created by these batches. @returns the orders found, by id. @throws ErrandError.
+ * Reads orders from paged lists, and extracts what a report needs. @param others lists the ids of further orders, which
+ * these batches have not created. @returns the orders found, by id. @throws ErrandError.
  */
 export async function readOrders(
   context: Context,
@@ -69,7 +69,7 @@ export async function readOrders(
   }
   return found;
 
-  /** Pages through a query until all wanted orders are found. */
+  /** Pages through the results of a query until all wanted orders are found. */
   async function search(query: QueryOf<'order.list'>, limit = Number.POSITIVE_INFINITY): Promise<void> {
     let looked = 0;
     if (remaining.size === 0) return;
@@ -94,7 +94,7 @@ const listOrders = (client: Client, query: QueryOf<'order.list'>, deadline: Dead
     { all: true, asSent: true, deadline },
   );
 
-/** Time windows in which the batches' orders were created, with overlapping ones merged. Pure. */
+/** Time windows in which the orders of the batches were created. Merges overlapping windows. Pure. */
 export function windowsOf(batches: readonly Batch[]): Window[] {
   const spans = batches
     .filter((batch) => rowsOf(batch).some(({ orderId }) => orderId !== undefined))

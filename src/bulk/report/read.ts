@@ -27,14 +27,14 @@ import {
   unsentRow,
 } from './rows.ts';
 
-/** The outcome of batch rows. */
+/** The outcome of uploads, row by row. */
 export interface Report {
-  /** In file order, upload by upload. */
+  /** The rows in file order, one upload after the other. */
   readonly rows: readonly ReportRow[];
   readonly batches: readonly Batch[];
-  /** Number of orders without any amounts because they were not found. */
+  /** Number of orders that were not found and so have no amounts. */
   readonly missing: number;
-  /** Number of orders that lack some of their amounts. */
+  /** Number of orders of which some amounts are missing. */
   readonly incomplete: number;
 }
 
@@ -45,10 +45,9 @@ interface ReportOptions {
 
 /**
  * Reads the outcome of batches row by row. A row and its retries count as one row. For a named upload, includes every
- * row of the file, even if the row was left out, is not sent yet, or was ordered by an earlier command.
- * @param read holds batches just fetched, by id.
- * @param isWhole also includes rows of the file that are no orders: those that continue an order or sum up, and blank
- * rows between others. @throws ErrandError.
+ * row of the file, even a row that was left out, is not sent yet or was ordered by an earlier command. @param read
+ * holds batches that were just fetched, by id. @param isWhole also includes rows of the file that are no orders: rows
+ * that continue an order, rows with sums, and blank rows between others. @throws ErrandError.
  */
 export async function readReport(
   context: Context,
@@ -106,7 +105,7 @@ export async function readReport(
 
 type RowOfFile = Parameters<typeof attemptOf>[2];
 
-/** A row that an earlier command has ordered, and the order. */
+/** A row that an earlier command ordered, and the id of its order. */
 interface EarlierRow {
   readonly upload: string;
   readonly row: UploadFileRow;
@@ -121,16 +120,16 @@ const isOfService = ({ id }: Batch): boolean => id !== noBatch;
 interface UploadFile {
   readonly upload: string;
   readonly rows: ReadonlyMap<number, UploadFileRow>;
-  /** Numbers of the rows that are in its batches. */
+  /** Numbers of the rows that are in batches of the upload. */
   readonly sent: ReadonlySet<number>;
 }
 
-/** The files of uploads, with their rows that are in no batch. */
+/** The files of uploads, including rows that are in no batch. */
 class UploadFiles {
   readonly #files: readonly UploadFile[];
   readonly #names: ReadonlyMap<string, string>;
   readonly #idOf: (batch: string) => string | undefined;
-  /** The rows that earlier commands have ordered, by the batch and the row index of their orders. */
+  /** The rows that earlier commands ordered. Keyed by the batch that has the order, then by row index. */
   readonly #met = new Map<string, Map<number, EarlierRow[]>>();
 
   private constructor(
@@ -154,7 +153,7 @@ class UploadFiles {
         upload.batches.flatMap(({ id, layout }) => (id === undefined ? [] : layout.numbers)),
       );
       const saved = await savedFileRows(context, upload);
-      // Between the rows of a shard are rows of other shards, not blank ones.
+      // The gaps between a shard's rows are rows of other shards, not blank rows.
       const isShard = textIn(upload.source, 'shard') !== undefined;
       const whole = isShard ? saved : withBlanks(saved);
       files.push({ upload: upload.name, rows: isWhole ? whole : ordersIn(saved), sent });
@@ -168,8 +167,8 @@ class UploadFiles {
   }
 
   /**
-   * Finds the rows of the files that earlier commands have ordered. @param own are the batches of the uploads.
-   * @returns the other batches that have ordered such rows, each with only these rows.
+   * Finds the rows of the files that earlier commands ordered. @param own are the batches of the uploads. @returns the
+   * other batches that ordered such rows. Each contains only these rows.
    */
   async earlierBatches(context: Context, own: readonly Batch[]): Promise<Batch[]> {
     const known = new Set(own.map(({ id }) => id));
@@ -216,7 +215,7 @@ class UploadFiles {
     else ofBatch.set(index, [row]);
   }
 
-  /** The file rows that were ordered by a given row of a batch. */
+  /** The rows of files whose order a given row of a batch has made. */
   metBy(batchId: string, index: number): RowOfFile[] {
     const met = this.#met.get(batchId)?.get(index) ?? [];
     return met.map(({ upload, row }) => ({ ...savedRow(row), upload, isEarlier: true }));
@@ -231,7 +230,7 @@ class UploadFiles {
     return { upload, rowAt };
   }
 
-  /** The rows of files that have no attempt. */
+  /** The rows of files for which there is no attempt. */
   *unsent(attempts: readonly Attempt[]): Generator<ReportRow> {
     const tried = new Set(attempts.map(({ upload, number }) => `${number} ${upload}`));
     for (const { upload, rows } of this.#files)
@@ -245,10 +244,10 @@ type SavedRows = ReadonlyMap<number, UploadFileRow>;
 const ordersIn = (rows: SavedRows): SavedRows =>
   new Map([...rows].filter(([, { leftOut }]) => leftOut?.why !== noOrderCode));
 
-/** Longest run of blank rows that is part of a table. */
+/** Maximum number of consecutive blank rows inside a table. */
 const maxBlanks = 1000;
 
-/** Adds the blank rows between others, so that each row has the same position as in the file. */
+/** Adds the blank rows between others, so that each row keeps its position in the file. */
 function withBlanks(rows: SavedRows): SavedRows {
   const whole = new Map<number, UploadFileRow>();
   let last: UploadFileRow | undefined;
@@ -262,7 +261,7 @@ function withBlanks(rows: SavedRows): SavedRows {
   return whole;
 }
 
-/** A stand-in batch that shows single orders as rows that were ordered before. */
+/** A stand-in for a batch. It presents single orders as rows whose key already had an order. */
 const batchOf = (rows: readonly EarlierRow[]): Batch =>
   ({
     ...{ id: noBatch, status: 'completed', row_count: rows.length },
@@ -277,7 +276,7 @@ const isOrdered = ({ orderId }: BatchRow): boolean => orderId !== undefined;
 const byAge = (one: Batch, other: Batch): number => madeAt(one) - madeAt(other);
 const madeAt = (batch: Batch): number => Date.parse(textIn(batch, 'created_at') ?? '') || 0;
 
-/** Sorts each file's rows by number; rows without a number keep their order. */
+/** Sorts the rows of each file by number. Rows without a number keep their order. */
 function inFileOrder(rows: readonly ReportRow[]): ReportRow[] {
   const files = new Map<string, ReportRow[]>();
   for (const row of rows) {

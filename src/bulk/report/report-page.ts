@@ -6,14 +6,14 @@ import { type ReportGroup, recordOf, totalsOf } from './groups.ts';
 import { cellUnder, productLineOf, type ReportRow } from './rows.ts';
 import { tellingColumns } from './summary.ts';
 
-/** Maximum table rows on the page; `bulk report -o csv` lists every one. */
+/** Maximum number of table rows on the page. `bulk report -o csv` lists every row. */
 const maxRows = 2000;
 
 interface ReportPage {
   /** The name of the file or upload. */
   readonly title: string;
   readonly rows: readonly ReportRow[];
-  /** Summary lines shown to the user. */
+  /** The summary lines that the user sees in the terminal. */
   readonly lines: readonly string[];
   readonly by: string;
   readonly groups: readonly ReportGroup[];
@@ -23,7 +23,7 @@ interface ReportPage {
   readonly now: number;
 }
 
-/** Renders a report as a single page: money, order states, totals and every row. Pure. */
+/** Renders a report as a single page: money, states of orders, totals and every row. Pure. */
 export function reportPage({ title, rows, lines, by, groups, service, now }: ReportPage): string {
   return pageText({
     title: `Report ${title}`,
@@ -40,7 +40,7 @@ export function reportPage({ title, rows, lines, by, groups, service, now }: Rep
   });
 }
 
-/** `132 of 200 delivered, $6,280.99 net`. */
+/** Formats `132 of 200 delivered, $6,280.99 net`. */
 function headlineOf(rows: readonly ReportRow[]): string {
   const delivered = rows.filter(({ state }) => state.text === 'delivered').length;
   const nets = new Map<string, number>();
@@ -49,13 +49,13 @@ function headlineOf(rows: readonly ReportRow[]): string {
   return [`${delivered} of ${rows.length} delivered`, ...(net === '' ? [] : [`${net} net`])].join(', ');
 }
 
-/** The rows that failed, grouped by why, the most frequent reason first. */
+/** The failed rows, grouped by reason, the most frequent reason first. */
 function failedSection(rows: readonly ReportRow[]): PageSection[] {
   const failed = rows.filter(({ state }) => state.mood === 'bad');
   if (failed.length === 0) return [];
   const reasons = new Map<string, ReportRow[]>();
   for (const row of failed) {
-    // Group by code if possible, because the text of a reason may contain amounts that differ from row to row.
+    // Group by code if possible, because the text of a reason may contain amounts that differ between rows.
     const why = row.errorType || row.reason;
     const known = reasons.get(why);
     if (known) known.push(row);
@@ -146,8 +146,8 @@ function groupSections(by: string, groups: readonly ReportGroup[]): PageSection[
 }
 
 /**
- * Omits names and streets, because a reader only needs to know what was ordered, with which outcome and for how much.
- * Drops columns that are empty throughout.
+ * Table of the rows. Omits names and streets, because a reader only needs to know what was ordered, for how much and
+ * with which outcome. Omits columns that have no values.
  */
 function rowSection(rows: readonly ReportRow[]): PageSection {
   const own = tellingColumns(rows);
@@ -178,10 +178,10 @@ function rowSection(rows: readonly ReportRow[]): PageSection {
   };
 }
 
-/** Position of the state among the columns. */
+/** Index of the state column. */
 const stateColumn = 1;
 
-/** Amounts are in the row's payer and currency, except those listed in `inDollars`. */
+/** The amounts to show. Those in `inDollars` are in US dollars, the others in the currency of the row's payer. */
 const amountNames = ['ceiling', 'charged', 'fee', 'refunded', 'credited', 'quoted'] as const;
 const inDollars: readonly string[] = ['ceiling', 'fee', 'credited'];
 

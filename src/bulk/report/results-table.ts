@@ -5,7 +5,7 @@ import type { Report } from './read.ts';
 import { headingsOf } from './rows.ts';
 import { resultColumns } from './summary.ts';
 
-/** Columns of the results: the file's own, followed by each row's outcome. */
+/** Columns of the results: first the file's own columns, then the outcome of each row. */
 const columnsOf = ({ rows }: Report): readonly Column[] =>
   resultColumns({
     headings: headingsOf(rows),
@@ -21,7 +21,10 @@ export async function* resultsCsv(report: Report): AsyncGenerator<string> {
   yield end(report.rows.length);
 }
 
-/** Results as a workbook, with the same headings and rows as the CSV. Amounts and counts are numbers, all else is text. */
+/**
+ * Results as a workbook, with the same headings and rows as the CSV. Amounts and counts are numbers; all other cells
+ * are text.
+ */
 export async function* resultsWorkbook(report: Report): AsyncGenerator<Uint8Array> {
   const [{ cellReader }, { workbookOf }] = await Promise.all([
     import('../../format/csv.ts'),

@@ -41,20 +41,20 @@ import { codeOfReason, rowState } from '../upload/columns.ts';
 import type { LeftOutRow, UploadFileRow } from '../upload/file-rows.ts';
 import { findJournaledRows, type UploadedRows } from '../upload/uploaded-rows.ts';
 
-/** One attempt to order a file's row, made as a row of a batch. */
+/** One attempt at ordering a file's row. It is itself a row of a batch. */
 export interface Attempt extends FileRow {
-  /** The upload whose file has the row; undefined if it is not known here. */
+  /** The upload whose file contains the row; undefined if this machine does not know it. */
   readonly upload: string | undefined;
-  /** Whether the batch is of another upload, which ordered the row before. */
+  /** Whether the batch belongs to another upload, which ordered the row earlier. */
   readonly isEarlier: boolean;
   readonly batch: Batch;
   readonly row: BatchRow;
   readonly rowStatus: RowState;
-  /** The attempt's own order, or the already existing order that its batch names. */
+  /** The order that the attempt made, or the existing order that its batch names. */
   readonly orderId: string | undefined;
 }
 
-/** A row of a file with all attempts to order it. Amounts in minor units. */
+/** A row of a file with all attempts at ordering it. Amounts are in minor units. */
 export interface ReportRow {
   readonly number: number | undefined;
   readonly own: OwnCells;
@@ -62,21 +62,24 @@ export interface ReportRow {
   readonly isFromHere: boolean;
   /** Number of attempts. The latest attempt decides the outcome. */
   readonly attempts: number;
-  /** The attempt that decides the outcome, if it is not in one of the reported batches. */
+  /** The attempt that decides the outcome, if that attempt is in none of the reported batches. */
   readonly later: LaterAttempt | undefined;
-  /** The upload whose file has the row; undefined if it is not known here. */
+  /** The upload whose file contains the row; undefined if this machine does not know it. */
   readonly upload: string | undefined;
-  /** The file of the row, or its batch if its place in a file is not known here. */
+  /**
+   * What identifies the row's file: the name of the upload, or else the file name in the batch. For a row without a
+   * number, it is the id of the batch.
+   */
   readonly file: string;
-  /** Whether an earlier command has ordered the row, so that the upload never sent it. */
+  /** Whether an earlier command ordered the row, so that this upload never sent it. */
   readonly isEarlier: boolean;
-  /** The batch of the latest attempt, and the row in it; undefined for a row that is in no batch. */
+  /** The batch with the latest attempt, and the attempt's row in it; undefined if the row is in no batch. */
   readonly batch: Batch | undefined;
   readonly row: BatchRow | undefined;
   readonly rowStatus: RowState | 'left_out';
   readonly state: ShownState;
   readonly orderId: string | undefined;
-  /** Order of the latest attempt; undefined if there is none or it could not be read. */
+  /** Order of the latest attempt; undefined if there is none or if it could not be read. */
   readonly order: OrderFacts | undefined;
   /** Order ids of all attempts. */
   readonly orders: readonly string[];
@@ -86,7 +89,7 @@ export interface ReportRow {
   readonly byRule: readonly MoneyLine['what'][];
   readonly errorType: string;
   readonly reason: string;
-  /** States of the returns of the latest order. */
+  /** States of the returns of the latest attempt's order. */
   readonly returns: readonly string[];
   readonly urls: readonly string[];
   readonly products: Products;
@@ -109,9 +112,9 @@ export function attemptOf(
 }
 
 /**
- * Chains the attempts at each row, in batch creation order. A retry belongs to the row with the same number within its
- * upload, or else to the row its idempotency key was derived from. A later attempt of another upload belongs to the row
- * that it was made for. Two rows of one file are never one chain. Pure.
+ * Groups the attempts into chains, one per file row, each in order of batch creation. A retry belongs to the row with
+ * the same number in its upload, or else to the row from whose idempotency key its own key was derived. A later attempt
+ * of another upload belongs to the row for which it was made. Two rows of one file never share a chain. Pure.
  */
 export function chainsOf(attempts: Iterable<Attempt>): Attempt[][] {
   const chains: Attempt[][] = [];
@@ -136,7 +139,7 @@ export function chainsOf(attempts: Iterable<Attempt>): Attempt[][] {
   return chains;
 }
 
-/** Drops attempts that only stand for an attempt in another batch, if that batch is reported, too. Pure. */
+/** Drops an attempt if its outcome is that of a later attempt in another reported batch. Pure. */
 const withoutRepeats = (chain: readonly Attempt[]): readonly Attempt[] => {
   if (chain.length === 1) return chain;
   const reported = new Set(
@@ -148,9 +151,8 @@ const withoutRepeats = (chain: readonly Attempt[]): readonly Attempt[] => {
 };
 
 /**
- * Builds the rows of a report. Each order counts once, even if several rows refer to it. Pure.
- * @param orders holds the orders by id, as far as they could be read. @param returns are the states of the returns of
- * orders, by the ids in lowercase.
+ * Builds the rows of a report. Each order counts once, even if several rows refer to it. Pure. @param orders holds the
+ * orders that could be read, by id. @param returns holds the states of the orders' returns, by order id in lowercase.
  */
 export function reportRows(
   chains: readonly (readonly Attempt[])[],
@@ -210,7 +212,9 @@ function amountsOf(orders: readonly OrderFacts[]): Pick<ReportRow, 'sums' | 'byR
 const fileOf = ({ upload, number, batch }: Attempt): string =>
   number === undefined ? batch.id : (upload ?? plainText(batch.filename));
 
-/** A row that is in no batch: left out, or not sent yet. @param upload is the name of its upload. Pure. */
+/**
+ * A row that is in no batch: it was left out, or is not sent yet. @param upload is the name of the row's upload. Pure.
+ */
 export function unsentRow(upload: string, row: UploadFileRow): ReportRow {
   const { number, leftOut } = row;
   const { own, requested } = savedRow(row);
@@ -266,14 +270,17 @@ let lastFile: { readonly plan: ColumnPlan; readonly shown: readonly string[] } =
   shown: [],
 };
 
-/** Names an attempt by its order, or by its row if it made none. */
+/** Names an attempt by its order, or by its row if the attempt made no order. */
 const nameOfAttempt = ({ orderId, row }: OtherAttempt): string =>
   orderId?.toLowerCase() ?? (row ? rowName(row.batchId, row.index) : '');
 
 const nameOfTried = ({ orderId, batch, row: { later, index } }: Attempt): string =>
   nameOfAttempt({ orderId, row: later ? later.row : { batchId: batch.id, index } });
 
-/** State to show for an attempt. An order does not tell whether all of it was returned, so the row decides that. */
+/**
+ * State to show for an attempt. An order does not show whether all of it was returned, so a withdrawn row shows its own
+ * state.
+ */
 const shownState = ({ row, batch, rowStatus }: Attempt, order: OrderFacts | undefined): ShownState =>
   rowStatus === 'withdrawn' || !order ? rowState(row, batch) : order.state;
 
@@ -287,7 +294,7 @@ function whyOf(
     return { errorType: isCancelled ? order.status : order.errorType, reason: order.reason };
   }
   const code = codeOfReason(reported) ?? '';
-  // A row that was already ordered has not failed.
+  // A row whose key already had an order has not failed.
   const errorType = rowStatus === 'before' || rowStatus === 'withdrawn' ? '' : code;
   return { errorType, reason: reported.slice(code.length).replace(/^:\s*/, '') };
 }
@@ -317,12 +324,12 @@ export const noBatch = 'earlier orders';
 /** The cells of an uploaded row under its file's headings. */
 interface OwnCells {
   readonly headings: readonly string[];
-  /** Column that each heading was sent as: an order column, `metadata.KEY`, or the heading itself. */
+  /** The column under which each heading was sent: an order column, `metadata.KEY`, or the heading itself. */
   readonly names: readonly string[];
   readonly cells: readonly string[];
 }
 
-/** A batch row as it appears in its file. Contains only what this machine knows. */
+/** A row of a batch as it appears in its file. Contains only what this machine knows. */
 export interface FileRow {
   readonly own: OwnCells;
   /** Row number as a spreadsheet shows it; undefined if unknown on this machine. */
@@ -393,8 +400,8 @@ function sent(uploaded: UploadedRows, { layout: savedLayout }: StoredFile): Sent
 }
 
 /**
- * Headings as written in the file. If any headings are duplicated, returns the names under which the columns were sent.
- * Does the same for a custom column whose heading would be read back as the price.
+ * Headings as the file writes them, with two exceptions that use the name under which the column was sent: all columns
+ * if the file has duplicate headings, and a custom column whose heading would be mistaken for the price.
  */
 function shownHeadings(names: readonly string[], fileHeadings: readonly string[] = names): readonly string[] {
   const isClear = new Set(fileHeadings).size === names.length;
@@ -405,7 +412,7 @@ function shownHeadings(names: readonly string[], fileHeadings: readonly string[]
   });
 }
 
-/** Ignores storage errors: local data only supplements what the service says. */
+/** Ignores storage errors, because local data only adds to what the service says. */
 async function uploadedFromHere(context: Context, batch: Batch): Promise<UploadedRows | undefined> {
   if (!journalExists(context.settings)) return undefined;
   try {
@@ -418,8 +425,8 @@ async function uploadedFromHere(context: Context, batch: Batch): Promise<Uploade
 }
 
 /**
- * Rows of a batch that only the service knows. Each has the service's fields plus the passthrough cells, as in the
- * service's results.
+ * Rows of a batch that only the service knows. As in the service's own results, each has the service's fields plus the
+ * passthrough cells.
  */
 function echoed(batch: Batch, { layout }: StoredFile): SentRowOf {
   const passed = [
@@ -459,14 +466,14 @@ export const headingsOf = (rows: Iterable<{ readonly own: OwnCells }>): string[]
   return [...headings];
 };
 
-/** Cell of a row under a heading; empty if its file has no such column. */
+/** Cell of a row under a heading; empty if the row's file has no such column. */
 export const cellUnder = ({ headings, cells }: OwnCells, heading: string): string => {
   const at = headings.indexOf(heading);
   return at < 0 ? '' : (cells[at] ?? '');
 };
 
 /**
- * The part of an order's record that a report needs. It is kept small so that thousands fit in memory. Amounts in minor
+ * The part of an order's record that a report needs. It is small, so that thousands fit in memory. Amounts are in minor
  * units.
  */
 export interface OrderFacts {
@@ -478,7 +485,7 @@ export interface OrderFacts {
   readonly ceiling: number | undefined;
   readonly payer: Payer;
   readonly sums: readonly MoneySum[];
-  /** Kinds of amounts derived at least partly from the service's rules. */
+  /** Kinds of amounts that are derived from the service's rules, at least in part. */
   readonly byRule: readonly MoneyLine['what'][];
   /** False if the order lacks some of its amounts. */
   readonly isComplete: boolean;
@@ -486,13 +493,13 @@ export interface OrderFacts {
   readonly tracking: readonly string[];
   /** Code such as `max_price_exceeded`; empty if the order has not failed. */
   readonly errorType: string;
-  /** The failure reason, or what was relaxed, in words. */
+  /** The reason of the failure, or the relaxed concern, in words. */
   readonly reason: string;
   readonly metadata: JsonObject | undefined;
   readonly products: Products;
 }
 
-/** @param feeCents the service's fee per order. Pure. */
+/** Extracts the facts about an order that a report needs. Pure. @param feeCents is the service's fee per order. */
 export function factsOf(order: IdentifiedOrder, feeCents: number | undefined): OrderFacts {
   const { payer, lines, sums, isComplete } = moneyOf(order, { feeCents });
   const { metadata } = order;
@@ -534,7 +541,7 @@ function reasonIn(order: OrderRecord): string {
   return sentences(objectsIn(order.fulfillment, 'concessions').map(concessionText));
 }
 
-/** Keeps only the fields that `productsOf` reads. */
+/** Keeps only those fields of a record that `productsOf` reads. */
 function naming(order: OrderRecord): OrderRecord {
   const price = valueAt<Order>(order, 'job_result.price_components');
   return {

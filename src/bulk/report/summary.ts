@@ -15,8 +15,8 @@ import type { Report } from './read.ts';
 import { cellUnder, headingsOf, productLineOf, type ReportRow } from './rows.ts';
 
 /**
- * Summarizes the outcome in lines that add up: rows = ordered + refused + waiting + left out; orders by state; charges
- * and fees minus refunds. Pure.
+ * Summarizes the outcome in lines. The numbers add up: rows = ordered + refused + waiting + left out; orders by state;
+ * charges and fees minus refunds. Pure.
  */
 export function summaryLines({ rows }: Pick<Report, 'rows'>): string[] {
   if (rows.length === 0) return [];
@@ -59,7 +59,7 @@ const counted = (parts: readonly (readonly [count: number, what: string])[]): st
     .map(([count, what]) => `${countText(count)} ${what}`)
     .join(', ') || 'none';
 
-/** Formats `7 delivered, 2 failed`: number of orders per state. */
+/** Formats the number of orders per state: `7 delivered, 2 failed`. */
 function statesText(rows: readonly ReportRow[]): string {
   const states = new Map<string, number>();
   for (const { state, rowStatus } of rows) {
@@ -106,7 +106,7 @@ function moneyLines(rows: readonly ReportRow[]): string[] {
   ];
 }
 
-/** Notes on data missing from a report. */
+/** Lines about data that a report lacks. */
 export const missingLines = ({ missing, incomplete }: Pick<Report, 'missing' | 'incomplete'>): string[] => [
   ...(missing === 0
     ? []
@@ -120,12 +120,12 @@ export const missingLines = ({ missing, incomplete }: Pick<Report, 'missing' | '
 
 const ordersText = (count: number): string => (count === 1 ? '1 order' : `${countText(count)} orders`);
 
-/** Maximum custom columns shown on a TTY. */
+/** Maximum number of custom columns on a TTY. */
 const maxOwn = 2;
 
 /**
- * Report columns for a TTY: each row's outcome, what the user identifies it by, and its cost.
- * @param rowOf returns the row that a record was made from.
+ * Columns of a report for a TTY: each row's outcome, the data by which the user identifies the row, and the cost.
+ * @param rowOf returns the row from which a record was made.
  */
 export function reportScreen(
   rows: readonly ReportRow[],
@@ -193,7 +193,7 @@ const unlessNothing =
   (record: Row): unknown =>
     record[path] === 0 ? undefined : record[path];
 
-/** Custom columns that distinguish the rows and are not delivery details. */
+/** Custom columns that distinguish the rows and hold no delivery details. */
 export function tellingColumns(rows: readonly ReportRow[]): string[] {
   const nameOf = new Map(
     rows.flatMap(({ own }) => own.headings.map((heading, at) => [heading, own.names[at]])),
@@ -211,16 +211,13 @@ export function tellingColumns(rows: readonly ReportRow[]): string[] {
   return differ.slice(0, maxOwn);
 }
 
-/** Whether a heading suggests personal data, which pages omit because pages are passed on to others. */
+/** Whether a heading suggests personal data. Pages omit such columns, because people pass pages on. */
 const isAboutPeople = (heading: string): boolean =>
   /name|nome|mail|phone|telef|tel\b|street|stra(?:ß|ss)e|address|adress|indirizzo|city|ort\b|zip|plz|post|billing|shipping|recipient|empf|customer|kund|cliente|company|firma|contact|product.?url/i.test(
     heading,
   );
 
-/**
- * CSV columns that come after the file's own columns. Amounts are formatted as in other CSVs: in cents, and empty if
- * absent.
- */
+/** CSV columns that follow the file's own columns. As in other CSVs, amounts are in cents, and empty if absent. */
 const moneyColumns: readonly Column[] = [
   { name: 'ceiling', path: 'ceiling_cents', kind: 'money' },
   { name: 'quoted', path: 'quoted_cents', kind: 'money', currency: 'currency' },
@@ -248,7 +245,7 @@ const returnsColumn: Column = {
   value: (row) => joinedText(row.returns),
 };
 
-/** Formats the attempt that decides a row's state: the name of its upload, else the id of its batch or order. */
+/** Names the attempt that decides a row's state, by its upload, or else by the id of its batch or order. */
 const metByText = (by: unknown): string =>
   textIn(by, 'upload') ?? textIn(by, 'batch_id') ?? textIn(by, 'order_id') ?? '';
 
@@ -258,11 +255,11 @@ const orderStatusColumn: Column = { name: 'order status', path: 'order_status' }
 const errorTypeColumn: Column = { name: 'error type', path: 'error_type' };
 const errorColumn: Column = { name: 'error', path: 'error' };
 
-/** Facts that determine the columns of rows. */
+/** Facts that determine the columns for rows. */
 interface ShownRows {
   /** Headings of the files, in order. */
   readonly headings: readonly string[];
-  /** Whether every row has a file row number; otherwise the batch index is shown. */
+  /** Whether every row has a row number in a file. If not, the index in the batch is shown. */
   readonly isNumbered: boolean;
 }
 
@@ -283,8 +280,8 @@ export const reportColumns = ({ headings, isNumbered }: ShownRows): readonly Col
 ];
 
 /**
- * Columns of `bulk results`. A column that the service's own results also have keeps the service's name. For rows
- * uploaded elsewhere, the columns also start in the service's order.
+ * Columns of `bulk results`. A column that is also in the service's own results has the service's name for it. For rows
+ * from other machines, the columns also start in the service's order.
  */
 export function resultColumns({
   headings,
@@ -303,7 +300,7 @@ export function resultColumns({
   return [...ours.slice(0, asServed), ...own, ...ours.slice(asServed)];
 }
 
-/** Columns of the files, under their original headings and in order. */
+/** Columns of the files, in order and under their original headings. */
 const ownColumns = (headings: readonly string[]): readonly Column[] =>
   headings.map((heading) => ({
     name: heading,
@@ -311,7 +308,7 @@ const ownColumns = (headings: readonly string[]): readonly Column[] =>
     value: ({ own: cells }) => own(cells, heading),
   }));
 
-/** Renames columns that collide with the user's headings. */
+/** Renames a column if a heading of the user's file has the same name. */
 function unlike(headings: readonly string[], columns: readonly Column[]): readonly Column[] {
   const taken = new Set(headings.map(plainHeading));
   return columns.map((column) => {

@@ -14,34 +14,34 @@ import type { Batch as NewBatch } from './batches.ts';
 
 export type Batch = Received<'bulk.get'>;
 
-/** How an order was taken back: it was cancelled on request, or every unit of it was returned. */
+/** How an order was taken back. It was cancelled on request, or every unit of it was returned. */
 export type Withdrawal = 'cancelled' | 'returned';
 
-/** An attempt at the need of a row, in another batch or as a single order. */
+/** An attempt at the need of a row. It is in another batch, or it is a single order. */
 export interface OtherAttempt {
   readonly orderId: string | undefined;
-  /** Batch and number of its row; undefined for a single order. */
+  /** The batch of the attempt and the index of its row; undefined for a single order. */
   readonly row: { readonly batchId: string; readonly index: number } | undefined;
 }
 
-/** A later attempt at the need of a row, made in another batch or as a single order. */
+/** An attempt at a row's need after the row's own attempt. It is in another batch, or it is a single order. */
 export class LaterAttempt {
-  /** State that the row has because of this attempt. */
+  /** The state that this attempt gives to the row. */
   readonly state: Extract<RowState, 'since' | 'failed' | 'withdrawn' | 'unknown'>;
-  /** How its order was taken back; undefined if it was not. */
+  /** How the order of this attempt was taken back; undefined if it was not. */
   readonly withdrawal: Withdrawal | undefined;
-  /** Whether the row itself had failed, or was withdrawn. */
+  /** How the row's own attempt ended. */
   readonly after: Extract<RowState, 'failed' | 'withdrawn'>;
   readonly orderId: string | undefined;
-  /** Serial of the attempt; undefined if it is not recorded here. */
+  /** Serial of the attempt; undefined if this machine has not recorded the attempt. */
   readonly serial: number | undefined;
-  /** Name of its upload; undefined for a single order, or if the upload is not known here. */
+  /** Name of the attempt's upload; undefined for a single order, or if this machine does not know the upload. */
   readonly upload: string | undefined;
-  /** Whether only the service knows the attempt, so that it is unknown what made it. */
+  /** Whether only the service knows the attempt, and not which upload or command made it. */
   readonly isFromElsewhere: boolean;
-  /** Batch and number of its row; undefined for a single order. */
+  /** The batch of the attempt and the index of its row; undefined for a single order. */
   readonly row: OtherAttempt['row'];
-  /** Attempts between the row's own and this one, all of which have ended. */
+  /** Attempts between the row's own attempt and this one. All of them have ended. */
   readonly between: readonly OtherAttempt[];
 
   constructor(of: LaterAttempt) {
@@ -57,7 +57,7 @@ export class LaterAttempt {
   }
 }
 
-/** State that a row has because of the state of its later attempt. Pure. */
+/** The state that a row has if its later attempt has the given state. Pure. */
 export function outcomeOf(state: AttemptState): Pick<LaterAttempt, 'state' | 'withdrawal'> {
   if (state === 'cancelled' || state === 'returned') return { state: 'withdrawn', withdrawal: state };
   const isUnclear = state === 'intended' || state === 'unknown';
@@ -65,8 +65,8 @@ export function outcomeOf(state: AttemptState): Pick<LaterAttempt, 'state' | 'wi
 }
 
 /**
- * Properties of a row's record that hold further facts. As symbols, they cannot occur in a record from the service, and
- * copies of a record keep them.
+ * Properties that hold further facts in a row's record. They are symbols, so they cannot occur in a record from the
+ * service, and copies of a record keep them.
  */
 const [laterKey, returnedKey] = [Symbol('later attempt'), Symbol('returned')];
 
@@ -75,13 +75,13 @@ const laterIn = (record: JsonObject): LaterAttempt | undefined => {
   return later instanceof LaterAttempt ? later : undefined;
 };
 
-/** Name of a row, unique among all batches. */
+/** Name of a row, unique across all batches. */
 export const rowName = (batchId: string, index: number): string => `${batchId} ${index}`;
 
 /** Later attempts by row name (`rowName`). */
 export type LaterAttempts = ReadonlyMap<string, LaterAttempt>;
 
-/** Adds later attempts to the rows of batches. Pure. */
+/** Adds the later attempts to the rows of batches. Pure. */
 export const withLater = (batches: readonly Batch[], later: LaterAttempts): Batch[] =>
   batches.map((batch) =>
     withRows(batch, ({ index, record }) => {
@@ -90,7 +90,7 @@ export const withLater = (batches: readonly Batch[], later: LaterAttempts): Batc
     }),
   );
 
-/** Marks the rows of batches whose orders were returned. @param returned holds order ids in lowercase. Pure. */
+/** Marks the rows whose orders were returned. @param returned holds order ids in lowercase. Pure. */
 export const withReturned = (batches: readonly Batch[], returned: ReadonlySet<string>): Batch[] =>
   batches.map((batch) =>
     withRows(batch, (row) => {
@@ -130,9 +130,9 @@ export interface BatchRow {
   readonly error: string | undefined;
   /** The row as received. */
   readonly record: JsonObject;
-  /** Whether every unit of its order was returned. False if returns were not read. */
+  /** Whether every unit of the row's order was returned. False if the returns were not read. */
   readonly isReturned: boolean;
-  /** Undefined if there is none, or if none was searched for. */
+  /** Undefined if there is no later attempt, or if nobody searched for one. */
   readonly later: LaterAttempt | undefined;
 }
 
@@ -160,10 +160,11 @@ export function rowsOf(batch: { readonly rows?: unknown }): readonly BatchRow[] 
 }
 
 /**
- * State of a row. `waiting`: not ordered yet. `refused`: the service refused it. `before`: its key already had an order
- * that is not known to have ended. `since`: its order ended, and a later attempt at its need placed another one.
- * `under_way`, `placed`, `failed`: state of its order. `withdrawn`: its order was cancelled on request, or returned
- * whole. `unknown`: the status of its order, or the outcome of a later attempt, is unknown.
+ * State of a row. `waiting`: the row is not ordered yet. `refused`: the service refused the row. `before`: the row's
+ * key already had an order, which is not known to have ended. `since`: the row's order ended, and a later attempt at
+ * the row's need placed another one. `under_way`, `placed`, `failed`: the state of the row's order. `withdrawn`: the
+ * order was cancelled on request, or every unit of it was returned. `unknown`: the status of the order, or the outcome
+ * of a later attempt, is unknown.
  */
 export type RowState =
   | 'waiting'
@@ -182,9 +183,9 @@ const badOrder: ReadonlySet<string | undefined> = new Set(failedOrderStatuses);
 type Status = { readonly status?: unknown };
 
 /**
- * Single source of truth for a row's state, which is that of its live attempt, else of its last. Some facts are known
- * only once they were added: the status of an already existing order by `withOrders`, a return by `withReturned`, a
- * later attempt by `withLater`.
+ * Single source of truth for a row's state. A live attempt decides the state; if there is none, the last attempt does.
+ * Some facts must be added first: the status of an order that already existed (`withOrders`), a return (`withReturned`)
+ * and a later attempt (`withLater`).
  */
 export function stateOf(row: BatchRow, batch: Status): RowState {
   const { status, orderStatus: order, later } = row;
@@ -203,17 +204,17 @@ export function stateOf(row: BatchRow, batch: Status): RowState {
 const isUnplaced = ({ status }: BatchRow, batch: Status): boolean =>
   status === 'failed' || (status === 'pending' && batch.status === 'failed');
 
-/** Whether a row made no order because its key already had an order. */
+/** Whether a row made no order, because its key already had an order. */
 export const isMet = (row: BatchRow, batch: Status): boolean =>
   isUnplaced(row, batch) && saysExists(row.error);
 
-/** Whether a row failed: it was refused and its key has no order, or its order failed. */
+/** Whether a row failed. Either it was refused and its key has no order, or its order failed. */
 export function isFailed(row: BatchRow, batch: Status): boolean {
   const state = stateOf(row, batch);
   return state === 'refused' || state === 'failed';
 }
 
-/** How the order that decides a row's state was taken back; undefined if it was not. */
+/** How the order that decides a row's state was taken back; undefined if it was not taken back. */
 export const withdrawalOf = ({ later, isReturned, orderStatus }: BatchRow): Withdrawal | undefined =>
   later ? later.withdrawal : orderStatus === 'cancelled' ? 'cancelled' : isReturned ? 'returned' : undefined;
 
@@ -235,13 +236,13 @@ export interface RowTally {
   readonly unknown: number;
 }
 
-/** Leaves out rows whose later attempt is a row of the same batches, so that each need counts once. Pure. */
+/** Leaves out a row if its later attempt is a row of the same batches, so that each need counts once. Pure. */
 export const onceEach = (batches: readonly Batch[]): Batch[] => {
   const ids = new Set(batches.map(({ id }) => id));
   return batches.map((batch) => {
     const all = rowsOf(batch);
     const rows = all.filter(({ later }) => !(later?.row && ids.has(later.row.batchId)));
-    // The rows are as the service sent them.
+    // The cast is safe, because the rows are as the service sent them.
     return rows.length === all.length
       ? batch
       : ({ ...batch, rows: rows.map(({ record }) => record) } as Batch);
@@ -263,20 +264,20 @@ export function tallyOf(batches: Iterable<{ readonly status?: unknown; readonly 
   return { rows, ordered: rows - refused - waiting, refused, waiting, ...orders };
 }
 
-/** The existing order that already used a row's key. */
+/** The id of the order that a row's key already had. */
 export function earlierOrder(row: BatchRow, batch: Batch): string | undefined {
   const { error = '', orderId } = row;
   if (!isMet(row, batch)) return undefined;
   return orderId ?? mentionedOrder(error);
 }
 
-/** The order an attempt created or found. */
+/** The id of the order that an attempt made or found. */
 export const orderOfAttempt = (row: BatchRow, batch: Batch): string | undefined =>
   row.orderId ?? earlierOrder(row, batch);
 
 /**
- * Keeps the informative attempts at a row, in order. An attempt that found the row already ordered adds nothing, unless
- * it is the first to mention that order. Pure.
+ * Keeps the attempts at a row that add information, in order. An attempt that found an existing order is kept only if no
+ * earlier attempt mentions that order. Pure.
  */
 export function tellingAttempts<
   T extends { readonly row: BatchRow; readonly batch: Batch; readonly orderId: string | undefined },
@@ -289,12 +290,12 @@ export function tellingAttempts<
   return telling.length > 0 ? telling : attempts.slice(-1);
 }
 
-/** Batch name if the request has none. */
+/** Name of a batch whose request gives no name. */
 const unnamed = 'request';
 
 /**
- * Builds the batch of a hand-written request, with the same row keys an upload would give, so no command orders the
- * same rows twice. If `isNew` is set, the request is an occasion of its own.
+ * Builds the batch of a hand-written request. The rows get the same keys as in an upload, so no command orders the same
+ * rows twice. If `isNew` is set, the request is an occasion of its own.
  */
 export function batchOfRequest(
   { filename, rows, notify_on_complete: notifies }: Shape<'BulkUploadRequest'>,
@@ -324,7 +325,10 @@ export function batchOfRequest(
   };
 }
 
-/** @throws UsageError if a row sets the metadata key that is reserved for references. */
+/**
+ * Rejects rows that give a reference as metadata. @throws UsageError if a row sets the metadata key that is reserved
+ * for references.
+ */
 function checkReference(row: Shape<'BulkUploadRequest'>['rows'][number], index: number): void {
   const name = `metadata.${referenceKey}`;
   if (!Object.keys(row).some((heading) => heading.trim().toLowerCase() === name)) return;

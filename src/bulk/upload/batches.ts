@@ -6,20 +6,20 @@ export const defaultBatchRows = 500;
 
 /** Rows uploaded in one request. */
 export interface Batch {
-  /** Idempotency key, derived from the rows. */
+  /** Idempotency key of the batch, derived from its rows. */
   readonly key: string;
   readonly rows: readonly UploadRow[];
   /** Row numbers in the file. */
   readonly numbers: readonly number[];
-  /** Column headings as sent, in file order. */
+  /** Column headings as they are sent, in file order. */
   readonly headings: readonly string[];
   /** The headings as written in the file, if known. */
   readonly fileHeadings?: readonly string[] | undefined;
-  /** Numbers of the rows whose key is given in the file. */
+  /** Numbers of the rows whose keys the file gives. */
   readonly ownKeys?: readonly number[] | undefined;
 }
 
-/** Groups valid rows into batches of `size`, adding each row's key. */
+/** Groups valid rows into batches of `size`, and adds each row's key. */
 export async function* batchesOf(
   rows: AsyncIterable<readonly FileRow[]>,
   keys: RowKeys,
@@ -37,7 +37,7 @@ export async function* batchesOf(
   if (waiting.length > 0) yield batchOf(waiting, keys);
 }
 
-/** Regroups batches into batches of `size` with the same columns. */
+/** Regroups batches into batches of `size`. The columns stay the same. */
 export async function* batchesAgain(batches: AsyncIterable<Batch>, size: number): AsyncGenerator<Batch> {
   let waiting: Batch | undefined;
   for await (const batch of batches) {
@@ -54,7 +54,7 @@ export async function* batchesAgain(batches: AsyncIterable<Batch>, size: number)
   if (waiting) yield { ...waiting, key: keyOfRows(waiting.rows) };
 }
 
-/** Some rows of a batch, with its columns. The result still has the key of the whole batch. */
+/** A part of a batch: some of its rows, with its columns. The part has the key of the whole batch. */
 export function partOf(
   { ownKeys: _, ...batch }: Batch,
   rows: readonly UploadRow[],
@@ -98,7 +98,7 @@ export function batchIn(body: JsonObject): Batch {
   const fileHeadings = listIn(body, 'fileHeadings').map(String);
   return {
     key: textIn(body, 'key') ?? '',
-    // Rows were stored as cells by `serializeBatch`.
+    // `serializeBatch` stored the rows as cells, so the cast is safe.
     rows: objectsIn(body, 'rows') as readonly UploadRow[],
     numbers: listIn(body, 'numbers').map(Number),
     headings: listIn(body, 'headings').map(String),

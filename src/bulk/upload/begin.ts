@@ -6,18 +6,18 @@ import { type Shard, shardName } from '../check/check.ts';
 import { packRows, type UploadFileRow } from './file-rows.ts';
 import { hasUploads, uploadOwner } from './named.ts';
 
-/** An upload about to begin, with its chosen name. */
+/** An upload that is about to begin, under its chosen name. */
 export interface NamedUpload {
   readonly name: string;
   readonly upload: NewUpload;
-  /** Reads the rows of the file, which are stored with the upload. If undefined, rows that are stored already stay. */
+  /** Reads the rows of the file, to store them with the upload. If undefined, the rows that are already stored stay. */
   readonly fileRows?: (() => AsyncIterable<readonly UploadFileRow[]>) | undefined;
 }
 
 /**
- * Picks the name of an upload. This is the name under which its rows were uploaded before, or else the given name, or
- * else the file's name, with a number if that name is taken.
- * @returns the name, and facts to print about it. @throws UsageError if another upload has the given name.
+ * Picks the name of an upload. If the same rows were uploaded before, it is the name of that upload. Otherwise, it is
+ * the given name, or else the file's name, with a number if the file's name is taken. @returns the name, and facts to
+ * print about it. @throws UsageError if a different upload has the given name.
  */
 export async function uploadName(
   context: Context,
@@ -48,7 +48,7 @@ export async function uploadName(
   throw new UsageError(`--name ${requested}: that upload has other rows; ${name} is free`);
 }
 
-/** Journals an upload before anything is sent. @throws StorageError. */
+/** Records an upload in the journal before anything is sent. @throws StorageError. */
 export async function beginUpload(
   context: Context,
   { name, upload, fileRows }: NamedUpload,

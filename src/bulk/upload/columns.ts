@@ -39,14 +39,15 @@ export const batchColumns: readonly Column<Shape<'BulkBatchResponse'>>[] = [
 ];
 
 /**
- * Whether a batch includes its rows, so that they can be counted. The list is empty if later batches retried all rows.
+ * Whether a batch includes its rows, so that they can be counted. An empty list counts if the row count is 0, too:
+ * later batches have retried all rows.
  */
 const hasRows = (batch: Unchecked<Shape<'BulkBatchResponse'>>): boolean =>
   rowsOf(batch).length > 0 || (Array.isArray(batch.rows) && batch.row_count === 0);
 
 /**
- * Batch columns with counts taken from the rows, if the batch includes them. A row that was already ordered counts as
- * ordered, as everywhere else.
+ * Batch columns. If the batch includes its rows, the counts come from the rows. A row whose key already had an order
+ * counts as ordered, as everywhere else.
  */
 export const countedColumns = batchColumns.map((column): Column<Shape<'BulkBatchResponse'>> => {
   const { name } = column;
@@ -60,8 +61,8 @@ export const countedColumns = batchColumns.map((column): Column<Shape<'BulkBatch
 });
 
 /**
- * Batch columns for a TTY. A finished batch with refused rows counts as bad. A completed batch has made its orders, but
- * does not tell how the orders ended.
+ * Batch columns for a TTY. A finished batch with refused rows is shown as bad. A completed batch has made its orders,
+ * but does not tell how they ended.
  */
 export const batchScreen: readonly Column<Shape<'BulkBatchResponse'>>[] = [
   ...countedColumns.slice(0, 1),
@@ -80,7 +81,7 @@ function batchState(batch: Unchecked<Shape<'BulkBatchResponse'>>): ShownState {
   const { status, failed_count: without, row_count: rows } = batch;
   const text = plainText(status);
   const isOver = status === 'completed' || status === 'failed';
-  // Only a batch that includes its rows tells which rows were refused and how the other rows' orders ended.
+  // Without its rows, a batch does not tell which rows were refused and how the orders of the other rows ended.
   const known = rowsOf(batch);
   if (hasRows(batch) && rows === 0) return { text: 'tried again', mood: 'past' };
   if (known.length > 0 && isOver) {
@@ -98,13 +99,16 @@ function batchState(batch: Unchecked<Shape<'BulkBatchResponse'>>): ShownState {
     : { text, mood: 'past' };
 }
 
-/** Listed batches lack their rows, so a row that was already ordered counts as a row that made no order. */
+/**
+ * Other column names for listed batches. Such batches lack their rows, so rows whose keys already had an order count as
+ * rows that made no order.
+ */
 const listNames: Readonly<Record<string, string | undefined>> = {
   ordered: 'new orders',
   refused: 'not placed',
 };
 
-/** Batch list columns, for scripts and for a TTY. */
+/** Columns of the batch list, for scripts and for a TTY. */
 export const batchList = {
   columns: batchColumns,
   screen: [
@@ -112,23 +116,23 @@ export const batchList = {
     ...batchColumns.slice(2).map((column) => ({ ...column, name: listNames[column.name] ?? column.name })),
   ],
 } as const;
-/** List columns of batches that include their rows. */
+/** Columns for a list of batches that include their rows. */
 export const wholeBatchList = { columns: batchColumns, screen: batchScreen } as const;
 
-/** Display state of each row state. */
+/** The displayed state for each row state. */
 const rowStates: Readonly<Record<Exclude<RowState, 'withdrawn'>, ShownState>> = {
   waiting: { text: 'waiting', mood: 'waiting' },
   refused: { text: 'refused', mood: 'bad' },
   before: { text: 'ordered before', mood: 'past' },
   since: { text: 'ordered since', mood: 'past' },
   under_way: { text: 'in progress', mood: 'waiting' },
-  // The batch does not tell what happens to the order afterwards.
+  // The batch does not tell what happens to an order after its placement.
   placed: { text: 'ordered', mood: 'past' },
   failed: { text: 'failed', mood: 'bad' },
   unknown: { text: 'unknown', mood: 'waiting' },
 };
 
-/** Display state of a row, as far as its batch tells. */
+/** The displayed state of a row, as far as the row's batch tells. */
 export function rowState(row: BatchRow, batch: { readonly status?: unknown }): ShownState {
   const state = stateOf(row, batch);
   if (state === 'withdrawn') return { text: `withdrawn: ${withdrawalOf(row)}`, mood: 'past' };
@@ -136,7 +140,7 @@ export function rowState(row: BatchRow, batch: { readonly status?: unknown }): S
   return isCancelled ? { text: spoken(row.orderStatus ?? ''), mood: 'bad' } : rowStates[state];
 }
 
-/** The rows of a batch, each with its display state. */
+/** The rows of a batch, each with the state to display. */
 const rowsWithStates = {
   name: 'rows in it',
   path: 'rows',
@@ -144,7 +148,7 @@ const rowsWithStates = {
     rowsOf(batch).map((row) => ({ ...row.record, index: row.index, shown: rowState(row, batch) })),
 } as const;
 
-/** Batch columns for a TTY, with one state per row. @param numberOf as in `batchDetailColumns`. */
+/** Batch columns for a TTY, with the state of each row. @param numberOf as in `batchDetailColumns`. */
 export const batchDetailScreen = (
   numberOf: ((index: number) => number | undefined) | undefined,
   reasons: Reasons,
@@ -184,7 +188,10 @@ const rowNumberIn = (row: Unchecked<Shape<'BulkRowResult'>>): number | undefined
   return index === undefined ? undefined : index + 1;
 };
 
-/** Columns of a batch whose rows are in a table. @param numberOf returns a row's number in its file, if known here. */
+/**
+ * Columns of a batch whose rows are in a table. @param numberOf returns a row's number in its file, if this machine
+ * knows it.
+ */
 export const batchDetailColumns = (
   numberOf: ((index: number) => number | undefined) | undefined,
   reasons: Reasons,
@@ -224,13 +231,13 @@ interface Reason {
   readonly message: string;
 }
 
-/** Failure reasons of orders in batches, by order id. */
+/** Failure reasons of the batches' orders, by order id. */
 export type Reasons = ReadonlyMap<string, Reason>;
 
-/** Maximum failed orders searched. */
+/** Maximum number of failed orders to search. */
 const maxOrders = 20_000;
 
-/** Fetches failure reasons that the batch does not give. Reasons that cannot be read stay unknown. */
+/** Fetches the failure reasons that the batches do not give. If a reason cannot be read, it stays unknown. */
 export async function readReasons(context: Context, batches: Iterable<Batch>): Promise<Reasons> {
   const pending = new Set<string>();
   const since: string[] = [];
@@ -239,7 +246,7 @@ export async function readReasons(context: Context, batches: Iterable<Batch>): P
       const isUnsaid = (row.error ?? '') === '' || isMet(row, batch);
       if (!isUnsaid || row.orderStatus !== 'order_failed' || row.orderId === undefined) continue;
       pending.add(row.orderId);
-      // An already existing order is older than the batch, so search without a start time.
+      // An order that already existed is older than the batch, so search without a start time.
       since.push(isMet(row, batch) ? '' : (textIn(batch, 'created_at') ?? ''));
     }
   const reasons = new Map<string, Reason>();
@@ -266,20 +273,20 @@ export async function readReasons(context: Context, batches: Iterable<Batch>): P
       if (pending.size === 0 || looked >= maxOrders) break;
     }
   } catch (error) {
-    // Best effort: the result is complete without reasons.
+    // Ignore the error, because the result is complete even without reasons.
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
   }
   return reasons;
 }
 
-/** Why a row failed, according to its batch or order: `out_of_stock: …`; empty if neither tells. */
+/** Why a row failed, as its batch or order says: `out_of_stock: …`; empty if neither says why. */
 export function reasonOf(
   { error, order_id: id, order_status: status }: Readonly<Record<string, unknown>>,
   reasons: Reasons,
 ): string {
   const reported = plainText(error);
   const reason = reasons.get(plainText(id));
-  // The failure reason of an already existing order tells more than the fact that the order exists.
+  // The failure reason of an existing order is more informative than the fact that the order exists.
   if (reported !== '' && !(reason && reported.startsWith('already_exists'))) return reported;
   if (reason === undefined && plainText(status).startsWith('cancelled')) return plainText(status);
   return reason === undefined ? '' : [reason.code, reason.message].filter((part) => part !== '').join(': ');

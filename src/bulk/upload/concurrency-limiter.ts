@@ -12,7 +12,10 @@ export class Window {
     return this.#size;
   }
 
-  /** Grows by one while responses stay about as fast as the fastest; shrinks by one if they slow down. */
+  /**
+   * Raises the limit by one while responses are about as fast as the fastest one, and lowers it by one if they slow
+   * down.
+   */
   responded(ms: number): void {
     this.#bestMs = Math.min(this.#bestMs, ms);
     const isSlow = ms > this.#bestMs * 3 + 200;
@@ -21,9 +24,10 @@ export class Window {
 }
 
 /**
- * Processes items concurrently and yields each result as soon as it is ready. Pulls from the source only what it can
- * start. After a failure it starts nothing more, awaits the running items, then throws.
- * @param now clock in ms. Passing a `window` reuses the limit learned by an earlier run.
+ * Processes items concurrently and yields each result as soon as it is ready. Takes items from the source only when it
+ * can start them. After a failure it starts nothing more, awaits the items in progress, then throws. @param now returns
+ * the time of a clock, in ms. @param window may come from an earlier run, and then passes on the limit that this run
+ * has learned.
  */
 export async function* inFlight<T, R>(
   source: AsyncIterable<T>,
@@ -40,7 +44,7 @@ export async function* inFlight<T, R>(
   let failure: { readonly error: unknown } | undefined;
   let hasMore = true;
   try {
-    // The last items may end while the caller is at work on an earlier result.
+    // The last items may end while the caller is still busy with an earlier result.
     while (hasMore || running.size > 0 || results.length > 0) {
       while (hasMore && !failure && running.size < window.size) {
         const { value, done } = await items.next();

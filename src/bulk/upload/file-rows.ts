@@ -6,23 +6,23 @@ import type { Context } from '../../run/context.ts';
 
 /** Why a row of a file is in no batch of its upload. */
 export interface LeftOutRow {
-  /** Such as `invalid` or `duplicate`; `placed` for a row that an earlier command has ordered. */
+  /** A code such as `invalid` or `duplicate`, or `placed` for a row that an earlier command ordered. */
   readonly why: string;
   readonly reason: string;
-  /** The order that already met the row's need, or that blocks the row. */
+  /** The order that met the row's need earlier, or that blocks the row. */
   readonly orderId?: string | undefined;
   /** Journal key of that order's batch; undefined for a single order. */
   readonly batch?: string | undefined;
 }
 
-/** Code of rows that are no orders: they continue another row, sum up, or are blank. */
+/** Code for rows that are no orders: they continue another row, contain sums, or are blank. */
 export const noOrderCode = 'no_order';
 
 /** A row of an uploaded file, whether it was sent or not. */
 export interface UploadFileRow {
-  /** As a spreadsheet shows it. */
+  /** Row number as a spreadsheet shows it. */
   readonly number: number;
-  /** Column as which each cell was sent, or would have been sent. */
+  /** The column under which each cell was sent, or would have been sent. */
   readonly headings: readonly string[];
   /** Headings as in the file. */
   readonly fileHeadings: readonly string[];
@@ -30,10 +30,13 @@ export interface UploadFileRow {
   readonly leftOut?: LeftOutRow | undefined;
 }
 
-/** How many row numbers one block covers. Fixed borders make equal parts of two files equal blocks. */
+/**
+ * How many row numbers one block covers. The borders between blocks are fixed, so that equal parts of two files make
+ * equal blocks.
+ */
 const numbersPerBlock = 1000;
 
-/** Packs the rows of a file. */
+/** Packs the rows of a file into blocks. */
 export async function packRows(files: AsyncIterable<readonly UploadFileRow[]>): Promise<RowBlock[]> {
   const blocks: RowBlock[] = [];
   let rows: UploadFileRow[] = [];
@@ -61,14 +64,17 @@ export async function packRows(files: AsyncIterable<readonly UploadFileRow[]>): 
   return blocks;
 }
 
-/** Databases hold text alone. */
+/** Compresses a value to text, because databases store only text. */
 const packed = (value: unknown): string =>
   deflateRawSync(Buffer.from(JSON.stringify(value)), { level: 1 }).toString('base64');
 
 const unpacked = (text: string): unknown =>
   JSON.parse(inflateRawSync(Buffer.from(text, 'base64')).toString('utf8'));
 
-/** The rows of an upload's file by number; none if it was made by an earlier version. Storage errors are reported. */
+/**
+ * The rows of an upload's file, by row number. Empty if an earlier version of errand made the upload. Reports storage
+ * errors.
+ */
 export async function savedFileRows(
   context: Context,
   { serial, name }: Pick<SavedUpload, 'serial' | 'name'>,

@@ -37,9 +37,9 @@ type FollowEvent =
   | ({ readonly type: 'summary' } & FollowSummary);
 
 export interface FollowSummary extends RowTally {
-  /** Batches still running, or not heard from. */
+  /** Number of batches that are still running or have not been read yet. */
   readonly open: number;
-  /** Rows of the uploads that were not sent yet. */
+  /** Number of rows in the uploads that have not been sent yet. */
   readonly unsent: number;
   readonly elapsed_ms: number;
 }
@@ -49,7 +49,7 @@ const pace = { minMs: 500, maxMs: 5000 };
 
 const openStates: ReadonlySet<RowState> = new Set(['waiting', 'under_way']);
 
-/** Whether every row is settled. Rows that the service has yet to record count as unsettled. */
+/** Whether every row of a batch is settled. Rows that the service has not recorded yet are not settled. */
 function isDone(batch: Batch): boolean {
   const rows = rowsOf(batch);
   const count = numberIn(batch, 'row_count') ?? Number.POSITIVE_INFINITY;
@@ -60,9 +60,9 @@ function isDone(batch: Batch): boolean {
 }
 
 /**
- * Polls batches until each row's order is placed or has failed, yielding an event per row change. If interrupted, it
- * yields the `summary` before it throws.
- * @param latest receives the batches as last read. @throws ErrandError if polling cannot recover.
+ * Polls batches until each row's order is placed or has failed. Yields an event for each change of a row. If
+ * interrupted, yields the `summary` before it throws. @param latest receives each batch as last read. @throws
+ * ErrandError if polling cannot recover.
  */
 export async function* followBatches(
   context: Context,
@@ -91,7 +91,7 @@ export async function* followBatches(
     summary,
   );
 
-  /** Polls every open batch once, yielding an event per changed row. */
+  /** Polls every open batch once. Yields an event for each changed row. */
   async function* changes(): AsyncGenerator<FollowEvent> {
     for (const id of open) {
       const { body } = await client.call('bulk.get', { path: { batch_id: id } });
@@ -106,13 +106,13 @@ export async function* followBatches(
         yield { ...head, ...(number !== undefined && { row: number }), ...row.record, ...head };
       }
       if (!isDone(body)) continue;
-      // The batch does not tell whether an already existing order has failed.
+      // The batch does not tell whether an order that already existed has failed.
       const [whole = body] = await withMetOrders(context, [body]);
       latest.set(id, whole);
       open.delete(id);
     }
-    // Read outcomes once at the start and once at the end. An order that ends in between is not returned or ordered
-    // again at once.
+    // Read outcomes only once at the start and once at the end. An order that ends in between is not returned or
+    // ordered again that quickly.
     if (open.size === 0 || !outcomes) outcomes = (await look()) ?? outcomes;
   }
 
@@ -142,7 +142,10 @@ export async function* followBatches(
   }
 }
 
-/** Exit code; rows that were already ordered are not failures. @param batches limited to the rows that count. */
+/**
+ * The exit code. Rows whose keys already had an order are not failures. @param batches contain only the rows that
+ * count.
+ */
 export function exitCodeOf(
   { open, failed, refused, withdrawn, unsent }: FollowSummary,
   batches: readonly Batch[],
@@ -152,7 +155,7 @@ export function exitCodeOf(
   return inDoubtSince(laterOf(batches)) > 0 ? exitCodes.in_doubt : 0;
 }
 
-/** The later attempts at the rows of batches. */
+/** The later attempts at rows of the batches. */
 export const laterOf = (batches: readonly Batch[]): LaterAttempt[] =>
   batches.flatMap((batch) => rowsOf(batch).flatMap(({ later }) => later ?? []));
 
@@ -160,10 +163,10 @@ export const laterOf = (batches: readonly Batch[]): LaterAttempt[] =>
 export const inDoubtSince = (later: readonly LaterAttempt[]): number =>
   later.filter(({ state }) => state === 'unknown').length;
 
-/** A batch without its rows, as listed. */
+/** A batch as it is listed, without its rows. */
 export const withoutRows = ({ rows: _, ...batch }: Batch): Omit<Batch, 'rows'> => batch;
 
-/** Follows batches; if interrupted, the error tells the state of the rows and how to resume. */
+/** Follows batches. If interrupted, throws an error with the progress of the rows and the command to resume. */
 export const stoppable = (
   context: Context,
   named: NamedBatches,
@@ -176,13 +179,13 @@ export const stoppable = (
     return { message: `stopped watching; ${detail}`, next: goOn() };
   });
 
-/** Formats "one batch goes on", "3 batches go on". */
+/** Formats "one batch goes on" or "3 batches go on". */
 export const batchesGoOn = (count: number): string =>
   count === 1 ? 'one batch goes on' : `${count} batches go on`;
 
 const rowsWatched: WatchLabels = { one: 'row', several: 'rows', badly: 'failed' };
 
-/** Progress of the rows, including those the service has not recorded yet. */
+/** Progress of the rows. Rows that the service has not recorded yet count as well. */
 export function rowsProgress(batches: readonly Batch[]): WatchProgress {
   const { rows, waiting, under_way: underWay, refused, failed } = tallyOf(batches);
   let total = 0;
@@ -191,8 +194,8 @@ export function rowsProgress(batches: readonly Batch[]): WatchProgress {
 }
 
 /**
- * Command to resume following unfinished batches. It refers to uploads by name, and uses short ids only if the command
- * accepts them.
+ * The command that continues to follow unfinished batches. It names uploads by name, and uses short ids only if the
+ * command will recognize them.
  */
 export async function goingOn(
   context: Context,
@@ -221,17 +224,17 @@ export async function goingOn(
 
 interface Concluded {
   readonly named: NamedBatches;
-  /** Batches, limited to the rows that count. */
+  /** Batches, with only the rows that count. */
   readonly batches: readonly Batch[];
   readonly reasons: Reasons;
-  /** Lines that propose to retry failed rows. */
+  /** Lines that suggest retrying failed rows. */
   readonly retry: readonly string[];
   readonly goOn: NextStep;
 }
 
 /**
- * Summarizes the outcome in counts that add up. Every row is ordered, refused or waiting. Every order is placed, failed
- * or under way.
+ * Summarizes the outcome in counts that add up: every row is ordered, refused or waiting, and every order is placed,
+ * failed or under way.
  */
 export function uploadSummary(
   context: Context,
@@ -325,7 +328,7 @@ function laterLine(
 const makerOf = ({ row, isFromElsewhere }: LaterAttempt): string =>
   row ? 'another batch' : isFromElsewhere ? 'other orders' : 'single orders';
 
-/** One order alone is named by its id. */
+/** A single order is named by its id. */
 function nameOf(name: string, [first, ...others]: readonly LaterAttempt[]): string {
   if (!first || first.upload !== undefined || first.row || first.orderId === undefined || others.length > 0)
     return name;
@@ -347,7 +350,7 @@ function why(state: RowState, batches: readonly Batch[], reasons: Reasons): stri
   ];
 }
 
-/** Commands for matching rows, one for each upload or batch that has such rows. */
+/** Commands for the matching rows, one command per upload or batch that has such rows. */
 export function commandsFor(
   context: Context,
   what: string,

@@ -2,18 +2,18 @@ import type { Context } from '../../run/context.ts';
 import { readOrders } from '../report/read-orders.ts';
 import { type Batch, earlierOrder, rowsOf, withRows } from './batch.ts';
 
-/** Orders by id, as far as known. */
+/** Orders by id, as far as they are known. */
 type KnownOrders = ReadonlyMap<string, { readonly status: string }>;
 
-/** Ids of already existing orders that rows matched and whose status the batches do not give. */
+/** Ids of the existing orders that rows' keys already had and whose status the batches do not give. */
 export const metOrders = (batches: readonly Batch[]): string[] =>
   batches.flatMap((batch) =>
     rowsOf(batch).flatMap((row) => (row.orderStatus === undefined ? (earlierOrder(row, batch) ?? []) : [])),
   );
 
 /**
- * Adds order ids and statuses to batch rows, including already existing orders, since a row's state depends on them.
- * Pure.
+ * Adds order ids and statuses to the rows of batches, because a row's state depends on them. Includes orders that
+ * already existed. Pure.
  */
 export const withOrders = (batches: readonly Batch[], orders: KnownOrders): Batch[] =>
   batches.map((batch) =>
@@ -25,7 +25,10 @@ export const withOrders = (batches: readonly Batch[], orders: KnownOrders): Batc
     }),
   );
 
-/** Fetches the current status of already existing orders and adds it. @throws ErrandError if they cannot be read. */
+/**
+ * Fetches the current status of orders that already existed, and adds it to their rows. @throws ErrandError if a status
+ * cannot be read.
+ */
 export async function withMetOrders(context: Context, batches: readonly Batch[]): Promise<Batch[]> {
   const others = metOrders(batches);
   if (others.length === 0) return [...batches];

@@ -25,7 +25,7 @@ export const batchesArgument = {
   variadic: true,
 } as const;
 
-/** A batch of an upload, with its journal state. */
+/** A batch of an upload, with its state in the journal. */
 interface SentBatch extends SavedBatch {
   /** Whether the batch was sent or is about to be sent, but has no recorded response. */
   readonly isInDoubt: boolean;
@@ -34,25 +34,26 @@ interface SentBatch extends SavedBatch {
 /** An upload known to this machine. */
 export interface KnownUpload extends Omit<SavedUpload, 'batches'> {
   readonly batches: readonly SentBatch[];
-  /** Number of the file's rows that are in a batch at the service. */
+  /** Number of the file's rows that are in batches at the service. */
   readonly sent: number;
 }
 
 /** Batches named on a command line. */
 export interface NamedBatches {
-  /** Ids in creation order. */
+  /** Ids of the batches, in order of creation. */
   readonly ids: readonly string[];
   /**
-   * Words that select all these batches in a suggested command. An upload given by name is still selected by its name.
+   * Words that select all these batches in a suggested command. If the user gave the name of an upload, so does the
+   * command.
    */
   readonly words: readonly string[];
-  /** The uploads among them. */
+  /** The uploads to which these batches belong. */
   readonly uploads: readonly KnownUpload[];
-  /** Filters batches to the rows that count, dropping rows retried by a later batch of the same upload. */
+  /** Reduces batches to the rows that count: it drops rows that a later batch of the same upload has retried. */
   readonly counted: (batches: Iterable<Batch>) => Batch[];
 }
 
-/** Scope of upload names on the command line. */
+/** The service and account whose upload names the command line refers to. */
 export const uploadOwner = async (context: Context): Promise<UploadOwner> => ({
   baseUrl: context.settings.baseUrl.value,
   account: (await context.sender()).account,
@@ -93,8 +94,8 @@ async function known(context: Context, upload: SavedUpload): Promise<KnownUpload
 }
 
 /**
- * Resolves words to batches. A word is an id, an upload name, or `-` to read one word per line from stdin.
- * @throws UsageError naming an unknown word; ErrandError for an upload of which the service has nothing yet.
+ * Resolves words to batches. A word is an id or the name of an upload; `-` reads one word per line from stdin. @throws
+ * UsageError naming an unknown word; ErrandError for an upload of which the service has nothing yet.
  */
 export async function namedBatches(context: Context, given: readonly string[]): Promise<NamedBatches> {
   const words = await readIds(context, 'batch', given, (_, word, where) => wordOf(word, where));
@@ -123,8 +124,8 @@ function wordOf(word: string, where: string | undefined): string {
 }
 
 /**
- * Counts each row of an upload once, by its latest attempt. An attempt that found the row already ordered does not
- * count.
+ * Counts each row of an upload once, by its latest attempt. An attempt does not count if it found that the row already
+ * had an order.
  */
 function countedOnce(uploads: readonly KnownUpload[]): NamedBatches['counted'] {
   const tried = uploads.filter(({ batches }) => {
@@ -134,7 +135,7 @@ function countedOnce(uploads: readonly KnownUpload[]): NamedBatches['counted'] {
   return (given) => tried.reduce(onceIn, [...given]);
 }
 
-/** A batch row as one attempt at a row of the file. */
+/** A row of a batch, as one attempt at a row of the file. */
 interface Attempt {
   readonly batch: Batch;
   readonly row: BatchRow;
@@ -173,7 +174,7 @@ function onceIn(given: readonly Batch[], { batches }: KnownUpload): Batch[] {
   });
 }
 
-/** @returns an error that suggests the closest known name. */
+/** @returns an error for an unknown name, with the closest known name as a suggestion. */
 export async function unknownName(context: Context, word: string): Promise<UsageError> {
   const near = nearestWord(
     word,
@@ -205,10 +206,10 @@ export const resumeStep = (context: Context, { name }: Pick<KnownUpload, 'name'>
   when: 'to go on with it',
 });
 
-/** Number of rows not yet at the service, as far as this machine knows. */
+/** Number of rows that are not at the service yet, as far as this machine knows. */
 export const unsentIn = ({ rows, sent }: KnownUpload): number => Math.max(0, rows - sent);
 
-/** Whether any batch was sent without a recorded response. */
+/** Whether any batch of the upload was sent without a recorded response. */
 export const isInDoubt = ({ batches }: KnownUpload): boolean => batches.some((batch) => batch.isInDoubt);
 
 /** Upload names by batch id. */
@@ -218,8 +219,8 @@ export const uploadNames = (uploads: readonly KnownUpload[]): ReadonlyMap<string
   );
 
 /**
- * The upload that a batch belongs to; undefined if the batch was not made on this machine, or belongs to no named
- * upload. @throws StorageError.
+ * The upload that a batch belongs to; undefined if this machine did not make the batch, or if the batch belongs to no
+ * named upload. @throws StorageError.
  */
 export async function uploadOfBatch(
   context: Context,
@@ -230,10 +231,13 @@ export async function uploadOfBatch(
   return made && (await context.uploads()).ofBatch(made.key);
 }
 
-/** Maximum batches fetched concurrently. */
+/** Maximum number of batches to fetch concurrently. */
 const maxInFlight = 4;
 
-/** Fetches batches in the order of `ids`. @param read holds batches just fetched, which serve as a cache. */
+/**
+ * Fetches batches in the order of `ids`. @param read holds batches that were just fetched and need not be fetched
+ * again.
+ */
 export async function readBatches(
   context: Context,
   ids: readonly string[],
@@ -254,7 +258,8 @@ export async function readBatches(
 }
 
 /**
- * Reports upload rows that the service lacks or may lack, such as `december: 11,000 of 20,000 rows are not sent yet`.
+ * Reports rows of uploads that the service lacks or may lack, such as `december: 11,000 of 20,000 rows are not sent
+ * yet`.
  */
 export const unsentLines = (uploads: readonly KnownUpload[]): string[] =>
   uploads.flatMap((upload) => {
@@ -281,7 +286,7 @@ export const leftOutLines = (uploads: readonly KnownUpload[]): string[] =>
     ];
   });
 
-/** Commands that complete the uploads that are still incomplete. */
+/** Commands that complete uploads of which something is not sent yet. */
 export const completingSteps = (context: Context, uploads: readonly KnownUpload[]): NextStep[] =>
   uploads
     .filter((upload) => unsentIn(upload) > 0 || isInDoubt(upload))

@@ -29,7 +29,10 @@ import { serializeSource } from './source.ts';
 import { proposedByUpload, type Upload } from './upload.ts';
 import { UploadWarnings } from './upload-warnings.ts';
 
-/** User-supplied options for reading a file and choosing its rows, by an upload, a plan or several workers. */
+/**
+ * What the user says about how to read a file and which of its rows to take. An upload, a plan and several workers use
+ * these options.
+ */
 export interface FileGiven extends TableFlags {
   readonly batchSize?: number | undefined;
   readonly run?: string | undefined;
@@ -39,7 +42,7 @@ export interface FileGiven extends TableFlags {
   readonly notifyOnComplete?: boolean | undefined;
 }
 
-/** User-supplied options of an upload, including consent. */
+/** What the user says about an upload, including the consent to spend. */
 export interface UploadGiven extends FileGiven, Omit<Consent, 'plan'> {
   readonly name?: string | undefined;
   readonly errors?: string | undefined;
@@ -48,7 +51,7 @@ export interface UploadGiven extends FileGiven, Omit<Consent, 'plan'> {
   readonly maxTotal?: number | undefined;
 }
 
-/** Options for any upload other than that of a whole file by a single process. */
+/** Options of an upload by several workers, or of a part of a file. */
 interface Special extends Pick<Scope, 'shard' | 'checkRows'> {
   /** Whether several workers send the upload. */
   readonly isShared?: boolean;
@@ -60,13 +63,16 @@ export interface PreparedUpload {
   readonly upload: Upload;
   /** Facts to print once the upload is sent. */
   readonly facts: readonly string[];
-  /** Set if rows are not sent because they contradict their orders, or if a preview shows that sending would fail. */
+  /**
+   * Exit code, set if rows are not sent because they differ from their orders, or if a preview shows that sending would
+   * fail.
+   */
   readonly exitCode: number | undefined;
 }
 
 /**
- * Validates a file, shows its cost and obtains consent to spend. Sends nothing.
- * @returns undefined if no row falls into the shard. @throws ErrandError.
+ * Validates a file, shows its cost and obtains the user's consent to spend. Sends nothing. @returns undefined if the
+ * shard has no row. @throws ErrandError.
  */
 export async function prepareUpload(
   context: Context,
@@ -165,8 +171,8 @@ export async function prepareUpload(
 }
 
 /**
- * The error for a shard with rows that have no reference. Machines without a common database recognize each other's
- * orders only by reference.
+ * Error for a shard whose rows have no references. Without a common database, machines recognize each other's orders
+ * only by reference.
  */
 const shardWithout = ({ name }: Source, shard: Shard): UsageError =>
   new UsageError(
@@ -176,7 +182,7 @@ const shardWithout = ({ name }: Source, shard: Shard): UsageError =>
     },
   );
 
-/** On a terminal, asks whether to go on with the other rows. @throws ErrandError conflict if nobody can answer. */
+/** On a terminal, asks whether to continue with the other rows. @throws ErrandError conflict if nobody can answer. */
 export async function leaveOutOrStop(
   context: Context,
   decided: DecidedRows,
@@ -201,8 +207,8 @@ export async function leaveOutOrStop(
 }
 
 /**
- * Cost of the rows to send. The service's estimate covers all rows of the file, so the fee of each row is derived from
- * it.
+ * Cost of the rows to send. The service's estimate is for all rows of the file. The fee per row is derived from that
+ * estimate.
  */
 export function spendOfNew({ spend, tally }: FileCheck, { counts, cents }: DecidedRows): Spend {
   if (counts.new === tally.orders) return spend;
@@ -210,7 +216,7 @@ export function spendOfNew({ spend, tally }: FileCheck, { counts, cents }: Decid
   return { ...spend, estimate: cents.new + Math.ceil(fee * counts.new) };
 }
 
-/** Journal keys of the batches of an upload that was cut short; undefined if all of it was sent and reported. */
+/** Journal keys of the batches of an interrupted upload; undefined if all of it was sent and reported. */
 async function batchesOfInterrupted(
   context: Context,
   name: string,
@@ -223,7 +229,7 @@ async function batchesOfInterrupted(
   return journal.list().some((record) => keys.has(record.key)) ? keys : undefined;
 }
 
-/** Number of the file's rows that the upload has sent or will send. */
+/** Number of the file's rows that the upload has sent or is going to send. */
 async function rowsOfUpload(
   context: Context,
   name: string,
@@ -240,7 +246,7 @@ async function rowsOfUpload(
   return numbers.size;
 }
 
-/** The rows of a file, each with what was decided about it. */
+/** The rows of a file, each with the decision about it. */
 async function* withDecisions(
   rows: AsyncIterable<readonly UploadFileRow[]>,
   { leftOut }: DecidedRows,
@@ -273,7 +279,7 @@ export async function sha256Of(source: Source): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Options that determine an upload's batches, whether planned or placed directly. */
+/** Options that determine an upload's batches, whether a plan or an upload makes them. */
 export const uploadOptions = {
   batchSize: {
     kind: 'integer',
@@ -299,7 +305,7 @@ export const earlierOptions = {
   again: { kind: 'flag', description: 'order again what was cancelled or sent back' },
 } as const;
 
-/** Option for a name by which later commands refer to the upload. */
+/** Option for the name by which later commands refer to the upload. */
 export const nameOption = {
   name: {
     kind: 'text',
@@ -324,7 +330,7 @@ export const workerOptions = {
   },
 } as const;
 
-/** Option with the caller's limit on the total of a command's orders. */
+/** Option for the caller's limit on the total cost of a command's orders. */
 export const maxTotalOption = {
   maxTotal: {
     kind: 'money',
@@ -333,8 +339,8 @@ export const maxTotalOption = {
 } as const;
 
 /**
- * @param cents is the most that the orders can cost in total. @param maxTotal is the caller's limit, in cents. @throws
- * ErrandError if the total exceeds the limit.
+ * @param cents is the maximum that the orders can cost together. @param maxTotal is the caller's limit, in cents.
+ * @throws ErrandError if the cost exceeds the limit.
  */
 export function checkTotal(cents: number, maxTotal: number | undefined): void {
   if (maxTotal === undefined || cents <= maxTotal) return;

@@ -41,7 +41,7 @@ import {
 } from './named.ts';
 import { findJournaledRows, type UploadedRows } from './uploaded-rows.ts';
 
-/** Options that select failed rows to retry. */
+/** Options that select the failed rows to retry. */
 export const retriedOptions = {
   to: {
     kind: 'text',
@@ -74,23 +74,23 @@ export const retriedOptions = {
   again: { kind: 'flag', description: 'order again what was cancelled or returned, too' },
 } as const;
 
-/** A row to retry: one that failed, or was withdrawn. */
+/** A row to retry. It failed or was withdrawn. */
 export interface FailedRow {
   readonly batch: Batch;
   readonly row: BatchRow;
-  /** Reason such as `max_price_exceeded: …`; empty if not requested or unknown. */
+  /** Reason such as `max_price_exceeded: …`; empty if it was not requested or is unknown. */
   readonly reason: string;
 }
 
 interface RetryFilter {
-  /** Reason codes to retry. If empty, any failure counts. */
+  /** Codes of the reasons to retry. If there are none, any failure counts. */
   readonly requested: readonly string[];
   readonly withReasons: boolean;
-  /** Whether withdrawn rows count. */
+  /** Whether to include withdrawn rows. */
   readonly again: boolean;
 }
 
-/** The rows to retry, and those that stay as they are. */
+/** The rows to retry, and the rows that stay as they are. */
 interface Failures {
   readonly failed: readonly FailedRow[];
   /** Withdrawn rows that are left out. */
@@ -99,8 +99,8 @@ interface Failures {
 }
 
 /**
- * The rows of batches whose needs have no live order.
- * @throws UsageError if there are such rows, but none for these reasons; ErrandError if none can be retried from here.
+ * The rows of batches whose needs have no live order. @throws UsageError if there are such rows but none has one of
+ * these reasons; ErrandError if none can be retried from this machine.
  */
 export async function failedRows(
   context: Context,
@@ -147,7 +147,7 @@ async function endedRows(
 
 /**
  * Formats `2 withdrawn rows left out (1 returned, 1 cancelled); --again takes them, too`. @param isRefused tells
- * whether the policy refuses to order them again.
+ * whether the policy refuses to order the rows again.
  */
 export function leftOutText(withdrawn: readonly FailedRow[], isRefused: boolean): string {
   const [rows, them] = withdrawn.length === 1 ? ['row', 'it'] : ['rows', 'them'];
@@ -158,7 +158,7 @@ export function leftOutText(withdrawn: readonly FailedRow[], isRefused: boolean)
 const countsOf = (withdrawn: readonly FailedRow[]): string =>
   withdrawnCounts(withdrawn.flatMap(({ row }) => withdrawalOf(row) ?? []));
 
-/** The error if all rows to retry were withdrawn. @returns ErrandError conflict. */
+/** Error for a retry whose rows were all withdrawn. @returns ErrandError conflict. */
 export function withdrawnRows(
   context: Context,
   withdrawn: readonly FailedRow[],
@@ -186,7 +186,7 @@ export function withdrawnRows(
   });
 }
 
-/** The error if all remaining rows may have been ordered since. */
+/** Error for a retry whose remaining rows may all have been ordered since. */
 export const doubtfulRows = (context: Context, name: string, count: number): ErrandError =>
   new ErrandError(
     'conflict',
@@ -205,10 +205,12 @@ export const doubtfulRows = (context: Context, name: string, count: number): Err
     },
   );
 
-/** Maximum number of this machine's batches to search for existing orders, newest first. */
+/** Maximum number of this machine's batches in which existing orders are searched, newest first. */
 const maxBatches = 100;
 
-/** Leaves out rows that cannot be retried from here, with a note. @throws ErrandError if no row is left. */
+/**
+ * Leaves out rows that cannot be retried from this machine, and reports that. @throws ErrandError if no row is left.
+ */
 async function knownHere(context: Context, failed: readonly FailedRow[]): Promise<readonly FailedRow[]> {
   const { here, elsewhere } = await byOrigin(context, failed);
   if (elsewhere.length === 0) return failed;
@@ -225,8 +227,8 @@ const elsewhereText = (count: number): string =>
 type Ended = Pick<FailedRow, 'batch' | 'row'>;
 
 /**
- * Separates rows whose key already had an order that this machine does not know. It does not know either whether such a
- * row was retried elsewhere, unless the row has a reference, by which later orders are found.
+ * Separates the rows whose key already had an order that this machine does not know. This machine cannot know whether
+ * such a row was retried elsewhere. The exception is a row with a reference, by which later orders can be found.
  */
 async function byOrigin<T extends Ended>(
   context: Context,
@@ -248,12 +250,14 @@ async function byOrigin<T extends Ended>(
   return { here, elsewhere };
 }
 
-/** Proposes to retry failed rows where that is possible: a command for each upload or batch that has some. */
+/**
+ * Suggests retrying failed rows where that is possible. There is one command for each upload or batch with such rows.
+ */
 export async function retryLines(
   context: Context,
   of: { readonly batches: readonly Batch[]; readonly named: NamedBatches },
 ): Promise<string[]> {
-  // Settle uploads in doubt first, because any of them may be a retry of these rows.
+  // Settle uploads in doubt first, because each of them may be a retry of these rows.
   if (of.named.uploads.some(isInDoubt)) return [];
   const failed: Ended[] = [];
   const unknown: string[] = [];
@@ -277,7 +281,7 @@ export async function retryLines(
   ];
 }
 
-/** The given orders that batches of this machine made. */
+/** Those of the given orders that this machine's batches made. */
 async function madeHere(context: Context, orders: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   const made = new Set<string>();
   const uploads = await knownUploads(context);
@@ -292,7 +296,7 @@ async function madeHere(context: Context, orders: ReadonlySet<string>): Promise<
   return made;
 }
 
-/** Failed rows as uploaded, and their layout in the file, as far as known. */
+/** Failed rows as they were uploaded, and their layout in the file, as far as it is known. */
 export interface RetriedRows {
   readonly rows: readonly UploadRow[];
   readonly layout: TableLayout;
@@ -327,9 +331,9 @@ export async function rowsToRetry(
 }
 
 /**
- * Refuses while a batch is in doubt, because it may hold the same rows. @param settling holds the keys of batches in
- * doubt that hold rows to retry. @param settled holds those of them that the retry resends unchanged. @throws
- * ErrandError in_doubt.
+ * Refuses to retry while a batch is in doubt, because the batch may contain the same rows. @param settling holds the
+ * keys of batches in doubt that contain rows to retry. @param settled holds the keys of the batches that the retry
+ * resends unchanged. @throws ErrandError in_doubt.
  */
 export function checkSettled(
   context: Context,
@@ -355,7 +359,7 @@ export function checkSettled(
   );
 }
 
-/** Increase of the ceilings: basis points, or cents. */
+/** How much to raise the ceilings: in basis points, or in cents. */
 type Raise = { readonly basisPoints: number } | { readonly cents: number };
 
 const percent = /^(\d{1,3})(?:\.(\d{1,2}))?\s?%$/;
@@ -381,7 +385,7 @@ function parseAmount(text: string): number {
   throw new UsageError(`--raise-ceiling ${text} raises nothing; write 10% or '$5'`);
 }
 
-/** Raises a row's ceiling, rounding down so that it never exceeds the requested increase. */
+/** Raises a row's ceiling. Rounds down, so that the raise is never larger than requested. */
 export function raised(row: UploadRow, raise: Raise | undefined): UploadRow {
   const heading = Object.keys(row).find(isPriceHeading);
   if (raise === undefined || heading === undefined) return row;
@@ -390,7 +394,7 @@ export function raised(row: UploadRow, raise: Raise | undefined): UploadRow {
   return { ...row, [heading]: String(cents + more) };
 }
 
-/** Formats `3 rows: at most $48.40, before $44.00, without fees`. Both amounts are given in cents. */
+/** Formats `3 rows: at most $48.40, before $44.00, without fees`. Both totals are given in cents. */
 export const raisedLine = (rows: number, cents: number, before: number): string =>
   `${rowsText(rows)}: at most ${formatMoney(cents)}, before ${formatMoney(before)}, without fees`;
 
@@ -402,8 +406,9 @@ export function withReason(row: UploadRow, reason: string): UploadRow {
 }
 
 /**
- * Formats rows as CSV with their file's columns, plus any other columns they have. The price heading says that it is in
- * cents. Cells that a spreadsheet would execute are escaped, and unescaped when read back.
+ * Formats rows as CSV, with the columns of their file and any further columns of the rows. The heading of the price
+ * says that it is in cents. Cells that a spreadsheet would execute are escaped; errand unescapes them when it reads the
+ * file.
  */
 async function csvOf(
   rows: readonly UploadRow[],
@@ -423,7 +428,7 @@ async function csvOf(
   return table.map((cells) => csvRecord(cells, { delimiter: ',', raw, visible })).join('');
 }
 
-/** Removes from a row what errand derived from its reference. A row without a reference stays unchanged. */
+/** Removes the cells that errand derived from a row's reference. If the row has no reference, it stays unchanged. */
 function withoutDerived(row: UploadRow): UploadRow {
   const { [`metadata.${referenceKey}`]: reference, idempotency_key: _, ...rest } = row;
   return reference === undefined ? row : rest;

@@ -6,19 +6,18 @@ import type { Context } from '../../run/context.ts';
 import { recordOutcomes } from '../needs/batch-outcome.ts';
 import { knownUpload, readBatches } from './named.ts';
 
-/** Outcome of batches left open in the journal. */
+/** Outcome of settling the batches that were left open in the journal. */
 interface Settled {
-  /** Facts to print; empty if none was open. */
+  /** Facts to print; empty if no batch was open. */
   readonly facts: readonly string[];
   /** Whether settling has just placed any of these batches. */
   readonly hasOrdered: boolean;
 }
 
 /**
- * Closes the journal's open records of a sent upload, whoever sent it. Settles batches in doubt, and marks results as
- * reported, since the caller reports them.
- * @param reported lists the ids of batches shown to the user; undefined if all are shown. @throws ErrandError
- * (in_doubt) if the service does not tell what became of a batch.
+ * Closes the journal's open records of an upload, whoever sent it. Settles batches in doubt. Marks results as reported,
+ * because the caller reports them. @param reported lists the ids of the batches that the user was shown; undefined if
+ * all were shown. @throws ErrandError (in_doubt) if the service does not say what became of a batch.
  */
 export async function settleOpen(
   context: Context,
@@ -45,7 +44,7 @@ export async function settleOpen(
   return { facts: [...settledLines(name, settled.length), ...left], hasOrdered: settled.includes(false) };
 }
 
-/** @returns whether the batch was at the service already. */
+/** @returns whether the service already had the batch. */
 async function settle(context: Context, record: JournalRecord): Promise<boolean> {
   const { existed } = await resumeIntent(context, record);
   const id = (await context.journal()).find(record.key, record.base_url)?.order_id;

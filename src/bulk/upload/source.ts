@@ -12,11 +12,11 @@ import { savedSheet, type TableFlags, tableOptions } from '../csv/table-options.
 import { defaultBatchRows } from './batches.ts';
 
 /**
- * Inputs that determine an upload's rows, keys and batches. If the inputs are equal, the same file makes the same
+ * Inputs that determine the rows, keys and batches of an upload. With equal inputs, the same file makes the same
  * upload.
  */
 export interface UploadSource {
-  /** Absolute path; null for piped input. */
+  /** Absolute path of the file; null for piped input. */
   readonly path: string | null;
   /** Hash of the file. */
   readonly sha256: string;
@@ -27,7 +27,7 @@ export interface UploadSource {
   readonly skipDuplicates: boolean;
   readonly again: boolean;
   readonly notifies: boolean;
-  /** Shard of the file, such as `3/8`; undefined for all of it. */
+  /** Shard of the file, such as `3/8`; undefined for the whole file. */
   readonly shard: string | undefined;
   /** Whether several workers send the upload from a queue. */
   readonly isShared: boolean;
@@ -36,7 +36,7 @@ export interface UploadSource {
 /** Rows skipped by an upload. */
 export interface LeftOut {
   readonly count: number;
-  /** The first skipped rows, as far as known, numbered as in a spreadsheet. */
+  /** Numbers of the first skipped rows, as far as known, counted as in a spreadsheet. */
   readonly first: readonly number[];
 }
 
@@ -64,7 +64,7 @@ export function sourceOf(stored: JsonObject): UploadSource {
     sha256: textIn(stored, 'sha256') ?? '',
     table: {
       preset: textIn(table, 'preset'),
-      // Earlier versions did not require every heading to be accounted for.
+      // Earlier versions accepted files with headings that stood for no column.
       isAsBefore: own(table, 'isAsBefore') !== false,
       map: mapIn(own(table, 'map')),
       referenceColumn: textsIn(table, 'referenceColumn'),
@@ -99,37 +99,36 @@ function textsIn(value: unknown, name: string): readonly string[] | undefined {
 const oneOf = <T extends string>(values: readonly T[], text: string | undefined): T | undefined =>
   values.find((value) => value === text);
 
-/** A table that can be read repeatedly. */
+/** A table that can be read several times. */
 export interface Source {
   /** The path as given. */
   readonly path: string;
-  /** File name used in messages and sent to the service. */
+  /** File name for messages and for the service. */
   readonly name: string;
   /** Whether the source is piped input, which a later command cannot reopen. */
   readonly isPipe: boolean;
-  /** Whether the table is a sheet of a workbook, whose `chunks` are CSV in UTF-8. */
+  /** Whether the table is a sheet of a workbook. If so, `chunks` yields the sheet as CSV in UTF-8. */
   readonly isWorkbook?: boolean;
   chunks(): AsyncIterable<Uint8Array>;
-  /** The bytes of the file; set if `chunks` returns something else. */
+  /** The bytes of the file; set only if `chunks` yields something else. */
   bytes?(): AsyncIterable<Uint8Array>;
-  /** Opens spare storage for data derived from the table. The storage lives as long as the private copy. */
+  /** Opens spare storage for data derived from the table. The storage exists as long as the private copy. */
   readonly spare?: () => Promise<Spare>;
   close(): Promise<void>;
 }
 
-/** Anonymous block storage; each block is verified by hash when read. @throws StorageError. */
+/** Anonymous storage for blocks. Each block is verified by its hash when it is read. @throws StorageError. */
 export type Spare = Pick<PrivateBlocks, 'add' | 'read'>;
 
 /** Which part of a file is read. */
 export interface SourceOptions {
-  /** Name of a sheet; undefined for the one of the saved map, or the first one. */
+  /** Name of a sheet; undefined for the sheet that the saved map names, or else the first sheet. */
   readonly sheet?: string | undefined;
   readonly useMap?: string | undefined;
 }
 
 /**
- * Opens a file, or stdin for `-`. Buffers piped input, or a sheet of a workbook, in a private copy while the command
- * runs.
+ * Opens a file, or stdin for `-`. While the command runs, a private copy holds piped input or a sheet of a workbook.
  * @throws UsageError naming what cannot be read.
  */
 export async function openSource(
@@ -142,8 +141,8 @@ export async function openSource(
 }
 
 /**
- * Opens a private copy, so that what is validated and shown is what is sent, even if the file changes meanwhile.
- * @throws UsageError naming what cannot be read; StorageError if the copy cannot be written.
+ * Opens a private copy of a file, so that exactly what is validated and shown is sent, even if the file changes in the
+ * meantime. @throws UsageError naming what cannot be read; StorageError if the copy cannot be written.
  */
 export async function openCopy(context: Context, path: string, options: SourceOptions = {}): Promise<Source> {
   return copied(context, await asTable(context, await find(context, path), options));
@@ -152,8 +151,8 @@ export async function openCopy(context: Context, path: string, options: SourceOp
 type Found = Pick<Source, 'path' | 'name' | 'isPipe' | 'isWorkbook' | 'chunks' | 'bytes'>;
 
 /**
- * Makes a workbook readable as CSV; other files stay as they are. @throws UsageError for an unsupported kind of
- * workbook, or for a sheet of a file that is no workbook.
+ * Makes a workbook readable as CSV. Other files stay as they are. @throws UsageError if the kind of workbook is
+ * unsupported, or if a sheet was requested of a file that is no workbook.
  */
 async function asTable(context: Context, found: Found, { sheet, useMap }: SourceOptions): Promise<Found> {
   const { path, name, isPipe } = found;
@@ -166,7 +165,7 @@ async function asTable(context: Context, found: Found, { sheet, useMap }: Source
     return { ...found, chunks };
   }
   const chosen = sheet ?? (await savedSheet(context, useMap));
-  // The name of a pipe is made up, so correct its extension.
+  // A pipe has no file name of its own, so give the invented name the right extension.
   const called = isPipe ? name.replace(/^(stdin|pipe)\.csv$/, '$1.xlsx') : name;
   return {
     ...{ path, name: called, isPipe, isWorkbook: true },
@@ -175,7 +174,7 @@ async function asTable(context: Context, found: Found, { sheet, useMap }: Source
   };
 }
 
-/** Reads the first chunk of a stream. `whole` yields it and the rest. */
+/** Reads the first chunk of a stream. `whole` yields this chunk and the rest of the stream. */
 async function firstChunk(chunks: AsyncIterable<Uint8Array>) {
   const rest = chunks[Symbol.asyncIterator]();
   const { value, done } = await rest.next();
@@ -186,7 +185,7 @@ async function firstChunk(chunks: AsyncIterable<Uint8Array>) {
       yield chunk;
       yield* { [Symbol.asyncIterator]: () => rest };
     },
-    /** Closes the stream, which cannot be read any further. */
+    /** Closes the stream. After that, it cannot be read any further. */
     release: async (): Promise<void> => {
       await rest.return?.();
     },
@@ -207,8 +206,8 @@ async function find(context: Context, path: string): Promise<Found> {
 }
 
 /**
- * Number of bytes read at once. The rows of a chunk are freed together, and larger chunks keep more memory alive than
- * the GC can reclaim cheaply.
+ * Number of bytes to read at once. All rows of a chunk are freed together, and larger chunks keep more memory alive
+ * than the GC can reclaim cheaply.
  */
 const chunkBytes = 64 * 1024;
 
@@ -272,7 +271,7 @@ async function copied(context: Context, { chunks, ...found }: Found): Promise<So
   }
 }
 
-/** Shells pass `<(…)` as a path ending in a number. */
+/** For `<(…)`, shells pass a path that ends in a number. */
 const pipeName = (path: string): string => (/\/\d+$/.test(path) ? 'pipe.csv' : basename(path));
 
 interface Block {
@@ -282,9 +281,9 @@ interface Block {
 }
 
 /**
- * Write-once storage that can be read repeatedly, block by block. The file is unlinked right after opening, so that no
- * other program can open it and no data stays on disk, however the process ends. Each block is verified by hash when
- * read.
+ * Storage that is written once and can be read several times, block by block. The file is unlinked right after it is
+ * opened. So no other program can open the file, and no data stays on disk, however the process ends. Each block is
+ * verified by its hash when read.
  */
 export class PrivateBlocks {
   readonly #file: FileHandle;
@@ -318,7 +317,9 @@ export class PrivateBlocks {
     this.#size += block.length;
   }
 
-  /** Yields the blocks in the order added. @throws StorageError if a block does not match its hash. */
+  /**
+   * Yields the blocks in the order in which they were added. @throws StorageError if a block does not match its hash.
+   */
   async *read(): AsyncGenerator<Buffer> {
     for (const { at, length, hash } of this.#blocks) {
       const block = Buffer.allocUnsafe(length);
@@ -336,7 +337,7 @@ export class PrivateBlocks {
     this.#unname();
   }
 
-  /** Unlinks the file; on platforms that cannot unlink an open file, this happens on close. */
+  /** Unlinks the file. Platforms that cannot unlink an open file do this on close. */
   #unname(): void {
     try {
       rmSync(this.#path, { force: true });
@@ -361,7 +362,7 @@ async function readFully(file: FileHandle, block: Buffer, from: number): Promise
 const blockBytes = 64 * 1024;
 
 /**
- * Stores chunks as equally sized blocks; the last block may be shorter. @throws NodeJS.ErrnoException, or the error
+ * Stores chunks as blocks of equal size; the last block may be smaller. @throws NodeJS.ErrnoException, or the error
  * that `chunks` throws.
  */
 async function addChunks(blocks: PrivateBlocks, chunks: AsyncIterable<Uint8Array>): Promise<void> {

@@ -14,11 +14,11 @@ export class UploadWarnings {
   readonly #spread = new AmountSpread();
   /** Totals by host. */
   readonly #totals = new Map<string, { orders: number; cents: number }>();
-  /** First row number of each product and recipient. */
+  /** Number of the first row for each product and recipient. */
   readonly #first = new Map<number, number>();
-  /** Rows after the first with the same product and recipient, by their hash. */
+  /** Numbers of the further rows with the same product and recipient, by the hash of both. */
   readonly #further = new Map<number, number[]>();
-  /** Hashes of the keys of the rows' first attempts. */
+  /** Hashes of the keys of first attempts at rows. */
   readonly #keys = new Set<number>();
 
   /** Rows may come in any order. */
@@ -31,7 +31,7 @@ export class UploadWarnings {
     }
   }
 
-  /** @param key is that of the row's first attempt. */
+  /** @param key is the key of the first attempt at a row. */
   addKey(key: string): void {
     this.#keys.add(codeOf(key));
   }
@@ -64,8 +64,8 @@ export class UploadWarnings {
   }
 
   /**
-   * Totals by retailer. Empty if there is a single retailer, whose total is the file's, or if there are too many hosts
-   * to form groups.
+   * Lines with totals by retailer. There are none if there is a single retailer, because its total is the total of the
+   * file. There are none either if there are too many hosts to form groups.
    */
   #totalLines(): string[] {
     if (this.#totals.size < 2 || this.#totals.size > maxValues) return [];
@@ -80,7 +80,7 @@ export class UploadWarnings {
     ];
   }
 
-  /** Rows of this file that are like an earlier row of it. They are ordered nevertheless. */
+  /** Rows of this file that are like an earlier row of the file. They are ordered nevertheless. */
   duplicateLines(): string[] {
     const pairs = new Map<number, number>();
     for (const [code, rows] of this.#further)
@@ -94,14 +94,14 @@ export class UploadWarnings {
   }
 }
 
-/** The first rows by number, with their values. */
+/** The first rows in order, with their values. */
 const firstOf = <T>(rows: ReadonlyMap<number, T>): (readonly [number, T])[] =>
   [...rows].sort(([one], [other]) => one - other).slice(0, maxNamed);
 
 const named = (first: readonly string[], count: number): string =>
   count > first.length ? `first ${first.join(', ')}` : first.join(', ');
 
-/** 53-bit hash of a text, MurmurHash-style with two lanes; collisions are very unlikely. */
+/** 53-bit hash of a text, computed like MurmurHash in two lanes. Collisions are very unlikely. */
 function codeOf(text: string): number {
   let [one, other] = [0xdeadbeef, 0x41c6ce57];
   for (let at = 0; at < text.length; at += 1) {
@@ -116,6 +116,9 @@ function codeOf(text: string): number {
   return 2 ** 21 * (other >>> 0) + (one >>> 11);
 }
 
-/** Hashes of each product together with the recipient. Rows that share a hash are duplicates, barring a rare collision. */
+/**
+ * One hash per product, each computed over the product and the recipient. If two rows share a hash, they are
+ * duplicates, apart from rare collisions.
+ */
 const duplicateCodes = ({ need: { products, recipient } }: RowNeed): number[] =>
   products.map((product) => codeOf(`${product}\n${recipient}`));

@@ -19,15 +19,15 @@ import { beginUpload, type NamedUpload } from './begin.ts';
 import { inFlight } from './concurrency-limiter.ts';
 import { knownUpload, resumeStep } from './named.ts';
 
-/** A batch at the service. */
+/** A batch that the service has. */
 export interface Uploaded {
   readonly id: string;
   readonly rows: number;
-  /** Whether an earlier upload had created the batch. */
+  /** Whether an earlier upload had already created the batch. */
   readonly existed: boolean;
 }
 
-/** Message about batches that an earlier upload had created. */
+/** Message about batches that an earlier upload had already created. */
 export function existedBefore({ name, batches }: Sent): string[] {
   const again = batches.filter(({ existed }) => existed).length;
   if (again === 0) return [];
@@ -58,29 +58,31 @@ export interface Upload extends Consent {
 
 type SentOf = BatchToSend & { readonly serial: number | undefined };
 
-/** Maximum batches sent concurrently. */
+/** Maximum number of batches to send concurrently. */
 const maxInFlight = 4;
 
 /** The batches to place, and what the policy checks before the first batch is sent. */
 interface Sending extends Consent {
-  /** File name used in messages and sent to the service. */
+  /** File name for messages and for the service. */
   readonly name: string;
   /** Total rows of all batches. */
   readonly rows: number;
   readonly proposed: readonly ProposedOrder[];
-  /** The upload that the batches belong to: a new upload that begins with them, or an existing upload. */
+  /**
+   * The upload that the batches belong to. It is a new upload that begins with these batches, or an existing upload.
+   */
   readonly of: NamedUpload | Pick<SavedUpload, 'serial' | 'name'> | undefined;
   readonly batches: AsyncIterable<BatchToSend>;
 }
 
-/** A batch, and the claim with which its attempts are recorded; undefined if they are recorded already. */
+/** A batch, and the claim that records its attempts. The claim is undefined if the attempts are recorded already. */
 export type BatchToSend = Batch &
   Pick<BatchIntent, 'notifies'> & { readonly claim?: AttemptClaim | undefined };
 
 /**
- * Uploads the rows of a checked file that are to be ordered, in batches, each journaled before it is sent.
- * @throws ErrandError naming what stopped the upload. Batches already uploaded stay valid, and the same command resumes
- * after them.
+ * Uploads the rows of a checked file that are to be ordered. Sends them in batches, and journals each batch before
+ * sending it. @throws ErrandError naming what stopped the upload. Batches that were already uploaded stay valid, and
+ * the same command continues after them.
  */
 export async function uploadFile(context: Context, upload: Upload): Promise<Sent> {
   const { name, namedUpload, decided, batchSize, notifies, ...consent } = upload;
@@ -104,7 +106,7 @@ export async function uploadFile(context: Context, upload: Upload): Promise<Sent
   return { name: sent.name, batches: [...earlier.batches, ...sent.batches] };
 }
 
-/** Places batches concurrently, once the policy has allowed all of them. @throws as `uploadFile`. */
+/** Places batches concurrently, once the policy has allowed all of them. @throws the same errors as `uploadFile`. */
 export async function sendBatches(
   context: Context,
   { name, rows, proposed, of, batches, ...consent }: Sending,
@@ -153,7 +155,7 @@ const ensureBegun = async (
 ): Promise<Pick<SavedUpload, 'serial' | 'name'>> => ('serial' in of ? of : beginUpload(context, of));
 
 /**
- * Reserves the spending for an upload. If the reservation is refused, nothing is sent now, but orders of an earlier
+ * Reserves the spending for an upload. If the reservation is refused, nothing is sent now. Orders from an earlier
  * upload of the file may still be valid or in doubt.
  */
 export async function reserveUpload(
@@ -174,8 +176,8 @@ export async function reserveUpload(
 }
 
 /**
- * Error for a partial upload. Its outcome is `unknown`, because only some of its batches were placed.
- * @param upload is the upload that the suggested command resumes; undefined if no upload had begun.
+ * Error for a partial upload. The outcome is `unknown`, because only some of the batches were placed. @param upload is
+ * the upload that the suggested command resumes; undefined if no upload had begun.
  */
 export function cutShort(context: Context, error: unknown, upload?: Pick<SavedUpload, 'name'>): unknown {
   const { signal, unreported } = context;
@@ -193,8 +195,8 @@ export function cutShort(context: Context, error: unknown, upload?: Pick<SavedUp
 }
 
 /**
- * The batches that an earlier run of the same upload has made. If no upload of these rows is known and nothing is sent
- * now, the batches that ordered rows of this file.
+ * The batches from an earlier run of the same upload. If this machine knows no such upload and nothing is sent now,
+ * returns the batches that ordered rows of this file.
  */
 async function earlierBatches(
   context: Context,
@@ -218,7 +220,7 @@ async function earlierBatches(
   return { name: known?.name, batches };
 }
 
-/** The batches of an upload that was cut short, as they were sent. */
+/** The batches of an interrupted upload, as they were sent. */
 async function batchesBefore(
   context: Context,
   { namedUpload, decided }: Pick<Upload, 'namedUpload' | 'decided'>,
@@ -229,12 +231,15 @@ async function batchesBefore(
   const journal = await context.journal();
   return known.batches.flatMap(({ key, id, layout }) => {
     const record = id === undefined ? undefined : journal.find(key, context.settings.baseUrl.value);
-    // Uploads from this machine are journaled as rows of cells.
+    // This machine journals uploads as rows of cells, so the cast is safe.
     return record ? [{ key, rows: listIn(record.body, 'rows') as readonly UploadRow[], ...layout }] : [];
   });
 }
 
-/** Everything an upload orders, for policy checks; empty without a policy, which saves rereading the file. */
+/**
+ * Everything that an upload orders, for policy checks. Empty if there is no policy, so that the file need not be read
+ * again.
+ */
 export async function proposedByUpload(
   context: Context,
   upload: Pick<Upload, 'name' | 'namedUpload' | 'decided' | 'batchSize' | 'notifies'>,
@@ -252,8 +257,8 @@ export async function proposedByUpload(
 }
 
 /**
- * Everything the batches would order, for policy checks; empty without a policy. Batches that were or may have been
- * sent count toward the total, but are not checked again.
+ * Everything that the batches would order, for policy checks. Empty if there is no policy. Batches that were sent, or
+ * may have been, count toward the total but are not checked again.
  */
 export async function proposedByBatches(
   context: Context,
@@ -296,8 +301,8 @@ export async function uploadBatch(
 }
 
 /**
- * Stores the batch id for longer than the journal keeps it. Best effort, because a storage error must not turn a placed
- * batch into a failure.
+ * Stores the batch's id for longer than the journal does. Storage errors are ignored, because they must not turn a
+ * placed batch into a failure.
  */
 async function recordBatchId(context: Context, key: string, id: string): Promise<void> {
   try {

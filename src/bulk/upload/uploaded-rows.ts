@@ -16,13 +16,13 @@ import { RowKeys, readRows, type UploadRow } from '../rows.ts';
 import { type Batch, earlierOrder, rowsOf } from './batch.ts';
 import { openSource } from './source.ts';
 
-/** Rows of a batch as uploaded, and their layout in the file, if known. */
+/** Rows of a batch as they were uploaded, and their layout in the file, if known. */
 export interface UploadedRows {
   readonly rows: readonly UploadRow[];
   readonly layout: TableLayout | undefined;
 }
 
-/** Rows of a batch uploaded from this machine. @throws ErrandError if this machine does not know them. */
+/** Rows of a batch that this machine uploaded. @throws ErrandError if this machine does not know the rows. */
 export async function journaledRows(context: Context, batch: Batch): Promise<UploadedRows> {
   const found = await findJournaledRows(context, batch);
   if (found) return found;
@@ -32,7 +32,7 @@ export async function journaledRows(context: Context, batch: Batch): Promise<Upl
   });
 }
 
-/** Like `journaledRows`, but undefined if this machine does not know them. */
+/** Does the same as `journaledRows`, but returns undefined if this machine does not know the rows. */
 export async function findJournaledRows(context: Context, { id }: Batch): Promise<UploadedRows | undefined> {
   const journal = await context.journal();
   const made = journal.madeBy(id, context.settings.baseUrl.value);
@@ -43,7 +43,10 @@ export async function findJournaledRows(context: Context, { id }: Batch): Promis
   return undefined;
 }
 
-/** Rebuilds the rows of a batch from its file, each with its original key. @throws UsageError for a different file. */
+/**
+ * Rebuilds the rows of a batch from the file, each with its original key. @throws UsageError if the file is not the one
+ * that was uploaded.
+ */
 export async function rowsOfFile(
   context: Context,
   path: string,
@@ -75,37 +78,35 @@ export async function rowsOfFile(
   );
 }
 
-/** Maximum total of the rows' orders, cents. */
+/** Maximum total of the rows' orders, in cents. */
 export function ceilingsOf(rows: readonly UploadRow[]): number {
   const read = rowReader();
   return rows.reduce((sum, cells) => sum + (read(cells).row.maxPrice ?? 0), 0);
 }
 
-/** Maximum orders searched. */
+/** Maximum number of orders to search. */
 const maxOrders = 20_000;
 
-/** A row whose key matched an existing order. */
+/** A row whose key already had an order. */
 interface Met {
   readonly row: number;
   readonly requestedOrder: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Warnings about rows whose key belongs to an order with different content. Best effort: returns none if reading fails.
- */
+/** Warnings about rows whose key belongs to an order with different content. If reading fails, returns no warnings. */
 export async function reusedKeyWarnings(context: Context, batches: Iterable<Batch>): Promise<string[]> {
   try {
     const met = await metOrders(context, batches);
     const reused = met.size === 0 ? [] : await compared(context, met);
     return reusedKeyLines(reused.sort((one, other) => one.row - other.row));
   } catch (error) {
-    // Ignore the error, because the orders are valid without this report.
+    // Ignore the error, because the orders are valid even without these warnings.
     if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
     return [];
   }
 }
 
-/** Rows that matched an existing order, by order id. */
+/** Rows whose keys already had an order, by order id. */
 async function metOrders(context: Context, batches: Iterable<Batch>): Promise<Map<string, Met[]>> {
   const met = new Map<string, Met[]>();
   for (const batch of batches) {
@@ -135,7 +136,7 @@ async function compared(context: Context, met: Map<string, Met[]>): Promise<Reus
     for (const order of rows) {
       const id = plainText(order.id).toLowerCase();
       for (const { row, requestedOrder } of met.get(id) ?? []) {
-        // The row was parsed from validated cells, so it is a complete order.
+        // The cast is safe: the row was parsed from validated cells, so it is a complete order.
         const changes = differences(requestedOrder as unknown as Shape<'OrderCreate'>, order)
           .filter(({ isVariant }) => !isVariant)
           .map(({ field, requested, existing }) => changeText(field.split('.'), existing, requested));
@@ -154,11 +155,11 @@ type Fields = Readonly<Record<string, unknown>>;
 /** A row whose key belongs to an order with different content. */
 interface ReusedKey {
   readonly row: number;
-  /** The differences, each such as `max_price $40.00, now $45.00`. */
+  /** The differences, each in a form such as `max_price $40.00, now $45.00`. */
   readonly changes: readonly string[];
 }
 
-/** Maximum number of rows to name, of differences to show per row, and of characters per value. */
+/** Maximum number of rows to name, of differences to show per row, and of characters to show per value. */
 const [maxNamed, maxChanges, maxValueLength] = [3, 2, 40];
 
 export const orderOfCells = (row: UploadRow): Fields => {
@@ -177,7 +178,7 @@ function shown([field]: readonly string[], value: unknown): string {
   return text.length > maxValueLength ? `${text.slice(0, maxValueLength - 1)}…` : text;
 }
 
-/** Warnings printed after the service has responded. */
+/** Warnings to print after the service has responded. */
 function reusedKeyLines(reused: readonly ReusedKey[]): string[] {
   const [first] = reused;
   if (!first) return [];

@@ -21,7 +21,7 @@ import {
 } from './cancel-rows.ts';
 import { type RowSelection, rowsOfRetailers, selectedRows } from './row-selection.ts';
 
-/** Options of the commands that cancel what was ordered. */
+/** Options of the commands that cancel orders. */
 export const cancelOptions = {
   returns: {
     kind: 'text',
@@ -35,11 +35,11 @@ export const cancelOptions = {
 
 interface Asked {
   readonly orders: readonly Cancellable[];
-  /** Uploads to which the orders belong. */
+  /** The uploads that the orders belong to. */
   readonly uploads: readonly KnownUpload[];
-  /** What is shown before the question and with `--dry-run`, such as `6 rows of december`. */
+  /** What to show before the question and with `--dry-run`, such as `6 rows of december`. */
   readonly what: string;
-  /** The command to run again once the service has ordered the rest. */
+  /** The command to run again once the service has ordered the remaining rows. */
   readonly again: string;
   readonly yes: boolean;
   readonly returns: string | undefined;
@@ -47,8 +47,8 @@ interface Asked {
 }
 
 /**
- * Cancels the orders of batches, like `cancelResult`. @throws ErrandError; UsageError for rows that the batches do not
- * have.
+ * Cancels the orders of batches, in the same way as `cancelResult`. @throws ErrandError; UsageError for rows that the
+ * batches do not contain.
  */
 export async function cancelBatches(
   context: Context,
@@ -59,11 +59,11 @@ export async function cancelBatches(
     only,
     ...asked
   }: Pick<Asked, 'again' | 'yes' | 'returns' | 'force'> & {
-    /** What messages call them. */
+    /** What messages call these batches. */
     readonly name: string;
-    /** Which rows; all if undefined. */
+    /** The rows to cancel; all rows if undefined. */
     readonly selection?: RowSelection | undefined;
-    /** Retailers, by name or host, if only their rows are meant. */
+    /** Retailers, by name or host. If given, only rows of these retailers are cancelled. */
     readonly only?: readonly string[] | undefined;
   },
 ): Promise<ListResult<CancelledRow>> {
@@ -79,7 +79,7 @@ export async function cancelBatches(
   });
 }
 
-/** Asks on a terminal, then cancels orders and shows what became of each. @throws ErrandError. */
+/** Asks on a terminal, then cancels the orders and shows the outcome of each. @throws ErrandError. */
 export async function cancelResult(
   context: Context,
   { orders, uploads, what, again, yes, returns, force }: Asked,
@@ -101,7 +101,8 @@ export async function cancelResult(
       yield row;
     }
     if (tally.failure) await context.report(tally.failure);
-    // Write the file even if it lists no order, because an older file would return other orders.
+    // Write the file even if it lists no order. Otherwise, a file from an earlier run would stay, and would return
+    // other orders.
     if (returns !== undefined && !tally.failure)
       await saveFile(returns, [['order', ...late, ''].join('\n')], { force });
   }
@@ -163,11 +164,14 @@ const moods: ReadonlyMap<string, Mood> = new Map([
   ['left_out', 'past'],
 ]);
 
-/** Leaves out the column of the upload if all rows belong to the same one. */
+/** Leaves out the column for the upload if all rows belong to the same upload. */
 const columnsOf = (orders: readonly Cancellable[]): readonly Column<CancelledRow>[] =>
   columns.filter(({ name }) => name !== 'upload' || new Set(orders.map(({ upload }) => upload)).size > 1);
 
-/** On a terminal, the outcome in words; an order that has failed says why. A single order has no row. */
+/**
+ * Columns for a TTY. The outcome is in words, and an order that has failed shows its reason. Single orders have no
+ * column for the row.
+ */
 const screenOf = (orders: readonly Cancellable[]): readonly Column<CancelledRow>[] =>
   columnsOf(orders)
     .filter(({ name }) => name !== 'row' || orders.some(({ number }) => number !== undefined))

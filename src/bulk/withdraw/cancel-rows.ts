@@ -14,18 +14,18 @@ import { eachInOrder, OutcomeTally } from './each-in-order.ts';
 export type CancelledRow = Output<'CancelledRow'>;
 type Outcome = CancelledRow['outcome'];
 
-/** An order to cancel, with what is known of it. */
+/** An order to cancel, with the facts known about it. */
 export interface Cancellable {
-  /** Upload of the row; undefined for a single order, or if this machine does not know it. */
+  /** Upload of the row; undefined for a single order, or if this machine does not know the upload. */
   readonly upload: string | undefined;
-  /** Row of the file; undefined for a single order, or if this machine does not know it. */
+  /** Row of the file; undefined for a single order, or if this machine does not know the row. */
   readonly number: number | undefined;
   readonly orderId: string | undefined;
-  /** Outcome that is known without a request; undefined if the service decides. */
+  /** The outcome, if it is certain without a request; undefined if the service decides. */
   readonly outcome: Outcome | undefined;
   readonly state: string;
   readonly product: string;
-  /** In cents. */
+  /** The ceiling in cents. */
   readonly ceiling: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export const cancellableRow = (row: ReportRow): Cancellable => ({
   ceiling: row.ceiling,
 });
 
-/** A single order, as it was just read. */
+/** A single order that was just read. */
 export function cancellableOrder(order: IdentifiedOrder): Cancellable {
   const { text, mood } = stateOfOrder(order);
   const isCancelled = order.status === 'cancelled';
@@ -82,10 +82,10 @@ function outcomeOfRow({ row, rowStatus, orderId, later, isEarlier }: ReportRow):
 }
 
 /**
- * Cancels orders, several at once, and yields the outcome of each, in the given order. An order that is cancelled
- * already counts as done, so the same orders may be given again.
- * @param report is called after all outcomes were yielded, if the service could not be asked about an order. No further
- * order is cancelled then.
+ * Cancels orders, several at once, and yields their outcomes in the given order. An order that is already cancelled
+ * counts as done, so the same orders may be given again. @param report is called after all outcomes, if a request
+ * failed so that the order's outcome is unknown or the service cannot be reached. No further order is cancelled after
+ * such a failure.
  */
 export const cancelAll = (
   context: Context,
@@ -116,7 +116,7 @@ async function cancelOne(context: Context, { outcome, orderId }: Cancellable): P
   } catch (error) {
     if (!(error instanceof ErrandError)) throw error;
     if (error.facts.code === 'order_not_cancellable') return 'too_late';
-    // The refusal of one order says nothing about the others.
+    // If one order is refused, the others may still succeed.
     if (error.category === 'not_found' || error.category === 'conflict') return 'refused';
     throw error;
   }
@@ -156,7 +156,7 @@ export const cancelTally = (): OutcomeTally<Outcome> =>
     left: ['too_late', 'elsewhere', 'waiting', 'refused', 'not_tried'],
   });
 
-/** What is about to be cancelled: `30 orders, at most $1,234.00`. */
+/** Describes what is about to be cancelled: `30 orders, at most $1,234.00`. */
 export function cancellableText(orders: readonly Cancellable[]): string {
   const open = orders.filter(({ outcome }) => outcome === undefined);
   const cents = open.reduce((sum, { ceiling = 0 }) => sum + ceiling, 0);

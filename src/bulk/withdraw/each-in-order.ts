@@ -4,25 +4,24 @@ import type { Context } from '../../run/context.ts';
 import { RequestPreview } from '../../run/request-preview.ts';
 import { inFlight } from '../upload/concurrency-limiter.ts';
 
-/** Maximum number of groups worked on at the same time. */
+/** Maximum number of groups to process at the same time. */
 const maxInFlight = 4;
 
 interface Work<T, R> {
-  /** Items of the same group are worked on one after another. */
+  /** Items of the same group are processed one after another. */
   group(item: T, at: number): unknown;
   act(item: T): Promise<R>;
-  /** Result for an item whose work failed, and whether the other items are tried all the same. */
+  /** Result for an item whose processing failed, and whether to try the other items nevertheless. */
   failed(item: T, error: ErrandError): { readonly row: R; readonly goesOn: boolean };
   untried(item: T): R;
-  /** Whether the work has changed something. */
+  /** Whether processing the item has changed something. */
   isDone(row: R): boolean;
 }
 
 /**
- * Works on items, several at once, and yields a result for each, in the given order. After a failure that concerns all
- * items, the remaining ones are yielded as untried.
- * @param report is called with such a failure after all results were yielded. @throws RequestPreview with all requests
- * of a preview.
+ * Processes items, several at once, and yields their results in the given order. After a failure that concerns all
+ * items, the remaining items are yielded as untried. @param report is called with such a failure after all results.
+ * @throws RequestPreview with all requests of a preview.
  */
 export async function* eachInOrder<T, R>(
   context: Pick<Context, 'clock' | 'signal'>,
@@ -85,10 +84,7 @@ export async function* eachInOrder<T, R>(
   else context.signal.throwIfAborted();
 }
 
-/**
- * The error that ends a command after part of its work was done. Its outcome is `unknown`, like that of a partial
- * upload.
- */
+/** The error that ends a command after part of its work. The outcome is `unknown`, as for a partial upload. */
 const partial = (error: ErrandError): ErrandError =>
   new ErrandError(error.category, error.message, {
     ...error.facts,
@@ -98,17 +94,17 @@ const partial = (error: ErrandError): ErrandError =>
     cause: error,
   });
 
-/** Counts rows by outcome, and determines the exit code. */
+/** Counts rows by outcome, and derives the exit code. */
 export class OutcomeTally<O extends string> {
   readonly #texts: ReadonlyMap<string, string>;
   readonly #counts = new Map<string, number>();
   readonly #ends: { readonly done: readonly O[]; readonly left: readonly O[] };
-  /** The failure that ended the command before everything was tried. */
+  /** The failure that ended the command before every row was tried. */
   failure: ErrandError | undefined;
 
   /**
-   * @param texts are listed in their order. @param ends lists the outcomes that were intended (`done`), and those that
-   * leave something to do (`left`).
+   * @param texts lists the outcomes in the order in which to show them. @param ends lists the successful outcomes
+   * (`done`), and the outcomes that leave something to do (`left`).
    */
   constructor(
     texts: ReadonlyMap<string, string>,
@@ -134,8 +130,8 @@ export class OutcomeTally<O extends string> {
   }
 
   /**
-   * Exit code: first that of an outcome in doubt, then that of the failure that ended the command. If rows are left, it
-   * is 7, or 5 if none is done.
+   * The exit code. An outcome in doubt takes precedence, then the failure that ended the command. Otherwise, if rows
+   * are left, it is 7 if some are done, and 5 if none are.
    */
   exitCode(inDoubt: O): number {
     if (this.of(inDoubt) > 0) return exitCodes.in_doubt;

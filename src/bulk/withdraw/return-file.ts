@@ -12,17 +12,17 @@ import type { Source } from '../upload/source.ts';
 
 export type Reason = Shape<'ReturnRequestCreate'>['reason'];
 
-/** A row of a file of returns. */
+/** A row in a file of returns. */
 export interface ReturnRow {
-  /** As a spreadsheet numbers it. */
+  /** Row number as a spreadsheet shows it. */
   readonly number: number;
   readonly order: { readonly id: string } | { readonly reference: Reference };
-  /** The reference that the order must have, if the row gives both. */
+  /** The reference that the order must have, if the row gives both the order and a reference. */
   readonly named: Reference | undefined;
   readonly reason: Reason;
-  /** Id of a line of the order; undefined for its only line, or for all of it. */
+  /** Id of an order line; undefined for the order's only line, or for the whole order. */
   readonly item: string | undefined;
-  /** Undefined for all units. */
+  /** Number of units to return; undefined for all units. */
   readonly quantity: number | undefined;
   readonly notes: string | undefined;
 }
@@ -36,7 +36,7 @@ export interface RowProblem {
 const fields = ['order', 'reference', 'reason', 'item', 'quantity', 'notes'] as const;
 type Field = (typeof fields)[number];
 
-/** Other headings of each column, without spaces, hyphens and capitals. */
+/** Alternative headings of each column, written without spaces, hyphens and capitals. */
 const headings: Readonly<Record<Field, readonly string[]>> = {
   order: ['orderid', 'id'],
   reference: ['errandreference', 'orderreference'],
@@ -50,13 +50,14 @@ const fieldOf = (heading: string): Field | undefined =>
   fields.find((field) => plainHeading(heading) === field || headings[field].includes(plainHeading(heading)));
 
 interface Given {
-  /** For rows that give none. */
+  /** Reason for rows that give none. */
   readonly reason: Reason | undefined;
   readonly namespace: string;
 }
 
 /**
- * Reads a file of returns. @throws UsageError for a file without a column that names orders, or with two of one kind.
+ * Reads a file of returns. @throws UsageError for a file without a column for the orders, or with two columns of the
+ * same kind.
  */
 export async function readReturns(
   context: Context,
@@ -65,7 +66,7 @@ export async function readReturns(
 ): Promise<{
   readonly rows: readonly ReturnRow[];
   readonly problems: readonly RowProblem[];
-  /** Headings of columns that are not used. */
+  /** Headings of the columns that this command does not use. */
   readonly unused: readonly string[];
 }> {
   const problem = namespaceProblem(given.namespace);
@@ -113,7 +114,7 @@ function columnsOf(names: readonly string[], file: string): ReadonlyMap<Field, n
   });
 }
 
-/** @throws UsageError for an unused heading that seems to say, in other words, what is returned. */
+/** @throws UsageError for an unused heading that seems to be another word for the line or the quantity to return. */
 function checkUnused(heading: string, file: string): void {
   if (fieldOf(heading) !== undefined) return;
   const field =

@@ -32,23 +32,23 @@ import type { ReturnRow, RowProblem } from './return-file.ts';
 export type ReturnedRow = Output<'BulkReturnRow'>;
 type Outcome = ReturnedRow['outcome'];
 
-/** Maximum number of orders read, or returns requested, at the same time. */
+/** Maximum number of orders to read, or returns to request, at the same time. */
 const maxInFlight = 4;
 
-/** A return that a row asks for. */
+/** A return that a row requests. */
 export interface PlannedReturn {
   readonly row: ReturnRow;
   readonly body: ReturnBody;
-  /** Whether the service has it already. */
+  /** Whether the service already has the return. */
   readonly isThere: boolean;
-  /** What the order was charged; undefined if the service does not say. */
+  /** The amount that was charged for the order; undefined if the service does not give it. */
   readonly charge: ReturnType<typeof chargeOf>;
 }
 
-/** Categories of errors that concern only the row. Other errors end the command. */
+/** Error categories that concern only the row. An error of any other category ends the command. */
 const ownProblems: ReadonlySet<string> = new Set(['not_found', 'conflict', 'ended_badly']);
 
-/** Reads the orders of rows and decides what each returns. Requests nothing. @throws ErrandError. */
+/** Reads the orders of rows and decides what each row returns. Requests nothing. @throws ErrandError. */
 export async function planReturns(
   context: Context,
   rows: readonly ReturnRow[],
@@ -73,7 +73,7 @@ export async function planReturns(
 
 /**
  * Describes what is to be returned: `12 rows, 15 units to return, of orders charged $345.12; 2 requested before`.
- * Leaves out the amount if an order does not show it, or was charged in another currency.
+ * Leaves out the amount if an order does not give it or was charged in another currency.
  */
 export function returnsText(planned: readonly PlannedReturn[]): string {
   const units = planned.reduce(
@@ -93,7 +93,10 @@ export function returnsText(planned: readonly PlannedReturn[]): string {
   return `${rowsText(planned.length)}, ${units === 1 ? '1 unit' : `${countText(units)} units`} to return${amount}${before}`;
 }
 
-/** Problems of rows that return the same line. They could mean one return or two, and only the user knows. */
+/**
+ * Problems of rows that return the same line. The rows may stand for one return or for two, and only the user knows
+ * which.
+ */
 function repeated(planned: readonly PlannedReturn[]): RowProblem[] {
   const known = new Map<string, number>();
   return planned.flatMap(({ row: { number: row }, body }) => {
@@ -138,7 +141,7 @@ async function planRow(client: Client, row: ReturnRow): Promise<PlannedReturn | 
   }
 }
 
-/** Describes a line that has fewer units left than are to be returned; undefined if there is none. */
+/** Describes a line with fewer units left than the row returns; undefined if there is no such line. */
 function shortOf(
   items: ReturnBody['items'],
   bought: readonly BoughtItem[],
@@ -156,10 +159,10 @@ function shortOf(
   return undefined;
 }
 
-/** Beginning of the message for a row with a reference that no order has. */
+/** Start of the message for a row whose reference no order has. */
 export const unknownReference = 'no order has the reference';
 
-/** Finds the order to return by its reference. An order that failed or was cancelled does not count. */
+/** Finds the order to return by its reference. Orders that failed or were cancelled do not count. */
 async function orderNamed(client: Client, { number: row, order }: ReturnRow): Promise<string | RowProblem> {
   if ('id' in order) return order.id;
   const { reference } = order;
@@ -167,7 +170,7 @@ async function orderNamed(client: Client, { number: row, order }: ReturnRow): Pr
   const list = listedByReference(client);
   const exact = await ordersOf(client, list, reference);
   const shown = reference.namespace === '' ? referenceIn({ [referenceKey]: reference.text }) : undefined;
-  // A file may have the reference with its namespace, as errand shows it.
+  // A file may give the reference together with its namespace, as errand shows it.
   const seen = exact.length > 0 || !shown?.namespace ? exact : await ordersOf(client, list, shown);
   const placed = seen.filter(({ state }) => state === 'placed' || state === 'returned');
   const [only, other] = placed;
@@ -209,10 +212,10 @@ function itemsOf(
 }
 
 /**
- * Requests the returns of rows, several orders at once, and yields each row with its outcome, in the order of the rows.
- * Searches for each return at the service before requesting it, so the same rows may be given again.
- * @param report is called after all rows were yielded, if the outcome of one is unknown or the service could not be
- * asked. No further return is requested then.
+ * Requests the returns of rows, several orders at once. Yields the rows with their outcomes in the given order.
+ * Searches the service for each return before requesting it, so the same rows may be given again. @param report is
+ * called after all rows, if an outcome is unknown or the service could not be reached. No further return is requested
+ * after such a failure.
  */
 export async function* requestReturns(
   context: Context,
@@ -231,14 +234,17 @@ export async function* requestReturns(
         return { row: recordOf(one, outcome, { message: error.message }), goesOn: outcome === 'refused' };
       },
       untried: (one) => recordOf(one, 'not_tried', {}),
-      // An existing return counts too. It may have been in doubt, and this command is the first to report it.
+      // An existing return counts, too. It may have been in doubt until now, and this command is the first to report
+      // it.
       isDone: ({ outcome }) => outcome === 'requested' || outcome === 'was_requested',
     },
     report,
   );
 }
 
-/** How long to wait for another process that requests the same return, and how often to look, ms. */
+/**
+ * How long to wait for another process that requests the same return, and the interval between attempts, both in ms.
+ */
 const maxWaitMs = 30_000;
 const pauseMs = 500;
 
@@ -256,7 +262,7 @@ async function requestOnce(context: Context, client: Client, one: PlannedReturn)
 async function requestNow(context: Context, client: Client, one: PlannedReturn): Promise<ReturnedRow> {
   const { body } = one;
   const known = await recordsOf(context, body);
-  // A return that is in doubt here is settled first, which also searches the service.
+  // If a return is in doubt on this machine, it is settled first. Settling also searches the service.
   const isOpen = known.some(({ state }) => state === 'intended');
   const there = isOpen || context.previewsReads ? [] : await returnsOfOrder(client, body.order_id);
   const earlier = there.filter((record) => isSameReturn(body, record)).at(-1);
@@ -269,7 +275,7 @@ async function requestNow(context: Context, client: Client, one: PlannedReturn):
   return recordOf(one, existed ? 'was_requested' : 'requested', { record });
 }
 
-/** The journal's records of the same return. */
+/** Journal records of the same return. */
 async function recordsOf(context: Context, body: ReturnBody): Promise<readonly JournalRecord[]> {
   if (context.previewsRequests || !journalExists(context.settings)) return [];
   const intent = await intentOf(context, 'return.create', { key: randomUUID(), keyOrigin: 'made', body });

@@ -3,7 +3,7 @@ import { UsageError } from '../../platform/errors.ts';
 import { hostOf } from '../../spending/policy/policy.ts';
 import type { RetailerNames } from '../../spending/report/read.ts';
 
-/** Rows by their numbers in the file. */
+/** A selection of rows, by their numbers in the file. */
 export interface RowSelection {
   readonly text: string;
   readonly ranges: readonly (readonly [first: number, last: number])[];
@@ -11,7 +11,7 @@ export interface RowSelection {
 
 const rangePattern = /^(\d{1,9})(?:-(\d{1,9}))?$/;
 
-/** Parses `12-20,31`. @throws UsageError naming the part that is no range. */
+/** Parses `12-20,31`. @throws UsageError naming the part that is not a range. */
 export function parseRows(text: string): RowSelection {
   const ranges = text.split(',').map((part): readonly [number, number] => {
     const [, first, last = first] = rangePattern.exec(part.trim()) ?? [];
@@ -24,8 +24,8 @@ export function parseRows(text: string): RowSelection {
 }
 
 /**
- * The selected rows; all rows if there is no selection.
- * @throws UsageError for a range without a row, or if rows have no number on this machine.
+ * The selected rows; all rows if there is no selection. @throws UsageError for a range that contains no row, or if this
+ * machine does not know the row numbers.
  */
 export function selectedRows<T extends { readonly number: number | undefined }>(
   rows: readonly T[],
@@ -49,8 +49,8 @@ export function selectedRows<T extends { readonly number: number | undefined }>(
 }
 
 /**
- * The rows that order from some retailers, given by name or host.
- * @throws UsageError for a retailer that no row orders from.
+ * The rows that order from the given retailers. A retailer is given by name or host. @throws UsageError for a retailer
+ * from which no row orders.
  */
 export function rowsOfRetailers<T extends { readonly urls: readonly string[] }>(
   rows: readonly T[],
@@ -69,5 +69,5 @@ export function rowsOfRetailers<T extends { readonly urls: readonly string[] }>(
   return rows.filter((row) => names.some((name) => isRetailer(name, namesOf(row))));
 }
 
-/** Maximum number of retailers that an error names. */
+/** Maximum number of retailers that an error lists. */
 const maxNamed = 20;

@@ -4,14 +4,14 @@ import { type Checked, checkBatch } from '../check/service-check.ts';
 import { type Batch, batchIn, serializeBatch } from '../upload/batches.ts';
 import type { Team } from './team.ts';
 
-/** Polling interval for other workers' results, ms. */
+/** Interval in ms between checks for the results of other workers. */
 const pauseMs = 100;
-/** Batches enqueued at once. */
+/** Number of batches to enqueue at once. */
 const atOnce = 10;
 
 /**
- * Runs a shared check as the worker that reads the file. It distributes batches, and all workers validate them with the
- * service. @throws ErrandError.
+ * Runs a shared check in the worker that reads the file. This worker distributes batches, and all workers have the
+ * service validate them. @throws ErrandError.
  */
 export async function* checkTogether(
   team: Team,
@@ -56,8 +56,8 @@ export async function* checkTogether(
 }
 
 /**
- * Validates batches that another worker has read. @param waits tells whether more batches may still come. @throws
- * ErrandError.
+ * Has the service validate batches that another worker has read. @param waits tells whether more batches may still
+ * come. @throws ErrandError.
  */
 export async function helpChecking(team: Team, waits: () => Promise<boolean>): Promise<void> {
   const { queue, job, context } = team;

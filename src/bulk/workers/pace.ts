@@ -4,13 +4,13 @@ import type { RequestBudget } from '../../journal/postgres/queue.ts';
 import { InTurn } from '../../platform/async.ts';
 import type { Timer } from '../../platform/clock.ts';
 
-/** Takes this worker's turns from the request budget that all workers share. */
+/** Takes turns for this worker from the request budget that all workers share. */
 export class SharedPace implements RateLimiter {
   readonly #budget: RequestBudget;
   readonly #clock: Timer;
-  /** Turns taken but not used yet. */
+  /** Turns that were taken but are not used yet. */
   readonly #ready: number[] = [];
-  /** Lets only one caller in this process wait for a turn at a time, to spare the database. */
+  /** Lets only one caller of this process wait for a turn at a time, to spare the database. */
   readonly #inTurn = new InTurn();
   #failure: Error | undefined;
 
@@ -19,12 +19,12 @@ export class SharedPace implements RateLimiter {
     this.#clock = clock;
   }
 
-  /** Error that shows that the database is unavailable, so no more turns can be taken. */
+  /** The error if the database is unavailable. After that, no more turns can be taken. */
   get failure(): Error | undefined {
     return this.#failure;
   }
 
-  /** Waits for a turn before a request starts its timeout. @throws the signal's abort reason; StorageError. */
+  /** Waits for a turn, before a request starts its timeout. @throws the signal's abort reason; StorageError. */
   async ready(signal: AbortSignal): Promise<void> {
     try {
       this.#ready.push(await this.#next(signal));
@@ -49,8 +49,8 @@ export class SharedPace implements RateLimiter {
   }
 
   /**
-   * Lowers the budget. If this fails, the error is only recorded, because the next refusal by the service lowers the
-   * budget.
+   * Lowers the budget. If that fails, only records the error, because the service's next refusal lowers the budget,
+   * too.
    */
   async refused(turn: number, requestedMs: number | undefined): Promise<void> {
     try {
@@ -67,7 +67,8 @@ export class SharedPace implements RateLimiter {
   #next(signal: AbortSignal): Promise<number> {
     const known = this.#failure;
     return this.#inTurn.run(async () => {
-      // If the caller ahead failed while this caller was queued, fail at once, because both have waited equally long.
+      // If the previous caller failed while this one was queued, fail at once: this caller has already waited just as
+      // long.
       if (this.#failure && this.#failure !== known) throw this.#failure;
       return this.#wait(signal);
     });
@@ -87,5 +88,5 @@ export class SharedPace implements RateLimiter {
   }
 }
 
-/** Maximum sleep between checks, ms. Any process may meanwhile lift a pause or raise the budget in the database. */
+/** Maximum sleep between checks, in ms. During the sleep, any process may lift a pause or raise the budget. */
 const maxSleepMs = 5_000;

@@ -18,8 +18,8 @@ import { workOf } from './terms.ts';
 const workersText = (count: number): string => (count === 1 ? '1 worker' : `${count} workers`);
 
 /**
- * Places the rest of a shared upload together with the other workers, journaling each batch before it is sent. Waits
- * until every batch is placed, by whichever worker. @throws ErrandError naming what stopped this worker; the other
+ * Places the rest of a shared upload together with the other workers. Journals each batch before sending it. Waits
+ * until every batch is placed, by whichever worker. @throws ErrandError naming what stopped this worker. The other
  * workers continue.
  */
 export async function placeTogether(
@@ -44,14 +44,14 @@ export async function placeTogether(
     const { id, existed } = batch
       ? await uploadBatch(context, { ...batch, filename: file, notifies, serial })
       : { id: '', existed: true };
-    // Update the journal first, because nobody looks at a batch again once the queue marks it done.
+    // Update the journal first, because nothing reads a batch again once the queue marks it done.
     await patiently(async () => (await context.journal()).bringIn(), context.signal);
     await queue.done(job, chunk, { id, existed });
   };
   const recordOf = async (key: string) => (await context.journal()).find(key, context.settings.baseUrl.value);
-  /** Keys of batches still leased by another worker. */
+  /** Keys of batches on which another worker still has a lease. */
   const taken = new Set<string>();
-  /** A worker without heartbeats may still be sending, because its lease on the record expires later. */
+  /** A worker without heartbeats may still be sending, because its lease on the journal record expires later. */
   const isTaken = async ({ body }: Chunk, error: ErrandError): Promise<boolean> => {
     if (error.category !== 'conflict') return false;
     if (error.facts.code === claimedCode) return true;
@@ -76,7 +76,7 @@ export async function placeTogether(
     });
     const how = isKnown && workers > 1 ? 'the other workers go on' : 'the same command goes on from there';
     context.note(`${isKnown ? '' : 'at least '}${rowsText(sent)} of ${rows} are uploaded; ${how}`);
-    // An error caused by an abort signal is not a storage failure.
+    // An error that an abort signal causes is not a storage failure.
     const isStopped = context.signal.aborted && error instanceof StorageError;
     throw cutShort(context, isStopped ? context.signal.reason : error, { name });
   } finally {
@@ -91,7 +91,7 @@ export async function placeTogether(
     return status;
   }
 
-  /** Describes whose lease blocks the remaining work: `waiting up to 144 s for process 4711 on ci-3`. */
+  /** Names the process whose lease blocks the remaining work: `waiting up to 144 s for process 4711 on ci-3`. */
   async function waitedFor(): Promise<string | undefined> {
     for (const key of taken) {
       const record = await recordOf(key);
@@ -109,7 +109,7 @@ export async function placeTogether(
 const claimedCode = 'claimed';
 
 /**
- * The error for a batch that another worker was about to record. If that worker has gone, the batch counts as not sent
+ * Error for a batch that another worker was about to record. If that worker has died, the batch counts as not sent
  * after a while.
  */
 const claimedBefore = ({ key }: Batch): ErrandError =>
@@ -119,9 +119,10 @@ const claimedBefore = ({ key }: Batch): ErrandError =>
   });
 
 /**
- * Decides about the rows of a batch once more, since somebody may have ordered the same since the file was read.
- * @param ofJob holds the keys of all batches, whose rows are not compared with each other. @returns the batch with its
- * claim; without one if it may have been sent already; undefined if none of its rows is left to order.
+ * Decides again about the rows of a batch, because somebody may have ordered the same since the file was read. @param
+ * ofJob holds the keys of all batches of the job. Their rows are not compared with each other. @returns the batch with
+ * its claim; the batch without a claim if it may have been sent already; undefined if none of its rows is left to
+ * order.
  */
 async function toPlace(
   context: Context,
@@ -149,12 +150,12 @@ async function toPlace(
   return undefined;
 }
 
-/** Polling interval for the workers' progress, ms. */
+/** Interval in ms between checks for the workers' progress. */
 const pauseMs = 500;
 
 /**
- * Waits while any worker still places batches of the named shared uploads, so that all batches can be followed.
- * @param words upload names and batch ids from the command line. @returns the remaining wait in ms; undefined if
+ * Waits while any worker still places batches of the named shared uploads, so that all batches can be followed. @param
+ * words are upload names and batch ids from the command line. @returns the remaining wait in ms; undefined if it is
  * unlimited. @throws StorageError.
  */
 export async function untilPlaced(context: Context, words: readonly string[]): Promise<number | undefined> {
@@ -165,7 +166,7 @@ export async function untilPlaced(context: Context, words: readonly string[]): P
   const deadline = new Deadline(clock, waitMs);
   const { account, mac } = await context.sender();
   const owner = { baseUrl: settings.baseUrl.value, account };
-  // Opening the journal creates the tables.
+  // Open the journal first, because this creates the tables.
   const { databaseId: database } = (await context.journal()).reservations.policies;
   const queue = new JobQueue(settings.database, signal, { mac, database });
   try {

@@ -42,27 +42,26 @@ import { checkNotElsewhere, checkTerms, serializeTerms, termsOf, type WorkerFlag
 /** Options of a shared upload. */
 export type SharedGiven = UploadGiven & WorkerFlags;
 
-/** Result of a shared upload, for the user. */
+/** Result of a shared upload, as the user sees it. */
 export interface SharedSent {
   readonly sent: Sent;
   readonly facts: readonly string[];
-  /** Whether any batch sent earlier was ordered only now. */
+  /** Whether any batch that was sent earlier was ordered only now. */
   readonly hasOrdered: boolean;
 }
 
-/** Result before the journal's open records are settled. */
+/** Result of placing the batches, before the journal's open records are settled. */
 type Placed = Omit<SharedSent, 'sent' | 'hasOrdered'> & {
   readonly sent: { readonly name: string; readonly batches: readonly Uploaded[] };
 };
 
-/** Batches enqueued at once. */
+/** Number of batches to enqueue at once. */
 const atOnce = 5;
 
 /**
- * Uploads a file as one of several workers. The first worker reads the file; all workers validate its rows with the
- * service and place their orders.
- * @param source is undefined if other workers have the file. @throws ErrandError naming what stopped this worker; the
- * other workers continue.
+ * Uploads a file as one of several workers. The first worker reads the file. All workers have the service validate its
+ * rows, and place their orders. @param source is undefined if other workers have the file. @throws ErrandError naming
+ * what stopped this worker. The other workers continue.
  */
 export async function distributeUpload(
   context: Context,
@@ -74,7 +73,7 @@ export async function distributeUpload(
   const owner = { baseUrl: context.settings.baseUrl.value, account };
   const file = source && { name: source.name, sha256: await sha256Of(source) };
   const name = given.name === undefined ? undefined : checkUploadName(given.name);
-  // Opening the journal creates the tables.
+  // Open the journal first, because this creates the tables.
   const { databaseId: database } = (await context.journal()).reservations.policies;
   const queue = new JobQueue(address, context.signal, { mac, database });
   const budget = new RequestBudget(address, owner, context.signal);
@@ -96,12 +95,12 @@ export async function distributeUpload(
     }
   } finally {
     await queue.leave();
-    // Close the connection for now. If the batches are watched later, the next turn reopens it.
+    // Close the connection for now. If the user watches the batches later, the next turn reopens it.
     budget.close();
   }
 }
 
-/** Also settles records that a dead worker left open, since all batches are shown. */
+/** Settles the journal's open records. Includes records that a dead worker left open, because all batches are shown. */
 async function settled({ context }: Team, placed: Placed): Promise<SharedSent> {
   const { name, batches } = placed.sent;
   const { facts, hasOrdered } = await settleOpen(context, name, new Set(batches.map(({ id }) => id)));
@@ -155,8 +154,8 @@ async function* chunksOf(size: number, prepared: PreparedUpload | undefined) {
 }
 
 /**
- * Helps the worker that reads the file. @returns the job once its batches can be placed; undefined if that worker has
- * died.
+ * Helps the worker that reads the file. @returns the job once its batches can be placed; undefined if the reading
+ * worker has died.
  */
 async function untilRead(team: Team, hasFile: boolean): Promise<Job | undefined> {
   const { context, queue } = team;
@@ -176,7 +175,7 @@ async function untilRead(team: Team, hasFile: boolean): Promise<Job | undefined>
   throw nobodyReads(team.job);
 }
 
-/** Joins an open queue, whose rows another worker has read. */
+/** Joins an open queue whose rows another worker has read. */
 async function joinAndPlace(team: Team, job: Job, given: SharedGiven): Promise<Placed> {
   const { context, queue } = team;
   const isOver = job.state === 'done';
@@ -202,10 +201,7 @@ async function joinAndPlace(team: Team, job: Job, given: SharedGiven): Promise<P
   });
 }
 
-/**
- * The reservation is shared by all workers. The last worker to leave releases the part that was reserved for batches
- * never sent.
- */
+/** All workers share the reservation. The last worker to leave releases the amount for batches that were never sent. */
 async function leaving<T>(team: Team, giveBack: () => Promise<void>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -224,14 +220,14 @@ async function proposedBy({ context, queue, job }: Team) {
 }
 
 /**
- * All batches of the upload, whichever worker sent them. @param isOver tells whether the upload was complete before
- * this worker joined.
+ * All batches of the upload, whichever worker sent them. @param isOver tells whether the upload was already complete
+ * when this worker joined.
  */
 async function placedBatches({ queue, job }: Team, isOver: boolean): Promise<Uploaded[]> {
   const placed = await queue.placed(job);
   return placed.flatMap(({ rows, result }) => {
     const id = textIn(result, 'id') ?? '';
-    // A batch whose rows were all ordered meanwhile is not sent, so it has no id.
+    // A batch is not sent if other commands have ordered all of its rows in the meantime. Such a batch has no id.
     return id === '' ? [] : { id, rows, existed: isOver || own(result, 'existed') === true };
   });
 }
@@ -248,20 +244,20 @@ function namedUploadOf({ name, facts }: Job): NamedUpload {
   return { name: textIn(facts, 'upload') ?? name, upload };
 }
 
-/** A worker joining a shared upload, and its inputs. */
+/** A worker that joins a shared upload, and its inputs. */
 interface Coming {
   readonly owner: JobOwner;
   readonly keyMasked: string;
-  /** undefined to derive the name from the file. */
+  /** undefined if the name is derived from the file. */
   readonly name: string | undefined;
-  /** undefined if this worker has no file and takes the rows from the database. */
+  /** undefined if this worker has no file, and takes the rows from the database. */
   readonly file: { readonly name: string; readonly sha256: string } | undefined;
   readonly flags: WorkerFlags;
 }
 
 /**
- * Joins the current job of an upload name. This worker becomes the job's reader unless the job already has, or had, a
- * reader. @throws ErrandError if the job differs from this worker's options.
+ * Joins the current job of an upload name. This worker becomes the job's reader if it has the file, the file was not
+ * read yet and no live worker is reading it. @throws ErrandError if the job differs from this worker's options.
  */
 async function enter(queue: JobQueue, { owner, keyMasked, name, file, flags }: Coming): Promise<Job> {
   const requested = name ?? nameOfFile(file?.name ?? '');
@@ -272,7 +268,7 @@ async function enter(queue: JobQueue, { owner, keyMasked, name, file, flags }: C
     checkNotElsewhere(elsewhere, { keyMasked, baseUrl: owner.baseUrl });
     if (!own) throw nobodyShares(called);
     if (own.isReader) return own;
-    // An earlier, different file had the same name, for example last month's.
+    // A finished job may belong to a different file of the same name, such as last month's.
     const isPast = own.state === 'done' && name === undefined && file?.sha256 !== textIn(own.terms, 'sha256');
     if (isPast) continue;
     checkTerms(own, flags, file);
@@ -280,7 +276,7 @@ async function enter(queue: JobQueue, { owner, keyMasked, name, file, flags }: C
   }
 }
 
-/** Error for a job that cannot proceed because the worker that read its file failed with an error. */
+/** Error for a job that cannot proceed, because the worker that read its file ended with an error. */
 function rejectionError({ name, facts }: Job): ErrandError {
   const category = textIn(facts, 'category') ?? '';
   const message = textIn(facts, 'message') ?? 'it was refused';
@@ -297,7 +293,7 @@ const nobodyShares = (name: string): UsageError =>
     hint: 'The first worker needs the file: `errand bulk upload FILE --share`. `errand bulk uploads` lists the names.',
   });
 
-/** Error if the reader has died and this worker does not have the file. */
+/** Error if the reading worker has died and this worker does not have the file. */
 const nobodyReads = ({ name }: Job): ErrandError =>
   new ErrandError(
     'unavailable',

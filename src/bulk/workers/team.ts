@@ -4,13 +4,13 @@ import type { Context } from '../../run/context.ts';
 import { inFlight, Window } from '../upload/concurrency-limiter.ts';
 import type { SharedPace } from './pace.ts';
 
-/** Maximum chunks a worker processes concurrently. */
+/** Maximum number of chunks that a worker processes concurrently. */
 const maxInFlight = 4;
-/** Polling interval for chunks that other workers may release, ms. */
+/** Interval in ms between checks for chunks that other workers may release. */
 const pauseMs = 200;
-/** How long to set aside a chunk that cannot be processed now, ms. */
+/** How long to set aside a chunk that cannot be processed now, in ms. */
 const asideMs = 1_500;
-/** Maximum number of consecutive chunks that the service may rate-limit before a worker gives up. */
+/** A worker gives up after this number of consecutive chunks that the service rejects with 429 (too many requests). */
 const maxRefused = 12;
 const tooMany = 429;
 
@@ -33,10 +33,9 @@ export class Team {
   }
 
   /**
-   * Processes chunks of one kind concurrently and yields each result.
-   * @param waits tells whether more chunks may still arrive. It is called when no chunk is available.
-   * @param isTaken tells whether a chunk failed because another worker still holds it. The chunk is then set aside and
-   * retried later.
+   * Processes chunks of one kind concurrently and yields each result. @param waits tells whether more chunks may still
+   * arrive. It is called when no chunk is available. @param isTaken tells whether a chunk failed because another worker
+   * still holds it. Such a chunk is set aside and retried later.
    */
   async *work<R>(
     kind: ChunkKind,

@@ -6,9 +6,9 @@ import type { TableFlags } from '../csv/table-options.ts';
 import { defaultBatchRows } from '../upload/batches.ts';
 import type { FileGiven } from '../upload/prepare.ts';
 
-/** Terms that determine the rows, keys, batches and limits of a shared upload; identical for all workers. */
+/** Terms that determine the rows, keys, batches and limits of a shared upload. They are identical for all workers. */
 interface Terms {
-  /** File name used in messages and sent to the service. */
+  /** File name for messages and for the service. */
   readonly file: string;
   readonly sha256: string;
   readonly batchSize: number;
@@ -17,14 +17,14 @@ interface Terms {
   readonly skipDuplicates: boolean;
   readonly again: boolean;
   readonly notifies: boolean;
-  /** Cents; undefined without `--max-total`. */
+  /** Limit on the total in cents; undefined without `--max-total`. */
   readonly maxTotal: number | undefined;
   /** Requests per second; undefined without `--rate`. */
   readonly rate: number | undefined;
   readonly table: TableFlags;
 }
 
-/** Options given to a worker, if any. */
+/** Options that the user gave to a worker. */
 export interface WorkerFlags extends FileGiven {
   readonly maxTotal?: number | undefined;
   readonly rate?: number | undefined;
@@ -68,7 +68,7 @@ const tableOf = ({
 /** Serializes terms for the database. */
 export const serializeTerms = (terms: Terms): JsonObject => JSON.parse(JSON.stringify(terms));
 
-/** Terms needed by a worker that did not read the file. */
+/** Terms that a worker needs if it did not read the file. */
 export const workOf = ({ terms }: Pick<Job, 'terms'>) => ({
   file: textIn(terms, 'file') ?? 'orders.csv',
   notifies: own(terms, 'notifies') === true,
@@ -79,9 +79,9 @@ export const workOf = ({ terms }: Pick<Job, 'terms'>) => ({
 });
 
 /**
- * Checks that a worker's options match the terms the upload began with. Options not given default to these terms.
- * @param file is this worker's file; undefined if the worker has none.
- * @throws ErrandError conflict naming the difference and both values.
+ * Checks that a worker's options match the terms with which the upload began. An option that was not given defaults to
+ * these terms. @param file is this worker's file; undefined if the worker has none. @throws ErrandError conflict naming
+ * the difference and both values.
  */
 export function checkTerms(
   { name, terms }: Pick<Job, 'name' | 'terms'>,
@@ -151,7 +151,9 @@ const pairsText = (map: unknown): string | undefined =>
 const listText = (list: unknown): string | undefined =>
   Array.isArray(list) && list.length > 0 ? list.map(String).sort().join(', ') : undefined;
 
-/** Refuses if another account or service has an unfinished upload of that name. @throws ErrandError conflict. */
+/**
+ * Refuses the name if another account or service has an unfinished upload with that name. @throws ErrandError conflict.
+ */
 export function checkNotElsewhere(
   elsewhere: Job | undefined,
   here: { readonly keyMasked: string; readonly baseUrl: string },

@@ -2,21 +2,21 @@ import type { Readable } from 'node:stream';
 import type { Entry, ZipFile } from 'yauzl';
 import { UsageError } from '../../platform/errors.ts';
 
-/** Limits for reading a workbook, against files that are made to fill memory. */
+/** Limits for reading a workbook. They protect against files that are made to fill memory. */
 const limits = {
-  /** Bytes of the file itself. */
+  /** Maximum size of the file itself, in bytes. */
   file: 256 * 1024 * 1024,
   entries: 5_000,
   /**
-   * Maximum inflated bytes of one part. A part of more than `large` bytes may also have at most `ratio` times its
-   * packed size.
+   * Maximum size in bytes of one inflated part. If a part has more than `large` bytes, it may also have at most `ratio`
+   * times its packed size.
    */
   part: 2 * 1024 * 1024 * 1024,
   large: 32 * 1024 * 1024,
   ratio: 200,
 } as const;
 
-/** The parts of a workbook, by their names in the archive. */
+/** The parts of a workbook, by their names in the zip archive. */
 export class Archive {
   readonly #zip: ZipFile;
   readonly #entries: ReadonlyMap<string, Entry>;
@@ -29,7 +29,8 @@ export class Archive {
   }
 
   /**
-   * @param name is the name of the file, for messages. @throws UsageError for a file that is no archive, or too large.
+   * Opens a workbook. @param name is the name of the file, for messages. @throws UsageError if the file is not an
+   * archive, or is too large.
    */
   static async open(bytes: Buffer, name: string): Promise<Archive> {
     const { fromBuffer } = await import('yauzl');
@@ -62,10 +63,7 @@ export class Archive {
     return this.#entries.has(part.toLowerCase());
   }
 
-  /**
-   * Inflates a part, and yields it as text. @throws UsageError for a damaged part, or one that is too large when
-   * inflated.
-   */
+  /** Inflates a part and yields it as text. @throws UsageError if the part is damaged, or too large when inflated. */
   async *text(part: string): AsyncGenerator<string> {
     const entry = this.#entries.get(part.toLowerCase());
     if (!entry) throw damaged(this.#name, `it has no ${part}`);
@@ -92,7 +90,7 @@ export class Archive {
   }
 }
 
-/** @throws UsageError for a file that is larger than any workbook of orders. */
+/** @throws UsageError if the file is larger than any workbook of orders. */
 export function checkSize(bytes: number, name: string): void {
   if (bytes > limits.file) throw tooLarge(name, `it has more than ${limits.file / 1024 / 1024} MB`);
 }

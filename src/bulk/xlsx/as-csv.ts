@@ -16,9 +16,8 @@ export function isWorkbook(beginning: Uint8Array, name: string): boolean {
 const rowsPerChunk = 500;
 
 /**
- * Reads a sheet of a workbook as CSV in UTF-8. A row keeps its number.
- * @param note reports what the sheet has and a CSV cannot have. @throws UsageError naming the file, and the cell or the
- * sheet.
+ * Reads a sheet of a workbook as CSV in UTF-8. Each row keeps its number. @param note reports features of the sheet
+ * that a CSV cannot have. @throws UsageError naming the file, and the cell or the sheet.
  */
 export async function* workbookAsCsv(
   chunks: AsyncIterable<Uint8Array>,

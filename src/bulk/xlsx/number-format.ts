@@ -1,15 +1,17 @@
-/** Format of a number in a cell, as far as it decides what the number means. */
+/** Format of a number in a cell. It includes only what affects the meaning of the number. */
 export type NumberFormat =
   | { readonly kind: 'plain' }
   | { readonly kind: 'date' | 'time' | 'date-time' | 'elapsed' }
-  /** Digits at fixed places with text between them, such as `00000-0000` of a ZIP code. Zeros stand for the digits. */
+  /**
+   * Digits at fixed places, with text in between, such as `00000-0000` for a ZIP code. Each zero stands for a digit.
+   */
   | { readonly kind: 'mask'; readonly mask: string }
-  /** An amount, and the sign or code of its currency. */
+  /** An amount in a currency. The format shows the currency by its sign or code. */
   | { readonly kind: 'money'; readonly currency: string };
 
 const plain: NumberFormat = { kind: 'plain' };
 
-/** Formats that every workbook has, by their ids (ECMA-376, part 1, 18.8.30). */
+/** Formats that every workbook has, by id (ECMA-376, part 1, 18.8.30). */
 const builtIn = new Map<number, NumberFormat>([
   ...[14, 15, 16, 17].map((id): [number, NumberFormat] => [id, { kind: 'date' }]),
   ...[18, 19, 20, 21, 45, 47].map((id): [number, NumberFormat] => [id, { kind: 'time' }]),
@@ -18,20 +20,20 @@ const builtIn = new Map<number, NumberFormat>([
   ...[5, 6, 7, 8, 44].map((id): [number, NumberFormat] => [id, { kind: 'money', currency: '$' }]),
 ]);
 
-/** The format with an id. @param codes holds the codes of the workbook's own formats, by id. */
+/** The format with an id. @param codes holds the codes of the formats that the workbook itself defines, by id. */
 export function formatOf(id: number, codes: ReadonlyMap<number, string>): NumberFormat {
   const code = codes.get(id);
   return code === undefined ? (builtIn.get(id) ?? plain) : formatOfCode(code);
 }
 
-/** Maximum length of a format code in a spreadsheet, characters. */
+/** Maximum length of a format code in a spreadsheet, in characters. */
 const maxCodeLength = 255;
 
-/** A part of a format's code: text that is shown as it stands, or a code. */
+/** A part of a format code: literal text, or a code. */
 const partPattern =
   /"([^"]{0,255})"|\\(.)|\[\$([^\]-]{0,255})[^\]]{0,255}\]|_.|\*.|\[([^\]]{0,255})\]|([^"\\[_*])/gsu;
 
-/** Reads the section of a format's code that is for positive numbers. */
+/** Reads the section of a format code that applies to positive numbers. */
 export function formatOfCode(code: string): NumberFormat {
   let shown = '';
   let codes = '';
@@ -44,7 +46,7 @@ export function formatOfCode(code: string): NumberFormat {
     const text = quoted ?? escaped ?? currency;
     if (text !== undefined) {
       shown += text;
-      // A zero in literal text is not a place for a digit.
+      // A zero in literal text does not stand for a digit.
       mask += text.replaceAll('0', '\u0000');
     } else if (bracket !== undefined) isElapsed ||= /^(?:h+|m+|s+)$/i.test(bracket);
     else if (bare !== undefined) {
@@ -61,24 +63,25 @@ export function formatOfCode(code: string): NumberFormat {
   const [isDate, isTime] = [/[yd]/i.test(codes) && !isGeneral, /[hs]/i.test(codes) && !isGeneral];
   if (isDate) return { kind: isTime ? 'date-time' : 'date' };
   if (isTime) return { kind: 'time' };
-  // Months alone.
+  // A format with only months is a date.
   return /m/i.test(codes) && !/[0#?]/.test(codes) ? { kind: 'date' } : plain;
 }
 
-/** The currency that a text names: by a sign, or by a code of three letters. */
+/** The currency that a text contains, as a sign or as a code of three letters. */
 function currencyOf(shown: string): string | undefined {
   const text = shown.trim();
   return /\p{Sc}/u.test(text) || /^[A-Z]{3}$/.test(text) ? text : undefined;
 }
 
 const dayMs = 24 * 3600 * 1000;
-/** Day 0 of the two calendars, in days before 1970. */
+/** Number of days from day 0 of each calendar to the year 1970. */
 const epochs = { from1900: 25_569, from1904: 24_107 } as const;
 
-/** The text of a number. A number that is invalid in its format is written without the format. */
+/** The text of a number. If the number is invalid in its format, the format is ignored. */
 export function numberText(stored: string, format: NumberFormat, isFrom1904: boolean): string {
   const value = Number(stored);
-  // A spreadsheet holds 15 digits. More were written by a program, and stay as they are.
+  // A spreadsheet stores at most 15 digits. If there are more, another program has written the number, so leave it as
+  // it is.
   if (stored.trim() === '' || !Number.isFinite(value) || Math.abs(value) >= 1e15) return stored;
   switch (format.kind) {
     case 'date':
@@ -96,7 +99,10 @@ export function numberText(stored: string, format: NumberFormat, isFrom1904: boo
   }
 }
 
-/** Puts the digits of a number in the places of the zeros of a mask. Surplus digits go before the first place. */
+/**
+ * Puts the digits of a number in place of the zeros of a mask. If there are too many digits, the surplus comes before
+ * the first place.
+ */
 function masked(value: number, mask: string): string {
   const places = [...mask].filter((one) => one === '0').length;
   const digits = [...String(value).padStart(places, '0')];
@@ -112,25 +118,25 @@ function masked(value: number, mask: string): string {
     .join('');
 }
 
-/** A sign stands before the amount, a code with a space. */
+/** Puts the sign or code of the currency before the amount. A code is followed by a space. */
 const moneyText = (value: number, currency: string): string =>
   `${currency}${/^\p{L}+$/u.test(currency) ? ' ' : ''}${decimals(value)}`;
 
-/** Hours, minutes and seconds of a span of days. */
+/** Hours, minutes and seconds of a duration given in days. */
 function elapsedText(days: number): string {
   const seconds = Math.round(days * 24 * 3600);
   const two = (part: number): string => String(part).padStart(2, '0');
   return `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
 }
 
-/** At least two decimals, and no more digits than a cell holds. */
+/** Formats a number with at least two decimals, and with no more digits than a cell stores. */
 function decimals(value: number): string {
   const text = plainNumber(value);
   const places = text.includes('.') ? text.length - text.indexOf('.') - 1 : 0;
   return places < 2 && !text.includes('e') ? value.toFixed(2) : text;
 }
 
-/** A cell holds 15 digits; what is stored beyond them is noise. */
+/** A cell stores 15 digits. Any further digits are noise. */
 const plainNumber = (value: number): string =>
   Number.isSafeInteger(value) ? String(value) : String(Number(value.toPrecision(15)));
 
@@ -139,7 +145,7 @@ function dateText(
   kind: 'date' | 'time' | 'date-time',
   isFrom1904: boolean,
 ): string | undefined {
-  // The calendar from 1900 has a 29 February 1900, day 60.
+  // The calendar from 1900 contains a day that did not exist: 29 February 1900 (day 60). Earlier days are off by one.
   const days = !isFrom1904 && value < 60 ? value + 1 : value;
   const ms = Math.round((days - (isFrom1904 ? epochs.from1904 : epochs.from1900)) * dayMs);
   const date = new Date(ms);

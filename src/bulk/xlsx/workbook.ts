@@ -14,31 +14,31 @@ interface Sheet {
 
 /** A row as the spreadsheet shows it. */
 export interface SheetRow {
-  /** From 1. */
+  /** Row number, counted from 1. */
   readonly number: number;
   readonly cells: readonly string[];
 }
 
-/** Features of a sheet that a CSV cannot have. */
+/** Features that a sheet has and a CSV cannot have. */
 export interface SheetFacts {
   formulas: number;
   hiddenRows: number;
-  /** Such as `A1:C1`. */
+  /** Ranges of merged cells, such as `A1:C1`. */
   readonly merged: string[];
 }
 
-/** The largest sheet that a spreadsheet can hold. */
+/** The size of the largest sheet that a spreadsheet supports. */
 const maxRows = 1_048_576;
 const maxColumns = 16_384;
 /**
- * Maximum number of empty cells before other cells, in all rows together. Such cells take time, although they need no
+ * Maximum number of empty cells that precede other cells, over all rows. Such cells take time, although they need no
  * bytes in the file.
  */
 const maxGaps = 40_000_000;
-/** Maximum length of all shared texts, in UTF-16 units. */
+/** Maximum length of all shared texts together, in UTF-16 units. */
 const maxSharedText = 256 * 1024 * 1024;
 
-/** A workbook, of which only what its cells need is read. */
+/** A workbook. Reads only the parts that its cells need. */
 export class Workbook {
   readonly #archive: Archive;
   readonly #file: string;
@@ -52,7 +52,7 @@ export class Workbook {
     this.#file = file;
   }
 
-  /** @param file is its name, for messages. @throws UsageError. */
+  /** @param file is the file's name, for messages. @throws UsageError. */
   static async open(archive: Archive, file: string): Promise<Workbook> {
     const workbook = new Workbook(archive, file);
     const main = (await workbook.#related('_rels/.rels', '')).find(({ type }) =>
@@ -82,7 +82,7 @@ export class Workbook {
     if (!this.#archive.has(part)) return found;
     await this.#read(part, {
       open: (name, { Id: id = '', Type: type = '', Target: target = '', TargetMode: mode }) => {
-        // Never follow a reference to something outside of the file.
+        // Never follow a reference to something outside the file.
         if (name !== 'Relationship' || mode === 'External') return;
         found.push({ id, type, part: partOf(target, folder) });
       },
@@ -136,7 +136,7 @@ export class Workbook {
     });
   }
 
-  /** The sheet to read. @throws UsageError if there is none of that name. */
+  /** The sheet to read. @throws UsageError if there is no sheet with that name. */
   sheet(name: string | undefined): Sheet {
     const visible = this.sheets.filter(({ isHidden }) => !isHidden);
     const found =
@@ -152,7 +152,7 @@ export class Workbook {
     );
   }
 
-  /** Reads a sheet row by row. A row that is missing in between is empty. @throws UsageError naming the cell. */
+  /** Reads a sheet row by row. Rows that the file omits are yielded as empty. @throws UsageError naming the cell. */
   async *rows(sheet: Sheet, facts: SheetFacts): AsyncGenerator<SheetRow> {
     const done: SheetRow[] = [];
     const reader = new RowReader(facts, {
@@ -167,17 +167,17 @@ export class Workbook {
   }
 }
 
-/** Maximum number of sheets that a message names. */
+/** Maximum number of sheets that a message lists. */
 const maxNamed = 20;
 
-/** Names of sheets for a message. */
+/** Names of sheets, as a message lists them. */
 export function sheetNames(sheets: readonly Pick<Sheet, 'name'>[]): string {
   const names = sheets.slice(0, maxNamed).map(({ name }) => JSON.stringify(name));
   const more = sheets.length - names.length;
   return `${names.join(', ')}${more > 0 ? ` and ${countText(more)} more` : ''}`;
 }
 
-/** Collects the text of `<t>`, without phonetic readings. */
+/** Collects the text of `<t>` elements, but not phonetic readings. */
 class TextCollector {
   #text = '';
   #isText = false;
@@ -200,7 +200,7 @@ class TextCollector {
   take(): string {
     const text = this.#text;
     this.#text = '';
-    // Decode `_xHHHH_`, which stands for a character that XML cannot hold.
+    // Decode `_xHHHH_`. It stands for a character that XML cannot contain.
     return text.replace(/_x([\dA-Fa-f]{4})_/g, (_, code: string) =>
       String.fromCharCode(Number.parseInt(code, 16)),
     );
@@ -333,7 +333,7 @@ class RowReader implements XmlReader {
   }
 }
 
-/** Name of a part that a relation of a folder points to, without dots and escapes. */
+/** Name of a part, resolved against the folder whose relation points to it, without dots and escapes. */
 function partOf(target: string, folder: string): string {
   const path = posix.normalize(target.startsWith('/') ? target : `/${folder}${target}`).slice(1);
   try {
@@ -345,7 +345,7 @@ function partOf(target: string, folder: string): string {
 
 const isTrue = (text: string | undefined): boolean => text === '1' || text === 'true';
 
-/** Number of the column of a cell such as `AB12`, from 0; -1 for any other text. */
+/** Index of the column of a cell such as `AB12`, counted from 0; -1 for any other text. */
 function columnOf(name: string): number {
   const [letters = ''] = /^[A-Z]{1,3}/.exec(name) ?? [];
   return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;

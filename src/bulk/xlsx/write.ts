@@ -21,14 +21,14 @@ const workbookParts = (sheet: string): Readonly<Record<string, string>> => ({
   '_rels/.rels': `${head}<Relationships xmlns="${relations}"><Relationship Id="rId1" Type="${office}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
   'xl/workbook.xml': `${head}<workbook xmlns="${main}" xmlns:r="${office}"><sheets><sheet name="${xmlText(sheet)}" sheetId="1" r:id="rId1"/></sheets></workbook>`,
   'xl/_rels/workbook.xml.rels': `${head}<Relationships xmlns="${relations}"><Relationship Id="rId1" Type="${office}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${office}/styles" Target="styles.xml"/></Relationships>`,
-  // Style 1 is text, so that a ZIP code that somebody edits keeps its zero; style 2 is bold, for the headings.
+  // Style 1 is text, so that a ZIP code keeps its leading zero when somebody edits it. Style 2 is bold, for the
+  // headings.
   'xl/styles.xml': `${head}<styleSheet xmlns="${main}"><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="3"><xf/><xf numFmtId="49" applyNumberFormat="1"/><xf fontId="1" applyFont="1"/></cellXfs></styleSheet>`,
 });
 
 /**
- * Writes a table as a workbook of one sheet, row by row. Text is never a formula. A text that would be a formula in a
- * CSV is still escaped as in a CSV, in case it becomes a formula later. @throws UsageError for more rows than a sheet
- * holds.
+ * Writes a table row by row as a workbook with one sheet. Text is never a formula. Text that would be a formula in a
+ * CSV is escaped as in a CSV, in case it becomes a formula later. @throws UsageError for more rows than a sheet holds.
  */
 export async function* workbookOf(
   sheet: string,
@@ -41,7 +41,7 @@ export async function* workbookOf(
   yield zip.end();
 }
 
-/** Rows written at once. */
+/** Number of rows to write at once. */
 const rowsPerChunk = 500;
 
 function* sheetXml(headings: readonly string[], rows: Iterable<readonly WrittenCell[]>): Generator<string> {
@@ -67,9 +67,9 @@ function textCell(text: string, style: number): string {
   return `<c t="inlineStr" s="${style}"><is><t xml:space="preserve">${xmlText(cut)}</t></is></c>`;
 }
 
-/** Characters that XML cannot hold, and text that would be read as the escape of one. */
+/** Characters that XML cannot contain, and text that would be read as the escape of such a character. */
 const unholdable = /[\x01-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\r|_(?=x[\dA-Fa-f]{4}_)/g;
-/** A lone surrogate, or NUL, which is refused when a workbook is read. */
+/** A lone surrogate, or a NUL. Programs that read a workbook refuse both. */
 const unreadable = /\0|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 function xmlText(text: string): string {
@@ -82,10 +82,10 @@ function xmlText(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** First date that a zip archive can store. A fixed date makes archives of equal tables equal. */
+/** First date that a zip archive can store. The date is fixed, so that equal tables give equal archives. */
 const firstDay = 0x21;
 
-/** Writes the parts of a zip archive one after the other. Sizes follow each part. */
+/** Writes the parts of a zip archive one after the other. The sizes of each part follow its data. */
 class ZipWriter {
   readonly #listed: Buffer[] = [];
   #offset = 0;
@@ -133,7 +133,7 @@ class ZipWriter {
     );
   }
 
-  /** The directory of all parts. */
+  /** The zip archive's directory of all parts. */
   end(): Uint8Array {
     const listed = Buffer.concat(this.#listed);
     const end = Buffer.alloc(18);
@@ -150,11 +150,11 @@ class ZipWriter {
   }
 }
 
-/** Facts about a part, which an archive states in two places. */
+/** Facts about a part. A zip archive states them in two places. */
 function facts(crc: number, packed: number, size: number, name: string): Buffer {
   const buffer = Buffer.alloc(26);
   buffer.writeUInt16LE(20, 0);
-  // Sizes follow the part.
+  // This flag says that the sizes follow the part.
   buffer.writeUInt16LE(8, 2);
   buffer.writeUInt16LE(8, 4);
   buffer.writeUInt16LE(firstDay, 8);

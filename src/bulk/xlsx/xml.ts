@@ -1,21 +1,21 @@
 import type { Archive } from './archive.ts';
 import { damaged } from './archive.ts';
 
-/** Callbacks while a part is read. Names come without their prefix. */
+/** Callbacks for reading a part. Names have no namespace prefix. */
 export interface XmlReader {
   open?(name: string, attributes: Readonly<Record<string, string>>): void;
   close?(name: string): void;
   text?(text: string): void;
 }
 
-/** How deep elements may nest, and how long a text or a tag may be; spreadsheets stay far below both. */
+/** Maximum nesting depth of elements, and maximum length of a text or tag. Spreadsheets stay far below both. */
 const maxDepth = 100;
 const maxPiece = 4 * 1024 * 1024;
 
 /**
- * Reads a part of a workbook. Yields after each chunk, so that the caller can take what was read.
- * @throws UsageError for XML that is not well-formed, that nests or has texts beyond what a spreadsheet writes, or that
- * declares a document type: entities are never expanded.
+ * Reads a part of a workbook. Yields after each chunk, so that the caller can process what has been read so far.
+ * @throws UsageError if the XML is not well-formed, nests too deeply, has texts longer than a spreadsheet writes, or
+ * declares a document type. Entities are never expanded.
  */
 export async function* readXml(
   archive: Archive,
@@ -29,7 +29,7 @@ export async function* readXml(
     throw damaged(file, `${part}: ${why}`);
   };
   let depth = 0;
-  // Length of the text that the parser was given since the last tag. It may buffer that much.
+  // Length of the text that the parser received since the last tag. The parser may buffer all of it.
   let held = 0;
   parser.on('error', ({ message }) => fail(message));
   parser.on('doctype', () => fail('it declares a document type, which no spreadsheet writes'));

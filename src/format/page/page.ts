@@ -12,11 +12,11 @@ export interface PageSection {
 
 interface Page {
   readonly title: string;
-  /** Summary of the page in one line. */
+  /** One-line summary of the page. */
   readonly headline?: string;
   /** Lines below the title. */
   readonly about: readonly string[];
-  /** Lines at the end: when, where from, by which program. */
+  /** Lines at the end of the page: when, from where and by which program it was made. */
   readonly footer?: readonly string[];
   readonly sections: readonly PageSection[];
 }
@@ -56,8 +56,8 @@ figure{margin:.5rem 0}
 const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'`;
 
 /**
- * Renders a self-contained page: no scripts or external resources; light or dark as the reader prefers. Untrusted text
- * stays plain text.
+ * Renders a self-contained page without scripts or external resources. It is light or dark, as the reader prefers.
+ * Untrusted text stays plain text.
  */
 export function pageText({ title, headline, about, sections, footer = [] }: Page): string {
   const lines = (texts: readonly string[]): Html[] =>
@@ -65,7 +65,7 @@ export function pageText({ title, headline, about, sections, footer = [] }: Page
       (text) => html`<p class="note">${inert(text)}</p>
 `,
     );
-  // The style is trusted. Its hash in the content security policy covers exactly these bytes.
+  // The style is trusted: its hash in the content security policy covers exactly these bytes.
   const head = `<!doctype html>
 <html lang="en">
 <head>
@@ -94,28 +94,27 @@ ${body}${lines(notes)}</section>
 }
 
 /**
- * Prepares untrusted text for a page: one line, truncated, with control and invisible characters made visible. The
- * result is not escaped yet.
+ * Prepares untrusted text for a page: puts it on one line, truncates it, and makes control and invisible characters
+ * visible. The result is not escaped yet.
  */
 const inert = (text: string, limit = 500): string => safeText(text, limit);
 
 export interface Bar {
   readonly label: string;
-  /** Determines the bar's length; negative values draw nothing. */
+  /** The length of the bar. If the value is negative, no bar is drawn. */
   readonly value: number;
-  /** Text at the bar's end: `$12.34`. */
+  /** Text at the end of the bar: `$12.34`. */
   readonly text: string;
 }
 
 const maxLabelLength = 80;
-/** Maximum number of bars in a chart; the table beside it has all values. */
+/** Maximum number of bars in a chart. The table next to the chart has all values. */
 const maxBars = 60;
 
 /**
- * Draws horizontal bars. Labels and values are text that wraps, so that they are readable on phones too. Bars are
- * inline SVG in the page's colors.
- * @param title for screen readers.
- * @param isByTime keeps the last bars instead of the first ones when there are too many.
+ * Draws horizontal bars. Labels and values are text that wraps, so that people can read them on phones, too. Bars are
+ * inline SVG in the page's colors. @param title is for screen readers. @param isByTime keeps the last bars, rather than
+ * the first ones, if there are too many.
  */
 export function barChart(title: string, bars: readonly Bar[], { isByTime = false } = {}): Html {
   const drawn = isByTime ? bars.slice(-maxBars) : bars.slice(0, maxBars);
@@ -133,16 +132,16 @@ ${rows}</ul>${left > 0 && html`<figcaption>${left} more in the table.</figcaptio
 
 export interface PageColumn {
   readonly name: string;
-  /** Amounts and counts: right-aligned. */
+  /** Whether the column contains amounts or counts, which are right-aligned. */
   readonly isNumber?: boolean;
-  /** The column holds prose. Its words are never broken as long as the page can scroll. */
+  /** Whether the column contains prose. Words of prose are never broken, as long as the page can scroll. */
   readonly isProse?: boolean;
 }
 
-/** Text of a cell, with a mood that determines its color if the outcome is known. */
+/** Text of a cell. If the outcome is known, the cell has a mood, which determines its color. */
 type Cell = string | { readonly text: string; readonly mood: Mood };
 
-/** Renders a table for a page; `totals` rows are set apart at the end. Cells may hold any text. */
+/** Renders a table for a page. Rows of `totals` are set apart at the end. Cells may contain any text. */
 export function pageTable(
   columns: readonly PageColumn[],
   rows: readonly (readonly Cell[])[],
