@@ -4,7 +4,7 @@ import type { ReceivedRow, RowShape } from '../api/received.ts';
 import { countText } from '../format/counts.ts';
 import type { Column, PagedRows, RowsOfPage } from '../format/result.ts';
 import type { QueryOf } from '../http/client.ts';
-import { type Page, pages } from '../http/paging.ts';
+import { type Page, pages, rowsOfPage } from '../http/paging.ts';
 import { Deadline } from '../platform/clock.ts';
 import { collectOften } from '../platform/memory.ts';
 import type { Context } from '../run/context.ts';
@@ -24,6 +24,13 @@ export interface PagedList<R> {
   readonly count: () => { shown: number; total: number | undefined; next: number | undefined };
 }
 
+interface ListOptions {
+  /** Whether the rows are needed parsed, whatever the output. */
+  readonly isParsed?: boolean;
+  /** Whether the rows are read one after the other and never by the page, so that a few at a time are parsed. */
+  readonly isTakenRowByRow?: boolean;
+}
+
 /**
  * Fetches one page of a list endpoint. With `all`, fetches every page and prefetches the next one while the current one
  * is consumed. The --timeout, if given, covers the whole list.
@@ -33,14 +40,14 @@ export async function listRows<N extends ListName>(
   name: N,
   query: QueryOf<N>,
   all: boolean,
-  { isParsed = false }: { readonly isParsed?: boolean } = {},
+  { isParsed = false, isTakenRowByRow = false }: ListOptions = {},
 ): Promise<PagedList<ReceivedRow<N>>> {
   const client = await context.client();
   const deadline = new Deadline(context.clock, context.waitMs());
   let shown = 0;
   let total: number | undefined;
   let next: number | undefined;
-  const asSent = !isParsed && isWrittenAsSent(context.output);
+  const asSent = isTakenRowByRow || (!isParsed && isWrittenAsSent(context.output));
   if (asSent) collectOften();
   async function* read(): AsyncGenerator<Page<ReceivedRow<N>>> {
     for await (const page of pages(client, name, { query }, { all, asSent, deadline })) {
@@ -56,8 +63,8 @@ export async function listRows<N extends ListName>(
     }
   }
   async function* rowByRow(): AsyncGenerator<ReceivedRow<N>> {
-    for await (const { rows } of read())
-      for (const row of rows) {
+    for await (const page of read())
+      for (const row of rowsOfPage(page)) {
         shown += 1;
         yield row;
       }

@@ -28,7 +28,7 @@ export async function* ordersOf(context: Context, { since, before }: Span): Asyn
     ...(before !== undefined && { created_before: before }),
   };
   const { createProgress } = await import('../../cli/output/progress.ts');
-  const { rows, count } = await listRows(context, 'order.list', query, true);
+  const { rows, count } = await listRows(context, 'order.list', query, true, { isTakenRowByRow: true });
   let progress: ReturnType<typeof createProgress> | undefined;
   try {
     for await (const row of rows) {

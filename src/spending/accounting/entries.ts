@@ -81,6 +81,8 @@ export class WrittenEntries {
   /** Totals that are written already, by order id and then by the name of their stream. */
   readonly #orders = new Map<string, Map<string, Written>>();
   readonly ids = new Set<string>();
+  /** Orders whose entries were added by this run. */
+  readonly #added = new Set<string>();
   opening: number | undefined;
   /** Wallet balance according to these entries, cents. Without an opening balance it is only the net change. */
   walletCents = 0;
@@ -98,6 +100,17 @@ export class WrittenEntries {
     this.#orders.set(found.stream.orderId, of);
     const name = streamName(found.stream);
     if ((of.get(name)?.count ?? 0) < found.count) of.set(name, found);
+  }
+
+  /** Adds an entry that is to be written. Of its order no more than the id is remembered. */
+  add({ postings, orderId }: Entry): void {
+    this.walletCents += centsOn(postings, walletAccount, 'USD');
+    if (orderId !== undefined) this.#added.add(orderId);
+  }
+
+  /** Whether a list that was shifted by new orders has shown the order before. */
+  isAdded(orderId: string): boolean {
+    return this.#added.has(orderId);
   }
 
   of(orderId: string): ReadonlyMap<string, Written> {

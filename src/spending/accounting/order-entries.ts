@@ -49,6 +49,7 @@ export function entriesOf(
   const created = timeIn(order, 'created_at');
   if (!isIdPart(id) || created === undefined) return { entries: [], there: 0, isComplete: false };
   const { lines, isComplete } = moneyOf(order, { feeCents });
+  if (written.isAdded(id)) return { entries: [], there: 0, isComplete };
   const totals = totalsOf(id, lines);
   const before = written.of(id);
   // A movement in the books may no longer exist, such as a credit that was reversed. Correct its total to 0.
@@ -96,8 +97,9 @@ function totalsOf(orderId: string, lines: readonly MoneyLine[]): Map<string, Tot
       currency: /^[A-Z]{3}$/.test(currency) ? currency : 'XXX',
       ...(isIdPart(returnId) && { returnId }),
     };
-    const known = totals.get(streamName(stream));
-    totals.set(streamName(stream), {
+    const name = streamName(stream);
+    const known = totals.get(name);
+    totals.set(name, {
       stream,
       total: (known?.total ?? 0) + cents,
       isByRule: basis === 'by_rule' || known?.isByRule === true,
@@ -225,7 +227,7 @@ export class Collection {
       this.leftOut += 1;
       return;
     }
-    this.#written.take(entry);
+    this.#written.add(entry);
     this.#entries.push({ at: entry.at, text: this.#format.render(entry) });
     for (const { account, currency } of entry.postings) {
       this.#accounts.add(account);

@@ -190,7 +190,14 @@ export function beginOf(midnight: number, dateAt: (moment: number) => string): n
 
 /** Returns a function that converts a moment to its date in a time zone, such as `2026-11-22`. */
 export function datesIn(timeZone: string): (moment: number) => string {
-  if (timeZone === 'UTC') return (moment) => new Date(moment).toISOString().slice(0, 10);
+  if (timeZone === 'UTC') {
+    let last = { day: Number.NaN, date: '' };
+    return (moment) => {
+      const day = Math.floor(moment / dayMs);
+      if (day !== last.day) last = { day, date: new Date(moment).toISOString().slice(0, 10) };
+      return last.date;
+    };
+  }
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone,
     calendar: 'iso8601',
