@@ -9,24 +9,24 @@ interface CopyStatements {
   run(sql: string, ...values: SqlValue[]): unknown;
 }
 
-/** State of a table group in the shared database, as read. */
+/** State of a table group in the shared database, as it was read. */
 interface Head {
   /** Identity of the database; a recreated one gets a new id. */
   readonly id: string;
   readonly seq: number;
-  /** Removals up to this sequence number have been purged. */
+  /** The database has purged the removals up to this sequence number. */
   readonly purged: number;
   /** Schema version. */
   readonly version: number;
   /** Ms since the epoch. */
   readonly time: number;
-  /** Whether the database's audit chain contains the last record of the copy's chain. */
+  /** Whether the audit chain of the database contains the last record of the copy's chain. */
   readonly follows: boolean;
   /** Read only if requested. */
   readonly attempts: AttemptSettings | undefined;
 }
 
-/** What is needed to look up attempts, which a copy does not hold. */
+/** What is needed to look up attempts. A copy holds no attempts. */
 export interface AttemptSettings {
   /** Key of the hashes by which attempts are found. */
   readonly secret: string;
@@ -44,9 +44,9 @@ export interface Pulled {
 }
 
 /**
- * Creates two tables of a copy. `copy` says which database it mirrors, and up to which change. `own_processes` holds
- * the leases and pids of this machine's processes, because a pid shows that its process is dead before the lease
- * expires.
+ * Creates two tables of a copy. `copy` says which database the copy mirrors, and up to which change. `own_processes`
+ * holds the leases and pids of this machine's processes. A pid shows that a process is dead before the lease of that
+ * process expires.
  */
 export const createCopy =
   "CREATE TABLE own_processes (id TEXT PRIMARY KEY, place TEXT NOT NULL, pid INTEGER NOT NULL, started TEXT NOT NULL, at INTEGER NOT NULL) STRICT; CREATE TABLE copy (id INTEGER PRIMARY KEY CHECK (id = 1), of TEXT NOT NULL, seq INTEGER NOT NULL) STRICT; INSERT INTO copy VALUES (1, '', 0)";
@@ -60,7 +60,7 @@ export function writeCopyState(copy: CopyStatements, of: string, seq: number): v
   copy.run('UPDATE copy SET of = ?, seq = ? WHERE id = 1', of, seq);
 }
 
-/** @param since the sequence number requested. */
+/** @param since is the sequence number that was requested. */
 export function pulledOf(rows: readonly DatabaseRow[], since: number): Pulled {
   let head: Head | undefined;
   const changed: (readonly [string, DatabaseRow])[] = [];
@@ -91,7 +91,7 @@ function settingsOf(read: unknown): AttemptSettings | undefined {
   return { secret: String(secret), imported: Number(imported), accounts: rows };
 }
 
-/** Applies pulled changes to the copy. Call within a transaction. */
+/** Applies changes from the database to the copy. Call within a transaction. */
 export function applyPulled(copy: CopyStatements, { tables }: Mirror, { head, rows, removed }: Pulled): void {
   for (const table of tables) {
     const own = removed.filter((gone) => gone.table === table.name).map(({ key }) => key);
@@ -101,7 +101,7 @@ export function applyPulled(copy: CopyStatements, { tables }: Mirror, { head, ro
   writeCopyState(copy, head.id, head.seq);
 }
 
-/** Applies one table's changes, pulled or written by this process. */
+/** Applies changes to one table. The changes were pulled, or this process made them. */
 export function applyChange(copy: CopyStatements, { table, rows, removed }: Change): void {
   const columns = columnsOf(table);
   const remove = `DELETE FROM "${table.name}" WHERE ${table.key.map((name) => `"${name}" = ?`).join(' AND ')}`;
@@ -110,11 +110,14 @@ export function applyChange(copy: CopyStatements, { table, rows, removed }: Chan
   for (const row of rows) copy.run(insert, ...sqlValues(columns.map((name) => row[name])));
 }
 
-/** SQL for triggers that record the rows this process touches. They are temporary, so each process has its own. */
+/**
+ * SQL for triggers that record which rows this process writes or deletes. The triggers are temporary, so each process
+ * has its own.
+ */
 export const watchSql = ({ tables }: Mirror): string =>
   [
-    // The table has no unique key, so rows may repeat. With a unique key, a repeated row would fail, because an upsert
-    // that fires the trigger overrides the trigger's OR IGNORE.
+    // The table has no unique key, so rows may repeat. With a unique key, a repeated row would fail: an upsert that
+    // fires the trigger overrides the OR IGNORE in the trigger.
     'CREATE TEMP TABLE IF NOT EXISTS touched (name TEXT NOT NULL, key TEXT NOT NULL)',
     ...tables.flatMap(({ name, key }) =>
       [
@@ -153,7 +156,7 @@ function changeOf(copy: CopyStatements, table: MirroredTable, keys: readonly str
   };
 }
 
-/** Every row of a copy, to fill an empty database. */
+/** Every row of a copy. Used to fill an empty database. */
 export const allRows = (copy: CopyStatements, { tables }: Mirror): Change[] =>
   tables.map((table) => ({
     table,
@@ -180,13 +183,13 @@ export interface ChainEnd {
 
 /** What to read besides the changes. */
 export interface PullOptions {
-  /** The copy's newest audit record. The head says whether the database has the same record. */
+  /** The newest audit record of the copy. The head then says whether the database has the same record. */
   readonly end?: ChainEnd | undefined;
-  /** Whether to read the settings of attempts too. */
+  /** Whether to also read the settings of attempts. */
   readonly withAttempts?: boolean;
 }
 
-/** Reads a table group's head and all its changes since a sequence number. */
+/** Reads the head of a table group, and all changes to the group since a sequence number. */
 export const pullSql = (
   { name, tables }: Mirror,
   since: number,
@@ -221,11 +224,11 @@ export const lockSql = ({ name }: Mirror): string =>
 
 /** Error code of `pushSql` when another process wrote first. */
 export const overtakenCode = 'ER001';
-/** Error code raised by the schema when an audit record does not continue the chain. */
+/** Error code raised by the schema if an audit record does not continue the chain. */
 export const brokenChainCode = 'ER003';
-/** Error code of a claim whose attempts have changed since it was prepared. */
+/** Error code for a claim if attempts have changed since the claim was prepared. */
 export const outdatedCode = 'ER004';
-/** Error code of `pushSql` when the schema version differs from this program's. */
+/** Error code of `pushSql` if the schema has another version than this program's. */
 export const newerCode = 'ER002';
 
 /** What one transaction writes. */
@@ -236,8 +239,9 @@ export interface Written {
 }
 
 /**
- * Writes changes durably if nobody has written since `seq`. Send it as one query, so that it is atomic.
- * @param version schema version this program expects.
+ * Writes changes durably if nobody has written since `seq`. The statements must be sent as one query, so that they take
+ * effect together.
+ * @param version is the schema version that this program expects.
  */
 export const pushSql = (
   mirror: Mirror,
@@ -276,8 +280,8 @@ function upsertSql({ table, rows }: Change, seq: number): string {
 }
 
 /**
- * A row inserted again later gets a higher number than its removal. Copies apply removals before rows, so such a row
- * survives.
+ * If a removed row is inserted again later, the row gets a higher number than its removal. Copies apply removals before
+ * rows, so the row survives.
  */
 function removeSql(mirror: Mirror, { table, removed }: Change, seq: number): string {
   const keys = `json_array_elements_text(${jsonText(removed)})`;

@@ -42,7 +42,7 @@ export async function openShared(
     return await opened(file, shared);
   } catch (error) {
     if (!(error instanceof DamagedError)) throw error;
-    // Delete only the copy, because the database still has its data.
+    // Delete only the copy. The database still has the copy's data.
     for (const companion of ['', '-wal', '-shm']) rmSync(file + companion, { force: true });
     return opened(file, { ...shared, remote: remote() });
   }
@@ -60,7 +60,7 @@ async function opened(file: string, options: SharedOptions): Promise<SharedDatab
   }
 }
 
-/** Whether the open and recent records in the copy of the journal pass verification. */
+/** Whether the open and recent records in the journal's copy pass verification. */
 function vouches(database: Database): boolean {
   const table = new IntentTable(database);
   try {
