@@ -42,17 +42,17 @@ type OrderInput = OrderFlags &
   Parameters<typeof addressFields>[0] & { readonly file?: string; readonly shipTo?: string };
 
 interface Assembling {
-  /** Base payload, instead of a file. */
+  /** Payload to start from if there is no file. */
   readonly base?: Fields;
-  /** Price of the product picked by the user, cents. */
+  /** Price, in cents, of the product that the user picked. */
   readonly price?: number | undefined;
-  /** Whether to offer a product search, which needs an account's key. */
+  /** Whether to offer a product search. A search needs the key of an account. */
   readonly searches?: boolean;
 }
 
 /**
- * Merges file, flags and address into one payload (flags override the file), then prompts for what is missing.
- * @returns the payload, and the equivalent command line, including prompt answers.
+ * Merges file, flags and address into one payload. Flags override the file. Then prompts for what is missing.
+ * @returns the payload, and the equivalent command line, which includes the answers to the prompts.
  */
 export async function assembleOrder(
   context: Context,
@@ -80,7 +80,7 @@ export async function assembleOrder(
   return { ...completed, ofFile };
 }
 
-/** Merges the flags over a file's payload. The result is not validated as a whole yet. */
+/** Merges the flags over the payload of a file. The merged payload is not validated as a whole yet. */
 export async function payloadFromFlags(flags: OrderFlags, file: Fields): Promise<Fields> {
   const payload: Record<string, unknown> = { ...file };
   for (const [name, field] of eachOrderField) {
@@ -91,7 +91,10 @@ export async function payloadFromFlags(flags: OrderFlags, file: Fields): Promise
   return payload;
 }
 
-/** Whether the prompts that an incomplete order needs anyway let the user choose among several saved addresses. */
+/**
+ * Whether to let the user choose among several saved addresses. This is so only if the order is incomplete, and so
+ * prompts are needed anyway.
+ */
 async function offersAddresses(context: Context, order: Fields): Promise<boolean> {
   if (!context.interactive.yes || (order.products !== undefined && order.max_price !== undefined))
     return false;
@@ -100,8 +103,8 @@ async function offersAddresses(context: Context, order: Fields): Promise<boolean
 }
 
 /**
- * Shows the default address in an interactive session if no address was given. With a live key, the spending prompt
- * shows it too.
+ * In an interactive session, shows the default address if no address was given. With a live key, the prompt before
+ * spending shows the address too.
  */
 async function reportDefaultAddress(context: Context, address: AddressFields): Promise<void> {
   if (!context.interactive.yes || context.previewsRequests) return;
@@ -110,8 +113,8 @@ async function reportDefaultAddress(context: Context, address: AddressFields): P
 }
 
 /**
- * Rejects a ceiling of zero in a file, as `--max-price` does, because the amount may have been lost by mistake. Only
- * --max-price-cents accepts zero.
+ * Rejects a ceiling of zero in a file, as `--max-price` does, because a zero may be a mistake. Only --max-price-cents
+ * accepts zero.
  */
 function checkCeiling({ name, value }: Document): void {
   if (value.max_price !== 0) return;
@@ -120,7 +123,7 @@ function checkCeiling({ name, value }: Document): void {
   });
 }
 
-/** @throws UsageError if a flag sets an address field to a value no carrier can use. */
+/** @throws UsageError if a flag sets an address field to a value that no carrier can use. */
 function checkFields(given: AddressFields, whole: AddressFields | undefined): void {
   const wrong = addressProblems(whole ?? {}).find(({ field }) => Object.hasOwn(given, field));
   if (wrong) throw new UsageError(`${addressFlag(wrong.field) ?? wrong.field}: ${wrong.message}`);

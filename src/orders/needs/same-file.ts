@@ -1,18 +1,21 @@
 import type { Attempt } from '../../journal/attempts.ts';
 
-/** An earlier upload that a file repeats. */
+/** An earlier upload whose rows a file repeats. */
 export interface EarlierUpload {
   readonly upload: string;
-  /** Number of rows in the file that match live rows of the upload. */
+  /** Number of rows in the file that match rows of the upload whose orders are live. */
   readonly rows: number;
 }
 
-/** Detects a file that was saved again and repeats an earlier upload of any age. Rows with a reference do not count. */
+/**
+ * Detects that a file repeats an earlier upload, for example because the file was saved again. The upload may be of any
+ * age. Rows with a reference do not count.
+ */
 export class SameFile {
   readonly #rowsOf = new Map<string, number>();
   #rows = 0;
 
-  /** Adds a row without a reference, and the attempts related to the row. */
+  /** Adds a row without a reference, and the attempts that are related to the row. */
   add(related: readonly Attempt[]): void {
     this.#rows += 1;
     const uploads = related
@@ -21,7 +24,7 @@ export class SameFile {
     for (const upload of new Set(uploads)) this.#rowsOf.set(upload, (this.#rowsOf.get(upload) ?? 0) + 1);
   }
 
-  /** The upload that at least half of the rows repeat; undefined if there is none. */
+  /** The upload that at least half of the rows repeat; undefined if there is no such upload. */
   found(): EarlierUpload | undefined {
     const [first] = [...this.#rowsOf]
       .map(([upload, rows]) => ({ upload, rows }))

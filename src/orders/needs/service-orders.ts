@@ -7,27 +7,27 @@ import { readOrder } from '../submit/existing.ts';
 import { attemptState, mayBeReturned, type ReturnedLines } from './outcome.ts';
 import { metadataOf, referenceIn, referenceKey } from './reference.ts';
 
-/** An order as the service has it now, and the resulting state of its attempt. */
+/** An order as the service has it now, and the state of its attempt that follows from it. */
 export interface SeenOrder {
   readonly order: Received<'order.get'>;
   readonly state: AttemptState;
-  /** When the service created it, ms since the epoch. */
+  /** When the service created it, in ms since the epoch. */
   readonly madeAt: number;
 }
 
-/** Lists the service's orders by reference. */
+/** Finds the service's orders that have a given reference. */
 export interface ReferenceList {
   /** Ids of the orders that have a reference. @throws ErrandError. */
   idsOf(reference: Reference): Promise<readonly string[]>;
 }
 
-/** Queries the service for each reference. */
+/** Sends one query per reference. */
 export const listedByReference = (client: Client): ReferenceList => ({
   async idsOf(reference) {
     const value = metadataOf(reference);
     const query = { metadata_key: referenceKey, metadata_value: value };
     const ids: string[] = [];
-    // A service that does not support the filter lists every order.
+    // A service that does not support the filter lists all orders.
     for await (const { rows } of pages(client, 'order.list', { query }, { all: true }))
       for (const { id, metadata } of rows) if (typeof id === 'string' && isOf(metadata, value)) ids.push(id);
     return ids;
@@ -39,7 +39,7 @@ function isOf(metadata: unknown, value: string): boolean {
   return reference !== undefined && metadataOf(reference) === value;
 }
 
-/** Orders that have a reference, each read individually because a list may lag. @throws ErrandError. */
+/** Orders that have a reference. Each order is read individually, because a list may lag. @throws ErrandError. */
 export async function ordersOf(
   client: Client,
   list: ReferenceList,
