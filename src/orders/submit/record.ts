@@ -15,14 +15,15 @@ import { checkKeyAge } from './key-life.ts';
 import { resumeKnown } from './resume.ts';
 
 export type Recorded<N extends JournaledOperation> =
-  /** The result that a key chosen by the user has already produced. */
+  /** The result that a key chosen by the user has produced already. */
   | { readonly placed: Made<MadeBy[N]>; readonly isOvertaken?: never }
-  /** `isOvertaken`: another process has decided about the same need in the meantime; nothing was recorded. */
+  /** `isOvertaken`: another process has meanwhile decided about the same need, and nothing was recorded. */
   | { readonly placed?: never; readonly mayBeSent: boolean; readonly isOvertaken: boolean };
 
 /**
- * Records an intent, together with the attempt that `claim` decides on, and reserves its money.
- * @throws ErrandError policy if the policy refuses the intent; conflict if its key is in use. Nothing is written then.
+ * Records an intent together with the attempt that `claim` returns, and reserves the intent's money.
+ * @throws ErrandError policy if the policy refuses the intent; conflict if the intent's key is in use. Nothing is
+ * written then.
  */
 export async function recordIntent<N extends JournaledOperation>(
   context: OrderContext,
@@ -42,7 +43,8 @@ export async function recordIntent<N extends JournaledOperation>(
 
 /**
  * Builds the policy gate. If the policy cannot decide, nothing is sent, and the error mentions any earlier record of
- * the same intent. @param withDuplicates tells whether records of the same content under other keys count.
+ * the same intent.
+ * @param withDuplicates tells whether records that have the same content under other keys count.
  */
 export async function gateOf(
   context: OrderContext,
@@ -67,7 +69,10 @@ export async function gateOf(
   }
 }
 
-/** Adds what the journal knows about the intent to a storage error. Nothing may have been sent by `work`. */
+/**
+ * Runs `work`. If it throws a storage error, adds to the error what the journal knows about the intent. `work` must not
+ * send anything.
+ */
 export async function withEarlier<T>(
   context: OrderContext,
   intent: Intent,
@@ -97,8 +102,8 @@ async function earlierOf(
 }
 
 /**
- * Returns the result that the intent's key has already produced, if the content is the same. @throws ErrandError
- * conflict if the content differs.
+ * Returns the result that the intent's key has produced already, if the content is the same.
+ * @throws ErrandError conflict if the content differs.
  */
 export async function madeByKey<N extends JournaledOperation>(
   context: OrderContext,
@@ -110,13 +115,13 @@ export async function madeByKey<N extends JournaledOperation>(
   return resumeKnown(context, operation, record);
 }
 
-/** The error of a journal that could not be read before orders were sent. @returns anything else as it is. */
+/** The error if the journal could not be read before orders were sent. @returns any other error unchanged. */
 export const beforeSend = (error: unknown): unknown =>
   error instanceof StorageError ? notRecorded(error, { operation: 'order.create' }, undefined) : error;
 
 /**
- * The error for an intent that was not recorded. Nothing was sent now, but an earlier command may have sent the same
- * intent.
+ * The error for an intent that could not be recorded. Nothing was sent now, but an earlier command may have sent the
+ * same intent.
  */
 function notRecorded(
   error: StorageError,
