@@ -2,25 +2,28 @@ import { createHash } from 'node:crypto';
 import { parseJson } from './response.ts';
 import type { WireHeaders } from './transport/transport.ts';
 
-/** One way to pay for a request, as the service demands. Texts come from the service and are not yet safe to show. */
+/**
+ * One way in which the service accepts payment for a request. The texts come from the service and are not yet safe to
+ * show.
+ */
 export interface PaymentChallenge {
   readonly id: string;
   readonly realm: string;
   readonly method: string;
   readonly intent: string;
   readonly description: string | undefined;
-  /** When the challenge expires, ms since the epoch; undefined if not stated. */
+  /** When the challenge expires, in ms since the epoch; undefined if not stated. */
   readonly expiresAt: number | undefined;
-  /** Digest of the request body, `sha-256=…`. */
+  /** Digest of the request body: `sha-256=…`. */
   readonly digest: string | undefined;
-  /** Amount in the currency's minor unit, as a decimal string. */
+  /** Amount in the minor unit of the currency, as a decimal string. */
   readonly amount: string;
   readonly currency: string;
-  /** The decoded `request`: amount, currency and method-specific fields. */
+  /** The decoded `request`: amount, currency, and fields that depend on the method. */
   readonly request: Readonly<Record<string, unknown>>;
-  /** All parameters as received; a credential repeats them unchanged. */
+  /** All parameters as received. A credential repeats them unchanged. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** The offer, if the challenge is one of x402. Its currency is then an asset: `network/asset`. */
+  /** The x402 offer, if the challenge is one. The currency is then an asset: `network/asset`. */
   readonly offer?: X402Offer | undefined;
 }
 
@@ -29,7 +32,8 @@ const maxTextLength = 2000;
 const methodName = /^[a-z][a-z0-9:_-]{0,63}$/;
 
 /**
- * Parts of an x402 offer. The payment repeats them unchanged: the requirement that it accepts, and what it pays for.
+ * Parts of an x402 offer that the payment repeats unchanged: the requirement that the payment accepts, and what is paid
+ * for.
  */
 export interface X402Offer {
   readonly accepted: Readonly<Record<string, unknown>>;
@@ -38,8 +42,8 @@ export interface X402Offer {
 }
 
 /**
- * Reads the payment challenges of a 402 response, in order. Skips a challenge that is unreadable or requires a header
- * other than `authorization`.
+ * Reads the payment challenges of a 402 response, in order. Skips a challenge that cannot be read, or that requires
+ * another header than `authorization`.
  */
 export function readPaymentChallenges(headers: WireHeaders): PaymentChallenge[] {
   const given = headers['www-authenticate'] ?? [];
@@ -77,7 +81,9 @@ function readChallenge(parameters: Readonly<Record<string, string>>): PaymentCha
   };
 }
 
-/** Decodes a JSON object from base64url, padded or not; undefined if the text does not encode one. */
+/**
+ * Decodes a JSON object from base64url, with or without padding; undefined if the text does not contain such an object.
+ */
 export function decodeJson(encoded: string): Readonly<Record<string, unknown>> | undefined {
   if (encoded.length > maxRequestLength || !/^[A-Za-z0-9_+/-]+=*$/.test(encoded)) return undefined;
   const value = parseJson(Buffer.from(encoded, 'base64url'));
@@ -87,8 +93,8 @@ export function decodeJson(encoded: string): Readonly<Record<string, unknown>> |
 }
 
 /**
- * Whether a challenge is for this body; true if the challenge has no digest. Accepts the scheme's `sha-256=…` and RFC
- * 9530's `sha-256=:…:`.
+ * Whether a challenge is for the given body. True if the challenge has no digest. Accepts the scheme's `sha-256=…` and
+ * RFC 9530's `sha-256=:…:`.
  */
 export function isForBody({ digest }: Pick<PaymentChallenge, 'digest'>, body: Uint8Array): boolean {
   if (digest === undefined) return true;
@@ -96,13 +102,16 @@ export function isForBody({ digest }: Pick<PaymentChallenge, 'digest'>, body: Ui
   return digest === `sha-256=${hash}` || digest === `sha-256=:${hash}:`;
 }
 
-/** A challenge in a `www-authenticate` header: scheme and parameters, lower-case names, unescaped values. */
+/**
+ * A challenge in a `www-authenticate` header: the scheme, and the parameters with lower-case names and unescaped
+ * values.
+ */
 interface AuthChallenge {
   readonly scheme: string;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Read limits; no honest service comes near them. */
+/** Limits for reading. No honest service comes close to them. */
 const maxHeaderLength = 64 * 1024;
 const maxChallenges = 32;
 
@@ -115,8 +124,8 @@ const unquoted = /[^\s,"]+/y;
 const token68 = /[A-Za-z0-9._~+/-]+=*(?=\s*(?:,|$))/y;
 
 /**
- * Parses all challenges in a header value (RFC 9110, 11.6.1). Drops a challenge with a repeated parameter. Drops a
- * challenge with a syntax error together with everything after it.
+ * Parses all challenges in a header value (RFC 9110, 11.6.1). Drops a challenge that has a parameter twice. At a syntax
+ * error, drops the challenge and everything after it.
  */
 export function readAuthChallenges(header: string): AuthChallenge[] {
   const text = header.slice(0, maxHeaderLength);
@@ -155,7 +164,7 @@ function whole(found: readonly { scheme: string; pairs: readonly [string, string
     .map(({ scheme, parameters }) => ({ scheme, parameters }));
 }
 
-/** Headers hold only Latin-1, so this scheme's public SDK writes all other characters as `\uXXXX`. */
+/** Headers can contain only Latin-1. Therefore this scheme's public SDK writes all other characters as `\uXXXX`. */
 const unescaped = (text: string | undefined): string | undefined =>
   text?.replace(/\\u([0-9a-fA-F]{4})|\\(.)/gs, (_, hex: string | undefined, plain: string) =>
     hex === undefined ? plain : String.fromCharCode(Number.parseInt(hex, 16)),

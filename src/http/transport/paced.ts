@@ -2,28 +2,28 @@ import { systemClock } from '../../platform/clock.ts';
 import { readRetryAfter } from '../send.ts';
 import type { Transport } from './transport.ts';
 
-/** Rate limit shared by several processes. */
+/** A rate limit that several processes share. */
 export interface RateLimiter {
   /**
    * Resolves when the next request may be sent.
-   * @returns an id for the turn.
+   * @returns an id for this turn.
    * @throws TransportFailure if the rate limiter has ended or is unavailable.
    */
   turn(signal: AbortSignal): Promise<number>;
   /**
-   * Reports that the service rejected the turn's request because of rate limiting.
-   * @param requestedMs wait that the service requested.
+   * Reports that the service rejected the request of a turn because of rate limiting.
+   * @param requestedMs is the wait that the service asked for.
    */
   refused(turn: number, requestedMs: number | undefined): Promise<void>;
   end(): void;
 }
 
-/** Rate limiter of a run; undefined if requests are not limited. */
+/** Rate limiter of a run; undefined if the run's requests are not limited. */
 export interface RateLimiterSlot {
   current: RateLimiter | undefined;
 }
 
-/** Sends each request, and each retry, when its turn comes. Sends immediately if there is no rate limiter. */
+/** Sends each request, and each retry, when its turn comes. Without a rate limiter, sends immediately. */
 export const pacedTransport = (transport: Transport, slot: RateLimiterSlot): Transport => ({
   async close() {
     slot.current?.end();
