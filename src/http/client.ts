@@ -409,7 +409,7 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
   /** Overrides the client's number of retries. */
   readonly retries?: number | undefined;
-  /** Additional headers. If the request has a header of the same name, that one is sent. */
+  /** Additional headers. Headers that the request sets itself take precedence. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Upper limit for the duration of the call, in ms, even if the timeout is longer. */
   readonly maxMs?: number | undefined;

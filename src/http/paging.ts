@@ -83,7 +83,7 @@ export async function* pages<N extends CallName>(
     return { body, sent };
   };
   const start = { limit: numberIn(fieldOf(query, 'limit')), offset: numberIn(fieldOf(query, 'offset')) };
-  // Each record has the field names of its shape, but the values may have any type.
+  // Each record has the field names of the record's shape, but the values may have any type.
   yield* pagesFrom({ title: name, ...pagingOf(operation), ask }, start, options) as AsyncGenerator<
     Page<ReceivedRow<N>>
   >;

@@ -23,7 +23,7 @@ export interface PaymentChallenge {
   readonly request: Readonly<Record<string, unknown>>;
   /** All parameters as received. A credential repeats them unchanged. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** The x402 offer, if the challenge is one. The currency is then an asset: `network/asset`. */
+  /** The x402 offer, if the challenge is such an offer. The currency is then an asset: `network/asset`. */
   readonly offer?: X402Offer | undefined;
 }
 

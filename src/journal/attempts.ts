@@ -38,7 +38,7 @@ export interface AttemptScope {
 /** An account as stored. */
 export interface StoredAccount {
   readonly id: number;
-  /** Fingerprint of its API key. */
+  /** Fingerprint of the account's API key. */
   readonly account: string;
   /** The service's id of the key's user; undefined if the user was not determined. */
   readonly userId: string | undefined;
@@ -53,7 +53,7 @@ export interface AttemptNeed extends NeedContent {
 export interface NewAttempt {
   /** The occasion that the attempt belongs to (`--run`). */
   readonly run: string | undefined;
-  /** 1 for the first attempt at its need. */
+  /** Number of the attempt among all attempts at the same need, counted from 1. */
   readonly number: number;
   /** The idempotency key that the attempt is sent with. */
   readonly key: string;

@@ -108,7 +108,7 @@ export interface AuditDetails {
   policy_refused: {
     /** SHA-256 of the policy file. */
     readonly policy: string;
-    /** Rules that refused it. */
+    /** Rules that refused the orders. */
     readonly rules: string;
     readonly orders: number;
   };
@@ -182,10 +182,10 @@ export interface AuditDetails {
   /** A request to the service changes a retailer account that is used for orders. */
   account: AuditStep & {
     readonly change: 'added' | 'changed' | 'removed';
-    /** Its short id, if known. */
+    /** Short id of the retailer account, if known. */
     readonly account: string | null;
   };
-  /** The journal was repaired. Records after this one do not prove what happened before it. */
+  /** The journal was repaired. Records from this one on do not prove what happened before the repair. */
   repaired: {
     /** File name of the old journal. */
     readonly aside: string | null;

@@ -35,7 +35,7 @@ export const createAudit = `
 /** Stands in for the previous hash in the first record, which has no predecessor. */
 export const firstPrevious = '0'.repeat(64);
 
-/** Adds a record's hash. It covers all fields, including the previous record's hash. */
+/** Adds a record's hash. The hash covers all fields, including the previous record's hash. */
 export const hashedRecord = (facts: Omit<AuditRecord, 'hash'>): AuditRecord => ({
   ...facts,
   hash: hashOf(facts),
@@ -108,7 +108,7 @@ export interface CheckedRecord {
   readonly expected: string;
 }
 
-/** SQL columns for `checkedRecordOf`. They also include text after a NUL. */
+/** SQL columns for `checkedRecordOf`. The columns also include text after a NUL. */
 export const checkedColumns = `json_array(${auditColumns.join(', ')}) AS record`;
 
 /**

@@ -149,7 +149,7 @@ export class AuditChain {
       );
   }
 
-  /** Appends in its own transaction. @throws StorageError. */
+  /** Appends an entry in a separate transaction. @throws StorageError. */
   write(entry: AuditEntry): Promise<AuditRecord> {
     return this.#database.transaction(() => this.append(entry));
   }

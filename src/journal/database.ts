@@ -12,7 +12,7 @@ export interface OpenOptions {
   readonly beforeFirst?: () => void;
   /** Indexes beyond those of the migrations. */
   readonly indexes?: Readonly<Record<string, string>>;
-  /** Remedy if it is damaged. */
+  /** What to do if the database is damaged. */
   readonly damagedAdvice?: Pick<ErrorFacts, 'hint' | 'next'>;
   /** Whether the database may hold the only record of orders. */
   readonly knowsOrders?: boolean;

@@ -28,7 +28,7 @@ export class Grants {
     this.#now = now;
   }
 
-  /** Keeps a grant in memory for this process, even if it cannot be persisted. */
+  /** Remembers a grant in memory for this process, even if the grant cannot be persisted. */
   remember(orderId: string, baseUrl: string, grant: StoredGrant): void {
     this.#recent.set(ownerOf(orderId, baseUrl), grant);
   }

@@ -19,7 +19,7 @@ export function readRecordCount(file: string): number | undefined {
     const [count = '', check] = text.trimEnd().split(' ');
     return check === checkOfCount(count) ? Number(count) : undefined;
   } catch {
-    // Without a record count, the checksums of the journal's records still protect them.
+    // Without a record count, the journal's records are still protected by their checksums.
     return undefined;
   }
 }
@@ -61,7 +61,7 @@ interface Sums {
   readonly twins: bigint;
 }
 
-/** SQL for the totals. Returns them as text, because they may exceed a JavaScript number. */
+/** SQL for the totals. Returns the totals as text, because a total may exceed a JavaScript number. */
 export const sumColumns = ['count(*)', 'coalesce(sum(live), 0)', 'coalesce(sum(twin), 0)']
   .map((sum, at) => `CAST(${sum} AS TEXT) AS ${['rows', 'live', 'twins'][at]}`)
   .join(', ');
@@ -102,7 +102,7 @@ export class Tally {
       throw this.damaged('records are missing from it or were changed');
   }
 
-  /** Number of intents recorded, unverified; `check` verifies it. */
+  /** Number of intents recorded. Not verified; `check` does that. */
   count(): number {
     return Number(this.#database.get('SELECT count FROM tally WHERE id = 1')?.count ?? 0);
   }

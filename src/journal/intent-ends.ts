@@ -17,7 +17,7 @@ interface EndParts {
   readonly audit: AuditChain;
   readonly grants: Grants;
   readonly reservations: Reservations;
-  /** Undefined for a shared journal, because this database does not hold its attempts. */
+  /** Undefined for a shared journal, because the attempts of a shared journal are not in this database. */
   readonly attempts: AttemptTable | undefined;
 }
 

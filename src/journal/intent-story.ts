@@ -19,7 +19,7 @@ export interface IntentStory {
   readonly claimedId: string | undefined;
   /** When the intent was last recorded, ISO 8601. */
   readonly since: string;
-  /** SHA-256 of its canonical content. */
+  /** SHA-256 of the intent's canonical content. */
   readonly content: string | undefined;
   /** Whether the verifying key has signed the intent. */
   readonly isOwn: boolean;

@@ -50,7 +50,7 @@ export class IntentTable {
     return found;
   }
 
-  /** @throws DamagedError if SQLite stores more text in a row than it returns. */
+  /** @throws DamagedError if SQLite stores more text in a row than SQLite returns. */
   checkTexts(): void {
     const sql = `SELECT 1 AS found FROM (SELECT ${hiddenText(intentColumns)} FROM intents) WHERE hides_text LIMIT 1`;
     if (this.#database.get(sql)) throw this.tally.damaged('a record was changed');
@@ -94,7 +94,7 @@ export class IntentTable {
     return this.#rows(`${stored} WHERE order_id = ? AND base_url = ?`, id, baseUrl);
   }
 
-  /** The same at any service. */
+  /** Same as `madeBy`, but at any service. */
   madeAnywhere(id: string): IntentRow[] {
     return this.#rows(`${stored} WHERE order_id IN (?, ?)`, id, id.toLowerCase());
   }
@@ -104,7 +104,7 @@ export class IntentTable {
     return typeof credential === 'string' ? credential : undefined;
   }
 
-  /** Upserts a row by its key. */
+  /** Inserts a row, or replaces the row that has the same key. */
   write(row: IntentRow, before: IntentRow | undefined): void {
     const columns = intentColumns.join(', ');
     const values = intentColumns.map((name) => row[name]);
@@ -160,7 +160,7 @@ export interface RunIntent {
   readonly key: string;
   readonly baseUrl: string;
   readonly operation: string;
-  /** Hash of its content. */
+  /** Hash of the intent's content. */
   readonly contentHash?: string | undefined;
   /** Id of what the service made; undefined until the service responds. */
   readonly madeId: string | undefined;

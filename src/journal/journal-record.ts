@@ -10,7 +10,7 @@ export interface Sender {
   readonly mac?: Mac | undefined;
 }
 
-/** An account, and the code of its key. The code signs audit entries. */
+/** An account, and a Mac with the account's key. The Mac signs audit entries. */
 export interface Signer {
   readonly account: string;
   readonly mac: Mac;

@@ -28,7 +28,7 @@ export interface JournalPlace {
 export const journalExists = ({ folders, database }: JournalPlace): boolean =>
   database !== undefined || mayBeThere(journalFile(folders.state));
 
-/** Folder of the journal file, or of this machine's copy of a shared one. */
+/** Folder of the journal file, or of this machine's copy of a shared journal. */
 export const journalFolder = ({ folders, database }: JournalPlace): string =>
   database ? copyFolder(folders.state, database) : folders.state;
 
@@ -83,7 +83,7 @@ export const journalMigrations: readonly Migration[] = [
   'ALTER TABLE attempt_accounts ADD COLUMN user_id TEXT',
 ];
 
-/** Indexes of the journal file that no migration creates. Earlier versions work without them. */
+/** Indexes of the journal file that no migration creates. Earlier versions work without these indexes. */
 export const journalIndexes = { intents_newest: 'intents (base_url, operation, created_at)' };
 
 /** Attempts that exist only while the process runs. Used by a command that may create no journal. */

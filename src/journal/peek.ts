@@ -11,7 +11,7 @@ export interface PeekedIntent {
 
 /** Selects the ids of what was made from journal records. */
 interface Peeked {
-  /** Operations that make it. */
+  /** Operations whose results are selected. */
   readonly operations: readonly string[];
   /** Prefix of the ids. */
   readonly prefix: string;

@@ -19,7 +19,7 @@ export interface PublishedPolicy {
   readonly at: string;
   /** Identity of the database in which the policy was published. */
   readonly database: string;
-  /** Number of the publication. It grows with each publication in that database. */
+  /** Number of the publication. Each publication in that database has a higher number than the one before. */
   readonly number: number;
 }
 
@@ -29,7 +29,7 @@ export type StoredPolicy = { readonly stored: string } & (
       readonly kind: 'signed';
       readonly policy: PublishedPolicy;
       readonly signature: string;
-      /** The signed text. It includes fields that this version does not know. */
+      /** The signed text, including fields that this version does not know. */
       readonly text: string;
     }
   | { readonly kind: 'unsigned'; readonly by: string; readonly at: string }

@@ -48,7 +48,7 @@ export interface Quote {
   readonly body: Readonly<Record<string, unknown>>;
   /** Ms since the epoch. */
   readonly expiresAt: number;
-  /** Price, in cents, of one unit of each product when it was quoted; null if unknown. */
+  /** Price of one unit of each product at the time of the quote, in cents; null if unknown. */
   readonly pricesCents?: readonly (number | null)[] | undefined;
   /** When the quote was used, in ISO 8601; undefined if nothing was sent for the quote. */
   readonly usedAt: string | undefined;
@@ -279,7 +279,7 @@ function readQuote(row: StoredRow, { account, mac }: Quoter, database: string | 
   };
 }
 
-/** Parses a stored quote; undefined if it is not JSON. */
+/** Parses a stored quote; undefined if the text is not JSON. */
 function fixedIn(quote: unknown): Fixed | undefined {
   try {
     // The cast is safe once the checksum is verified.

@@ -205,7 +205,7 @@ function liveOf(row: IntentRow): number {
 const sqlValue = (value: unknown): SqlValue =>
   typeof value === 'string' || typeof value === 'number' ? value : null;
 
-/** Moves the file along with its `-wal` and `-shm` companions. */
+/** Moves a database file, and the `-wal` and `-shm` files that belong to it. */
 function moveAside(file: string, aside: string): void {
   for (const companion of ['', '-wal', '-shm'])
     if (existsSync(file + companion)) renameSync(file + companion, aside + companion);

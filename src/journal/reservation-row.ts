@@ -105,7 +105,7 @@ export const storedReservations = `SELECT *, ${hiddenText(columns)} FROM reserva
 const writeReservation = `INSERT OR REPLACE INTO reservations (${columns.join(', ')}, approval, checksum)
   VALUES (${columns.map(() => '?').join(', ')}, ?, ?)`;
 
-/** Parameters of `writeReservation`, including a checksum over the others. */
+/** Parameters of `writeReservation`, including a checksum over the other parameters. */
 export function rowOf(reservation: Reservation): SqlValue[] {
   const { key, baseUrl, account, state, at, cents, feeCents, counted, isRehearsal, orderId } = reservation;
   const { pid, started, override, intents, facts, approval = null } = reservation;
@@ -241,7 +241,7 @@ export class ReservationTable {
     this.#tally = tally;
   }
 
-  /** Inserts reservations, or replaces those with the same key. @throws DamagedError. */
+  /** Inserts reservations. Replaces existing reservations that have the same key. @throws DamagedError. */
   write(reservations: readonly Reservation[]): void {
     if (reservations.length > 0) this.sums.quietly(() => this.#write(reservations));
   }

@@ -110,8 +110,8 @@ class Listeners {
 
 /**
  * Webhook addresses that errand has registered. They are stored because the service cannot report its current address.
- * Each scope (service, profile, test or live) has a stack: the permanent address is at the bottom, and listeners come
- * and go above it.
+ * Each scope (service, profile, test or live) has a stack that contains the permanent address and the addresses of
+ * listeners, which come and go.
  */
 class Registrations {
   readonly #database: Database;

@@ -35,7 +35,7 @@ export async function noteInDoubt(
   try {
     await (await context.journal()).leaveInDoubt(key, baseUrl, facts.code ?? category);
   } catch (error) {
-    // The intent stays in the journal. That alone marks it as being in doubt.
+    // The intent stays in the journal. The fact that it is there marks it as in doubt.
     if (!(error instanceof ErrandError)) throw error;
   }
 }

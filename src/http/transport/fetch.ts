@@ -8,7 +8,7 @@ import {
   type WireRequest,
 } from './transport.ts';
 
-/** A function like the global `fetch`. It is called with the URL as text. */
+/** A function like the global `fetch`. Called with the URL as text. */
 export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
 
 /**

@@ -8,7 +8,7 @@ import { unsettledCode } from '../record-result.ts';
 
 /** Connect timeout, ms. */
 const connectMs = 5000;
-/** Response timeout, in ms. It is longer than any lock wait. */
+/** Response timeout, in ms. Longer than any wait for a lock. */
 const responseMs = 20_000;
 /**
  * How long a pending statement may continue after an abort, in ms. A commit may continue longer, because otherwise its
@@ -211,7 +211,7 @@ export class Connection {
     const { shown } = this.address;
     if (!(cause instanceof Error)) return new StorageError(`the database ${shown} failed`, { cause });
     const code = 'code' in cause ? String(cause.code) : '';
-    // EPIPE looks like a PostgreSQL code, but it is a network error.
+    // EPIPE has the form of a PostgreSQL code, but is a network error.
     if (!/^[0-9A-Z]{5}$/.test(code) || code in networkWords) {
       const mayHaveArrived = !unconnected.has(code);
       const why = `${whyLost(code, cause.message)}${this.#withoutTls(code)}`;
@@ -273,7 +273,7 @@ const withoutAddresses = (text: string): string =>
     .map((word) => (word.includes('://') ? '…' : word))
     .join(' ');
 
-/** Removes URLs from the driver's message, because it may contain the database's address with the password. */
+/** Removes URLs from the driver's message, because a URL may be the database's address with the password. */
 const whyLost = (code: string, message: string): string =>
   networkWords[code] ?? (/^[A-Z_]+$/.test(code) ? code : withoutAddresses(message));
 

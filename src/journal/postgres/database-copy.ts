@@ -47,7 +47,7 @@ export class DatabaseCopy extends Database {
 
   protected seq = (): number => copyState(this).seq;
 
-  /** End of the copy's audit chain; undefined if it is empty. */
+  /** End of the copy's audit chain; undefined if the chain is empty. */
   protected chainEnd(): ChainEnd | undefined {
     const row = this.#lastRecord();
     return row && { number: Number(row.number), hash: String(row.hash) };

@@ -204,7 +204,7 @@ export class SharedDatabase extends DatabaseCopy {
     return result(tried);
   }
 
-  /** Runs the work on the copy and rolls it back. */
+  /** Runs the work on the copy, and then rolls the copy back. */
   async #try<T>(work: () => T, turn: string): Promise<Tried<T>> {
     let tried: Tried<T> | undefined;
     try {
@@ -233,7 +233,7 @@ export class SharedDatabase extends DatabaseCopy {
         });
       if (hasChanged && mirror.name === 'journal') {
         this.leases.renew(turn);
-        // The lease may have been stored even if the response to its commit is lost.
+        // Even if the response to the commit is lost, the lease may have been stored.
         this.#hasLease = true;
       }
       return {

@@ -132,7 +132,7 @@ function checkWhole({ tally }: IntentTable, file: string): void {
 
 const movable = (found: readonly Judged[]): readonly Judged[] => found.filter(({ why }) => why === undefined);
 
-/** Marks attempts as in doubt again if their intents are now in the database. */
+/** Marks attempts whose intents are now in the database as in doubt again. */
 function nowInDoubt(doubtful: readonly DoubtfulAttempt[], results: readonly Judged[]): AttemptChange[] {
   const moved = new Set(movable(results).map(({ row }) => JSON.stringify([row.base_url, row.key])));
   return doubtful
@@ -228,7 +228,7 @@ function policyOf(row: IntentRow, { audit }: Side): string | null | undefined {
 
 /** What is stored in the shared database together with a record. */
 interface Arrival {
-  /** Policy that governed it here. */
+  /** Policy that applied to the record in the local journal. */
   readonly policy: string | null;
   readonly reserved: ReservedByIntent | undefined;
   /**

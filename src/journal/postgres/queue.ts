@@ -260,8 +260,8 @@ export class JobQueue {
   }
 
   /**
-   * Journal keys of the job's batches. The body of each chunk begins with the key. It is read as text, because
-   * PostgreSQL cannot parse every body as JSON.
+   * Journal keys of the job's batches. Each body begins with the key of its batch. The key is read from the text of the
+   * body, because PostgreSQL cannot parse every body as JSON.
    */
   async keys({ id }: Pick<Job, 'id'>): Promise<Set<string>> {
     const found = await this.#connection.ask(
@@ -571,7 +571,7 @@ const growth = 0.02;
  * ms.
  */
 const [pauseMs, maxPauseMs] = [1_000, 600_000];
-/** How many turns are stored. They are needed to count the turns within the last second. */
+/** How many turns are stored, to count those within the last second. */
 const remembered = 200;
 /** A turn that is due within this time, in ms, is taken immediately. */
 const nearMs = 3;

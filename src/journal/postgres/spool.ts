@@ -12,7 +12,7 @@ import { removeIfPossible } from '../saved-files.ts';
 export interface MissedMade {
   readonly kind: 'made';
   readonly madeId: string;
-  /** Credentials issued with an order that was paid for by challenge. They are secret. */
+  /** Credentials issued with an order that was paid for by challenge. Secret. */
   readonly grant?: StoredGrant | undefined;
   /** Whether the user has seen the result. */
   readonly isReported: boolean;
@@ -24,7 +24,7 @@ export interface MissedMade {
  */
 export interface MissedEnd extends RejectionReason {
   readonly kind: 'ended';
-  /** Time (ISO 8601) and owner of the record. They identify the attempt. */
+  /** The record's time (ISO 8601) and owner, by which the attempt is identified. */
   readonly since: string;
   readonly pid: number;
   readonly started: string;
@@ -99,14 +99,14 @@ export class Spool {
 
   /** Removes an entry that the database now has. */
   remove({ file }: PendingResult): void {
-    // If a file cannot be removed, it is imported again, which changes nothing.
+    // A file that cannot be removed is imported again later, which changes nothing.
     removeIfPossible(file);
   }
 
   #read(file: string): PendingResult[] {
     try {
       const bytes = readPrivateFile(file, this.#warn);
-      // Another process has imported it.
+      // Another process has imported the file.
       if (bytes === undefined) return [];
       const { checksum, ...entry }: Entry = JSON.parse(bytes.toString('utf8'));
       if (checksum !== checksumOf(entry)) throw new Error('it is not what was written');

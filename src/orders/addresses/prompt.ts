@@ -71,7 +71,7 @@ export async function offerToSave(context: Context, address: AddressFields): Pro
   return name;
 }
 
-// A yes or no answers the question. It is not a name for the address.
+// A yes or no answers the question. The answer is not a name for the address.
 const isYes = (text: string): boolean => /^(?:y|yes)$/i.test(text);
 const isNo = (text: string): boolean => /^(?:n|no)$/i.test(text);
 
@@ -154,7 +154,7 @@ export async function askAddress(context: Context, given: AddressFields = {}): P
     const answer = isTyped
       ? ahead
       : await prompt.askText(context, isFirst ? `${message} (or paste a whole address)` : message, {
-          // Accept a pasted address here. It is parsed below.
+          // Accept a pasted address here. The address is parsed below.
           check: (text) => (isFirst && text.includes(',') ? undefined : problemWith(field, text)),
           optional: adds !== undefined,
           ...(preset !== undefined && { default: preset }),

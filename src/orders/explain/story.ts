@@ -340,7 +340,7 @@ interface Why {
   /** The service's code; null if there is none. */
   readonly code: string | null;
   readonly message: string;
-  /** What to do about it. */
+  /** What to do about the problem. */
   readonly hint: string | null;
 }
 

@@ -100,7 +100,7 @@ export type Refusal =
   | 'in_doubt'
   /** The order was given up, and may still exist. */
   | 'unknown'
-  /** The same was ordered recently. */
+  /** The same products were ordered recently, for the same recipient. */
   | 'alike'
   /** Some of the products were ordered recently. */
   | 'overlaps'
@@ -114,7 +114,7 @@ export type Refusal =
   | 'two_live'
   /** A live order with the same content has the same reference, but in another namespace. */
   | 'other_namespace'
-  /** It was taken back. */
+  /** The order was cancelled or returned. */
   | 'cancelled'
   | 'returned';
 

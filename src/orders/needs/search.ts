@@ -13,7 +13,7 @@ const hourMs = 3600 * 1000;
 /** The request to search for. */
 interface Searched {
   readonly body: Body;
-  /** Its idempotency key. */
+  /** Idempotency key of the request. */
   readonly key: string;
   /** Earliest time at which the request was sent, in ms since the epoch. */
   readonly since: number;

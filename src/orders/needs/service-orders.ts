@@ -7,11 +7,11 @@ import { readOrder } from '../submit/existing.ts';
 import { attemptState, mayBeReturned, type ReturnedLines } from './outcome.ts';
 import { metadataOf, referenceIn, referenceKey } from './reference.ts';
 
-/** An order as the service has it now, and the state of its attempt that follows from it. */
+/** An order as the service has it now, and the resulting state of the order's attempt. */
 export interface SeenOrder {
   readonly order: Received<'order.get'>;
   readonly state: AttemptState;
-  /** When the service created it, in ms since the epoch. */
+  /** When the service created the order, in ms since the epoch. */
   readonly madeAt: number;
 }
 

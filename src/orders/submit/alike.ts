@@ -20,7 +20,7 @@ interface Alike {
   readonly recipient?: string;
 }
 
-/** Result of searching the service for what came of a record. Errors use it. */
+/** What was found when the service was searched for the result of a record. Used in errors. */
 export interface Found {
   /** Full sentence. */
   readonly text: string;

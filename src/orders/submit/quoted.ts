@@ -178,7 +178,7 @@ async function place(
   const { made } = settled;
   const state = made && orderSeen(seen, { orderId: textIn(made.order, 'id') })?.state;
   const isOneOfTwo = decision.do === 'refuse' && decision.why === 'two_live';
-  // If the settled order has ended meanwhile, it is not the result of this quote.
+  // If the order was settled but has ended meanwhile, it is not the result of this quote.
   if (made && !isOneOfTwo && (state === undefined || state === 'placed')) return made;
   if (decision.do !== 'send') throw refusedQuote(await quoteBlock(context, quote, { decision, seen }));
   if (!agreed.toSend) return undefined;
