@@ -298,8 +298,8 @@ function readGoodResponse(
 type IsOfKind = (value: unknown, surface: Surface) => boolean;
 
 /**
- * Validates an id. Paths, file names and commands are built from ids. A response may also contain a secret where an id
- * should be, and that secret must not be stored. Current ids are UUIDs; the format of legacy ids is unknown.
+ * Validates an id. Paths, file names and commands are built from ids. In addition, a response may contain a secret in
+ * place of an id, and that secret must not be stored. Current ids are UUIDs; the format of legacy ids is unknown.
  */
 const isId = (value: unknown, pattern: RegExp): boolean =>
   typeof value === 'string' && pattern.test(value) && redactor.known(value) === value;

@@ -16,8 +16,8 @@ export interface Reference {
  * Last known state of an attempt. `intended`: the request may have been sent, and its outcome is unknown. `placed`: the
  * service has the order, and the order has not ended. `cancelled`, `returned`: the order was cancelled or returned.
  * `unknown`: the attempt was imported from older records, or given up. It blocks nothing until its order has been
- * looked up. `unsent`: the request was never sent, or the sandbox that had the order is gone. Such an attempt does not
- * count.
+ * looked up. `unsent`: the request was never sent, the service turned out to have no order from it, or the sandbox that
+ * had the order is gone. Such an attempt does not count.
  */
 export type AttemptState = 'intended' | 'placed' | 'failed' | 'cancelled' | 'returned' | 'unknown' | 'unsent';
 
@@ -86,7 +86,7 @@ export interface EarlierAttempt {
   readonly attempt: NewAttempt;
 }
 
-/** An attempt as stored. Of its need, the table stores only hashes. */
+/** An attempt as stored. The table stores only hashes of the attempt's need. */
 export interface StoredAttempt {
   readonly scope: AttemptScope;
   readonly attempt: Attempt;

@@ -304,7 +304,7 @@ const lineFields: Parts<Body['products'][number]> = {
 
 const linesText = (count: number): string => `${count} ${count === 1 ? 'line' : 'lines'}`;
 
-/** Compares the lines of orders, in whatever order the lines come. */
+/** Compares the lines of orders. The sequence of the lines does not matter. */
 function lineDifferences({ products }: Body, { items: echoed }: OrderRecord): Difference[] {
   if (!Array.isArray(echoed) || echoed.length === 0) return [];
   const items: unknown[] = [...echoed];

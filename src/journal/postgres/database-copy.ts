@@ -133,7 +133,7 @@ export class DatabaseCopy extends Database {
   }
 }
 
-/** How much longer than the longest request a lease lasts, in ms. */
+/** Time, in ms, by which a lease lasts longer than the longest request. */
 const leaseMarginMs = 30_000;
 /** Default duration of the longest request that a lease must cover, in ms. */
 const maxRequestMs = 120_000;

@@ -423,7 +423,7 @@ const farewellMs = 1000;
 
 /**
  * Sends a worker's heartbeats. Uses a separate connection, so that no heartbeat waits behind other statements. A worker
- * that sends none loses its chunks.
+ * that sends no heartbeats loses its chunks.
  */
 class Heartbeat {
   readonly #address: DatabaseAddress;

@@ -19,7 +19,7 @@ import {
 import { migrate, schemaVersion } from './schema.ts';
 import type { Mirror } from './tables.ts';
 
-/** Another process has written since the state was read on which this commit is based. */
+/** Another process has written after the starting state of this commit was read. */
 export class OvertakenError extends Error {
   override readonly name = 'OvertakenError';
 }

@@ -119,7 +119,7 @@ export async function keyedClaim(
   order: Body,
   intent: Pick<Intent, 'key' | 'operation'>,
 ): Promise<AttemptClaim> {
-  // This also imports older records. They are imported only once, so do it before the first attempt is stored.
+  // This call also imports older records. They are imported only once, so call it before the first attempt is stored.
   const attempts = await (await context.journal()).attempts();
   const { newestAccount: _, ...scope } = await knownScopeOf(context, attempts, intent.operation);
   const at = { key: intent.key, number: 1, madeAt: context.serviceClock.now() };

@@ -17,10 +17,7 @@ export interface Purchase<N extends JournaledOperation> {
   readonly command?: string | undefined;
   /** Records an attempt and sends it. @returns undefined if another process has meanwhile decided about the need. */
   send(attempt: AttemptToSend): Promise<Made<MadeBy[N]> | undefined>;
-  /**
-   * Result to return where otherwise the order would be refused, or the user would be asked; undefined if there is
-   * none.
-   */
+  /** Result to return instead of refusing the order or asking the user; undefined if there is no such result. */
   existing?(): Promise<Made<MadeBy[N]> | undefined>;
   /** Converts an existing order to the result of this operation. */
   adopt(found: SeenOrder): MadeBy[N];
