@@ -64,7 +64,7 @@ export interface ClientOptions {
   readonly version: string;
   /** Name of the program that uses this program, for `user-agent`. */
   readonly appInfo?: string | undefined;
-  /** Hints for the client's errors. Defaults to hints for people. */
+  /** Hints for the client's errors; defaults to hints for people. */
   readonly advice?: Advice | undefined;
 }
 
@@ -93,7 +93,7 @@ export interface Client {
   stream<N extends StreamName>(name: N, input: InputOf<N>, options?: CallOptions): Promise<Streamed>;
   /** Sends any request, with the same retries and errors as a call. */
   raw(request: RawRequest, options?: CallOptions): Promise<AnyResponse>;
-  /** Downloads from a signed link. Sends no credentials, no matter where the link leads. */
+  /** Downloads from a signed link. Sends no credentials, wherever the link leads. */
   download(url: string, options?: CallOptions): Promise<Streamed>;
   close(): Promise<void>;
 }
@@ -344,7 +344,7 @@ export type QueryValues<S extends Specs> = { readonly [N in RequiredNames<S>]: V
   readonly [N in Exclude<keyof S, RequiredNames<S>>]?: ValueOf<S[N]> | undefined;
 };
 
-/** Query parameters of an operation, by their wire names. */
+/** Query parameters of an operation, by wire name. */
 export type QueryOf<N extends OperationName> =
   Field<Table[N], 'query'> extends infer S extends Specs
     ? QueryValues<S>
@@ -368,7 +368,7 @@ type BodyPart<B> = B extends { readonly schema: infer N extends SchemaName; read
 
 type Field<O, K extends string> = O extends { readonly [P in K]: infer V } ? V : undefined;
 
-/** Input of an operation: path and query parameters by their wire names, and the body. */
+/** Input of an operation: path and query parameters by wire name, and the body. */
 export type InputOf<N extends OperationName> = Part<'path', Field<Table[N], 'pathParameters'>> &
   Part<'query', Field<Table[N], 'query'>> &
   BodyPart<Field<Table[N], 'body'>>;
@@ -382,7 +382,7 @@ export type CallName = RespondingWith<'json' | 'none'>;
 /** Operations whose response is a stream of any length. */
 export type StreamName = RespondingWith<'csv'>;
 
-/** What all requests of a client have in common. */
+/** What all requests of a client share. */
 interface Connection {
   readonly transport: Transport;
   readonly clock: Clock;

@@ -3,7 +3,7 @@ import type { Auth } from '../api/error-types.ts';
 import { redactor } from '../platform/redact/redactor.ts';
 import { MissingKeyError } from './errors.ts';
 
-/** Describes the request for which a key is needed. */
+/** Describes the request a key is for. */
 export interface KeyRequest {
   readonly auth: 'bearer' | 'basic';
   readonly method: string;
@@ -13,10 +13,7 @@ export interface KeyRequest {
   readonly isOptional: boolean;
 }
 
-/**
- * Supplies the key for a request; undefined if the source has no key for it. Called once for each request that needs a
- * key.
- */
+/** Supplies the key for a request; undefined if the source has no key. Called once per request that needs a key. */
 export type KeySource = (request: KeyRequest) => string | undefined | Promise<string | undefined>;
 
 /** Combines several sources. The first source that has a key supplies it. */

@@ -4,7 +4,7 @@ import { ErrandError, type ErrorCategory, type ErrorFacts, type Stop } from '../
 import type { PaymentChallenge } from './payment-challenge.ts';
 import type { WireHeaders } from './transport/transport.ts';
 
-/** The service refused the request or failed. `facts` contains code, status and details. */
+/** The service refused the request or failed; `facts` has code, status and details. */
 export class ServiceError extends ErrandError {
   override readonly name: string = 'ServiceError';
   readonly #headers: WireHeaders;
@@ -46,7 +46,7 @@ export class UnpaidOrderError extends ServiceError {
   override readonly name = 'UnpaidOrderError';
   readonly #page: URL | undefined;
 
-  /** @param page is undefined if the service gives no address, or none that may be opened. */
+  /** @param page is undefined if the service gives no address that may be opened. */
   constructor(message: string, facts: ErrorFacts, headers: WireHeaders, page: URL | undefined) {
     super('payment', message, facts, headers);
     this.#page = page;
@@ -60,7 +60,7 @@ export class UnpaidOrderError extends ServiceError {
 
 const maxIssues = 10;
 
-/** The service rejected the input (422). The message lists fields and problems. */
+/** The service rejected the input (422): the message lists fields and problems. */
 export class ValidationError extends ErrandError {
   override readonly name = 'ValidationError';
   readonly issues: readonly ValidationIssue[];
@@ -88,7 +88,7 @@ export class MissingKeyError extends ErrandError {
   }
 }
 
-/** The service cannot be reached, or the response did not come from the service. */
+/** The service is unreachable, or the response did not come from the service. */
 export class UnavailableError extends ErrandError {
   override readonly name: string = 'UnavailableError';
   constructor(message: string, facts: ErrorFacts = {}) {

@@ -14,9 +14,9 @@ export interface PaymentChallenge {
   readonly description: string | undefined;
   /** When the challenge expires, in ms since the epoch; undefined if not stated. */
   readonly expiresAt: number | undefined;
-  /** Digest of the request body: `sha-256=…`. */
+  /** Digest of the request body, `sha-256=…`. */
   readonly digest: string | undefined;
-  /** Amount in the minor unit of the currency, as a decimal string. */
+  /** Amount in the currency's minor unit, as a decimal string. */
   readonly amount: string;
   readonly currency: string;
   /** The decoded `request`: amount, currency, and fields that depend on the method. */
@@ -93,8 +93,8 @@ export function decodeJson(encoded: string): Readonly<Record<string, unknown>> |
 }
 
 /**
- * Whether a challenge is for the given body. True if the challenge has no digest. Accepts the scheme's `sha-256=…` and
- * RFC 9530's `sha-256=:…:`.
+ * Whether a challenge is for this body; true if the challenge has no digest. Accepts the scheme's `sha-256=…` and RFC
+ * 9530's `sha-256=:…:`.
  */
 export function isForBody({ digest }: Pick<PaymentChallenge, 'digest'>, body: Uint8Array): boolean {
   if (digest === undefined) return true;

@@ -11,7 +11,7 @@ export interface PaymentProof {
   readonly source?: string | undefined;
 }
 
-/** The service's confirmation of a payment. Further fields depend on the method. */
+/** The service's confirmation of a payment. Additional fields depend on the method. */
 export type Receipt = Output<'Receipt'>;
 
 /**
@@ -68,7 +68,7 @@ function readChallengeCredential(
   return { credential: paymentCredential(challenge, { payload, source }) };
 }
 
-/** Reads the receipt and the temporary key from a response. */
+/** Reads the receipt and temporary key from a response. */
 export function readGrant(headers: WireHeaders): Grant {
   const apiKey = headerText(headers, 'x-api-key');
   return {

@@ -32,7 +32,7 @@ function schemeOf(authorization: string | undefined): string | undefined {
   return Object.entries(placeholders).find(([scheme, key]) => authorization === `${scheme} ${key}`)?.[0];
 }
 
-/** Headers that curl sets on its own, or that do not describe the request. */
+/** Headers that curl sets itself, or that do not describe the request. */
 const leftOut = ['user-agent', 'authorization'];
 
 /**
@@ -84,7 +84,7 @@ const escapedJson = (value: unknown): string =>
     ).join(''),
   );
 
-/** Text for `printf %b`. Writes octal escapes for backslashes and for bytes outside printable ASCII. */
+/** Text for `printf %b`: octal escapes for backslashes and bytes outside printable ASCII. */
 const octal = (text: string): string =>
   Array.from(Buffer.from(text), (byte) =>
     byte >= 0x20 && byte < 0x7f && byte !== 0x5c

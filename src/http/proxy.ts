@@ -7,7 +7,7 @@ import { parseUrl } from '../platform/net/urls.ts';
 export interface ProxySettings {
   readonly https?: string | undefined;
   readonly http?: string | undefined;
-  /** Hosts that are reached without a proxy: `*`, `host`, `.domain` or `host:port`, separated by commas or spaces. */
+  /** Hosts that are reached directly: `*`, `host`, `.domain`, `host:port`, separated by commas or spaces. */
   readonly none?: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export function proxyFor(url: URL, proxies: ProxySettings): URL | undefined {
 
 function isDecodable(text: string): boolean {
   try {
-    // Use the result, because the build drops a call whose result is unused.
+    // Uses the result, because the build drops a call whose result is unused.
     return decodeURIComponent(text).length >= 0;
   } catch {
     return false;

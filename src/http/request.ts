@@ -133,7 +133,7 @@ export const requestLine = ({ method, url, isLink }: Pick<Prepared, 'method' | '
 function fillPath(template: string, values: ParameterValues): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const [text = ''] = wireTexts(values[name] ?? null);
-    // A URL resolves `.` and `..` as path segments, even if they are escaped.
+    // A URL resolves `.` and `..` as path segments, even when escaped.
     if (text === '.' || text === '..') throw new UsageError(`${name}: "${text}" is not a valid id`);
     return encodeURIComponent(text);
   });
@@ -204,7 +204,7 @@ const methodWord = /^[A-Za-z]{1,20}$/;
 const methods = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'];
 const scheme = /^[a-z][a-z0-9+.-]*:/i;
 
-/** First path segments that exist only at the legacy service. */
+/** First path segments that only the legacy service uses. */
 const legacyParts = new Set(
   Object.values<Operation>(operations)
     .filter(({ surface }) => surface === 'legacy')
@@ -290,8 +290,8 @@ export interface RawRequest {
 const ownHeaders =
   /^(?:host|connection|content-length|transfer-encoding|upgrade|expect|te|trailer|keep-alive|accept-encoding|proxy-.*)$/;
 /**
- * Matches words in header names that make gateways override the method or path of a request. Does not match the `url`
- * in `curl`.
+ * Matches words in header names that make gateways override a request's method or path. Does not match the `url` in
+ * `curl`.
  */
 const steering = /path|(?<!c)ur[il]|prefix|method|rewrite|override/;
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

@@ -24,7 +24,7 @@ export async function readWhole(body: AsyncIterable<Uint8Array>, limit: number):
   return Buffer.concat(read, length);
 }
 
-/** Reads the start of an error body, even if the rest of the body never arrives. */
+/** Reads the start of an error body, even if the rest never arrives. */
 export async function readStart(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const read: Uint8Array[] = [];
   let length = 0;
@@ -85,9 +85,9 @@ export interface Advice {
   readonly baseUrl: string;
   /** Hint if the service is unreachable. */
   readonly network: string;
-  /** Hint if the service takes too long to respond. */
+  /** Hint if the service takes too long. */
   readonly timeout: string;
-  /** Hint if the service may have placed an order, and the order's idempotency key is known. */
+  /** Hint if the service may have placed an order whose idempotency key is known. */
   readonly inDoubt: string;
 }
 
@@ -168,7 +168,7 @@ function codeOf(error: unknown): string {
   return codeOf(inner) || own;
 }
 
-/** Result of a read; undefined if the service says that the record does not exist. */
+/** Result of a read; undefined if the service reports that the record does not exist. */
 export async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;

@@ -20,9 +20,9 @@ import {
 export interface ServiceResponse {
   readonly status: number;
   readonly headers: WireHeaders;
-  /** URL of the response, after any redirects. */
+  /** URL of the response, after redirects. */
   readonly url: URL;
-  /** The whole body; empty if the body is streamed. */
+  /** The whole body; empty if streamed. */
   readonly bytes: Uint8Array;
   /** The body of a successful response, not read yet. Present if it was requested as a stream. */
   readonly stream?: AsyncIterable<Uint8Array> | undefined;
@@ -32,7 +32,7 @@ export interface SendOptions {
   readonly transport: Transport;
   readonly trace?: Trace | undefined;
   readonly now: () => number;
-  /** Whether to stream the body of a successful response. Called once the headers have arrived. */
+  /** Whether to stream the body of a successful response; called once the headers are in. */
   readonly streams: (headers: WireHeaders) => boolean;
   /**
    * Which redirects of a read to follow: only redirects to the same origin, or all. `anywhere` is for requests without
@@ -172,7 +172,7 @@ export async function sendWithRetries(request: WireRequest, options: AttemptOpti
     try {
       await clock.sleep(wait, scope.signal);
     } catch {
-      // Only the signal of the scope interrupts a sleep.
+      // Only the scope's signal interrupts a sleep.
       return { ...all, earlierMayHaveActed, cutShort: scope.cutShort ?? 'interrupted' };
     }
   }
@@ -202,9 +202,7 @@ function resultOf({
 
 const isFailed = (status: number): boolean => status >= 400;
 
-/**
- * A 5xx response comes from a service that may have acted before it failed, or from a gateway that lost the response.
- */
+/** A 5xx comes from a service that may have acted before failing, or from a gateway that lost the response. */
 const mayHaveActed = (result: AttemptResult): boolean =>
   'status' in result ? result.status >= 500 : result.sent === 'unknown';
 
@@ -235,7 +233,7 @@ export class Scope {
     return this.#cut;
   }
 
-  /** Abort reason of the signal that has ended the call. */
+  /** Abort reason of the signal that ended the call. */
   get reason(): unknown {
     return this.#outer.find(({ aborted }) => aborted)?.reason;
   }

@@ -9,7 +9,7 @@ interface SentList {
   readonly sent: AsSent;
 }
 
-/** Number of nesting levels around a record: the list and the response. */
+/** Levels of nesting around a record: the list and the response. */
 const aroundRecords = 2;
 
 /** Identifies a record. */
@@ -68,7 +68,7 @@ function recordsFrom(json: Buffer, from: number): AsSent | undefined {
   return undefined;
 }
 
-/** Index just past a JSON value; 0 if the value is invalid or not compact. */
+/** Index just past a JSON value; 0 if invalid or not compact. */
 type End = number;
 
 /**
@@ -82,7 +82,7 @@ const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x
 const escapes: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
 const [plus, exponent, escapeByCode] = [0x2b, 0x65, 0x75];
 
-/** 1 for bytes that end or interrupt the plain text of a string: a quote, an escape, or an illegal character. */
+/** 1 for bytes that end or interrupt plain string text: a quote, an escape, or an illegal character. */
 const isSpecial = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte < 0x20 || byte === quote || byte === backslash ? 1 : 0,
 );

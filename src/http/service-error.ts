@@ -248,7 +248,7 @@ function isProvenRejection(
   { status, bytes, headers }: ServiceResponse,
 ): boolean {
   if (status < 400 || status >= 500 || provesNothing.has(status)) return false;
-  // A successful settlement means that money has moved, no matter what the body says.
+  // A successful settlement means that money has moved, whatever the body says.
   if (readSettlement(headers)?.status === 'success') return false;
   if (status === 402 && auth === 'payment' && readChallenges(headers).length > 0) return true;
   const { code, message, issues = [] } = readErrorBody(bytes);

@@ -1,7 +1,7 @@
 import { redactor } from '../platform/redact/redactor.ts';
 import type { WireHeaders, WireRequest } from './transport/transport.ts';
 
-/** Progress of a request. Times are in ms. */
+/** Progress of a request. Times in ms. */
 export type TraceEvent =
   | { readonly type: 'request'; readonly request: WireRequest }
   | {
@@ -17,7 +17,7 @@ export type TraceEvent =
 
 export type Trace = (event: TraceEvent) => void;
 
-/** Maximum number of characters of a body in a trace. */
+/** Maximum characters of a body in a trace. */
 const shown = 4096;
 /**
  * How many bytes are redacted before the text is truncated. More than are shown, so that a secret is still recognized

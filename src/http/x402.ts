@@ -21,15 +21,15 @@ const assetName = /^[-_.a-zA-Z0-9]{1,128}$/;
 
 export const x402Method = 'x402';
 
-/** All challenges in a 402 response, in order. The x402 challenges come first. */
+/** All challenges in a 402 response, in order. Those of x402 come first. */
 export const readChallenges = (headers: WireHeaders): PaymentChallenge[] => [
   ...readX402Challenges(headers),
   ...readPaymentChallenges(headers),
 ];
 
 /**
- * Reads the x402 offers (version 2) in the `PAYMENT-REQUIRED` header of a 402 response. The amount is in the smallest
- * unit of an asset, and that asset is the currency: `network/asset`. Skips an offer that cannot be read, or whose
+ * Reads the x402 offers (version 2) in the `PAYMENT-REQUIRED` header of a 402 response. An amount is in the smallest
+ * unit of an asset, and the currency is that asset: `network/asset`. Skips an offer that cannot be read, or whose
  * scheme is not `exact`.
  */
 function readX402Challenges(headers: WireHeaders): PaymentChallenge[] {

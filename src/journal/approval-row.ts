@@ -11,7 +11,7 @@ export interface ApprovalRequest {
   readonly errand_approval: 1;
   readonly id: string;
   readonly subject: ApprovalSubject;
-  /** The service, the account that pays, and the profile of the request. */
+  /** The service, the account that pays, and the profile. */
   readonly service: string;
   readonly account: string;
   readonly profile: string;

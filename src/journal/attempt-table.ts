@@ -33,7 +33,7 @@ import {
   wholeClaim,
 } from './attempts.ts';
 
-/** Migration. Older records are imported the first time the table is used. */
+/** Migration. Older records are imported when the table is first used. */
 export function createAttempts(database: Database): void {
   database.run(
     `CREATE TABLE attempt_accounts (
@@ -428,7 +428,7 @@ export class LocalAttempts implements Attempts {
   }
 }
 
-/** The rows of the attempt tables that were readable in a journal file. */
+/** The rows of the attempt tables that could be read from a journal file. */
 export type SalvagedAttempts = Readonly<Record<AttemptTableName, readonly SalvagedRow[]>>;
 type SalvagedRow = Readonly<Record<string, unknown>>;
 

@@ -5,7 +5,7 @@ import type { NeedContent } from '../format/canonical-need.ts';
 /** Metadata key that carries an order's reference. */
 export const referenceKey = 'errand_reference';
 
-/** The buyer's own name for a need, unique within its namespace. */
+/** The buyer's own name for a need, within a namespace. */
 export interface Reference {
   /** Empty if none was given. */
   readonly namespace: string;
@@ -30,7 +30,7 @@ export interface AttemptScope {
   readonly isTest: boolean;
   /**
    * Id of the newest account that was known when `accounts` was determined. If a newer account exists when a claim of
-   * `prepare` is persisted, nothing is persisted, because the newer account may belong to the same user.
+   * `prepare` is persisted, nothing is persisted, because that account may belong to the same user.
    */
   readonly newestAccount?: number;
 }

@@ -63,8 +63,8 @@ export class ChainCheck {
   }
 
   /**
-   * Number and hash of the newest record. Before the first record, both consist of zeros. The hash is null if the
-   * newest record has no hash.
+   * Number and hash of the newest record. Before the first record, both are zeros. The hash is null if the newest
+   * record has no hash.
    */
   get head(): { readonly number: number; readonly hash: string | null } {
     const { number, hash } = this.#last;
@@ -197,7 +197,7 @@ export class ChainCheck {
 
 const idOf = ({ key, service }: Fields): string => JSON.stringify([key, service]);
 
-/** Reads the number of recorded intents from an audit record. */
+/** Reads the number of recorded intents that an audit record states. */
 function recordedBy({ kind, detail }: Fields): number | undefined {
   if (kind !== 'intent' && kind !== 'repaired') return undefined;
   const { recorded } = Object(detail);

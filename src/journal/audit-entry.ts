@@ -40,7 +40,7 @@ export interface AuditDetails {
     readonly account: string;
     /** SHA-256 of the canonical content. */
     readonly content: string;
-    /** Salted SHA-256 of the canonical shipping address. The salt never leaves the journal. */
+    /** SHA-256 of the canonical shipping address, salted; the salt never leaves the journal. */
     readonly address: string | null;
     readonly again: boolean;
     /** Number of intents in the journal, including this one. */
@@ -191,7 +191,7 @@ export interface AuditDetails {
     readonly aside: string | null;
     /** Number of records, from the start of the old chain, that were carried over unchanged. */
     readonly kept: number;
-    /** Number of readable records that remain in the old file. */
+    /** Number of readable records left in the old file. */
     readonly left: number;
     readonly intents: { readonly kept: number; readonly damaged: number };
     /** Number of intents from which the journal continues its count. */

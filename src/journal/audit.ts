@@ -42,7 +42,7 @@ const maxRefusals = 100;
 /** Records read per query. */
 const pageSize = 500;
 
-/** How many of the newest records are searched for intents. */
+/** Number of newest records that are searched for intents. */
 const checkedRecords = 50_000;
 
 interface LiveQuery {

@@ -14,7 +14,7 @@ export interface OpenOptions {
   readonly indexes?: Readonly<Record<string, string>>;
   /** What to do if the database is damaged. */
   readonly damagedAdvice?: Pick<ErrorFacts, 'hint' | 'next'>;
-  /** Whether the database may hold the only record of orders. */
+  /** Whether the database may be the only record of orders. */
   readonly knowsOrders?: boolean;
 }
 

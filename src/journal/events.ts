@@ -203,7 +203,7 @@ export class EventLog {
     }
   }
 
-  /** Address that an event was last forwarded to. */
+  /** Address an event was last forwarded to. */
   lastForward(): string | undefined {
     const [row] = this.#database.all(
       "SELECT forward FROM events WHERE forward IS NOT NULL ORDER BY json_extract(forward, '$.at') DESC, id DESC LIMIT 1",

@@ -111,15 +111,15 @@ export class IntentOutcomes {
   }
 
   /**
-   * Persists the payment credential of an intent in doubt. Call before the credential is sent.
-   * @throws ErrandError conflict if another process has taken over the intent; StorageError.
+   * Persists the payment credential of an intent in doubt before the credential is sent.
+   * @throws ErrandError conflict if the intent was taken over; StorageError.
    */
   async saveCredential(key: string, baseUrl: string, credential: string): Promise<void> {
     const sealed = this.#sealer.seal(credential, credentialOwner(key, baseUrl));
     await this.database.transaction(() => this.#ends.saveCredential(key, baseUrl, sealed));
   }
 
-  /** Persists the grant of an order that was paid for earlier. @throws StorageError. */
+  /** Persists the grant of an order paid for earlier. @throws StorageError. */
   async saveGrant(orderId: string, baseUrl: string, grant: StoredGrant): Promise<void> {
     this.grants.remember(orderId, baseUrl, grant);
     try {

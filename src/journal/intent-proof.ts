@@ -117,7 +117,7 @@ export function wasHeld(
 ): boolean {
   if (typeof policy === 'string' || isMoved) return typeof policy === 'string';
   const before = audit.policyBefore(number, profile);
-  // A published policy applies on every machine, even if the entry names no policy.
+  // A published policy applies on every machine, whatever the entry says.
   return before === 'published' ? isHeldNow : before === 'own' && policy === undefined;
 }
 

@@ -79,7 +79,7 @@ export class IntentTable {
     return this.#database.all(sql, baseUrl, since).map(({ key }) => String(key));
   }
 
-  /** Intents whose key starts with this prefix. */
+  /** Intents whose key has this prefix. */
   named(prefix: string): IntentRow[] {
     const sql = `${stored} NOT INDEXED WHERE substr(key, 1, length(?)) = ? ORDER BY created_at`;
     return this.#rows(sql, prefix, prefix);

@@ -266,9 +266,8 @@ export class Journal extends IntentOutcomes {
   }
 
   /**
-   * Another key whose record produced the same order. Such a key can exist because a service may have several base
-   * URLs.
-   * @param baseUrl restricts the search to records of that URL; undefined for any URL.
+   * Another key whose record created the same order. This is possible because a service may have several base URLs.
+   * @param baseUrl restricts the search to records of that URL; undefined for any.
    */
   otherKeyOf(id: string, key: string, baseUrl?: string): string | undefined {
     return this.table
@@ -299,7 +298,7 @@ export class Journal extends IntentOutcomes {
   keysSince = (baseUrl: string, since: string): string[] => this.table.keysSince(baseUrl, since);
 
   /**
-   * For a shared journal, the records in this machine's own journal that are in doubt or unreported.
+   * For a shared journal, the records of this machine's own journal that are in doubt or unreported.
    * @throws StorageError.
    */
   openInOwn = async (): Promise<readonly JournalRecord[]> => (await this.localFallback?.openInOwn()) ?? [];
@@ -494,7 +493,7 @@ export interface JournalOptions extends OpenOptions {
   readonly shared?: Sharing | undefined;
 }
 
-/** `mayBeSent`: an earlier process may have sent the intent already. */
+/** `mayBeSent`: an earlier process may already have sent the intent. */
 type Persisted =
   | { readonly duplicate: Twin; readonly isOvertaken?: never; readonly mayBeSent?: never }
   | { readonly duplicate?: never; readonly isOvertaken?: never; readonly mayBeSent: boolean };
@@ -525,7 +524,7 @@ function checkCreationMarker(file: string, creationMarker: CreationMarker | unde
     throw lostJournal(file, creationMarker?.since);
 }
 
-/** Records outside the journal that the journal exists. Does so once per process. */
+/** Records outside the journal that the journal exists, once per process. */
 export class CreationMarkerWriter {
   readonly #creationMarker: CreationMarker | undefined;
   #logged: Promise<void> | undefined;

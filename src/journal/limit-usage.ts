@@ -2,7 +2,7 @@ import { type Reservation, usesApproval } from './reservation-row.ts';
 import { placeOf, type RunningSums } from './running-sums.ts';
 import { isSummed, type OrderId, type ReservedFacts, type SummedLimit } from './summed-limit.ts';
 
-/** Money already reserved or spent. Excludes the orders that are being decided about. */
+/** Money already reserved or spent. Does not include the orders being decided about. */
 export interface LimitUsage {
   /** Amount that counts towards a limit, in cents. */
   used(limit: SummedLimit): number;

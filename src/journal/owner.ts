@@ -35,7 +35,7 @@ export function registerLeases(registry: LeaseRegistry): () => void {
 
 /**
  * This process as an owner.
- * @param lease is set if machines share the journal.
+ * @param lease is set if the journal is shared between machines.
  */
 export const self = (lease?: string): Owner => ({
   pid: process.pid,

@@ -36,7 +36,7 @@ export type StoredPolicy = { readonly stored: string } & (
   | { readonly kind: 'damaged' }
 );
 
-/** The last publication that the audit chain records. Fields that errand did not write are undefined. */
+/** The last publication that the audit chain knows of. Fields that errand did not write are undefined. */
 export interface LastPublication {
   /** SHA-256 of the policy text. */
   readonly policy: string | undefined;
@@ -114,8 +114,8 @@ export class PublishedPolicies {
   }
 
   /**
-   * Checks that the policy which this process follows is still current. Call within a transaction.
-   * @throws ErrandError policy.
+   * Checks that the policy this process follows is still current. Call within a transaction. @throws ErrandError
+   * policy.
    */
   checkCurrent(): void {
     if (!this.#followed || this.#followed.stored === readFact(this.#database, 'policy')) return;
@@ -133,7 +133,7 @@ export class PublishedPolicies {
   }
 }
 
-/** The text that the publisher of a policy signs. */
+/** The text that the publisher signs. */
 export const policyText = (policy: PublishedPolicy): string => textOf(versioned(policy));
 
 const versioned = (policy: PublishedPolicy) => ({ errand_policy: 1, ...policy });

@@ -86,10 +86,10 @@ interface Signed {
   readonly database: string | undefined;
 }
 
-/** Id of the quote that a handle refers to. */
+/** Id of the quote a handle refers to. */
 export const quoteId = (handle: string): string => sha256(`quote ${handle}`);
 
-/** Quotes that may be placed as orders. They are stored in the journal's database. */
+/** Quotes that may be placed as orders, in the journal's database. */
 export class Quotes {
   readonly #database: Database;
   readonly #audit: AuditChain;

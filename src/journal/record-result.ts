@@ -42,7 +42,7 @@ export const takenOver = (key: string): ErrandError =>
     },
   );
 
-/** True if it is unknown whether the last write reached the shared database. */
+/** True if nobody knows whether the last write reached the shared database. */
 export const isUnsettled = (error: unknown): error is StorageError =>
   error instanceof StorageError && error.facts.code === unsettledCode;
 

@@ -39,7 +39,7 @@ export interface Repaired {
   readonly damaged: readonly JournalRecord[];
   /** Number of recently fulfilled intents whose records are lost. Only the audit chain still has them. */
   readonly lost: number;
-  /** Number of all intents ever recorded; undefined if unknown. */
+  /** Total intents ever recorded; undefined if unknown. */
   readonly recorded: number | undefined;
   /**
    * Number of audit records that were copied unchanged (`kept`), and number of those that stayed in the old file
@@ -138,7 +138,7 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
     );
   }
 
-  /** Runs a write that may fail, because a damaged row may violate the constraints of the table. */
+  /** Runs a write that may fail, because a damaged row can violate the table's constraints. */
   function attempt(write: () => void): boolean {
     try {
       database.savepoint(write);
@@ -150,7 +150,7 @@ export async function repairJournal(folder: string, options: RepairOptions): Pro
   }
 }
 
-/** Reads every row that can still be read. Scans the table from both ends. */
+/** Reads every row still readable, scanning the table from both ends. */
 function salvage(
   file: string,
   table: 'intents' | 'grants' | 'audit' | 'reservations' | 'approvals' | 'facts' | AttemptTableName,

@@ -92,7 +92,7 @@ export interface Reading {
  * database.
  */
 export class Reservations {
-  /** The policies that are in force on the machines that share the journal. */
+  /** The policies in force on machines that share the journal. */
   readonly policies: PublishedPolicies;
   readonly #database: Database;
   readonly #table: IntentTable;
@@ -320,7 +320,7 @@ export class Reservations {
     return this.standing(this.#comparedSince, signers).filter(({ isAltered }) => isAltered);
   }
 
-  /** The reservation of an order. Finds it by order id, or by idempotency key, at a service. @throws DamagedError. */
+  /** The reservation of an order, found by order id or by idempotency key at a service. @throws DamagedError. */
   about(baseUrl: string, orderId: string | undefined, key: string | undefined): Reservation | undefined {
     const sql = `${storedReservations} WHERE base_url = ? AND (order_id = ? OR key = ?) ORDER BY order_id IS NULL`;
     const row = this.#database.get(sql, baseUrl, orderId ?? null, key ?? null);

@@ -91,7 +91,7 @@ function correctedBy(floor: Floor, found: Reservation | undefined): Reservation 
   };
 }
 
-/** Id of a reservation, as used in `only`. */
+/** Id of a reservation, as in `only`. */
 export const reservedId = ({ baseUrl, account, key }: OrderId): string =>
   idOf(baseUrl, account, orderHash(key));
 

@@ -10,7 +10,7 @@ import { type Reservation, ReservationTable, reservationOf, storedReservations }
 import type { Signers } from './signers.ts';
 import { isOthers } from './take-over.ts';
 
-/** Code of a record if its sandbox was rolled back to a time before the record. */
+/** Code of a record whose sandbox was rolled back to a time before the record. */
 export const revertedCode = 'undone';
 
 /** Which part of a sandbox's history was rolled back. */

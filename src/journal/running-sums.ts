@@ -145,7 +145,7 @@ export class RunningSums {
       }));
   }
 
-  /** How far the given signers have verified the reservations. */
+  /** How far these signers have verified the reservations. */
   mark(signers: string): StoredMark | undefined {
     const row = this.#database.get('SELECT * FROM reservation_marks WHERE signers = ?', signers);
     return (

@@ -14,7 +14,7 @@ export interface SavedRow {
 
 /** The last list shown on a terminal. */
 export interface SavedList {
-  /** What kind of item the rows are, in the terms of the program. */
+  /** What kind of item the rows are, in the program's terms. */
   readonly kind: string;
   readonly profile: string;
   readonly service: string;
@@ -37,15 +37,15 @@ const maxTextLength = 4000;
 const maxListLength = 2_000_000;
 
 /**
- * The last list printed on a terminal. Best effort: write errors are ignored. An unreadable or invalid file counts as
- * if there were none.
+ * The last list printed on a terminal. Best effort: write errors are ignored, and an unreadable or invalid file counts
+ * as absent.
  */
 export class LastList {
   readonly #folder: string;
   readonly #file: string;
   readonly #now: () => number;
 
-  /** @param terminal identifies the terminal and the session. */
+  /** @param terminal identifies this terminal and session. */
   constructor(stateFolder: string, terminal: string, now: () => number) {
     this.#folder = join(stateFolder, 'lists');
     const name = createHash('sha256').update(terminal).digest('hex').slice(0, 32);
@@ -53,7 +53,7 @@ export class LastList {
     this.#now = now;
   }
 
-  /** Replaces the previous list atomically. Removes expired lists. */
+  /** Replaces the previous list atomically; removes expired lists. */
   write(list: Omit<SavedList, 'at'>): void {
     const text = JSON.stringify({ ...list, at: this.#now(), rows: bounded(list.rows) });
     this.#sweep();
@@ -181,7 +181,7 @@ export class Titles {
     writeWhole(this.#folder, this.#file, JSON.stringify({ titles }));
   }
 
-  /** Reads the file once, immediately. Returns a function that looks up a title by URL. */
+  /** Reads the file once, now, and returns a function that looks up a title by URL. */
   reader(): (url: string) => string | undefined {
     const saved = this.#read();
     return (url) => (saved.size === 0 ? undefined : saved.get(this.#keyOf(url)));

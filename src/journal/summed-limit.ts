@@ -33,7 +33,7 @@ export interface SummedLimit {
   readonly end: number;
   /** A retailer's name or host. */
   readonly retailer: string | undefined;
-  /** Hashes of the metadata that an order must have to count. */
+  /** Hashes of metadata that an order must have. */
   readonly metadata: readonly string[];
 }
 

@@ -160,7 +160,7 @@ const unsentAdvice = (key: string) => ({
   ],
 });
 
-/** Explains how to repeat an operation on purpose. For operations whose command has `--new`. */
+/** How to repeat an operation on purpose, for operations whose command has `--new`. */
 const withNew: Readonly<Record<string, string>> = {
   'order.create': '`errand order create --new` orders another',
   'agent.order.create': '`errand agent order create --new` orders another',

@@ -7,9 +7,9 @@ import { uploadsFile } from './uploads-file.ts';
 
 /** Maps the rows of a batch to their source file. */
 export interface TableLayout {
-  /** Column names as they are sent, in file order. */
+  /** Column names as sent, in file order. */
   readonly headings: readonly string[];
-  /** Column names as they are in the file's header row; undefined if unknown. */
+  /** Column names as in the file's header row; undefined if unknown. */
   readonly fileHeadings?: readonly string[] | undefined;
   /** For each row of the batch, the number of the row in the spreadsheet. */
   readonly numbers: readonly number[];

@@ -179,5 +179,5 @@ export class VerifiedChain {
   #signed = (facts: Row): Row => ({ ...facts, database: this.#parts.database ?? '', signers: this.#name });
 }
 
-/** Short id of the order or intent that entries are about. */
+/** Short id of an order or an intent that entries are about. */
 const refOf = (what: 'intent' | 'order', id: string): string => sha256(`${what} ${id}`).slice(0, 20);

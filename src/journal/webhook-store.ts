@@ -140,8 +140,8 @@ class Registrations {
   }
 
   /**
-   * Removes the address of a listener.
-   * @returns whether the service presumably still has this address, and which address to restore: the latest other
+   * Removes a listener's address.
+   * @returns whether the service presumably still has this address, and which address to restore. That is the latest
    * address that is permanent or belongs to a live listener.
    */
   end(

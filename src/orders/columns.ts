@@ -138,7 +138,7 @@ export const boughtNothing = ({ status }: OrderRecord): boolean => unpaid.has(st
 
 const priceOf = (order: OrderRecord): unknown => valueAt<Order>(order, 'job_result.price_components.total');
 
-/** The different states of the order's parcels, joined. */
+/** The distinct states of the order's parcels, joined. */
 export function deliveryOf(order: OrderRecord): string | undefined {
   const states = [...new Set(list(order.tracking_numbers).map((it) => textAt<Tracking>(it, 'status')))];
   return states.length === 0 ? undefined : states.join(', ');

@@ -82,7 +82,7 @@ const sameNumber = ofTexts((a, b) => a.trim() !== '' && b.trim() !== '' && Numbe
 
 const sameUrl = ofTexts((a, b) => canonicalPage(a) === canonicalPage(b));
 
-/** Compares only the requested entries, because the service may add or omit some. */
+/** Compares the requested entries; the service may add or omit some. */
 const sameEntries: Same = (requested, existing) =>
   isObject(requested) && isObject(existing)
     ? Object.entries(requested).every(

@@ -94,7 +94,7 @@ const refusedNow = (context: OrderContext, key: string, { one, list }: ResourceL
   ],
 });
 
-/** Advice for a retry that the service accepts only after the order is paid for. */
+/** Advice for a retry that the service takes only once the order is paid for. */
 const payFirst = (context: OrderContext, key: string, { facts, page }: UnpaidOrderError): Advice => ({
   hint: facts.hint,
   next: [
@@ -106,8 +106,8 @@ const payFirst = (context: OrderContext, key: string, { facts, page }: UnpaidOrd
 });
 
 /**
- * Advice for a payment that is refused now, although an earlier attempt to pay got no response. Only the payer can find
- * out whether the money was taken.
+ * Advice for a payment that is refused now, after an earlier attempt got no response. Only the payer can tell whether
+ * the money was taken.
  */
 const refusedPayment = (context: OrderContext, key: string): Advice => ({
   hint: 'Look whether the wallet shows this payment before you order again.',

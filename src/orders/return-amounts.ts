@@ -54,7 +54,7 @@ export function amountText({ total, items, currency }: ReturnedAmount): string {
     : `${whole}: ${formatMoney(items, currency)} for the items, less ${formatMoney(-rest, currency)} of discount`;
 }
 
-/** Explains how much was credited for a return; undefined if nothing was credited. */
+/** Explains the amount credited for a return; undefined if nothing was credited. */
 export function creditText(order: OrderRecord, record: object): string | undefined {
   const credited = numberIn(record, 'credited_amount');
   if (credited === undefined || credited <= 0) return undefined;

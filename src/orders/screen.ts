@@ -111,7 +111,7 @@ const quoted = ofColumns(orderDetailColumns, 'quoted').map(
   (column): Column<Order> => ({ ...column, value: (order) => quotedOf(order)?.cents }),
 );
 
-/** The price at which an order was refused, in the currency of the retailer; undefined if anything was paid. */
+/** The price at which an order was refused, in the retailer's currency; undefined if anything was paid. */
 export function quotedOf(
   order: OrderRecord,
 ): { readonly cents: number; readonly currency: string } | undefined {

@@ -17,7 +17,7 @@ export interface BatchIntent {
   readonly key: string;
   readonly filename: string;
   readonly rows: readonly Readonly<Record<string, string | number | boolean | null>>[];
-  /** Whether the service is to notify the account holder once every row has been placed or has failed. */
+  /** Whether the service notifies the account holder once every row has been placed or has failed. */
   readonly notifies?: boolean;
 }
 

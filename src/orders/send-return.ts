@@ -146,7 +146,7 @@ export async function returnsOfOrder(client: Client, orderId: string): Promise<r
   return found;
 }
 
-/** Whether a return has the same order, lines, quantities and reason as a request. */
+/** Whether a return has the order, lines, quantities and reason of a request. */
 export const isSameReturn = (body: ReturnBody, existing: ReturnRecord): boolean =>
   differences(body, existing).length === 0;
 

@@ -18,7 +18,7 @@ interface Change {
 }
 
 /**
- * Changes with which a failed order may succeed, by error type. An order that failed for another reason is repeated
+ * Changes that may let a failed order succeed, by error type. An order that failed for another reason is repeated
  * unchanged.
  */
 const changes: { readonly [K in ErrorType]?: (order: OrderRecord) => Change } = {

@@ -171,7 +171,7 @@ export class OrderPoll {
     this.#isListed = isListed;
   }
 
-  /** First round: yields every order once, page by page, in no particular order. Unknown ids end up in `missing`. */
+  /** First round: yields every order once, page by page, unordered. Unknown ids end up in `missing`. */
   async *begin(ids: readonly string[]): AsyncGenerator<readonly IdentifiedOrder[]> {
     const { own, others } = await this.#parted(ids);
     const left = new Set(own);
@@ -180,7 +180,7 @@ export class OrderPoll {
     yield* this.#each([...left, ...others]);
   }
 
-  /** Later rounds: yields orders that were seen before, page by page. */
+  /** Later rounds: yields orders seen before, page by page. */
   async *round(ids: ReadonlySet<string>): AsyncGenerator<readonly IdentifiedOrder[]> {
     const [only] = ids;
     if (only !== undefined && ids.size === 1) return yield [await this.#read(only)];
@@ -270,7 +270,7 @@ interface Followed<E> {
   readonly command: string;
   /** Flags after the ids, such as ` --until placed`; empty if none. */
   readonly flags: string;
-  /** Whether some ids may not exist yet. If so, ids are not abbreviated. */
+  /** Whether some ids may not exist yet; such ids are not abbreviated. */
   readonly mayBeMissing?: boolean;
   readonly events: AsyncGenerator<E>;
   /** The verdict on one of the ids that an event contains. */
@@ -302,14 +302,14 @@ export class Following<E> {
     return watchingText(this.#progress(), this.#followed.labels, elapsedMs, room);
   }
 
-  /** `2 of 3`: how many orders have ended; empty for a single id. */
+  /** `2 of 3`: how many have ended; empty for a single id. */
   countText(): string {
     const verdicts = [...this.#verdicts.values()];
     const ended = verdicts.filter((verdict) => verdict !== 'waiting').length;
     return verdicts.length === 1 ? '' : `${ended} of ${verdicts.length}`;
   }
 
-  /** Returns the exit code. Reports a timeout in the same way as an interruption. */
+  /** Returns the exit code; reports a timeout the same way as an interruption. */
   conclude(summary: WatchSummary): number {
     if (summary.waiting > 0 && !this.#context.signal.aborted) {
       const { command, when } = this.#next();

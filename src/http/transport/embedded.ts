@@ -83,7 +83,7 @@ async function* bytes(body: Body, signal: AbortSignal): AsyncGenerator<Uint8Arra
   }
 }
 
-/** Yields a body, and then fails as if the connection had broken. */
+/** Yields a body, then fails as if the connection broke. */
 export async function* brokenOff(body: Body): AsyncGenerator<Chunk> {
   yield* typeof body === 'string' || body instanceof Uint8Array ? [body] : (body ?? []);
   throw new TransportFailure('unknown', 'the response broke off before its end');

@@ -79,7 +79,7 @@ export class NetworkTransport implements Transport {
 
   async close(): Promise<void> {
     for (const socket of this.#connecting) socket.destroy();
-    // Ignore failures. A transport that failed to start has nothing to close.
+    // Ignore failures, because a transport that failed to start has nothing to close.
     await Promise.allSettled(
       [...this.#carriers.values()].map(async (transport) => (await transport).destroy()),
     );

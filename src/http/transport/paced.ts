@@ -6,7 +6,7 @@ import type { Transport } from './transport.ts';
 export interface RateLimiter {
   /**
    * Resolves when the next request may be sent.
-   * @returns an id for this turn.
+   * @returns an id for the turn.
    * @throws TransportFailure if the rate limiter has ended or is unavailable.
    */
   turn(signal: AbortSignal): Promise<number>;
@@ -18,7 +18,7 @@ export interface RateLimiter {
   end(): void;
 }
 
-/** Rate limiter of a run; undefined if the run's requests are not limited. */
+/** Rate limiter of a run; undefined if requests are not limited. */
 export interface RateLimiterSlot {
   current: RateLimiter | undefined;
 }

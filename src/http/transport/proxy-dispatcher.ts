@@ -9,7 +9,7 @@ interface Options {
   readonly timeouts: Timeouts;
 }
 
-/** Connects through a proxy: with a CONNECT tunnel for https, by forwarding for plain http. */
+/** Connects through a proxy: a CONNECT tunnel for https, forwarding for plain http. */
 export async function proxyDispatcher(proxy: URL, { maxHeaderSize, timeouts }: Options): Promise<Dispatcher> {
   const { connect, Pool, ProxyAgent } = await loadProxying();
   const { connectMs: timeout, headersMs: headersTimeout } = timeouts;

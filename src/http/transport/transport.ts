@@ -55,7 +55,7 @@ export class TransportFailure extends Error {
   readonly sent: Sent;
   /** Whether a retry cannot help, as with an invalid certificate. */
   readonly isPermanent: boolean;
-  /** What to do if the network is not the cause. */
+  /** Remedy, if the network is not the cause. */
   readonly hint: string | undefined;
 
   constructor(

@@ -152,8 +152,8 @@ export class SharedAttempts implements Attempts {
   }
 
   /**
-   * @returns the serials of the persisted attempts, in order.
-   * @param commits tells whether to also commit, in the same round trip.
+   * @returns the serials of the persisted attempts, in order. @param commits tells whether to commit in the same round
+   * trip.
    */
   async #write(
     scope: AttemptScope,

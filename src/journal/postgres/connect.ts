@@ -106,8 +106,8 @@ export class UnsettledCommit extends ConnectionLost {
 }
 
 /**
- * The error for a commit that the database has, but that this machine's copy lacks.
- * @param cause tells why the copy was not written.
+ * The error for a commit that the database has and this machine's copy lacks. @param cause tells why the copy was not
+ * written.
  */
 export function uncopied(shown: string, cause: unknown): StorageError {
   const { message, category, facts } = toError(cause);
@@ -246,7 +246,7 @@ const lost = new Set(['57P01', '57P02', '57P03', '53300', '25P03', '55P03', '570
 /** The server is starting, or has no connection left for the moment. */
 const transientCodes = new Set(['57P03', '53300']);
 
-/** Errors raised before a connection was established. */
+/** Errors raised before a connection existed. */
 const unconnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'CONNECT_TIMEOUT']);
 
 const networkWords: Readonly<Record<string, string>> = {

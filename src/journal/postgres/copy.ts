@@ -9,7 +9,7 @@ interface CopyStatements {
   run(sql: string, ...values: SqlValue[]): unknown;
 }
 
-/** State of a table group in the shared database, as it was read. */
+/** State of a table group in the shared database, as read. */
 interface Head {
   /** Identity of the database; a recreated one gets a new id. */
   readonly id: string;
@@ -20,7 +20,7 @@ interface Head {
   readonly version: number;
   /** Ms since the epoch. */
   readonly time: number;
-  /** Whether the audit chain of the database contains the last record of the copy's chain. */
+  /** Whether the database's audit chain contains the last record of the copy's chain. */
   readonly follows: boolean;
   /** Read only if requested. */
   readonly attempts: AttemptSettings | undefined;
@@ -91,7 +91,7 @@ function settingsOf(read: unknown): AttemptSettings | undefined {
   return { secret: String(secret), imported: Number(imported), accounts: rows };
 }
 
-/** Applies changes from the database to the copy. Call within a transaction. */
+/** Applies pulled changes to the copy. Call within a transaction. */
 export function applyPulled(copy: CopyStatements, { tables }: Mirror, { head, rows, removed }: Pulled): void {
   for (const table of tables) {
     const own = removed.filter((gone) => gone.table === table.name).map(({ key }) => key);
@@ -156,7 +156,7 @@ function changeOf(copy: CopyStatements, table: MirroredTable, keys: readonly str
   };
 }
 
-/** Every row of a copy. Used to fill an empty database. */
+/** Every row of a copy, to fill an empty database. */
 export const allRows = (copy: CopyStatements, { tables }: Mirror): Change[] =>
   tables.map((table) => ({
     table,
@@ -183,9 +183,9 @@ export interface ChainEnd {
 
 /** What to read besides the changes. */
 export interface PullOptions {
-  /** The newest audit record of the copy. The head then says whether the database has the same record. */
+  /** The copy's newest audit record. The head says whether the database has the same record. */
   readonly end?: ChainEnd | undefined;
-  /** Whether to also read the settings of attempts. */
+  /** Whether to read the settings of attempts too. */
   readonly withAttempts?: boolean;
 }
 
@@ -224,11 +224,11 @@ export const lockSql = ({ name }: Mirror): string =>
 
 /** Error code of `pushSql` when another process wrote first. */
 export const overtakenCode = 'ER001';
-/** Error code raised by the schema if an audit record does not continue the chain. */
+/** Error code raised by the schema when an audit record does not continue the chain. */
 export const brokenChainCode = 'ER003';
 /** Error code for a claim if attempts have changed since the claim was prepared. */
 export const outdatedCode = 'ER004';
-/** Error code of `pushSql` if the schema has another version than this program's. */
+/** Error code of `pushSql` when the schema version differs from this program's. */
 export const newerCode = 'ER002';
 
 /** What one transaction writes. */

@@ -65,7 +65,7 @@ export class DatabaseCopy extends Database {
     );
   }
 
-  /** Applies a pull to the copy. @throws StorageError if the copy holds data that the database lacks. */
+  /** Applies a pull to the copy. @throws StorageError if the copy holds data the database lacks. */
   protected async apply(pulled: Pulled): Promise<Pulled> {
     const { head } = pulled;
     this.leases.noteTime(head.time);
@@ -79,7 +79,7 @@ export class DatabaseCopy extends Database {
     if (seq < head.purged) return this.reload();
     if (of !== head.id || seq !== head.seq)
       await super.transaction(() => {
-        // Another process may meanwhile have advanced the copy from the same sequence number.
+        // Meanwhile, another process may have advanced the copy from the same sequence number.
         if (this.seq() >= pulled.since && this.seq() <= head.seq)
           applyPulled(this, this.options.mirror, pulled);
       });
@@ -236,8 +236,8 @@ class Leases implements LeaseRegistry {
   /** Renews the lease, starting now. Call within a transaction. @param turn is a unique id of this transaction. */
   renew(turn: string): void {
     const time = this.#time();
-    // Count the time asleep too. Otherwise, a machine that slept after reading the time would write a lease that has
-    // expired already.
+    // Count time asleep too. Otherwise a machine that slept after reading the time would write a lease that has already
+    // expired.
     const from = this.#read ? this.#read.time + this.#passedMs(this.#read) : time;
     const lasts = this.#requestMs + leaseMarginMs;
     this.#copy.run(

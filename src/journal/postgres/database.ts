@@ -19,7 +19,7 @@ import { ContradictedError, OvertakenError } from './remote.ts';
 
 /** How long the last pull counts as fresh, in ms. */
 const freshMs = 3000;
-/** Maximum number of attempts under the lock. Used up only if every attempt conflicts. */
+/** Maximum number of attempts under the lock if every attempt conflicts. */
 const maxAttempts = 3;
 
 /**
@@ -34,7 +34,7 @@ export class SharedDatabase extends DatabaseCopy {
   readonly #inTurn = new InTurn();
   #hasLease = false;
   #attempts: AttemptSettings | undefined;
-  /** Further statements that the commit of the current transaction includes. */
+  /** Further statements for the commit of the current transaction. */
   #others: readonly string[] = [];
 
   constructor(file: string, sqlite: Sqlite, options: SharedOptions, unwritable?: unknown) {
@@ -51,7 +51,7 @@ export class SharedDatabase extends DatabaseCopy {
     return this.leases.id;
   }
 
-  /** Pulls changes. Also initializes an empty database. @throws StorageError. */
+  /** Pulls changes; initializes an empty database. @throws StorageError. */
   catchUp(): Promise<void> {
     this.#unregisterLeases();
     // Register leases only for the journal's group of tables, because the table of leases belongs to that group.
@@ -136,8 +136,8 @@ export class SharedDatabase extends DatabaseCopy {
   }
 
   /**
-   * Completes work that started under the lock.
-   * @param needsReload tells whether to pull everything because the copy is not trusted.
+   * Completes work started under the lock. @param needsReload tells whether to pull everything because the copy is not
+   * trusted.
    */
   async #finish<T>(
     work: () => T,
@@ -181,8 +181,7 @@ export class SharedDatabase extends DatabaseCopy {
   }
 
   /**
-   * Used if a commit got no response. Takes the lock and checks whether the commit took effect.
-   * @throws UnsettledCommit.
+   * After a commit got no response, takes the lock and checks whether the commit took effect. @throws UnsettledCommit.
    */
   async #resolved<T>(work: () => T, turn: string, tried: Tried<T>, cause: ConnectionLost): Promise<T> {
     let pulled: Pulled;

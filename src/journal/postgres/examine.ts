@@ -21,7 +21,7 @@ export interface DatabaseFacts {
   /** Whether the role may use the schema. If the schema is missing, whether the role may create it. */
   readonly mayUse: boolean;
   readonly hasSchema: boolean;
-  /** Undefined if nothing has used the database so far. */
+  /** Undefined if nothing has used the database yet. */
   readonly schema: { readonly version: number; readonly known: number } | undefined;
   /** Number of processes that hold a lease now, and number of machines on which they run. */
   readonly atWork: { readonly processes: number; readonly machines: number };

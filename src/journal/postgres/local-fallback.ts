@@ -31,7 +31,7 @@ export class LocalFallback {
   #mayHavePending = true;
   readonly #inTurn = new InTurn();
 
-  /** @param folder is this machine's state folder. */
+  /** @param folder this machine's state folder. */
   constructor(database: SharedDatabase, folder: string, sharing: Sharing, options: OpenOptions) {
     const { warn = () => {} } = options;
     this.#database = database;
@@ -42,14 +42,14 @@ export class LocalFallback {
     this.#spool = new Spool(folder, database.id, warn);
   }
 
-  /** Stores a result that the database did not accept. @throws StorageError. */
+  /** Spools a result that the database did not take. @throws StorageError. */
   save(missed: Missed): void {
     this.#mayHavePending = true;
     this.#spool.save(missed);
     if (missed.kind === 'made') this.#following.set(idOf(missed), missed.madeId);
   }
 
-  /** Whether the intent's result is stored here and not in the database yet. */
+  /** Whether the intent's result is spooled and not yet in the database. */
   follows = (intent: Pick<Missed, 'key' | 'baseUrl'>): boolean => this.#following.has(idOf(intent));
 
   /** Id of what the service made from an intent whose result is not in the database yet. */

@@ -34,7 +34,7 @@ export interface Moved {
   readonly records: readonly JournalRecord[];
   /** Number of policy reservations that were moved too. */
   readonly reservations: number;
-  /** Number of attempts, open or not, that the database did not have before. */
+  /** Number of attempts, open or not, that the database did not have. */
   readonly attempts: number;
   /** Records that stay in the local journal, each with the reason. */
   readonly left: readonly { readonly record: JournalRecord; readonly why: string }[];

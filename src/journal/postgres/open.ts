@@ -60,7 +60,7 @@ async function opened(file: string, options: SharedOptions): Promise<SharedDatab
   }
 }
 
-/** Whether the open and recent records in the journal's copy pass verification. */
+/** Whether the open and recent records in the copy of the journal pass verification. */
 function vouches(database: Database): boolean {
   const table = new IntentTable(database);
   try {

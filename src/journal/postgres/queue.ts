@@ -211,10 +211,7 @@ export class JobQueue {
     );
   }
 
-  /**
-   * Releases a chunk that cannot be processed now. After a delay, any worker may take the chunk.
-   * @param ms is the delay.
-   */
+  /** Releases a chunk that cannot be done now. Any worker may take the chunk after a delay. @param ms is the delay. */
   async setAside(
     { id }: Pick<Job, 'id'>,
     { kind, place }: Pick<Chunk, 'kind' | 'place'>,
@@ -242,7 +239,7 @@ export class JobQueue {
     };
   }
 
-  /** All chunks of orders, done or not, in file order. */
+  /** All order chunks, done or not, in file order. */
   async *orders({ id, name }: JobName): AsyncGenerator<Chunk & { readonly result: JsonObject | undefined }> {
     for (let place = -1; ; ) {
       const rows = await this.#connection.ask(
@@ -440,7 +437,7 @@ class Heartbeat {
     this.#connection = new Connection(address);
   }
 
-  /** SQL of a heartbeat, which the caller runs. @param job is the job that this worker belongs to from now on. */
+  /** SQL of a heartbeat, for the caller to run. @param job is the job that this worker is on from now on. */
   next(job?: number): string {
     this.#hasCome = true;
     this.#job = job;
@@ -485,7 +482,7 @@ class Heartbeat {
   }
 }
 
-/** Ignore the result, because the next heartbeat reports the same. */
+/** Ignores the result, because the next heartbeat says the same. */
 const unheard = (): void => {};
 
 /** Owner of a set of jobs. Job names are unique per service and account. */
@@ -509,7 +506,7 @@ export interface Job extends JobOwner {
   readonly terms: JsonObject;
   /** Result of reading the file, or the reason why the file was refused. */
   readonly facts: JsonObject;
-  /** Host of the worker that is reading the file now; undefined if no worker is reading. */
+  /** Host of the worker that is reading the file now; undefined if no worker is. */
   readonly readerHost: string | undefined;
   readonly isReader: boolean;
 }
@@ -571,7 +568,7 @@ const growth = 0.02;
  * ms.
  */
 const [pauseMs, maxPauseMs] = [1_000, 600_000];
-/** How many turns are stored, to count those within the last second. */
+/** How many turns are remembered, to count the turns taken within the last second. */
 const remembered = 200;
 /** A turn that is due within this time, in ms, is taken immediately. */
 const nearMs = 3;

@@ -180,14 +180,14 @@ const farewellMs = 1000;
 
 const isTransient = (error: unknown): boolean => error instanceof ConnectionLost && error.isTransient;
 
-/** Error codes for a record that already exists, and for a record that does not continue the audit chain. */
+/** Error codes for a record that already exists, or that does not continue the audit chain. */
 const contradictions = new Set(['23505', brokenChainCode]);
 
 /** How long to wait for a server that may be restarting, and how long to treat it as down afterwards, in ms. */
 const retryBudgetMs = 6000;
 const restMs = 60_000;
 
-/** When this process gave up on each server, in the time of the monotonic clock. */
+/** When this process gave up on each server, by the monotonic clock. */
 const givenUp = new Map<string, number>();
 
 const isLost = (error: unknown): boolean => error instanceof ConnectionLost;

@@ -119,7 +119,7 @@ const migrations: readonly string[] = [
    CREATE INDEX upload_rows_seq ON errand.upload_rows (seq);`,
 ];
 
-/** The schema version that this program reads and writes. */
+/** The schema version this program reads and writes. */
 export const schemaVersion = migrations.length;
 
 /**

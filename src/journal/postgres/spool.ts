@@ -97,7 +97,7 @@ export class Spool {
     return pending.toSorted((one, other) => other.missed.kind.localeCompare(one.missed.kind));
   }
 
-  /** Removes an entry that the database now has. */
+  /** Removes an entry the database now has. */
   remove({ file }: PendingResult): void {
     // A file that cannot be removed is imported again later, which changes nothing.
     removeIfPossible(file);

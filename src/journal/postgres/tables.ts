@@ -12,7 +12,7 @@ export interface MirroredTable {
 
 /** A group of tables that one lock guards. The tables of a group are read and changed together. */
 export interface Mirror {
-  /** Name of the group's row in `heads`. That row serves as the lock of the group and counts the group's changes. */
+  /** Name of the group's row in `heads`. That row is the group's lock and counts the group's changes. */
   readonly name: 'journal' | 'uploads';
   readonly tables: readonly MirroredTable[];
 }

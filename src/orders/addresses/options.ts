@@ -6,7 +6,7 @@ import type { Options } from '../../run/option.ts';
 
 const group = 'Address';
 
-/** Flags for the fields of the contract's address. */
+/** Flags for each field of the contract's address. */
 export const addressOptions = {
   firstName: { kind: 'text', group, description: "recipient's first name" },
   lastName: { kind: 'text', group, description: "recipient's last name" },

@@ -114,7 +114,7 @@ const anyAddress: AddressFields = {
 export const lacksFields = (address: AddressFields): boolean =>
   questions.some(({ field, adds }) => adds === undefined && address[field] === undefined);
 
-/** Whether a field was given and can be checked now. A postal code can be checked only once the country is known. */
+/** Whether a field was given and can be checked now. A postal code can be checked only if the country is known. */
 const isWrong = (given: AddressFields, field: string): boolean =>
   Object.hasOwn(given, field) && (field !== 'postal_code' || given.country !== undefined);
 

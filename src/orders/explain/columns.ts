@@ -231,7 +231,7 @@ function priceRows(price: Story['price']): Row[] {
   return charged ? [...rows, { part: `charged, converted from ${currency}`, ...charged }] : rows;
 }
 
-/** All lines, followed by the totals for each payer and currency. */
+/** All lines, followed by totals per payer and currency. */
 function moneyRows(money: Story['money']): Row[] {
   if (!money) return [];
   const lines = money.lines.map((line) => ({ ...line, payer: words(line.payer), known: words(line.basis) }));

@@ -121,7 +121,7 @@ function requestIn({ chain, record, row, order }: Sources): Story['asked'] {
 
 const isReturn = (detail: unknown): boolean => textIn(detail, 'operation') === 'return.create';
 
-/** Payment by challenge, according to the audit chain. */
+/** Payment by challenge, from the audit chain. */
 function paymentIn(chain: Sources['chain']): { amount: string; currency: string } | undefined {
   const paid = chain.findLast(({ kind }) => kind === 'paid');
   const amount = numberIn(paid, 'amount_cents');
@@ -429,7 +429,7 @@ function withAdvice(reasons: readonly Why[], status: string): Why[] {
   return [{ ...first, hint: known.hint }, ...rest];
 }
 
-/** The reason that the service gave for refusing an intent, from the journal. */
+/** The service's reason for refusing an intent, from the journal. */
 const whyRefused = ({ state, code, message }: JournalRecord): Why[] =>
   state === 'refused'
     ? [{ code, message: message ?? 'the service refused it', hint: errorHint(code ?? '') ?? null }]

@@ -80,7 +80,7 @@ export async function assembleOrder(
   return { ...completed, ofFile };
 }
 
-/** Merges the flags over the payload of a file. The merged payload is not validated as a whole yet. */
+/** Merges the flags over a file's payload. The result is not validated as a whole yet. */
 export async function payloadFromFlags(flags: OrderFlags, file: Fields): Promise<Fields> {
   const payload: Record<string, unknown> = { ...file };
   for (const [name, field] of eachOrderField) {
@@ -113,8 +113,8 @@ async function reportDefaultAddress(context: Context, address: AddressFields): P
 }
 
 /**
- * Rejects a ceiling of zero in a file, as `--max-price` does, because a zero may be a mistake. Only --max-price-cents
- * accepts zero.
+ * Rejects a ceiling of zero in a file, as `--max-price` does, because the amount may have been lost by mistake. Only
+ * --max-price-cents accepts zero.
  */
 function checkCeiling({ name, value }: Document): void {
   if (value.max_price !== 0) return;
@@ -123,7 +123,7 @@ function checkCeiling({ name, value }: Document): void {
   });
 }
 
-/** @throws UsageError if a flag sets an address field to a value that no carrier can use. */
+/** @throws UsageError if a flag sets an address field to a value no carrier can use. */
 function checkFields(given: AddressFields, whole: AddressFields | undefined): void {
   const wrong = addressProblems(whole ?? {}).find(({ field }) => Object.hasOwn(given, field));
   if (wrong) throw new UsageError(`${addressFlag(wrong.field) ?? wrong.field}: ${wrong.message}`);

@@ -23,9 +23,7 @@ export async function checkOrder(payload: unknown, file: string | undefined): Pr
   throw new UsageError(message, { code: 'validation_error', details: { detail: checked.issues } });
 }
 
-/**
- * Places a validated order. If the service still rejects fields, the error also names the fields' flags and the file.
- */
+/** Places a validated order. If the service still rejects fields, the error also names the flags and the file. */
 export async function inUsersWords<T>(file: string | undefined, place: () => Promise<T>): Promise<T> {
   try {
     return await place();

@@ -17,9 +17,9 @@ const isMissing = (payload: PayloadFields, field: readonly [string, OrderField])
 export interface Completed {
   readonly payload: PayloadFields;
   readonly argv: readonly string[];
-  /** The reference from the order's file. */
+  /** The reference of the order's file. */
   readonly ofFile?: FileReference | undefined;
-  /** Product facts by URL. Set if the user was prompted. */
+  /** Product facts by URL; set if the user was prompted. */
   readonly facts?: ReadonlyMap<string, ProductFacts> | undefined;
 }
 

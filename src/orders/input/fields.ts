@@ -54,7 +54,7 @@ const field = <const N extends string, const O extends Option>(
   option: O,
   more: { readonly convert?: (value: Value<O>) => unknown; readonly required?: Prompt } = {},
 ): OrderField<{ readonly [K in N]: O }> => ({
-  // The cast is needed because the compiler widens the type of a computed key to string.
+  // The cast is needed because the compiler widens a computed key to a string.
   options: { [name]: option } as { readonly [K in N]: O },
   flag: flagOf(name),
   value: (flags) => {

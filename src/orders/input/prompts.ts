@@ -9,7 +9,7 @@ import { searchAndPick } from '../products/pick.ts';
 import type { Answer, Asking } from './fields.ts';
 import { type ProductLine, parseProduct } from './product-flag.ts';
 
-/** Prompts for the fields that every order needs. */
+/** Prompts for the fields every order needs. */
 
 /** Prompts for a product: by its URL, or by search words if the account can search. */
 export async function promptProducts(context: Context, { searches }: Asking): Promise<Answer> {
@@ -86,7 +86,7 @@ export function lineWords(line: ProductLine): string[] {
 const schemeProblem = (text: string): string | undefined =>
   looksLikeUrl(text) && !text.includes('://') ? `write the whole URL: https://${text}` : undefined;
 
-/** Whether a text has a scheme, or a host and a path. */
+/** Has a scheme, or a host and a path. */
 const looksLikeUrl = (text: string): boolean => /^\S{0,64}:\/\/|^[^\s/]{1,253}\.[^\s/]{1,253}\//.test(text);
 
 export async function promptCeiling(context: Context, { price, units = 1 }: Asking): Promise<Answer> {

@@ -83,7 +83,7 @@ function withLines(completed: Completed, lines: readonly ProductLine[]): Complet
 const withLine = (completed: Completed, index: number, line: ProductLine): Completed =>
   withLines(completed, linesOf(completed).with(index, line));
 
-/** Price of a line's product, in the variant that is ordered. */
+/** Price of a line's product, in the variant ordered. */
 function priceOf(line: ProductLine, facts: ProductFacts | undefined): number | undefined {
   const ordered = choicesText(line.variant ?? []);
   const variant = facts?.variants.find(({ choices }) => choicesText(choices) === ordered);

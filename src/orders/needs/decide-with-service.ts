@@ -168,8 +168,8 @@ async function seeAttempts(
 }
 
 /**
- * State of an attempt whose order the service does not have. The sandbox may have been reset, or restored to a time
- * before the order. Any machine may have done that.
+ * State of an attempt whose order the service does not have. A sandbox may have been reset, or restored to a time
+ * before the order, from any machine.
  */
 const gone = ({ scope }: NeedSources): AttemptState => (scope.isTest ? 'unsent' : 'unknown');
 

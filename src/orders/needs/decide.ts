@@ -57,9 +57,9 @@ export interface Statement {
   readonly isNew?: boolean;
   /** Whether to order again what was cancelled, returned, or given up while in doubt (`--again`). */
   readonly again?: boolean;
-  /** The occasion to which all rows belong (`--run NAME`). Each row is ordered once per occasion. */
+  /** The occasion that all rows belong to (`--run NAME`). Each row is ordered once per occasion. */
   readonly run?: string | undefined;
-  /** Whether to skip rows that are like an earlier order. */
+  /** Skips rows that are like an earlier order. */
   readonly skipDuplicates?: boolean;
   /** Keys of the attempts that the user saw before agreeing to another order. */
   readonly agreed?: ReadonlySet<string>;
@@ -106,11 +106,11 @@ export type Refusal =
   | 'overlaps'
   /** A live order has the same reference, but differs in products, quantities or recipient. */
   | 'differs'
-  /** A live order has the same reference. */
+  /** A live order has the reference. */
   | 'exists'
-  /** A live order has the same reference, but is too old to be returned without asking. */
+  /** A live order has the reference, but is too old to be returned silently. */
   | 'old'
-  /** Several live orders have the same reference. */
+  /** Several live orders have the reference. */
   | 'two_live'
   /** A live order with the same content has the same reference, but in another namespace. */
   | 'other_namespace'

@@ -16,7 +16,7 @@ export const needOf = (
 /** Result of comparing the content of two needs. `overlap`: they have the recipient and some products in common. */
 export type Likeness = 'alike' | 'overlap' | 'unlike';
 
-/** Compares needs exactly. The table of attempts makes the same comparison with hashes. Pure. */
+/** Compares needs exactly. The table of attempts makes the same comparison by hash. Pure. */
 export function compareNeeds(one: NeedContent, other: NeedContent): Likeness {
   if (one.recipient !== other.recipient) return 'unlike';
   const common = one.products.filter((product) => other.products.includes(product)).length;

@@ -51,7 +51,7 @@ interface Deciding {
   readonly before?: DecidedQuote;
 }
 
-/** Decides about the order of a quote. @throws ErrandError if the service cannot be read. Nothing was sent then. */
+/** Decides about the order of a quote. @throws ErrandError if the service cannot be read; nothing was sent. */
 export async function decideQuote(
   context: OrderContext,
   order: QuotedOrder,
@@ -316,7 +316,7 @@ async function commandsFor(
   return steps;
 }
 
-/** Builds the error for a quote that is not placed. @returns ErrandError conflict. */
+/** The error for a quote that is not placed. @returns ErrandError conflict. */
 export function refusedQuote({ why, text, hint, next, existing }: QuoteBlock): ErrandError {
   const outcome: Outcome = why === 'in_doubt' || why === 'unknown' ? 'unknown' : 'applied';
   const [first] = existing;

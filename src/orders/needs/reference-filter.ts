@@ -28,7 +28,7 @@ export interface ReferenceFilter {
   readonly namespace?: string | undefined;
 }
 
-/** How messages name the filters: as flags, or as the fields of a call. */
+/** How messages name the filters: as flags, or as fields of a call. */
 const spelled = {
   flags: {
     reference: '--reference',

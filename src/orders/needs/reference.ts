@@ -4,7 +4,7 @@ import { type Reference, referenceKey } from '../../journal/attempts.ts';
 
 export { referenceKey };
 
-/** Column name under which the reference of a row is sent. */
+/** Heading under which the reference of a row is sent. */
 export const referenceHeading = `metadata.${referenceKey}`;
 
 export const maxReferenceLength = 200;

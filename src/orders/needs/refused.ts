@@ -195,7 +195,7 @@ const detailsOf = ({ id, made_at, ...status }: ShownOrder) => ({
   ...status,
 });
 
-/** The earlier orders, worded as the end of a sentence: `3m ago: ID (waiting)`. */
+/** The earlier orders as the end of a sentence: `3m ago: ID (waiting)`. */
 async function earlierText(
   context: OrderContext,
   attempts: readonly Attempt[],
@@ -218,7 +218,7 @@ async function earlierText(
   return `${age}, as ${only.key}${worker}${placed}`;
 }
 
-/** Id of the batch that contains an attempt as a row; undefined if the service has not accepted the batch. */
+/** Id of the batch that has an attempt as a row; undefined if the service has not accepted the batch. */
 async function batchOf(
   context: OrderContext,
   { upload }: Pick<Attempt, 'upload'>,

@@ -19,7 +19,7 @@ export const firstKeyOf = (key: string): string => key.replace(further, '$1-$2-$
 /** Maximum number of attempts at a row for which keys are looked up. */
 const maxFurther = 9;
 
-/** Keys of the attempts at a row, computed from the key of any of them. */
+/** Keys of the attempts at a row, from the key of any attempt. */
 export const keysOfRow = (key: string): string[] =>
   Array.from({ length: maxFurther }, (_, at) => rowKey(firstKeyOf(key), at + 1));
 

@@ -1,9 +1,9 @@
 import type { Attempt } from '../../journal/attempts.ts';
 
-/** An earlier upload whose rows a file repeats. */
+/** An earlier upload that a file repeats. */
 export interface EarlierUpload {
   readonly upload: string;
-  /** Number of rows in the file that match rows of the upload whose orders are live. */
+  /** Number of rows in the file that match live rows of the upload. */
   readonly rows: number;
 }
 

@@ -91,10 +91,7 @@ function scopeWith(
   return { ...scope, accounts: [account, ...others], newestAccount: stored.at(-1)?.id ?? 0 };
 }
 
-/**
- * The user to whom the key in use belongs; undefined if the service refuses to say.
- * @throws ErrandError unavailable.
- */
+/** The user of the key in use; undefined if the service refuses to say. @throws ErrandError unavailable. */
 async function userOf(client: Client): Promise<string | undefined> {
   try {
     const { body } = await client.call('wallet.get', {});

@@ -21,7 +21,7 @@ interface Searched {
 
 /** How to recognize an order. */
 export interface Recognition {
-  /** Tells whether an order may be the result of the request. Defaults to `isAlike`. */
+  /** Whether an order may be the result of the request; defaults to `isAlike`. */
   readonly mayBeOf?: (body: Body, row: OrderRecord) => boolean;
   /** Whether to include orders that belong to other requests according to the journal. */
   readonly countsOthers?: boolean;

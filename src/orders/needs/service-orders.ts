@@ -27,7 +27,7 @@ export const listedByReference = (client: Client): ReferenceList => ({
     const value = metadataOf(reference);
     const query = { metadata_key: referenceKey, metadata_value: value };
     const ids: string[] = [];
-    // A service that does not support the filter lists all orders.
+    // A service that does not support the filter lists every order.
     for await (const { rows } of pages(client, 'order.list', { query }, { all: true }))
       for (const { id, metadata } of rows) if (typeof id === 'string' && isOf(metadata, value)) ids.push(id);
     return ids;
@@ -39,7 +39,7 @@ function isOf(metadata: unknown, value: string): boolean {
   return reference !== undefined && metadataOf(reference) === value;
 }
 
-/** Orders that have a reference. Each order is read individually, because a list may lag. @throws ErrandError. */
+/** Orders that have a reference, each read individually because a list may lag. @throws ErrandError. */
 export async function ordersOf(
   client: Client,
   list: ReferenceList,

@@ -130,7 +130,7 @@ async function heedChain<N extends JournaledOperation>(
   await enterMissing(context, { attempts, scope, now }, need, missing);
 }
 
-/** A request that may have led to an order, but has no attempt. */
+/** A request that may have led to an order and has no attempt. */
 interface Missing {
   readonly key: string;
   readonly operation: string;
@@ -515,7 +515,7 @@ async function settleOwn<N extends JournaledOperation>(
   const hint = referenceIn(record.body.metadata) ? '' : ` (${reorderHint(record)})`;
   context.note(`the same ${one} is in doubt since ${record.created_at}; settling that one${how}${hint}`);
   try {
-    // `resend` also allows an old key if no order looks like the request.
+    // `resend` allows an old key, too, if no order looks like the request.
     return await resumeKnown(context, intent.operation, record, { resend: true, onlyUnreported: true });
   } catch (error) {
     if (!isAtWork(error)) throw error;
@@ -538,7 +538,7 @@ async function settleRow(
   if (record?.state === 'intended') return { state };
   if (record?.state === 'refused') return { state: 'failed' };
   const found = await findAttempt(context, order, attempt, undefined);
-  // The service has accepted the batch, but perhaps made no order from this row.
+  // The service has accepted the batch, but may have made no order from this row.
   return found.orderId === undefined && state === 'intended' ? { state: 'unknown' } : found;
 }
 

@@ -32,7 +32,7 @@ export const windowsFor = (rehearsal: Rehearsal, settingMs?: number): Windows =>
   ...(settingMs !== undefined && { singleMs: settingMs }),
 });
 
-/** The windows for the service and key in use. In a rehearsal, a setting of 0 also applies to rows. */
+/** The windows for the service and key in use. In a rehearsal, a setting of 0 applies to rows too. */
 export function windowsOf({
   settings,
   isRehearsal,
@@ -63,6 +63,6 @@ export function isWithin(attempt: Attempt, unit: Unit, { singleMs, rowMs }: Wind
 /** Maximum time, in ms, by which lists of orders lag behind. */
 export const listLagMs = 300_000;
 
-/** Hint for a request in doubt if the service may not list the result yet. */
+/** Hint for a request in doubt whose result the service may not list yet. */
 export const waitHint = (leftMs: number): string =>
   `Run this again in ${Math.ceil(leftMs / 60_000)} min: by then the service lists what came of it.`;

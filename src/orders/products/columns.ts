@@ -68,7 +68,7 @@ function resultNote(result: SearchResult): string {
     .join(', ');
 }
 
-/** A list of search results, for scripts and for a TTY. */
+/** A list of results, for scripts and for a TTY. */
 export const resultList = { columns: resultColumns, screen: resultScreen } as const;
 
 export const detailColumns: readonly Column<Shape<'ProductDetailsPayload'>>[] = [
@@ -165,7 +165,7 @@ const listingScreen: readonly Column<Shape<'Sku'>>[] = [
   { name: 'url', path: 'url', kind: 'url', weight: 8, isExtra: true },
 ];
 
-/** How to print several product listings, for scripts and on a TTY. */
+/** How to print a list of listings, for scripts and on a TTY. */
 export const listingList = { columns: listingColumns, screen: listingScreen } as const;
 
 /** Hints shown below search results. */

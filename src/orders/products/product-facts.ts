@@ -1,7 +1,7 @@
 import { serviceCurrency } from '../../api/amount.ts';
 import { type JsonObject, numberIn, objectsIn, textIn } from '../../api/json.ts';
 
-/** A choice of an order line: `{ label: 'Size', value: 'L' }`. */
+/** A choice that an order line names: `{ label: 'Size', value: 'L' }`. */
 interface VariantChoice {
   readonly label: string;
   readonly value: string;
@@ -10,7 +10,7 @@ interface VariantChoice {
 /** A form in which a product is sold. */
 export interface ProductVariant {
   readonly choices: readonly VariantChoice[];
-  /** Price in cents of the service's own currency; undefined if unknown. */
+  /** Cents in the service's own currency; undefined if unknown. */
   readonly price: number | undefined;
   readonly isSoldOut: boolean;
 }
@@ -18,7 +18,7 @@ export interface ProductVariant {
 /** What the service says about a product, before the product is ordered. */
 export interface ProductFacts {
   readonly title: string | undefined;
-  /** Price in cents of the service's own currency; undefined if unknown. */
+  /** Cents in the service's own currency; undefined if unknown. */
   readonly price: number | undefined;
   /** Variants of the product; empty if there is only one form. */
   readonly variants: readonly ProductVariant[];

@@ -53,7 +53,7 @@ export const listings = (words: string, body: Received<'search'> | Received<'age
 export const noSuchProduct = 'the retailer has no such product';
 export const noResponse = 'the retailer did not respond';
 
-/** The error for a read if its payload says that the retailer did not respond. */
+/** The error for a read whose payload says that the retailer did not respond. */
 export function noProduct(productId: string, payload: JsonObject): ErrandError {
   const { code, message, status: _, ...details } = payload;
   return new ErrandError(

@@ -12,7 +12,7 @@ import { asBatch, asOrder, asReturn, labelsOf } from './intent.ts';
 
 const maxShown = 5;
 
-/** An order or batch at the service that may be the result of a record. */
+/** An order or batch at the service that may have come from a record. */
 interface Alike {
   readonly id: string;
   readonly created_at?: unknown;

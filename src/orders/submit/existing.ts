@@ -83,7 +83,7 @@ export async function readExisting(
   return { order, existed: true };
 }
 
-/** Key of another intent that has produced the same order, batch or return. */
+/** Key of another intent that produced the same order, batch or return. */
 export const otherKeyOf = async (
   context: OrderContext,
   { key, baseUrl }: Pick<Intent, 'key' | 'baseUrl'>,

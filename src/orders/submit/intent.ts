@@ -116,7 +116,7 @@ export type Placed = Made<OrderRecord>;
 export interface Placing extends Consent {
   /** Whether to create a new order, batch or return even if the same was placed before. */
   readonly isNew: boolean;
-  /** The buyer's own name for the order. Cannot be combined with `isNew` or an idempotency key. */
+  /** The buyer's own name for the order. Excludes `isNew` and an idempotency key. */
   readonly reference?: Reference | undefined;
   /** Whether to order again if the earlier order was cancelled or returned. */
   readonly again?: boolean | undefined;

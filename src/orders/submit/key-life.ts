@@ -47,7 +47,7 @@ export async function checkNotThere(
   if (found.alike?.length !== 0) throw tooOldWith(context, record, found, false);
 }
 
-/** @param isOffered tells whether the error offers to send the record again. */
+/** @param isOffered tells whether to offer to send the record again. */
 function tooOldWith(
   context: OrderContext,
   record: JournalRecord,

@@ -89,7 +89,7 @@ export const settlingQuote =
     );
   };
 
-/** What the user agreed to before the quote is placed. */
+/** What was agreed to before a quote is placed. */
 export interface Agreed {
   /** Whether a new order may be sent. If not, only an order in doubt is settled. */
   readonly toSend: boolean;

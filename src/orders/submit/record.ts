@@ -15,9 +15,9 @@ import { checkKeyAge } from './key-life.ts';
 import { resumeKnown } from './resume.ts';
 
 export type Recorded<N extends JournaledOperation> =
-  /** The result that a key chosen by the user has produced already. */
+  /** The result that a key chosen by the user has already produced. */
   | { readonly placed: Made<MadeBy[N]>; readonly isOvertaken?: never }
-  /** `isOvertaken`: another process has meanwhile decided about the same need, and nothing was recorded. */
+  /** `isOvertaken`: another process has decided about the same need in the meantime; nothing was recorded. */
   | { readonly placed?: never; readonly mayBeSent: boolean; readonly isOvertaken: boolean };
 
 /**
@@ -102,8 +102,8 @@ async function earlierOf(
 }
 
 /**
- * Returns the result that the intent's key has produced already, if the content is the same.
- * @throws ErrandError conflict if the content differs.
+ * Returns the result that the intent's key has already produced, if the content is the same. @throws ErrandError
+ * conflict if the content differs.
  */
 export async function madeByKey<N extends JournaledOperation>(
   context: OrderContext,
@@ -120,8 +120,8 @@ export const beforeSend = (error: unknown): unknown =>
   error instanceof StorageError ? notRecorded(error, { operation: 'order.create' }, undefined) : error;
 
 /**
- * The error for an intent that could not be recorded. Nothing was sent now, but an earlier command may have sent the
- * same intent.
+ * The error for an intent that was not recorded. Nothing was sent now, but an earlier command may have sent the same
+ * intent.
  */
 function notRecorded(
   error: StorageError,

@@ -165,7 +165,7 @@ export async function whileHeld<T>(
   const journal = await context.journal();
   if (!journal.isShared) return work();
   const timer = setInterval(() => {
-    // Ignore a failed renewal, because the hold is checked again before the request is sent.
+    // Ignore a failed renewal, because the hold is checked after the work.
     journal.hold(key, baseUrl, true).catch(() => {});
   }, holdEveryMs);
   try {

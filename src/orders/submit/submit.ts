@@ -142,11 +142,9 @@ async function previewed(
 }
 
 interface DecidedBefore {
-  /**
-   * Exit code that sending would have, as far as it is known without sending; undefined if the request would be sent.
-   */
+  /** Exit code that sending would have, as far as that is known before; undefined if the request would be sent. */
   readonly exitCode: number | undefined;
-  /** The key of the same request, if that is in doubt. */
+  /** The key of the same request in doubt. */
   readonly key: string | undefined;
   /** Whether an existing order meets the need. */
   readonly isMet: boolean;
