@@ -41,28 +41,28 @@ export interface ClientOptions {
   readonly legacyBaseUrl?: string | undefined;
   readonly credentials: KeySource;
   /**
-   * Timeout of a call including its retries, ms. For a stream, it applies until the response begins, and then to each
-   * pause between chunks.
+   * Timeout of a call, in ms, including the call's retries. For a stream, the timeout applies until the response
+   * begins, and then to each pause between chunks.
    */
   readonly timeoutMs?: number | undefined;
   /** Called after the service has executed a write. */
   readonly onWritten?: (() => void) | undefined;
-  /** Maximum retries after the first attempt; if unset, the operation's default. */
+  /** Maximum number of retries after the first attempt. Defaults to the number for the operation's retry policy. */
   readonly retries?: number | undefined;
   readonly clock: Clock;
   /** Aborts every call. */
   readonly signal: AbortSignal;
   readonly trace?: Trace | undefined;
   /**
-   * Creates a trace for one call, which gets the events in addition to `trace`. A call without an operation passes
-   * undefined.
+   * Creates a trace for a single call. The call's events go to this trace in addition to `trace`. The argument is
+   * undefined for a call without an operation.
    */
   readonly observe?: ((operation: string | undefined) => Trace) | undefined;
   readonly random?: (() => number) | undefined;
   readonly allowPlainHttp?: boolean | undefined;
   /** Version of this program, for `user-agent`. */
   readonly version: string;
-  /** Identifies, in `user-agent`, the program that uses this one. */
+  /** Name of the program that uses this program, for `user-agent`. */
   readonly appInfo?: string | undefined;
   /** Hints for the client's errors; defaults to hints for people. */
   readonly advice?: Advice | undefined;
@@ -78,27 +78,27 @@ interface Head {
 type Called<B> = Head & { readonly body: B };
 /** Reading the chunks throws ErrandError if the response breaks off. */
 type Streamed = Head & { readonly chunks: AsyncIterable<Uint8Array> };
-/** JSON is read as a whole; anything else is streamed. */
+/** A JSON response is read as a whole. Any other response is streamed. */
 export type AnyResponse = Head &
   ({ readonly json: unknown } | { readonly chunks: AsyncIterable<Uint8Array> });
 
 /**
- * Client of the service, typed by the table of operations. Every method throws an ErrandError if it fails; a UsageError
- * is thrown before anything is sent.
+ * Client of the service. The table of operations determines its types. Every method throws an ErrandError if it fails.
+ * A UsageError is always thrown before anything is sent.
  */
 export interface Client {
-  /** Callers validate the body; parameters are validated here. */
+  /** Sends a call. Validates the parameters; callers must validate the body. */
   call<N extends CallName>(name: N, input: InputOf<N>, options?: CallOptions): Promise<Called<Received<N>>>;
   /** Streams a response of any length without buffering it. */
   stream<N extends StreamName>(name: N, input: InputOf<N>, options?: CallOptions): Promise<Streamed>;
-  /** Sends any request, with the same retries and errors. */
+  /** Sends any request, with the same retries and errors as a call. */
   raw(request: RawRequest, options?: CallOptions): Promise<AnyResponse>;
   /** Downloads from a signed link. Sends no credentials, wherever the link leads. */
   download(url: string, options?: CallOptions): Promise<Streamed>;
   close(): Promise<void>;
 }
 
-/** @throws UsageError for a base URL that must not receive keys. */
+/** @throws UsageError for a base URL to which no key may be sent. */
 export function createClient(options: ClientOptions): Client {
   const { transport, credentials, allowPlainHttp = false } = options;
   const service: Service = {
@@ -135,7 +135,8 @@ export function createClient(options: ClientOptions): Client {
     if (request.retry !== 'safe') options.onWritten?.();
     return performed;
   };
-  // Every operation's input type fits `Input` by construction, but the compiler cannot infer that from the table.
+  // By construction, the input type of every operation is an `Input`, but the compiler cannot infer that from the
+  // table.
   const prepared = <N extends OperationName>(name: N, input: InputOf<N>, more?: CallOptions): Prepared =>
     prepare(service, operations[name], input as Input, more?.headers);
 
@@ -145,7 +146,8 @@ export function createClient(options: ClientOptions): Client {
       const request = ready.auth === 'payment' && more?.payment === undefined ? unpaid(ready) : ready;
       const performed = await send(request, () => false, { ...more, operation: name });
       const body = goodBody(operations[name], request, performed, connection.advice, more?.takeSent);
-      // The table determines the type. Only essential fields are checked, so that the service may evolve.
+      // The table determines the type. Only essential fields are checked, so that the service can add and change
+      // others.
       return { ...headOf(performed), body: body as Received<N> };
     },
     async stream(name, input, more) {
@@ -221,7 +223,7 @@ async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 const isJson = (headers: WireHeaders): boolean =>
   /^\s*application\/(?:[\w.-]+\+)?json\b/i.test(headerText(headers, 'content-type') ?? '');
 
-/** Whether a link leads to a host the user did not name; all loopback addresses count as one host. Pure. */
+/** Whether a link leads to a host that the user did not name. All loopback addresses count as one host. Pure. */
 function isForeign(link: URL, { base, legacyBase }: Pick<Service, 'base' | 'legacyBase'>): boolean {
   return ![base, legacyBase].some(
     (own) => own && (isSameOrigin(link, own) || (isLoopback(link.hostname) && isLoopback(own.hostname))),
@@ -229,8 +231,9 @@ function isForeign(link: URL, { base, legacyBase }: Pick<Service, 'base' | 'lega
 }
 
 /**
- * Request for a signed link (a return label). The link itself grants access, so no credential is sent.
- * @throws UnavailableError for a link that is not a web address, or is plain http to another machine.
+ * Builds the request for a signed link, such as that of a return label. The link itself grants access, so no credential
+ * is sent.
+ * @throws UnavailableError for a link that is not a web address, or that is plain http to another machine.
  */
 function downloadRequest(
   link: string,
@@ -258,10 +261,10 @@ type Read =
   | { readonly problem: string; readonly body?: never };
 
 /**
- * Reads a successful response. Validates only that it is JSON with the essential fields that the table requires.
- * Everything else passes through, so that the service may evolve.
- * @param takeSent receives a list's records, if they can be separated without parsing.
- * @returns the body, without the records passed to `takeSent`, or a description of what was received instead.
+ * Reads a successful response. Validates only that the response is JSON and has the essential fields that the table
+ * requires. Passes everything else through, so that the service can change it.
+ * @param takeSent receives the records of a list, if they can be separated without parsing.
+ * @returns the body without the records passed to `takeSent`, or a description of what was received instead.
  */
 function readGoodResponse(
   { response, surface }: Pick<Operation, 'response' | 'surface'>,
@@ -295,8 +298,8 @@ function readGoodResponse(
 type IsOfKind = (value: unknown, surface: Surface) => boolean;
 
 /**
- * Validates an id. Paths, file names and commands are built from ids, and a secret that a response echoes in place of
- * an id must not be stored. Current ids are UUIDs; the format of legacy ids is unknown.
+ * Validates an id. Paths, file names and commands are built from ids. In addition, a response may contain a secret in
+ * place of an id, and that secret must not be stored. Current ids are UUIDs; the format of legacy ids is unknown.
  */
 const isId = (value: unknown, pattern: RegExp): boolean =>
   typeof value === 'string' && pattern.test(value) && redactor.known(value) === value;
@@ -348,7 +351,8 @@ export type QueryOf<N extends OperationName> =
     : { readonly [name: string]: never };
 
 /**
- * A part of the input. It is required if any of its fields is required, and absent if the operation has no such fields.
+ * A part of the input. The part is required if any of its fields is required, and absent if the operation has no such
+ * fields.
  */
 type Part<K extends string, S> = S extends Specs
   ? RequiredNames<S> extends never
@@ -384,8 +388,8 @@ interface Connection {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /**
-   * Timeout of a call including its retries. For a stream, it applies until the response begins, and then to each pause
-   * between chunks.
+   * Timeout of a call, including the call's retries. For a stream, the timeout applies until the response begins, and
+   * then to each pause between chunks.
    */
   readonly timeoutMs: number | undefined;
   readonly retries: number | undefined;
@@ -399,17 +403,17 @@ interface Connection {
 export interface CallOptions {
   /** Aborts this call, in addition to the client's signal. */
   readonly signal?: AbortSignal | undefined;
-  /** Authorization header that pays for an operation paid by challenge. */
+  /** Authorization header that pays for a call of an operation that is paid for by challenge. */
   readonly payment?: string | undefined;
   /** Overrides the client's timeout, ms. */
   readonly timeoutMs?: number | undefined;
   /** Overrides the client's number of retries. */
   readonly retries?: number | undefined;
-  /** More headers; those of the request itself win. */
+  /** Additional headers. Headers that the request sets itself take precedence. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Upper limit on the call's duration, ms, whatever its timeout. */
+  /** Upper limit for the duration of the call, in ms, even if the timeout is longer. */
   readonly maxMs?: number | undefined;
-  /** Receives a list's records in the service's compact JSON; the body then contains no records. */
+  /** Receives the records of a list in the service's compact JSON. The body then contains no records. */
   readonly takeSent?: ((sent: AsSent) => void) | undefined;
 }
 
@@ -422,8 +426,8 @@ type Handling = Pick<SendOptions, 'streams' | 'follow' | 'isForeign'> &
   CallOptions & { readonly operation?: string };
 
 /**
- * Sends a request with retries and reads the response, or only its start for a stream.
- * @throws ErrandError for anything but a 2xx.
+ * Sends a request with retries and reads the response. For a stream, reads only the start of the response.
+ * @throws ErrandError for anything but a 2xx response.
  */
 async function perform(
   connection: Connection,
@@ -438,7 +442,7 @@ async function perform(
   const headers =
     credential === undefined ? request.headers : { ...request.headers, ...headersOfCredential(credential) };
   const { method, url, body, retry } = request;
-  // The response may echo the request.
+  // The response may contain parts of the request.
   redactor.remember(secretsSent({ url, headers, body }));
   let isStreaming = false;
   try {
@@ -483,8 +487,8 @@ const minOf = (one: number | undefined, other: number | undefined): number | und
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 
 /**
- * Wraps a streamed body so that a broken stream fails the request. The full timeout applies to each chunk. Time that
- * the reader takes between chunks does not count.
+ * Wraps a streamed body, so that a broken stream becomes an error about the request. Each chunk may take the full
+ * timeout. The time that the reader takes between chunks does not count.
  */
 async function* watched(
   stream: AsyncIterable<Uint8Array>,

@@ -7,16 +7,16 @@ import { MissingKeyError } from './errors.ts';
 export interface KeyRequest {
   readonly auth: 'bearer' | 'basic';
   readonly method: string;
-  /** Id of the order being read, if any. */
+  /** Id of the order that is read, if any. */
   readonly orderId: string | undefined;
-  /** The path is not in the table, so the request is sent without a key if no key is available. */
+  /** Whether the path is missing from the table. If so, and no key is available, the request is sent without a key. */
   readonly isOptional: boolean;
 }
 
 /** Supplies the key for a request; undefined if the source has no key. Called once per request that needs a key. */
 export type KeySource = (request: KeyRequest) => string | undefined | Promise<string | undefined>;
 
-/** Combines sources: the first that has a key wins. */
+/** Combines several sources. The first source that has a key supplies it. */
 export const firstOf =
   (...sources: readonly KeySource[]): KeySource =>
   async (request) => {
@@ -29,12 +29,14 @@ export const firstOf =
 
 export interface CredentialRequest extends Omit<KeyRequest, 'auth'> {
   readonly auth: Auth;
-  /** Credential that pays the challenge of a paid operation. Without it, the service responds with the challenge. */
+  /**
+   * Credential that pays the challenge of a paid operation. If it is missing, the service responds with the challenge.
+   */
   readonly payment: string | undefined;
 }
 
 /**
- * Builds the `authorization` header of a request; undefined if the request takes none.
+ * Builds the `authorization` header of a request; undefined if the request needs none.
  * @throws MissingKeyError if a required key is missing.
  */
 export async function credentialFor(
@@ -62,7 +64,8 @@ function required(secret: string | undefined, auth: 'bearer' | 'basic'): string 
       hint: errorResponseHint('unauthorized', auth, undefined),
     });
   }
-  // A header can carry only these characters. For any other, Node would throw an error that quotes the value.
+  // A header can contain only these characters. For any other character, Node would throw an error that quotes the
+  // value.
   if (/^[\x21-\x7e]+$/.test(secret)) return secret;
   throw new MissingKeyError('the key holds characters that no key has', {
     hint: `Store it again: \`errand auth token${auth === 'basic' ? ' --legacy' : ''}\`.`,

@@ -14,18 +14,18 @@ export class ServiceError extends ErrandError {
     this.#headers = headers;
   }
 
-  /** An error code of the contract, or one that the service introduced later. */
+  /** An error code of the contract, or a code that the service introduced later. */
   override get code(): ErrorCode | (string & {}) | undefined {
     return super.code;
   }
 
-  /** Response headers. Private, because they may hold secrets, which must not be printed along with the error. */
+  /** Response headers. Private, because they may contain secrets that must not be printed with the error. */
   get headers(): WireHeaders {
     return this.#headers;
   }
 }
 
-/** 402 with challenges, which say how to pay for the request. */
+/** Status 402 with challenges that say how to pay for the request. */
 export class PaymentRequiredError extends ServiceError {
   override readonly name = 'PaymentRequiredError';
   readonly challenges: readonly PaymentChallenge[];
@@ -52,7 +52,7 @@ export class UnpaidOrderError extends ServiceError {
     this.#page = page;
   }
 
-  /** The page to pay at. Private, because its address may grant access. */
+  /** The page on which to pay. Private, because the address of the page may grant access. */
   get page(): URL | undefined {
     return this.#page;
   }
@@ -65,7 +65,10 @@ export class ValidationError extends ErrandError {
   override readonly name = 'ValidationError';
   readonly issues: readonly ValidationIssue[];
 
-  /** @param describe formats one issue, starting with the field. By default, it uses the service's own field names. */
+  /**
+   * @param describe formats one issue, beginning with the field. Defaults to a format with the service's own field
+   * names.
+   */
   constructor(issues: readonly ValidationIssue[], facts: ErrorFacts, describe = issueText) {
     const more = issues.length > maxIssues ? `; and ${issues.length - maxIssues} more` : '';
     const listed = issues.slice(0, maxIssues).map(describe);
@@ -98,19 +101,19 @@ export class DeadlineError extends UnavailableError {
   override readonly name = 'DeadlineError';
 }
 
-/** A request that moves money may have been acted on, but nothing confirms whether it was. */
+/** A request that moves money may have taken effect, and nothing confirms whether it did. */
 export class InDoubtError extends ErrandError {
   override readonly name = 'InDoubtError';
   /**
-   * @param category defaults to `in_doubt`. If a signal ended the process, pass the signal's category, so that it keeps
-   * its own exit code.
+   * @param category defaults to `in_doubt`. If a signal ended the process, pass the category of the signal, so that the
+   * process ends with the exit code of the signal.
    */
   constructor(message: string, facts: ErrorFacts = {}, category: 'in_doubt' | Stop = 'in_doubt') {
     super(category, message, { ...facts, outcome: 'unknown' });
   }
 }
 
-/** The user stopped the request. `outcome` says whether it may have been acted on. */
+/** The user stopped the request. `outcome` says whether the request may have taken effect. */
 export class InterruptedError extends ErrandError {
   override readonly name = 'InterruptedError';
   constructor(category: Stop, message: string, facts: ErrorFacts = {}) {

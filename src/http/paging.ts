@@ -11,23 +11,28 @@ import { UnavailableError } from './errors.ts';
 import { identityOf } from './sent-records.ts';
 
 export interface Page<R = JsonObject> {
-  /** Reparsed on each access if `sent` is present. */
+  /** The rows of the page. If `sent` is present, each access parses the rows again. */
   readonly rows: readonly R[];
   readonly count: number;
-  /** The same rows in the service's own JSON, if requested and separable from the rest. */
+  /**
+   * The same rows in the service's own JSON. Present if this was requested and the rows can be separated from the rest.
+   */
   readonly sent?: AsSent | undefined;
   /** Total number of records, if the service reports it. */
   readonly total: number | undefined;
-  /** Number of the next page, if the list is paged by number and continues. */
+  /** Number of the next page. Present if pages are requested by number and there is another page. */
   readonly next: number | undefined;
 }
 
 export interface PageOptions {
-  /** Fetch every page, instead of only the requested one. */
+  /** Whether to fetch every page instead of only the requested one. */
   readonly all: boolean;
-  /** Rows per request; defaults to the query's `limit`, else the service's maximum. */
+  /**
+   * Rows per request. Defaults to the `limit` of the query. Without a `limit`, defaults to the service's maximum if all
+   * pages are fetched.
+   */
   readonly pageSize?: number | undefined;
-  /** Whether to also keep the rows in the service's own JSON. */
+  /** Whether to also return the rows in the service's own JSON. */
   readonly asSent?: boolean | undefined;
   /** Deadline for fetching all pages. */
   readonly deadline?: Deadline | undefined;
@@ -56,7 +61,9 @@ interface PagedSource {
   readonly by: 'offset' | 'page' | 'none';
   /** Maximum rows per page, if known. */
   readonly largest?: number | undefined;
-  /** Field with the records; defaults to the only list in the response, or the response itself. */
+  /**
+   * Name of the field that contains the records. Defaults to the only list in the response, or to the response itself.
+   */
   readonly rows?: string | undefined;
   ask(paged: ParameterValues, signal: AbortSignal): Promise<ListResponse>;
 }
@@ -79,7 +86,7 @@ export async function* pages<N extends CallName>(
 ): AsyncGenerator<Page<ReceivedRow<N>>> {
   const operation: Operation = operations[name];
   const ask = async (paged: ParameterValues, signal: AbortSignal): Promise<ListResponse> => {
-    // The client checks every parameter against the table, which covers what the types cannot.
+    // The client checks every parameter against the table. That covers what the types cannot.
     const input = { query: { ...query, ...paged } } as unknown as InputOf<N>;
     let sent: AsSent | undefined;
     const takeSent = (received: AsSent): void => {
@@ -89,13 +96,13 @@ export async function* pages<N extends CallName>(
     return { body, sent };
   };
   const start = { limit: numberIn(fieldOf(query, 'limit')), offset: numberIn(fieldOf(query, 'offset')) };
-  // Each record has the field names of its shape, but the values may have any type.
+  // Each record has the field names of the record's shape, but the values may have any type.
   yield* pagesFrom({ title: name, ...pagingOf(operation), ask }, start, options) as AsyncGenerator<
     Page<ReceivedRow<N>>
   >;
 }
 
-/** How an operation is paged, according to the table. */
+/** How the pages of an operation are requested, according to the table. */
 export const pagingOf = ({ query, response }: Operation): Omit<PagedSource, 'title' | 'ask'> => ({
   by: query?.offset !== undefined ? 'offset' : query?.page !== undefined ? 'page' : 'none',
   largest: query?.limit?.max,
@@ -104,8 +111,8 @@ export const pagingOf = ({ query, response }: Operation): Omit<PagedSource, 'tit
 
 /**
  * Fetches the pages of any list. While the reader works on a page, prefetches the next page, and also the page after
- * that if it is known to exist. Stops when the reader stops. Drops rows that a page repeats because new records shifted
- * the list.
+ * that if it is known to exist. Stops when the reader stops. If new records shift the list, a page repeats rows; such
+ * rows are dropped.
  * @throws ErrandError, also if the service keeps returning the same page.
  */
 export async function* pagesFrom(
@@ -135,11 +142,11 @@ export async function* pagesFrom(
 
 type InTime = <T>(loading: Promise<T>) => Promise<T>;
 
-/** @throws ErrandError `deadline` if the list takes longer than the deadline allows, even if its pages never end. */
+/** @throws ErrandError `deadline` if the list takes longer than the deadline allows, even if the pages never end. */
 async function beforeDeadline<T>(loading: Promise<T>, deadline: Deadline, title: string): Promise<T> {
   const left = deadline.leftMs;
   if (left === Number.POSITIVE_INFINITY) return loading;
-  // A prefetched page may be ready without any wait that could time out, so check the deadline explicitly.
+  // A prefetched page may be ready at once, so that no wait can time out. Therefore check the deadline explicitly.
   if (left === 0) throw late(title);
   const over = new AbortController();
   const passed = deadline.passed(over.signal).then(() => {
@@ -171,8 +178,8 @@ async function* everyPage(
     const page: Page = await inTime(next.loading);
     const ids = page.sent?.ids ?? page.rows.map(identityOf);
     const repeated = ids.filter((id) => before.has(id)).length;
-    // A page's worth of new records can make one page repeat. If a second page in a row repeats, the service is at
-    // fault.
+    // If as many new records arrive as fit on a page, one page may repeat. If a second page in a row repeats, the
+    // service is at fault.
     repeats = page.count > 0 && repeated === page.count ? repeats + 1 : 0;
     if (repeats > 1) {
       throw new UnavailableError(`${name}: the service gives the same page again and again`, {
@@ -183,7 +190,8 @@ async function* everyPage(
     before = new Set(ids);
     const end = next.offset + page.count;
     if (!isLast(page, end, limit)) {
-      // After a short page, the next page starts earlier than the page already prefetched, so fetch again from there.
+      // After a short page, the next page starts earlier than the page that was prefetched. Therefore fetch again from
+      // there.
       if (ahead[0]?.offset !== end) ahead = [begin(end)];
       const after = end + page.count;
       if (page.total !== undefined && after < page.total) ahead.push(begin(after));
@@ -194,7 +202,7 @@ async function* everyPage(
 
   function begin(offset: number): { readonly offset: number; readonly loading: Promise<Page> } {
     const loading = read(offset);
-    // Defers the error until this page is read, which avoids an unhandled rejection.
+    // Handle the error only when this page is read. This avoids an unhandled rejection.
     loading.catch(() => {});
     return { offset, loading };
   }
@@ -206,11 +214,12 @@ function without(page: Page, known: ReadonlySet<string>): Page {
 }
 
 /**
- * Lets the request leave before the current rows are processed, because processing may take as long as the response.
+ * Lets the request for the next page leave before the current rows are processed, because processing may take as long
+ * as the response.
  */
 const onItsWay = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-/** Follows `next_page` alone, because more pages may follow a short or empty one. */
+/** Relies only on `next_page`, because other pages may follow a page that is short or empty. */
 async function* everyNumberedPage(
   read: (page: { page?: number }) => Promise<Page>,
   name: string,
@@ -233,7 +242,10 @@ async function* everyNumberedPage(
   }
 }
 
-/** The total takes precedence over a short page, because the service may return fewer rows than requested. */
+/**
+ * Whether a page is the last one. The total takes precedence over the length of the page, because the service may
+ * return fewer rows than requested.
+ */
 function isLast({ count, total }: Page, end: number, limit: number | undefined): boolean {
   if (count === 0) return true;
   if (total !== undefined) return end >= total;
@@ -254,8 +266,8 @@ function pageOf({ body, sent }: ListResponse, name: string | undefined): Page {
 }
 
 /**
- * Finds a list's records: in the named field, else the response itself or its only list.
- * @returns undefined if there is none.
+ * Finds the records of a list: in the named field, or else in the response itself or its only list.
+ * @returns undefined if there are none.
  */
 export function rowsIn(body: unknown, name: string | undefined): readonly unknown[] | undefined {
   const lists =

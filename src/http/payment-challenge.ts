@@ -2,25 +2,28 @@ import { createHash } from 'node:crypto';
 import { parseJson } from './response.ts';
 import type { WireHeaders } from './transport/transport.ts';
 
-/** One way to pay for a request, as the service demands. Texts come from the service and are not yet safe to show. */
+/**
+ * One way in which the service accepts payment for a request. The texts come from the service and are not yet safe to
+ * show.
+ */
 export interface PaymentChallenge {
   readonly id: string;
   readonly realm: string;
   readonly method: string;
   readonly intent: string;
   readonly description: string | undefined;
-  /** When the challenge expires, ms since the epoch; undefined if not stated. */
+  /** When the challenge expires, in ms since the epoch; undefined if not stated. */
   readonly expiresAt: number | undefined;
   /** Digest of the request body, `sha-256=…`. */
   readonly digest: string | undefined;
   /** Amount in the currency's minor unit, as a decimal string. */
   readonly amount: string;
   readonly currency: string;
-  /** The decoded `request`: amount, currency and method-specific fields. */
+  /** The decoded `request`: amount, currency, and fields that depend on the method. */
   readonly request: Readonly<Record<string, unknown>>;
-  /** All parameters as received; a credential repeats them unchanged. */
+  /** All parameters as received. A credential repeats them unchanged. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** The offer, if the challenge is one of x402. Its currency is then an asset: `network/asset`. */
+  /** The x402 offer, if the challenge is such an offer. The currency is then an asset: `network/asset`. */
   readonly offer?: X402Offer | undefined;
 }
 
@@ -31,7 +34,8 @@ const maxTextLength = 2000;
 const methodName = /^[a-z][a-z0-9:_-]{0,63}$/;
 
 /**
- * Parts of an x402 offer. The payment repeats them unchanged: the requirement that it accepts, and what it pays for.
+ * Parts of an x402 offer that the payment repeats unchanged: the requirement that the payment accepts, and what is paid
+ * for.
  */
 export interface X402Offer {
   readonly accepted: Readonly<Record<string, unknown>>;
@@ -40,8 +44,8 @@ export interface X402Offer {
 }
 
 /**
- * Reads the payment challenges of a 402 response, in order. Skips a challenge that is unreadable or requires a header
- * other than `authorization`.
+ * Reads the payment challenges of a 402 response, in order. Skips a challenge that cannot be read, or that requires
+ * another header than `authorization`.
  */
 export function readPaymentChallenges(headers: WireHeaders): PaymentChallenge[] {
   return authChallenges(headers)
@@ -108,13 +112,16 @@ export function isForBody({ digest }: Pick<PaymentChallenge, 'digest'>, body: Ui
   return digest === `sha-256=${hash}` || digest === `sha-256=:${hash}:`;
 }
 
-/** A challenge in a `www-authenticate` header: scheme and parameters, lower-case names, unescaped values. */
+/**
+ * A challenge in a `www-authenticate` header: the scheme, and the parameters with lower-case names and unescaped
+ * values.
+ */
 interface AuthChallenge {
   readonly scheme: string;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Read limits; no honest service comes near them. */
+/** Limits for reading. No honest service comes close to them. */
 const maxHeaderLength = 64 * 1024;
 const maxChallenges = 32;
 
@@ -127,8 +134,8 @@ const unquoted = /[^\s,"]+/y;
 const token68 = /[A-Za-z0-9._~+/-]+=*(?=\s*(?:,|$))/y;
 
 /**
- * Parses all challenges in a header value (RFC 9110, 11.6.1). Drops a challenge with a repeated parameter. Drops a
- * challenge with a syntax error together with everything after it.
+ * Parses all challenges in a header value (RFC 9110, 11.6.1). Drops a challenge that has a parameter twice. At a syntax
+ * error, drops the challenge and everything after it.
  */
 export function readAuthChallenges(header: string): AuthChallenge[] {
   const text = header.slice(0, maxHeaderLength);
@@ -167,7 +174,7 @@ function whole(found: readonly { scheme: string; pairs: readonly [string, string
     .map(({ scheme, parameters }) => ({ scheme, parameters }));
 }
 
-/** Headers hold only Latin-1, so this scheme's public SDK writes all other characters as `\uXXXX`. */
+/** Headers can contain only Latin-1. Therefore this scheme's public SDK writes all other characters as `\uXXXX`. */
 const unescaped = (text: string | undefined): string | undefined =>
   text?.replace(/\\u([0-9a-fA-F]{4})|\\(.)/gs, (_, hex: string | undefined, plain: string) =>
     hex === undefined ? plain : String.fromCharCode(Number.parseInt(hex, 16)),

@@ -5,7 +5,7 @@ import { readSettlement, readX402Payment } from './x402.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The payment method's proof that pays a challenge, and the payer if the method names one. */
+/** The proof with which a payment method pays a challenge, and the payer if the method names one. */
 export interface PaymentProof {
   readonly payload: unknown;
   readonly source?: string | undefined;
@@ -14,13 +14,16 @@ export interface PaymentProof {
 /** The service's confirmation of a payment. Additional fields depend on the method. */
 export type Receipt = Output<'Receipt'>;
 
-/** What the response to a paid order contains besides its record: a receipt, and a key that reads the order. */
+/**
+ * What the response to a paid order contains in addition to the order's record: a receipt, and a key that reads the
+ * order.
+ */
 export interface Grant {
   readonly apiKey: string | undefined;
   readonly receipt: Receipt | undefined;
 }
 
-/** Maximum length; servers reject longer headers. */
+/** Maximum length of a header. Servers reject longer headers. */
 const maxCredentialLength = 16 * 1024;
 
 /** Builds the `authorization` header that pays a challenge. */
@@ -33,9 +36,9 @@ export function paymentCredential(
 }
 
 /**
- * Builds the header from a credential made elsewhere, given as a header value, base64url, JSON, or JSON of only its
- * `payload` (and `source`).
- * @returns a description of the problem instead, if the credential does not pay this challenge.
+ * Builds the header from a credential that another program made. The credential may be a header value, base64url, JSON,
+ * or JSON with only its `payload` (and `source`).
+ * @returns the header, or a description of the problem if the credential does not pay this challenge.
  */
 export function readCredential(
   text: string,

@@ -11,11 +11,11 @@ export interface Described {
   readonly url: string;
   /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** A JSON body as a value, any other body as text; null if there is no body. */
+  /** The body: JSON as a value, anything else as text; null if there is no body. */
   readonly body: unknown;
 }
 
-/** Describes a request; keeps the scheme before a redacted key. Pure. */
+/** Describes a request. Redacts a key, but keeps the scheme that precedes the key. Pure. */
 function describeRequest({ method, url, headers, body }: Omit<WireRequest, 'signal'>): Described {
   const shown = redactor.headers(headers);
   const scheme = schemeOf(headers.authorization);
@@ -36,8 +36,8 @@ function schemeOf(authorization: string | undefined): string | undefined {
 const leftOut = ['user-agent', 'authorization'];
 
 /**
- * Formats a request as a curl command for a POSIX shell, with the key as `$ERRAND_API_KEY`. Quotes every value as a
- * single word and keeps control characters off the terminal. Ends with a line break.
+ * Formats a request as a curl command for a POSIX shell. The key appears as `$ERRAND_API_KEY`. Quotes every value as a
+ * single word, and keeps control characters off the terminal. Ends with a line break.
  * @throws UsageError for the embedded sandbox, which has no address.
  */
 export function curlCommand({ method, url, headers, body }: Described): string {
@@ -63,7 +63,7 @@ export function curlCommand({ method, url, headers, body }: Described): string {
 
 const joined = (words: readonly string[]): string => `${words.join(' \\\n  ')}\n`;
 
-/** Inside single quotes, only the quote itself is special. */
+/** Within single quotes, only the single quote has a special meaning. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 function credential(authorization: string | undefined): string[] {
@@ -72,7 +72,7 @@ function credential(authorization: string | undefined): string[] {
   return authorization === undefined ? [] : [`-H ${quoted(`authorization: ${authorization}`)}`];
 }
 
-/** Control characters, and those that hide or reorder text on a terminal. */
+/** Control characters, and characters that hide or reorder text on a terminal. */
 const unprintable = /[\x00-\x1f\x7f-\x9f]|\p{Cf}|\p{Zl}|\p{Zp}|\p{Cs}/u;
 
 /** JSON with every unprintable character escaped. */
@@ -96,7 +96,7 @@ const octal = (text: string): string =>
 type IsShown = (method: string) => boolean;
 
 /**
- * Sends requests with `transport`. Requests that are only to be shown go to `show` instead, which throws them to the
+ * Sends requests with `transport`. A request that is only to be shown goes to `show` instead, which throws it to the
  * printer.
  */
 export const previewTransport = (
@@ -109,7 +109,10 @@ export const previewTransport = (
   close: () => transport.close(),
 });
 
-/** Placeholder key for a request that is only shown, so that no key is needed, minted or read. */
+/**
+ * Placeholder for the key of a request that is only shown, so that no key has to be available. If the key is optional,
+ * the placeholder is used only if there is a key.
+ */
 export const previewKeys =
   (isShown: IsShown, stored: KeySource): KeySource =>
   async (request) => {

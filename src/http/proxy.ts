@@ -3,7 +3,7 @@ import { UsageError } from '../platform/errors.ts';
 import { isLoopback } from '../platform/net/lookup.ts';
 import { parseUrl } from '../platform/net/urls.ts';
 
-/** Proxies from the settings; this module never reads the environment. */
+/** Proxies from the settings. This module never reads environment variables. */
 export interface ProxySettings {
   readonly https?: string | undefined;
   readonly http?: string | undefined;
@@ -12,8 +12,8 @@ export interface ProxySettings {
 }
 
 /**
- * Selects the proxy for a URL, if any; loopback never goes through one. Pure.
- * @throws UsageError for a proxy that is not an http or https URL, or has an undecodable user or password.
+ * Selects the proxy for a URL, if any. Requests to loopback addresses never use a proxy. Pure.
+ * @throws UsageError for a proxy that is not an http or https URL, or whose user or password cannot be decoded.
  */
 export function proxyFor(url: URL, proxies: ProxySettings): URL | undefined {
   const text = url.protocol === 'https:' ? proxies.https : proxies.http;
@@ -62,12 +62,12 @@ function isExempt(url: URL, none: string): boolean {
 export interface TriedProxy {
   /** Proxy URL without credentials. */
   readonly proxy: string;
-  /** Why the proxy is unreachable; undefined if it is reachable. */
+  /** Why the proxy cannot be reached; undefined if it can. */
   readonly problem: string | undefined;
 }
 
 /**
- * Whether the proxy for a URL accepts connections; undefined if there is none.
+ * Whether the proxy for a URL accepts connections; undefined if there is no proxy.
  * @throws UsageError for a proxy that is not an http or https URL.
  */
 export async function tryProxy(

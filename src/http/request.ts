@@ -24,32 +24,32 @@ export interface Service {
   readonly userAgent: string;
 }
 
-/** Input of an operation. Its type is checked before it gets here. */
+/** Input of an operation. The type of the input was checked before. */
 export interface Input {
   readonly path?: ParameterValues | undefined;
   readonly query?: ParameterValues | undefined;
   readonly body?: unknown;
 }
 
-/** A complete request except for its credential. */
+/** A request that is complete except for its credential. */
 export interface Prepared {
   readonly method: string;
   readonly url: URL;
-  /** The URL itself grants access, so messages show only its origin. */
+  /** Whether the URL itself grants access. If so, messages show only the origin of the URL. */
   readonly isLink?: boolean;
   /** Lower-case names; excludes `authorization`. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
   readonly auth: Auth;
-  /** Send the request without a credential if none is available. */
+  /** Whether to send the request without a credential if none is available. */
   readonly isKeyOptional?: boolean;
   /** Id of the order that the request reads. */
   readonly orderId?: string | undefined;
   readonly retry: RetryPolicy;
-  /** Lets the service recognize a repeated request. */
+  /** Key by which the service recognizes a repeated request. */
   readonly idempotencyKey?: string | undefined;
   readonly movesMoney: boolean;
-  /** Error codes with which the service may refuse the request, besides validation errors. */
+  /** Error codes with which the service may refuse the request. Validation errors are possible in addition. */
   readonly refusals: readonly ErrorCode[];
 }
 
@@ -92,7 +92,7 @@ export function prepare(
   };
 }
 
-/** Serializes a body to the exact bytes that are sent, because a payment may be bound to them. */
+/** Serializes a body to exactly the bytes that are sent, because a payment may be bound to these bytes. */
 export function wireBody(body: unknown): Uint8Array {
   try {
     return new TextEncoder().encode(JSON.stringify(body));
@@ -102,7 +102,7 @@ export function wireBody(body: unknown): Uint8Array {
   }
 }
 
-/** @throws UsageError if the legacy surface is called without a configured base URL. */
+/** @throws UsageError if an operation of the legacy surface is called and its base URL is not configured. */
 function baseOf({ base, legacyBase }: Service, surface: Surface): URL {
   if (surface === 'current') return base;
   if (legacyBase) return legacyBase;
@@ -110,8 +110,8 @@ function baseOf({ base, legacyBase }: Service, surface: Surface): URL {
 }
 
 /**
- * Disables retries of a request without an idempotency key, because the service would generate a new key for each
- * attempt and place another order.
+ * Disables retries of a request that needs an idempotency key but has none. The service would generate a new key for
+ * each attempt, and so place another order.
  */
 function retryPolicyOf({ retry }: Pick<Operation, 'retry'>, body: unknown): RetryPolicy {
   if (retry !== 'idempotency_key') return retry;
@@ -132,7 +132,7 @@ export const unpaid = (request: Prepared): Prepared =>
     ? request
     : { ...request, retry: 'safe', movesMoney: false };
 
-/** Request line for messages: `POST https://host/orders`. */
+/** The request in a form for messages: `POST https://host/orders`. */
 export const requestLine = ({ method, url, isLink }: Pick<Prepared, 'method' | 'url' | 'isLink'>): string =>
   isLink ? `the download from ${shownOrigin(url)}` : `${method} ${shownUrl(url)}`;
 
@@ -146,13 +146,14 @@ function fillPath(template: string, values: ParameterValues): string {
 }
 
 /**
- * Scheme of the in-process sandbox. The sandbox's base URL is `embedded:`, and `embedded:/orders` is an address in it.
+ * Scheme of the in-process sandbox. The base URL of the sandbox is `embedded:`, and `embedded:/orders` is an address in
+ * it.
  */
 export const embeddedScheme = 'embedded:';
 
 /**
- * Parses a base URL and rejects any that no key may be sent to. Settings are checked earlier, with an error naming the
- * setting; this is the last line of defense.
+ * Parses a base URL. Rejects any URL to which no key may be sent. Settings are checked earlier, with an error that
+ * names the setting; this check is the last line of defense.
  * @throws UsageError.
  */
 export function checkedBase(text: string, allowPlainHttp: boolean): URL {
@@ -169,7 +170,7 @@ export function checkedBase(text: string, allowPlainHttp: boolean): URL {
   return url;
 }
 
-/** Allows https, plain http to this machine, and plain http if the profile permits it. */
+/** Whether a key may be sent to a URL: https, plain http to this machine, and plain http if the profile permits it. */
 export function isSafeToSend(url: URL, allowPlainHttp: boolean): boolean {
   if (url.protocol === 'https:' || url.protocol === embeddedScheme) return true;
   return url.protocol === 'http:' && (allowPlainHttp || isLoopback(url.hostname));
@@ -183,7 +184,7 @@ function underBase(base: URL, pathAndQuery: string): URL {
   return new URL(`${trimSlashes(base.href)}${pathAndQuery}`);
 }
 
-/** A URL safe to display: without credentials, query and fragment, which may hold secrets. */
+/** A URL that is safe to show. Leaves out credentials, query and fragment, because they may contain secrets. */
 export const shownUrl = (url: URL): string => `${shownOrigin(url)}${url.pathname}`;
 
 /** `URL.origin` would be `null` for the embedded sandbox. */
@@ -193,10 +194,10 @@ export const shownOrigin = ({ protocol, host }: URL): string =>
 /** The request that the command-line arguments describe. */
 export interface Target {
   readonly method: string;
-  /** Starts with a slash; includes the query as given. */
+  /** Starts with a slash. Includes the query as it was given. */
   readonly path: string;
   readonly surface: Surface;
-  /** Matching operation in the table, if any. */
+  /** The matching operation in the table, if any. */
   readonly operation: Operation | undefined;
 }
 
@@ -241,8 +242,8 @@ export function readTarget(
 }
 
 /**
- * Rejects lookalikes of an order path. A server may tolerate capitals or a trailing slash, and such a path would bypass
- * the journal and the policy.
+ * Rejects a path that only looks like the path of an order. A server may tolerate capitals or a trailing slash, and
+ * such a path would bypass the journal and the policy.
  * @throws UsageError naming the path.
  */
 function refuseLookalike(method: string, path: string): void {
@@ -262,7 +263,7 @@ function firstPart(path: string): string {
 export const isAddress = (word: string): boolean => scheme.test(word);
 
 /**
- * Path of an address under one of the base URLs; the key is sent nowhere else.
+ * The path of an address under one of the base URLs. The key is sent to no other address.
  * @throws UsageError for any other address.
  */
 function pathOf(address: string, { base, legacyBase }: Bases): string {
@@ -278,16 +279,16 @@ function pathOf(address: string, { base, legacyBase }: Bases): string {
   );
 }
 
-/** Any request to the service, as accepted by the `api` command. */
+/** Any request to the service, as the command `api` accepts it. */
 export interface RawRequest {
   readonly method: string;
-  /** Absolute path under the base URL, optionally with a query. */
+  /** Absolute path under the base URL, with a query if needed. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | readonly string[]>> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | Uint8Array | undefined;
   readonly surface?: Surface | undefined;
-  /** Send the request without a key, and do not mint one. */
+  /** Whether to send the request without a key. No key is created either. */
   readonly isKeyless?: boolean;
 }
 
@@ -303,8 +304,8 @@ const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Builds the wire form of any request. A request with a known method and path gets its credential, retry policy and
- * money flag from the table. An unknown request is retried only if it is a read.
+ * Builds the wire form of any request. If method and path are known, the table determines the credential, the retry
+ * policy and whether the request moves money. An unknown request is retried only if it is a read.
  * @throws UsageError for an invalid method, path or header.
  */
 export function prepareRaw(
@@ -338,8 +339,8 @@ export function prepareRaw(
 }
 
 /**
- * Normalizes a path by unescaping letters, digits and `-._~`, so that no spelling of a known operation passes for an
- * unknown one. Rejects `..` and `//`. Pure.
+ * Normalizes a path by unescaping letters, digits and `-._~`. This way, no spelling of a known operation passes for an
+ * unknown operation. Rejects `..` and `//`. Pure.
  * @throws UsageError.
  */
 function plainPath(given: string): string {
@@ -350,7 +351,8 @@ function plainPath(given: string): string {
 }
 
 /**
- * Finds the operation that a request calls. The path of a write must match exactly as written. Pure.
+ * Finds the operation that a request calls. If the request is a write, its path must be written exactly as in the
+ * table. Pure.
  * @throws UsageError for a path with `..` or `//`.
  */
 function operationOf({
@@ -365,12 +367,12 @@ function operationOf({
   return found?.surface === surface ? found : undefined;
 }
 
-/** Extracts an operation's parameters from a path, without decoding them. Pure. */
+/** Extracts the parameters of an operation from a path. Does not decode them. Pure. */
 export const pathParametersOf = (operation: Operation, path: string): Readonly<Record<string, string>> => ({
   ...pathPattern(operation).exec(path)?.groups,
 });
 
-/** Credential for an unknown path, by surface. */
+/** Credential for a path that is not in the table, by surface. */
 const defaultAuth = { current: 'bearer', legacy: 'basic' } as const satisfies Record<
   Surface,
   Prepared['auth']

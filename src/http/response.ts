@@ -1,14 +1,14 @@
 import { ErrandError } from '../platform/errors.ts';
 import { type Sent, TransportFailure } from './transport/transport.ts';
 
-/** Maximum size of a JSON response after decompression, bytes. */
+/** Maximum size of a JSON response in bytes, after decompression. */
 export const maxJsonBytes = 64 * 1024 * 1024;
-/** Maximum bytes to read of an error body. */
+/** Maximum number of bytes to read from the body of an error response. */
 const maxErrorBytes = 256 * 1024;
 /** Maximum nesting of objects and arrays. */
 export const maxJsonDepth = 200;
 
-/** Reads a whole body. @throws TransportFailure if it exceeds `limit` bytes or breaks off. */
+/** Reads a whole body. @throws TransportFailure if the body is longer than `limit` bytes or breaks off. */
 export async function readWhole(body: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
   const read: Uint8Array[] = [];
   let length = 0;
@@ -35,27 +35,27 @@ export async function readStart(body: AsyncIterable<Uint8Array>): Promise<Uint8A
       if (length >= maxErrorBytes) break;
     }
   } catch (error) {
-    // The status is already known and is enough, because the body only explains it.
+    // The status is known already and is enough. The body only explains it.
     if (!(error instanceof TransportFailure)) throw error;
   }
   return Buffer.concat(read, length).subarray(0, maxErrorBytes);
 }
 
 /**
- * Parses JSON of limited depth, so that traversing it cannot overflow the stack.
- * @returns undefined, which JSON cannot express, if the bytes are not JSON or nest too deep.
+ * Parses JSON whose nesting is limited, so that traversing the result cannot overflow the stack.
+ * @returns undefined if the bytes are not JSON or nest too deeply. JSON itself cannot express undefined.
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (isTooDeep(bytes)) return undefined;
   try {
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch {
-    // The bytes are not JSON. The caller reports whose response it was.
+    // The bytes are not JSON. The caller reports which response they came from.
     return undefined;
   }
 }
 
-/** Scans every response byte by byte, so it sticks to code that V8 optimizes well. */
+/** Scans every response byte by byte. Therefore uses only code that V8 optimizes well. */
 function isTooDeep(bytes: Uint8Array): boolean {
   const end = bytes.length;
   let depth = 0;
@@ -71,7 +71,7 @@ function isTooDeep(bytes: Uint8Array): boolean {
   return false;
 }
 
-/** Position of a string's closing quote, skipping escaped characters. */
+/** Position of the quote that ends a string. Skips escaped characters. */
 function endOfText(bytes: Uint8Array, start: number): number {
   const end = bytes.length;
   let at = start;
@@ -79,7 +79,7 @@ function endOfText(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-/** Hints for the caller, a person or a program, when the service does not respond as expected. */
+/** Hints for the caller, which is a person or a program, if the service does not respond as expected. */
 export interface Advice {
   /** Hint if the response did not come from the service. */
   readonly baseUrl: string;
@@ -91,7 +91,7 @@ export interface Advice {
   readonly inDoubt: string;
 }
 
-/** Hint for every kind of caller if the service may have executed a request without an idempotency key. */
+/** Hint, for every kind of caller, if the service may have executed a request without an idempotency key. */
 export const checkFirst = 'Check whether it took effect before you send it again.';
 
 export const adviceToPeople: Advice = {
@@ -109,7 +109,7 @@ export const adviceToPrograms: Advice = {
     'Send the same body with the same idempotency_key again: it is one order, however often it is sent.',
 };
 
-/** Explains error codes of the system, TLS, Node's HTTP and undici to people. */
+/** Explains error codes to people: codes of the system, of TLS, of Node's HTTP and of undici. */
 const meanings: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ENOTFOUND: 'there is no such host',
@@ -140,7 +140,7 @@ const certificateCodes = /^(?:CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_T
 const alwaysPermanent =
   /^(?:EPROTO|UND_ERR_HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW|UND_ERR_INVALID_ARG|ERR_SSL_)/;
 
-/** Converts a network error, noting whether the request may have been received. */
+/** Converts a network error. Records whether the service may have received the request. */
 export function networkFailure(error: unknown, sent: Sent): TransportFailure {
   if (error instanceof TransportFailure) return error;
   const code = codeOf(error);
@@ -159,7 +159,7 @@ function inWords(code: string, error: unknown): string {
   return message === '' ? code || 'the connection failed' : message;
 }
 
-/** The most specific code of an error, its causes, or the first of several connection attempts. */
+/** The most specific code: of an error, of its causes, or of the first of several connection attempts. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   const own = 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -24,7 +24,7 @@ export interface ServiceResponse {
   readonly url: URL;
   /** The whole body; empty if streamed. */
   readonly bytes: Uint8Array;
-  /** Unread body of a successful response, if it was requested as a stream. */
+  /** The body of a successful response, not read yet. Present if it was requested as a stream. */
   readonly stream?: AsyncIterable<Uint8Array> | undefined;
 }
 
@@ -35,11 +35,11 @@ export interface SendOptions {
   /** Whether to stream the body of a successful response; called once the headers are in. */
   readonly streams: (headers: WireHeaders) => boolean;
   /**
-   * Which redirects of a read to follow: only those to the same origin, or all of them. `anywhere` is for requests
-   * without credentials.
+   * Which redirects of a read to follow: only redirects to the same origin, or all. `anywhere` is for requests without
+   * credentials.
    */
   readonly follow: 'same-origin' | 'anywhere';
-  /** Whether an address was chosen by the service rather than the user. */
+  /** Whether the service, rather than the user, chose an address. */
   readonly isForeign?: (url: URL) => boolean;
   readonly allowPlainHttp: boolean;
 }
@@ -48,7 +48,7 @@ const maxRedirects = 5;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
- * Makes one attempt, including redirects. A redirect that must not be followed becomes the response.
+ * Makes one attempt, and follows redirects. If a redirect must not be followed, it becomes the response.
  * @throws TransportFailure if no complete response arrives.
  */
 async function send(request: WireRequest, options: SendOptions): Promise<ServiceResponse> {
@@ -77,7 +77,9 @@ async function sendOnce(
   return transport.send({ ...request, isForeign: isForeign?.(request.url) === true });
 }
 
-/** Follows only redirects of reads. A write was meant for its original address, and its body must not go elsewhere. */
+/**
+ * Follows only redirects of reads. A write is meant for its original address, and its body must not be sent to another.
+ */
 function redirectTarget(
   { method }: WireRequest,
   from: URL,
@@ -91,7 +93,7 @@ function redirectTarget(
   return isSafeToSend(target, allowPlainHttp) ? target : undefined;
 }
 
-/** Target of a redirect; undefined if missing or invalid. */
+/** Target of a redirect; undefined if the target is missing or invalid. */
 export function locationOf(headers: WireHeaders, from: URL): URL | undefined {
   const location = headerText(headers, 'location');
   return location === undefined ? undefined : parseUrl(location, from);
@@ -131,7 +133,10 @@ export interface Attempted {
   readonly failure?: TransportFailure | undefined;
   readonly cutShort?: CutShort | undefined;
   readonly attempts: number;
-  /** Whether an attempt before the last may have been acted on, because it got no response or a server error. */
+  /**
+   * Whether the service may have acted on an attempt before the last one, because that attempt got no response or a
+   * server error.
+   */
   readonly earlierMayHaveActed: boolean;
   readonly retryAfterMs?: number | undefined;
 }
@@ -146,7 +151,7 @@ interface AttemptOptions extends SendOptions {
   readonly scope: Scope;
 }
 
-/** Sends a request and retries as the policy allows. Never throws for network or service failures. */
+/** Sends a request, and retries as the policy allows. Does not throw if the network or the service fails. */
 export async function sendWithRetries(request: WireRequest, options: AttemptOptions): Promise<Attempted> {
   const { clock, scope } = options;
   let earlierMayHaveActed = false;
@@ -154,7 +159,7 @@ export async function sendWithRetries(request: WireRequest, options: AttemptOpti
   for (let attempts = 1; ; attempts += 1) {
     const ended = await attempt(request, options);
     // A proxy may return 429 although the service did the work. If no later response arrives, it remains unknown
-    // whether it did.
+    // whether the work was done.
     if (ended.failure && earlierLimited) earlierMayHaveActed = true;
     const result = resultOf(ended);
     const all = { ...ended, attempts, earlierMayHaveActed, cutShort: scope.cutShort };
@@ -203,7 +208,7 @@ const mayHaveActed = (result: AttemptResult): boolean =>
 
 type CutShort = 'deadline' | 'interrupted';
 
-/** Lifetime of a call. It ends with the call, at the deadline, or when one of the call's signals aborts. */
+/** Lifetime of a call. Ends when the call ends, at the deadline, or when one of the call's signals aborts. */
 export class Scope {
   readonly #controller = new AbortController();
   readonly #outer: readonly AbortSignal[];
@@ -211,7 +216,7 @@ export class Scope {
   #timer: NodeJS.Timeout | undefined;
   #cut: CutShort | undefined;
 
-  /** @param timeoutMs maximum duration of the call; undefined for none. */
+  /** @param timeoutMs is the maximum duration of the call; undefined for no limit. */
   constructor(outer: readonly (AbortSignal | undefined)[], timeoutMs: number | undefined) {
     this.#outer = outer.filter((signal) => signal !== undefined);
     for (const signal of this.#outer) signal.addEventListener('abort', this.#interrupt);
@@ -234,8 +239,8 @@ export class Scope {
   }
 
   /**
-   * Call this when the response has started. From then on, each pause in the response is limited instead of the total
-   * duration.
+   * Call this when the response has begun. From then on, the timeout limits each pause in the response instead of the
+   * total duration.
    */
   liftDeadline(): void {
     clearTimeout(this.#timer);
@@ -261,31 +266,33 @@ export class Scope {
   }
 }
 
-/** Result of one attempt, with or without a response. */
+/** Result of a single attempt, with or without a response. */
 export type AttemptResult =
   | { readonly status: number; readonly retryAfterMs?: number | undefined }
   | { readonly sent: Sent; readonly isPermanent: boolean };
 
 interface RetryOptions {
-  /** Retries after the first attempt; the policy's default if unset. */
+  /** Number of retries after the first attempt. Defaults to the number for the policy. */
   readonly retries?: number | undefined;
-  /** Deadline of all attempts, ms on the clock of `now`. */
+  /** Deadline of all attempts, in ms by the clock of `now`. */
   readonly deadline?: number | undefined;
 }
 
-/** Default number of retries. An order gets one extra retry, because giving up leaves the order in doubt. */
+/**
+ * Default number of retries. An order gets one more than other requests, because giving up leaves the order in doubt.
+ */
 export const defaultRetries: Readonly<Record<RetryPolicy, number>> = {
   safe: 3,
   idempotency_key: 4,
   never: 3,
 };
-/** Longest `Retry-After` honored, ms; longer waits are reported to the user instead. */
+/** Longest `Retry-After` that is honored, in ms. A longer wait is reported to the user instead. */
 export const maxRetryAfterMs = 60_000;
 
 /**
- * Decides what follows attempt number `attempt` (one-based): a wait in ms before the next attempt, or `stop`. The wait
- * is an exponential backoff with full jitter, never shorter than `Retry-After`, and never goes past the deadline. Pure
- * except for `random`, which returns a number from 0 to 1.
+ * Decides what follows attempt number `attempt`, counted from one: a wait, in ms, before the next attempt, or `stop`.
+ * The wait is an exponential backoff with full jitter. It is never shorter than `Retry-After`, and never extends beyond
+ * the deadline. Pure except for `random`, which returns a number from 0 to 1.
  */
 export function nextAttempt(
   { retry }: { readonly retry: RetryPolicy },
@@ -301,19 +308,19 @@ export function nextAttempt(
   return minMs > maxRetryAfterMs || now + wait >= deadline ? 'stop' : wait;
 }
 
-/** Whether a retry can help without executing anything twice. */
+/** Whether a retry can help, without the risk that something is executed twice. */
 function mayRetry(retry: RetryPolicy, result: AttemptResult): boolean {
   if ('status' in result) return retry !== 'never' && isTemporary(result.status);
   if (result.isPermanent) return false;
   return retry !== 'never' || result.sent === 'not_sent';
 }
 
-/** Statuses that may change on retry: rate limiting and server errors. */
+/** Whether a retry may lead to another status: after rate limiting and server errors. */
 export const isTemporary = (status: number): boolean => status === 429 || status >= 500;
 
 /**
- * Reads the wait that `Retry-After` requests, given in seconds or as an HTTP date. Returns ms; undefined if absent. A
- * date is relative to the response's `Date`, so a wrong local clock does no harm. Pure.
+ * Reads the wait that `Retry-After` asks for, in seconds or as an HTTP date. Returns ms; undefined if there is no wait.
+ * A date is compared with the response's `Date`, so a wrong local clock does no harm. Pure.
  */
 export function readRetryAfter(headers: WireHeaders, now: number): number | undefined {
   const text = headerText(headers, 'retry-after')?.trim();
@@ -324,7 +331,7 @@ export function readRetryAfter(headers: WireHeaders, now: number): number | unde
   return Math.max(0, until - (httpDate(headerText(headers, 'date') ?? '') ?? now));
 }
 
-/** Accepts only HTTP date formats, which all start with a weekday; `Date.parse` alone is far more lenient. */
+/** Accepts only HTTP dates, all of which start with a weekday. `Date.parse` alone accepts far more. */
 function httpDate(text: string): number | undefined {
   const time = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;

@@ -2,9 +2,9 @@ import type { JsonObject } from '../api/json.ts';
 import type { AsSent } from '../format/raw-records.ts';
 import { maxJsonDepth, parseJson } from './response.ts';
 
-/** A list response, split in two. */
+/** A list response, split into its records and the rest. */
 interface SentList {
-  /** The response with an empty list. */
+  /** The response, with an empty list in place of the records. */
   readonly body: unknown;
   readonly sent: AsSent;
 }
@@ -17,10 +17,11 @@ export const identityOf = (row: JsonObject): string =>
   typeof row.id === 'string' ? row.id : JSON.stringify(row);
 
 /**
- * Extracts records from a list's JSON without parsing them, because parsing costs more than all other processing.
- * @param name is the field that holds the records.
- * @returns undefined if only JSON.parse can decide, because there are no records, whitespace is between or within
- * records, or the JSON is invalid.
+ * Extracts the records from the JSON of a list without parsing them, because parsing takes longer than all other
+ * processing.
+ * @param name is the field that contains the records.
+ * @returns undefined if only JSON.parse can decide: if there are no records, if whitespace is between or within
+ * records, or if the JSON is invalid.
  */
 export function readSent(bytes: Uint8Array, name: string): SentList | undefined {
   const json = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -31,7 +32,7 @@ export function readSent(bytes: Uint8Array, name: string): SentList | undefined 
   const sent = recordsFrom(json, from);
   if (!sent) return undefined;
   const rest = Buffer.concat([json.subarray(0, from), json.subarray(sent.places.at(-1))]);
-  // A field name without escapes can be written in only one way. If the name occurs only once, that occurrence must be
+  // Without escapes, a field name can be written in only one way. If the name occurs only once, it must be the name of
   // the field that was found.
   if (rest.includes(backslash) || rest.indexOf(field) !== rest.lastIndexOf(field)) return undefined;
   const body = parseJson(rest);
@@ -53,7 +54,7 @@ function recordsFrom(json: Buffer, from: number): AsSent | undefined {
     const end = endOfObject(json, at + 1, maxJsonDepth - aroundRecords, noteId);
     if (end === 0) return undefined;
     places.push(at, end);
-    // An escaped field name may also spell `id`.
+    // A field name with escapes may also stand for `id`.
     const isPlain = json[id] === quote && !(hasEscapes && json.subarray(at, end).includes(backslash));
     ids.push(
       isPlain
@@ -87,12 +88,12 @@ const isSpecial = Uint8Array.from({ length: 256 }, (_, byte) =>
 );
 
 /**
- * Finds the end of an object. Validates JSON's full grammar without building values, which takes less than a third of
- * the time of JSON.parse.
- * @param json starts with a brace. An end of 0 means failure. It points to that brace, which cannot follow a value, so
- * every caller's next check fails too.
- * @param at index just past the object's opening brace.
- * @param depth maximum nesting of objects and arrays, including this object.
+ * Finds the end of an object. Validates the full grammar of JSON without building values, which takes less than a third
+ * of the time of JSON.parse.
+ * @param json starts with a brace. A result of 0 means failure. As an index, 0 points to that first brace. A brace
+ * cannot follow a value, so the next check of every caller fails too.
+ * @param at is the index just past the object's opening brace.
+ * @param depth is the maximum nesting of objects and arrays, including this object.
  */
 export function endOfObject(json: Uint8Array, at: number, depth: number, onField?: OnField): End {
   if (depth === 0) return 0;
@@ -139,7 +140,7 @@ function endOfValue(json: Uint8Array, at: number, depth: number): End {
   }
 }
 
-/** @param at index just past the opening quote. */
+/** @param at is the index just past the opening quote. */
 function endOfText(json: Uint8Array, at: number): End {
   for (let position = at; ; ) {
     while (isSpecial[json[position] ?? 0] === 0) position += 1;
@@ -151,7 +152,7 @@ function endOfText(json: Uint8Array, at: number): End {
   }
 }
 
-/** @param at index just past the backslash. */
+/** @param at is the index just past the backslash. */
 function endOfEscape(json: Uint8Array, at: number): End {
   const byte = json[at] ?? 0;
   if (byte !== escapeByCode) return escapes.has(byte) ? at + 1 : 0;

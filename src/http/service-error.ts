@@ -39,20 +39,25 @@ interface Circumstances {
   readonly reason: unknown;
 }
 
-/** Builds the error for a failed request: what happened, and the request's outcome. Pure. */
+/**
+ * Builds the error for a failed request. The error says what happened, and what the outcome of the request is. Pure.
+ */
 export function failureOf(request: Prepared, ended: Attempted, circumstances: Circumstances): ErrandError {
   const facts = factsOf(request, ended);
   if (ended.cutShort === 'interrupted') return interruption(request, facts, circumstances);
   const failure = ended.cutShort
     ? deadline(request, facts, circumstances)
     : lastFailure(request, ended, facts, circumstances);
-  // `already_exists` removes the doubt, because the order exists whichever attempt placed it.
+  // `already_exists` removes the doubt, because the order exists, no matter which attempt placed it.
   if (facts.outcome !== 'unknown' || !request.movesMoney || failure.facts.code === 'already_exists')
     return failure;
   return inDoubt(request, reasonOf(ended, failure, circumstances), failure.facts, circumstances.advice);
 }
 
-/** Error for a success status with an invalid body. If the request moves money, its outcome is unknown. Pure. */
+/**
+ * The error for a response with a success status and an invalid body. If the request moves money, the outcome is
+ * unknown. Pure.
+ */
 export function unreadable(request: Prepared, ended: Attempted, what: string, advice: Advice): ErrandError {
   const facts = { ...factsOf(request, ended), retryable: false };
   if (request.movesMoney) return inDoubt(request, `it returned ${what}`, facts, advice);
@@ -90,8 +95,8 @@ function outcomeOf(request: Prepared, ended: Attempted): Outcome | undefined {
 }
 
 /**
- * Whether the last attempt may have been acted on. For a request that moves money, only the service's own refusal
- * proves that it was not.
+ * Whether the service may have acted on the last attempt. If a request that moves money got a response, only a refusal
+ * by the service itself proves that the service did not act.
  */
 function lastMayHaveActed(request: Prepared, { response, failure }: Attempted): boolean {
   if (!response) return failure?.sent !== 'not_sent';
@@ -126,8 +131,8 @@ function interruption(
 ): ErrandError {
   const stop = stopOf(reason);
   const category = stop ?? 'interrupted';
-  // If a program aborted the call, its abort reason becomes the cause, so that the program recognizes it. A signal of
-  // the command line needs no cause of its own.
+  // If a program aborted the call, the abort reason becomes the cause of the error, so that the program recognizes it.
+  // If a signal stopped the command, the error needs no such cause.
   const facts = { ...more, cause: stop ? cause : (reason ?? cause) };
   if (facts.outcome !== 'unknown') return new InterruptedError(category, category, facts);
   const message = `${category}: ${requestLine(request)} had been sent and may have taken effect`;
@@ -159,7 +164,7 @@ function reasonOf(
 
 const seconds = (ms = 0): string => `${ms / 1000}s`;
 
-/** Codes that mean the record's state forbids the action; their status is a plain 400. */
+/** Codes that mean that the state of the record forbids the action. The status of such a response is only 400. */
 const refusedByState: readonly string[] = [
   'order_not_cancellable',
   'return_not_allowed',
@@ -219,8 +224,8 @@ function paymentDemanded(
 }
 
 /**
- * Error for an order that must first be paid for on a web page. Leaves out an address that may not be opened, and says
- * why.
+ * The error for an order that must first be paid for on a web page. If the address of the page may not be opened,
+ * leaves out the address and says why.
  */
 function unpaid(
   message: string,
@@ -230,7 +235,7 @@ function unpaid(
 ): UnpaidOrderError {
   const facts = { ...known, retryable: false };
   const body = asObject(parseJson(bytes));
-  // Read the address from the response, because the details of the error are redacted, which may break the address.
+  // Read the address from the response. The details of the error are redacted, which may break the address.
   const address = textIn(own(body.error, 'details') ?? body.details, 'pay_url');
   if (address === undefined || address === '')
     return new UnpaidOrderError(message, facts, headers, undefined);
@@ -245,9 +250,9 @@ function unpaid(
 }
 
 /**
- * Whether a response is the service's own refusal, which proves that nothing was done: an error body with a code that
- * the contract lists for the operation, a validation body, or a payment challenge. A redirect, a gateway's page, or a
- * bare 403 or 408 proves nothing. Pure.
+ * Whether a response is a refusal by the service itself, which proves that nothing was done. Such a refusal is an error
+ * body with a code that the contract lists for the operation, a validation body, or a payment challenge. A redirect,
+ * the page of a gateway, or a 403 or 408 without such a body proves nothing. Pure.
  */
 function isProvenRejection(
   { refusals, auth }: Prepared,
@@ -262,7 +267,7 @@ function isProvenRejection(
   return message !== undefined && refusals.some((known) => known === code);
 }
 
-/** Request Timeout and Too Early are about the transfer, whatever their body says. */
+/** Request Timeout and Too Early are about the transfer, no matter what their body says. */
 const provesNothing: ReadonlySet<number> = new Set([408, 425]);
 
 function validation({ issues = [] }: ErrorBody, facts: ErrorFacts): ErrandError {
@@ -270,7 +275,7 @@ function validation({ issues = [] }: ErrorBody, facts: ErrorFacts): ErrandError 
   return new ValidationError(issues, { ...facts, code, hint: errorHint(code), retryable: false });
 }
 
-/** The code takes precedence over the status, unless the status indicates a server failure. */
+/** Determines the category. The code takes precedence over the status, unless the status indicates a server failure. */
 function categoryOf({ idempotencyKey }: Prepared, status: number, code: string | undefined): ErrorCategory {
   if (isTemporary(status)) return 'unavailable';
   if (code !== undefined && refusedByState.includes(code)) return 'conflict';
@@ -288,7 +293,7 @@ export const isHtml = ({ headers, bytes }: Pick<ServiceResponse, 'headers' | 'by
   /^\s*text\/html\b/i.test(headerText(headers, 'content-type') ?? '') ||
   /^\s*<(?:!doctype|html|head|body)\b/i.test(Buffer.from(bytes.subarray(0, 200)).toString());
 
-/** Error for a redirect that is not followed, because the key must not leave its service. */
+/** The error for a redirect that is not followed, because the key may be sent only to its own service. */
 function redirection(request: Prepared, response: ServiceResponse, facts: ErrorFacts): ErrandError {
   const target = locationOf(response.headers, response.url);
   return new UnavailableError(`${requestLine(request)} ${redirectionText(request, response, target)}`, {
@@ -324,8 +329,9 @@ const maxTextLength = 2000;
 const maxEntries = 200;
 
 /**
- * Reads every format of error body: the service's own, the same body wrapped as `{error: …}` by a gateway, the 422
- * body, and problem+json. Truncates texts and lists, and redacts secrets. Any other body reads as empty.
+ * Reads every format of error body: the service's own format, the same wrapped as `{error: …}` by a gateway, the body
+ * of a 422, and problem+json. Truncates texts and lists, and redacts secrets. For any other body, returns an empty
+ * result.
  */
 export function readErrorBody(bytes: Uint8Array): ErrorBody {
   const body = asObject(parseJson(bytes));
@@ -355,7 +361,7 @@ const isPlace = (part: unknown): part is string | number =>
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? redactor.start(value, maxTextLength) : undefined;
 
-/** Truncates overlong texts and lists in a value. */
+/** Truncates texts and lists in a value if they are too long. */
 function capped(value: unknown): unknown {
   if (typeof value === 'string') return redactor.start(value, maxTextLength);
   if (Array.isArray(value)) return value.slice(0, maxEntries).map(capped);

@@ -20,14 +20,14 @@ export type Trace = (event: TraceEvent) => void;
 /** Maximum characters of a body in a trace. */
 const shown = 4096;
 /**
- * Number of bytes to redact before truncating. More bytes than are shown, so that a secret at the cut is still
- * recognized.
+ * How many bytes are redacted before the text is truncated. More than are shown, so that a secret is still recognized
+ * where the text is cut.
  */
 const looked = 16 * shown;
 
 /**
- * Writes events as lines for `--debug`, with secrets redacted. External text is unchanged; the printer must make it
- * safe for the terminal.
+ * Writes events as lines for `--debug`, with secrets redacted. Does not change text from outside; the printer must make
+ * such text safe for the terminal.
  */
 export function createTrace(write: (line: string) => void): Trace {
   return (event) => {

@@ -88,7 +88,7 @@ function challengeOf(offer: X402Offer): PaymentChallenge | undefined {
   };
 }
 
-/** The offer as a wallet needs it: in the format of the header, with only the requirement to accept. */
+/** The offer as a wallet needs it: in the format of the header, but with only one requirement, the one to accept. */
 export const x402Required = ({ accepted, resource, extensions }: X402Offer): Fields => ({
   x402Version: version,
   ...(resource !== undefined && { resource }),
@@ -99,9 +99,9 @@ export const x402Required = ({ accepted, resource, extensions }: X402Offer): Fie
 const prefix = 'x402 ';
 
 /**
- * Builds the credential from the output of a wallet: a header value, or JSON of the payment or of only its `payload`.
- * The credential starts with `x402`. The rest of it is sent as `PAYMENT-SIGNATURE`.
- * @returns a description of the problem instead, if the output does not pay this offer.
+ * Builds the credential from the output of a wallet, decoded from a header value or JSON. The output is a payment, or
+ * only the `payload` of one. The credential starts with `x402`; the rest is sent as `PAYMENT-SIGNATURE`.
+ * @returns the credential, or a description of the problem if the output does not pay this offer.
  */
 export function readX402Payment(
   fields: Fields,
@@ -121,15 +121,15 @@ export function readX402Payment(
   return { credential: prefix + Buffer.from(JSON.stringify(given)).toString('base64') };
 }
 
-/** The request header for a credential, which is either a payment by x402 or an `authorization` value. */
+/** The request header for a credential. The credential is either a payment by x402 or an `authorization` value. */
 export const headersOfCredential = (credential: string): Readonly<Record<string, string>> =>
   credential.startsWith(prefix)
     ? { 'payment-signature': credential.slice(prefix.length) }
     : { authorization: credential };
 
 /**
- * Reads the receipt in the `PAYMENT-RESPONSE` header. The header has no time of its own, so the receipt gets the time
- * in the `date` header.
+ * Reads the receipt in the `PAYMENT-RESPONSE` header. That header contains no time, so the receipt gets the time from
+ * the `date` header.
  */
 export function readSettlement(headers: WireHeaders): Output<'Receipt'> | undefined {
   const settled = decodeJson(headerText(headers, 'payment-response') ?? '');

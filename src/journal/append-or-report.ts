@@ -2,7 +2,7 @@ import { ErrandError } from '../platform/errors.ts';
 import type { AuditChain } from './audit.ts';
 import type { AuditEntry } from './audit-entry.ts';
 
-/** The parts of a run's context needed here. */
+/** The parts of a run's context that are needed here. */
 interface Teller {
   journal(): Promise<{ readonly audit: AuditChain }>;
   note(line: string): void;

@@ -16,17 +16,17 @@ export interface ApprovalRequest {
   readonly account: string;
   readonly profile: string;
   readonly operation: string;
-  /** Whether it is a rehearsal, which moves no money. */
+  /** Whether the request is for a rehearsal, in which no money moves. */
   readonly is_rehearsal: boolean;
-  /** SHA-256 over service, account, profile, operation and the whole order, except for its key and ceiling. */
+  /** SHA-256 over service, account, profile, operation and the whole order, without the order's key and ceiling. */
   readonly terms: string;
-  /** SHA-256 of each part, to find out which parts differ. */
+  /** SHA-256 of each part. Shows which parts of two requests differ. */
   readonly parts: Readonly<Record<string, string>>;
-  /** Maximum cost including ceilings and fees, cents. */
+  /** Maximum cost in cents, including ceilings and fees. */
   readonly total_cents: number;
-  /** Summary for people. It is compared with the order when the approval is used. */
+  /** Summary for people. When the approval is used, the summary is compared with the order. */
   readonly summary: Readonly<Record<string, unknown>>;
-  /** Idempotency key of the order; null for multiple orders, whose keys are in `parts`. */
+  /** Idempotency key of the order; null for several orders, whose keys are in `parts`. */
   readonly key: string | null;
   /** Rules that require the approval. */
   readonly rules: readonly string[];
@@ -39,8 +39,8 @@ export interface ApprovalRequest {
   /** ISO 8601. */
   readonly expires_at: string;
   /**
-   * Identity of the shared database in which the approval was requested; it counts only there. Undefined for the
-   * journal of one machine, and for requests of earlier versions.
+   * Identity of the shared database in which the approval was requested. The approval counts only in that database.
+   * Undefined for the journal of a single machine, and for requests of earlier versions.
    */
   readonly database?: string;
 }
@@ -54,7 +54,7 @@ export interface Approval {
   readonly state: ApprovalState;
   /** ISO 8601. */
   readonly decidedAt: string | undefined;
-  /** Fingerprint of a key, or `the terminal` with user and host. */
+  /** Fingerprint of the key that approved, or `the terminal` with user and host. */
   readonly decidedBy: string | undefined;
   /** Signature over `signedText`, in the format of `ssh-keygen -Y sign`. */
   readonly signature: string | undefined;
@@ -63,7 +63,7 @@ export interface Approval {
 /** The exact text that is signed. */
 export const signedText = (request: ApprovalRequest): string => `${canonicalJson(request)}\n`;
 
-/** @param database is the identity of a shared database; undefined for the journal of one machine. */
+/** @param database is the identity of a shared database; undefined for the journal of a single machine. */
 export const isOfDatabase = (request: ApprovalRequest, database: string | undefined): boolean =>
   request.database === undefined || request.database === database;
 
@@ -89,7 +89,7 @@ export const createApprovals = `
 export const writeApproval = `INSERT OR REPLACE INTO approvals (${columns.join(', ')}, checksum)
   VALUES (${columns.map(() => '?').join(', ')}, ?)`;
 
-/** Values for `writeApproval`, with a checksum over all of them. */
+/** Values for `writeApproval`, including a checksum over the other values. */
 export function approvalRow({ request, state, decidedAt, decidedBy, signature }: Approval): SqlValue[] {
   const values = [
     ...[request.id, request.terms, request.asked_at, state],
@@ -99,8 +99,8 @@ export function approvalRow({ request, state, decidedAt, decidedBy, signature }:
 }
 
 /**
- * Parses a row; undefined if it was altered. Compares the content of the request, not its JSON text, because another
- * program may have rewritten the JSON.
+ * Parses a row. Returns undefined if the row was altered. Compares the content of the request instead of its JSON text,
+ * because another program may have rewritten the JSON.
  */
 export function approvalOf(row: StoredRow): Approval | undefined {
   const request = requestIn(row.request);
@@ -126,7 +126,7 @@ const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= maxTextLength;
 const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
 
-/** Whether untrusted input has the form of a request. Only its signature proves that the request is genuine. */
+/** Whether untrusted input has the form of a request. Only the signature proves that a request is genuine. */
 export function isRequest(value: unknown): value is ApprovalRequest {
   if (!isObject(value)) return false;
   const { id, subject, total_cents: total, parts, summary, rules } = value;

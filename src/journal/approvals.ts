@@ -16,7 +16,7 @@ import { isSignedBy, recordOfRow } from './audit-record.ts';
 import type { Tally } from './integrity.ts';
 import type { Mac } from './mac.ts';
 
-/** Retention, the same as for reservations, ms. */
+/** Retention of requests, in ms; the same as for reservations. */
 const retentionMs = 400 * 24 * 3600 * 1000;
 
 /** A use of an approval. */
@@ -70,10 +70,10 @@ export class Approvals {
   }
 
   /**
-   * Records an approval. If the request came from elsewhere and is unknown here, stores the request too. Keeps earlier
-   * uses of the approval.
+   * Records an approval. If the request came from elsewhere and is unknown here, also stores the request. Uses of the
+   * approval that are already stored stay as they are.
    * @param by is the fingerprint of a key, or the terminal.
-   * @param mac signs the approval's audit record, where no approver signs the request.
+   * @param mac signs the approval's audit record if no approver signs the request.
    * @throws ErrandError conflict if another request has the same id; StorageError.
    */
   approve(request: ApprovalRequest, by: string, signature: string | undefined, mac?: Mac): Promise<Approval> {
@@ -81,8 +81,8 @@ export class Approvals {
   }
 
   /**
-   * Whether the newest decision on a request in the audit chain approves exactly this request, and is signed with this
-   * key.
+   * Whether the newest decision about a request in the audit chain approves exactly this request and is signed with
+   * this key.
    */
   isProven(request: ApprovalRequest, mac: Mac): boolean {
     const last = this.#audit
@@ -126,7 +126,10 @@ export class Approvals {
     return this.#rows().flatMap((row) => this.#read(row) ?? []);
   }
 
-  /** Describes each approval in a shared journal that another program changed, wrote or copied there, one line each. */
+  /**
+   * Describes each approval in a shared journal that another program changed, wrote or copied into the journal. One
+   * line per approval.
+   */
   problems(): string[] {
     return this.#rows()
       .filter((row) => !this.#read(row))
@@ -180,7 +183,7 @@ export class Approvals {
     });
   }
 
-  /** Whether an open request asks for exactly what the given request asks for, with the same total. */
+  /** Whether an open request has the same terms and the same total as the given request. */
   #isSameQuestion({ state, request: other }: Approval, request: ApprovalRequest): boolean {
     return (
       state === 'open' &&
@@ -200,8 +203,8 @@ export class Approvals {
   }
 
   /**
-   * Reads a row. Ignores a row of a shared journal that was altered, or copied from another journal, because whoever
-   * can write such a row could also delete it.
+   * Reads a row. Ignores a row of a shared journal that was altered, or copied from another journal: whoever can write
+   * such a row could delete it just as well.
    * @throws DamagedError for an altered row of this machine's own journal.
    */
   #read(row: StoredRow): Approval | undefined {

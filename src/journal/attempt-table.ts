@@ -48,7 +48,8 @@ export function createAttempts(database: Database): void {
   );
   database.run('CREATE INDEX attempts_whole ON attempts (whole)');
   database.run('CREATE INDEX attempts_reference ON attempts (reference) WHERE reference IS NOT NULL');
-  // Upload rows are left out, because they are found by upload. Otherwise each row would add a random index entry.
+  // The index leaves out the rows of uploads, because those are found by their upload. Otherwise each row would add a
+  // random index entry.
   database.run('CREATE INDEX attempts_key ON attempts (key) WHERE upload IS NULL');
   database.run('CREATE INDEX attempts_upload ON attempts (upload) WHERE upload IS NOT NULL');
   database.run(`CREATE INDEX attempts_ended ON attempts (made_at) WHERE ${isSweepable}`);
@@ -129,8 +130,8 @@ export class AttemptTable {
   }
 
   /**
-   * Sets how much of the file is cached. Hashes are spread over the whole index, so a large claim reads many of its
-   * pages.
+   * Sets how much of the database file is cached. Hashes are spread over the whole index, so a large claim reads many
+   * of the index's pages.
    */
   #cache(kibibytes: number): void {
     this.#database.get(`PRAGMA cache_size = -${kibibytes}`);
@@ -148,7 +149,7 @@ export class AttemptTable {
 
   follow(service: string, key: string, { state, orderId, madeAt }: IntentEnd): void {
     this.#database.run(
-      // A rejected attempt is retried with the same key, so update only the newest attempt.
+      // A retry of a rejected attempt has the same key, so update only the newest attempt with the key.
       `UPDATE attempts SET state = ?, order_id = coalesce(?, order_id), made_at = coalesce(?, made_at) WHERE serial = (
          SELECT max(serial) FROM attempts WHERE upload IS NULL AND key = ?
            AND account IN (SELECT id FROM attempt_accounts WHERE service = ?))`,
@@ -293,7 +294,7 @@ export class AttemptTable {
     );
   }
 
-  /** Whether any stored order has several products. Usually none does, so that the parts query can be skipped. */
+  /** Whether any stored order has several products. If none does, the query for parts can be skipped. */
   #hasParts = (): boolean => this.#database.get('SELECT 1 AS found FROM attempt_parts LIMIT 1') !== undefined;
 
   #insert(
@@ -342,7 +343,7 @@ export class AttemptTable {
   }
 }
 
-/** Cache for claims of many needs. */
+/** Size of the cache during a claim of many needs. */
 const claimCacheKiB = 32_768;
 /** The default of SQLite. */
 const defaultCacheKiB = 2_000;
@@ -350,7 +351,7 @@ const defaultCacheKiB = 2_000;
 const written = attemptColumns.slice(1);
 const insertSql = `INSERT INTO attempts (${written.join(', ')}) VALUES (${written.map(() => '?').join(', ')})`;
 
-/** Implements `Attempts` on SQLite; each step is its own transaction. */
+/** Implements `Attempts` on SQLite; each call is a transaction of its own. */
 export class LocalAttempts implements Attempts {
   readonly #database: Database;
   readonly #table: AttemptTable;
@@ -394,7 +395,7 @@ export class LocalAttempts implements Attempts {
 
   async change(changes: readonly AttemptChange[]): Promise<void> {
     if (changes.length === 0) return;
-    // Losing a change is harmless, because it was read from the service and is read again.
+    // Losing this change is harmless, because it was read from the service and will be read again.
     await this.#database.unsyncedTransaction(() => this.#table.change(changes));
   }
 
@@ -432,8 +433,8 @@ export type SalvagedAttempts = Readonly<Record<AttemptTableName, readonly Salvag
 type SalvagedRow = Readonly<Record<string, unknown>>;
 
 /**
- * Attempts from a journal file whose secret is lost. Their needs have to be derived again, because the hashes depend on
- * the secret. Undefined if the secret is known: then the rows can be copied.
+ * Attempts from a journal file whose secret is lost. The hashes of their needs depend on the secret, so the needs must
+ * be derived again. Undefined if the secret is known, because then the rows can be copied.
  */
 export function withoutSecret(salvaged: SalvagedAttempts): StoredAttempt[] | undefined {
   const [settings] = salvaged.attempt_settings;

@@ -13,10 +13,11 @@ export interface Reference {
 }
 
 /**
- * Last known state of an attempt. `intended`: may have been sent, outcome unknown. `placed`: the service has the order,
- * and it has not ended. `cancelled`, `returned`: the order was cancelled or returned. `unknown`: imported from older
- * records, or given up; blocks nothing until it has been looked up. `unsent`: never sent,
- * or gone with the sandbox that had it, so it does not count.
+ * Last known state of an attempt. `intended`: the request may have been sent, and its outcome is unknown. `placed`: the
+ * service has the order, and the order has not ended. `cancelled`, `returned`: the order was cancelled or returned.
+ * `unknown`: the attempt was imported from older records, or given up. It blocks nothing until its order has been
+ * looked up. `unsent`: the request was never sent, the service turned out to have no order from it, or the sandbox that
+ * had the order is gone. Such an attempt does not count.
  */
 export type AttemptState = 'intended' | 'placed' | 'failed' | 'cancelled' | 'returned' | 'unknown' | 'unsent';
 
@@ -24,7 +25,7 @@ export type AttemptState = 'intended' | 'placed' | 'failed' | 'cancelled' | 'ret
 export interface AttemptScope {
   /** Base URL of the service. */
   readonly service: string;
-  /** The service's name for the account, followed by other names its attempts may be stored under. */
+  /** The service's name for the account, followed by other names under which the account's attempts may be stored. */
   readonly accounts: readonly [string, ...string[]];
   readonly isTest: boolean;
   /**
@@ -37,33 +38,33 @@ export interface AttemptScope {
 /** An account as stored. */
 export interface StoredAccount {
   readonly id: number;
-  /** Fingerprint of its API key. */
+  /** Fingerprint of the account's API key. */
   readonly account: string;
-  /** The service's id of the key's user; undefined if it was not determined. */
+  /** The service's id of the key's user; undefined if the user was not determined. */
   readonly userId: string | undefined;
 }
 
-/** The need an attempt is for. */
+/** The need that the attempt is to meet. */
 export interface AttemptNeed extends NeedContent {
   readonly reference: Reference | undefined;
 }
 
-/** An attempt to persist. Times in ms since the epoch. */
+/** An attempt to persist. Times are in ms since the epoch. */
 export interface NewAttempt {
-  /** The occasion it belongs to (`--run`). */
+  /** The occasion that the attempt belongs to (`--run`). */
   readonly run: string | undefined;
-  /** 1 for the first attempt at its need. */
+  /** Number of the attempt among all attempts at the same need, counted from 1. */
   readonly number: number;
-  /** The idempotency key it is sent with. */
+  /** The idempotency key that the attempt is sent with. */
   readonly key: string;
   readonly operation: string;
-  /** Journal key of the batch it is a row of. The attempts of a batch are in the order of its rows. */
+  /** Journal key of the batch that has the attempt as a row. A batch's attempts are stored in the order of its rows. */
   readonly upload: string | undefined;
   readonly orderId: string | undefined;
   readonly state: AttemptState;
-  /** When it was made, by the service's clock once that is known. */
+  /** When the attempt was made. By the service's clock, once that is known. */
   readonly madeAt: number;
-  /** When its state was last read from the service. */
+  /** When the attempt's state was last read from the service. */
   readonly seenAt: number | undefined;
 }
 
@@ -72,8 +73,8 @@ export interface Attempt extends NewAttempt {
   readonly serial: number;
   readonly reference: Reference | undefined;
   /**
-   * How its products and recipient compare with those of the need that was looked up; `unlike` if no need was looked
-   * up.
+   * How the attempt's products and recipient compare with those of the need that was looked up; `unlike` if no need was
+   * looked up.
    */
   readonly likeness: 'alike' | 'overlap' | 'unlike';
 }
@@ -85,17 +86,17 @@ export interface EarlierAttempt {
   readonly attempt: NewAttempt;
 }
 
-/** An attempt as stored. The table holds only hashes of its need. */
+/** An attempt as stored. The table stores only hashes of the attempt's need. */
 export interface StoredAttempt {
   readonly scope: AttemptScope;
   readonly attempt: Attempt;
 }
 
-/** An update of an attempt. Undefined fields stay unchanged. */
+/** An update of an attempt. A field that is undefined leaves the stored value unchanged. */
 export interface AttemptChange {
   readonly serial: number;
   readonly state: AttemptState;
-  /** Null deletes the stored order id, because the order may not be that of this attempt. */
+  /** Null deletes the stored order id, because that order may belong to another attempt. */
   readonly orderId?: string | null | undefined;
   readonly madeAt?: number | undefined;
   readonly seenAt?: number | undefined;
@@ -111,13 +112,16 @@ export interface AttemptClaim {
   readonly decide: Claim;
 }
 
-/** Another process has decided about one of the needs meanwhile, so none of a claim's attempts is persisted. */
+/**
+ * Another process has decided about one of the needs since the claim was prepared. Therefore none of the claim's
+ * attempts is persisted.
+ */
 export class Overtaken extends Error {}
 
 /** The attempts in a shared database have changed since a claim was prepared. */
 export class OutdatedClaim extends Error {}
 
-/** Wraps a decision so that each need gets an attempt. The result throws Overtaken if `decide` returns no attempt. */
+/** Wraps a decision that must return an attempt for each need. The result throws Overtaken if `decide` returns none. */
 export const wholeClaim =
   (decide: Claim) =>
   (related: readonly Attempt[], at: number): NewAttempt => {
@@ -139,15 +143,16 @@ export interface Attempts {
   /** Finds the attempts related to each need, in the order of the needs; read-only. @throws StorageError. */
   related(scope: AttemptScope, needs: readonly AttemptNeed[]): Promise<(readonly Attempt[])[]>;
   /**
-   * Decides about needs one by one and persists the results in one transaction, so that no other process decides about
-   * the same needs meanwhile. An attempt persisted here does not count as related to the needs that follow.
-   * @returns the serial of each attempt; undefined if none was persisted. @throws StorageError.
+   * Decides about needs one by one and persists the results in one transaction, so that no other process can decide
+   * about the same needs meanwhile. For the needs that follow, an attempt persisted here does not count as related.
+   * @returns the serial of each attempt; undefined if none was persisted.
+   * @throws StorageError.
    */
   claim(scope: AttemptScope, needs: Iterable<AttemptNeed>, decide: Claim): Promise<(number | undefined)[]>;
   /**
    * Decides about all needs of an intent.
-   * @returns a function that persists the attempts; call it in the transaction that records the intent.
-   * @throws Overtaken, also from that function; OutdatedClaim from that transaction; StorageError.
+   * @returns a function that persists the attempts. Call that function in the transaction that records the intent.
+   * @throws Overtaken, also from the returned function; OutdatedClaim from that transaction; StorageError.
    */
   prepare(claim: AttemptClaim): Promise<() => void>;
   /** The accounts that have attempts at a service, oldest first. @throws StorageError. */
@@ -157,8 +162,8 @@ export interface Attempts {
   /** Persists which user an account belongs to. @throws StorageError. */
   identify(scope: AttemptScope, userId: string): Promise<void>;
   /**
-   * Imports older records once. The first process that gets here does it. @param earlier is called only if the import
-   * has not been done yet.
+   * Imports older records once. The first process that calls this does the import.
+   * @param earlier is called only if the import has not been done yet.
    * @throws StorageError.
    */
   bringIn(earlier: () => Iterable<EarlierAttempt>): Promise<void>;
@@ -166,24 +171,26 @@ export interface Attempts {
   isComplete(): Promise<boolean>;
   /** Updates attempts. @throws StorageError. */
   change(changes: readonly AttemptChange[]): Promise<void>;
-  /** Applies the outcome of an intent to its attempt. The intent must not be a batch. @throws StorageError. */
+  /** Applies the outcome of an intent to the intent's attempt. The intent must not be a batch. @throws StorageError. */
   follow(service: string, key: string, end: IntentEnd): Promise<void>;
   /** Marks the attempts of intents that a sandbox no longer has. @throws StorageError. */
   undo(service: string, intents: readonly string[]): Promise<void>;
   /**
-   * Deletes attempts that ended, have no reference and were made before a time, ms since the epoch. If there are many,
-   * deletes only some of them. @throws StorageError.
+   * Deletes attempts that ended, have no reference and were made before a time (in ms since the epoch). If there are
+   * many, deletes only some of them.
+   * @throws StorageError.
    */
   sweep(before: number): Promise<void>;
-  /** Attempts with a key that are not rows of an upload. @throws StorageError. */
+  /** Attempts that have the key and are not rows of an upload. @throws StorageError. */
   ofKey(scope: AttemptScope, key: string): Promise<Attempt[]>;
   /** Attempts that are rows of a batch, in the order of its rows. @throws StorageError. */
   ofUpload(scope: AttemptScope, upload: string): Promise<Attempt[]>;
   /**
-   * Finds other attempts that have the reference, or the products and recipient, of given attempts. Does not need the
-   * content of the orders.
-   * @param named holds further references to search for, each with the serial of its given attempt.
-   * @returns the attempts found, by the serial of the given attempt. @throws StorageError.
+   * Finds other attempts that share the reference, or the products and recipient, with given attempts. Does not need
+   * the content of the orders.
+   * @param named holds further references to search for, each with the serial of the given attempt that it belongs to.
+   * @returns the attempts found, by the serial of the given attempt.
+   * @throws StorageError.
    */
   akin(
     scope: AttemptScope,
@@ -193,32 +200,35 @@ export interface Attempts {
 }
 
 /**
- * Retention of ended attempts without a reference, ms. It equals the longest period in which a policy may look for
- * duplicates. Attempts with a reference are never deleted. Neither are placed attempts, because a file may repeat an
- * upload of any age.
+ * How long ended attempts without a reference are stored, in ms. This is the longest period in which a policy may look
+ * for duplicates. Attempts with a reference are never deleted. Placed attempts are never deleted either, because a file
+ * may repeat an upload of any age.
  */
 export const attemptRetentionMs = 400 * 24 * 3600 * 1000;
 
-/** Number of attempts that one sweep deletes. */
+/** Maximum number of attempts that one sweep deletes. */
 export const sweptAtOnce = 1000;
 
-/** SQL condition for attempts that may be deleted once they are old. An index covers it. */
+/** SQL condition for attempts that may be deleted once they are old. An index covers the condition. */
 export const isSweepable = "reference IS NULL AND state IN ('failed', 'cancelled', 'returned', 'unsent')";
 
-/** Generates the random value that likeness hashes are keyed with. */
+/** Generates a random secret, the key of the hashes by which similar needs are found. */
 export const newSecret = (): string => randomBytes(16).toString('hex');
 
 /** Lookup hashes of a need, 52 bits each. */
 export interface NeedNumbers {
-  /** Hash that is equal for needs with the same products and the same recipient. */
+  /** A hash that is the same for needs with the same products and the same recipient. */
   readonly whole: number;
-  /** One hash for each product together with the recipient. The hash of a single product equals `whole`. */
+  /**
+   * One hash per product, each computed over the product and the recipient. If there is only one product, its hash
+   * equals `whole`.
+   */
   readonly parts: readonly number[];
 }
 
 /**
- * Pure.
- * @param secret is the table's secret. Without it, the hashes reveal nothing about who ordered what.
+ * Computes a need's lookup hashes. Pure.
+ * @param secret is the table's secret. Without the secret, the hashes do not reveal who ordered what.
  */
 export function needNumbers(secret: string, { products, recipient }: NeedContent): NeedNumbers {
   const parts = products.map((product) => numberOf(`${secret}\n${recipient}\n${product}`));
@@ -282,7 +292,7 @@ const textOf = (value: unknown): string | undefined =>
 /** Number of needs per query. */
 export const needsAtOnce = 1000;
 
-/** Splits values into pieces of a fixed size, to limit memory. */
+/** Splits values into pieces of a fixed size, which limits memory use. */
 export function* inChunks<T>(values: Iterable<T>, size: number): Generator<T[]> {
   let piece: T[] = [];
   for (const value of values) {
@@ -294,7 +304,7 @@ export function* inChunks<T>(values: Iterable<T>, size: number): Generator<T[]> 
   if (piece.length > 0) yield piece;
 }
 
-/** The hashes and references to look up for one chunk of needs. Each entry carries the index of its need. */
+/** The hashes and references to look up for one chunk of needs. Each entry has the index of the need it belongs to. */
 export interface Lookup {
   readonly numbers: readonly NeedNumbers[];
   /** Pairs of `[hash, index]`: for each need, the hash of the whole need and the hash of each part. */
@@ -314,8 +324,8 @@ export function lookupOf(secret: string, needs: readonly AttemptNeed[]): Lookup 
 }
 
 /**
- * Combines the rows found for one chunk of needs. For each need, lists each attempt once.
- * @param found holds the rows, with the index of their need as `at`.
+ * Combines the rows found for one chunk of needs. Lists each attempt once per need.
+ * @param found holds the rows; `at` is the index of the need that a row was found for.
  */
 export function relatedOf(
   { numbers }: Lookup,

@@ -9,9 +9,9 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface Finding {
   readonly number: number | null;
   /**
-   * `lost`: a known head is not in the chain, or the journal counts more intents than the chain. `policy`: the
-   * published policy is not what its publisher signed last. `reservation`: the chain says that money is reserved, and
-   * the journal does not.
+   * Kind of problem. `lost`: a known head is not in the chain, or the journal counts more intents than the chain.
+   * `policy`: the published policy is not the one that its publisher signed last. `reservation`: the chain says that
+   * money is reserved, and the journal does not.
    */
   readonly finding:
     | 'changed'
@@ -26,10 +26,10 @@ export interface Finding {
   readonly message: string;
 }
 
-/** Maximum number of findings; more would add nothing. */
+/** Maximum number of findings. Further findings would not help the user. */
 const maxFindings = 100;
 
-/** Verifies a chain from its first record on. Reports an altered record and continues after it. */
+/** Verifies a chain, starting at its first record. Reports an altered record and continues after it. */
 export class ChainCheck {
   readonly findings: Finding[] = [];
   /** Number of records read. */
@@ -52,8 +52,8 @@ export class ChainCheck {
 
   /**
    * @param head is the hash of a record that must be in the chain.
-   * @param signer has the key under which the intents of its account are signed.
-   * @param database is the identity of the shared database that has the chain, if any.
+   * @param signer has the key that signs the intents of its account.
+   * @param database is the identity of the shared database that has the chain; undefined if no shared database has it.
    */
   constructor(head?: string, signer?: Pick<Sender, 'account' | 'mac'>, database?: string) {
     this.#database = database;
@@ -109,15 +109,15 @@ export class ChainCheck {
     this.#last = { number, hash: undefined, expected: '', isWrong: true };
   }
 
-  /** Reports that nothing after the last record is readable. */
+  /** Reports that nothing is readable after the last record. */
   breakOff(why: string): void {
     const number = this.#last.number + 1;
     this.#find(number, 'unreadable', `what follows record ${this.#last.number} cannot be read: ${why}`);
   }
 
   /**
-   * @param recorded holds the number of intents that the journal counted before verification, and how many of them
-   * predate the chain; undefined if unknown.
+   * @param recorded holds the number of intents that the journal counted before verification, and how many of those
+   * intents are older than the chain; undefined if unknown.
    */
   end(recorded?: { readonly all: number; readonly beforeChain: number }): void {
     if (this.#requiredHead !== undefined && !this.#isHeadFound)
@@ -150,7 +150,7 @@ export class ChainCheck {
       );
     if (isSigned && Object(detail).ends === 'signed') this.#signsEnds.add(idOf(record));
     if (isSigned) this.#hasSigned = true;
-    // Earlier versions did not sign, so unsigned intents before the first signed one are accepted.
+    // Earlier versions did not sign intents, so accept unsigned intents before the first signed one.
     else if (this.#hasSigned || Object(detail).mac !== undefined)
       this.#find(
         number,
@@ -160,8 +160,8 @@ export class ChainCheck {
   }
 
   /**
-   * Checks the signature of an entry that ends an intent. Skips an entry of another account, which only that account's
-   * key can verify.
+   * Checks the signature of an entry that ends an intent. Skips an entry of another account, because only that
+   * account's key can verify it.
    */
   #checkEnd(number: number, record: Fields): void {
     const { kind, key, detail } = record;

@@ -6,16 +6,16 @@ export interface AuditOrigin {
   readonly job: string | null;
   /** Command without potentially private values. */
   readonly command: string;
-  /** Hash that stands for the terminal of the command; undefined without one. */
+  /** Hash that stands for the terminal where the command runs; undefined without a terminal. */
   readonly terminal?: string | undefined;
 }
 
 export const nobody: AuditOrigin = { actor: 'unknown', job: null, command: '' };
 
 /**
- * The reservation of one order, as stored in the audit entry of its intent: a hash of the order's key, the amount in
- * cents, when it was first reserved (ms since the epoch), a hash of the other terms, and the id of the approval that
- * the order uses, if any.
+ * The reservation of one order, as stored in the audit entry of the order's intent: a hash of the order's key, the
+ * amount in cents, the time of the first reservation (in ms since the epoch), a hash of the other terms, and the id of
+ * the approval if the order uses one.
  */
 export type ReservedOrder = readonly [
   order: string,
@@ -33,7 +33,7 @@ export interface ReservedByIntent {
 
 /** Details of each kind of record, besides the common columns. */
 export interface AuditDetails {
-  /** An intent was recorded and is about to be sent; `again` if its key is already in doubt. */
+  /** An intent was recorded and is about to be sent. `again` is true if the intent's key is already in doubt. */
   intent: {
     readonly operation: string;
     /** Fingerprint of the API key. */
@@ -45,18 +45,20 @@ export interface AuditDetails {
     readonly again: boolean;
     /** Number of intents in the journal, including this one. */
     readonly recorded: number;
-    /** SHA-256 of the policy file under which the intent's money is reserved; null without a policy. */
+    /** SHA-256 of the policy file that applied when the intent's money was reserved; null without a policy. */
     readonly policy: string | null;
     /** Set if the entries that end the intent are signed; entries of earlier versions do not have it. */
     readonly ends?: 'signed';
     /** Money reserved for the intent. Set only in a shared journal, and only if a policy applies. */
     readonly reserved?: ReservedByIntent;
-    /** Same as in `AuditOrigin`. `errand undo` uses it to find what this terminal has sent. */
+    /** Same as `terminal` in `AuditOrigin`. `errand undo` uses the hash to find what this terminal has sent. */
     readonly terminal?: string;
   };
-  /** A program received a quote, which it may place as an order. `cents` is the quote's maximum cost, fee included. */
+  /**
+   * A program received a quote and may place it as an order. `cents` is the quote's maximum cost, including the fee.
+   */
   quoted: {
-    /** Prefix of the SHA-256 of its handle. */
+    /** Prefix of the SHA-256 of the quote's handle. */
     readonly quote: string;
     /** Fingerprint of the API key. */
     readonly account: string;
@@ -65,7 +67,7 @@ export interface AuditDetails {
     /** ISO 8601. */
     readonly until: string;
   };
-  /** An intent in doubt was taken over to be settled. */
+  /** A process took over an intent in doubt in order to settle it. */
   resumed: Attempt;
   /** The service executed an intent. */
   responded: Attempt;
@@ -76,13 +78,13 @@ export interface AuditDetails {
   /** The user gave up an intent. */
   given_up: Attempt;
   /**
-   * Responsibility for an open intent moves to another journal (`out`), or from another journal to this one (`in`).
-   * `database` is the shared database.
+   * Responsibility for an open intent moves from this journal to another (`out`), or from another journal to this one
+   * (`in`). `database` is the shared database.
    */
   moved_out: Attempt & { readonly database: string };
   moved_in: Attempt & { readonly database: string };
   /**
-   * A payment challenge was paid. Next, the payment is sent with the order, or with the read that had to be paid for.
+   * A payment challenge was paid. The payment is sent next: with the order, or with the read that has to be paid for.
    */
   paid: Attempt & { readonly method: string; readonly challenge: string };
   /**
@@ -97,16 +99,16 @@ export interface AuditDetails {
     readonly policy: string;
     readonly before: string | null;
     readonly time_zone: string;
-    /** Number of the publication; entries of earlier versions have none. */
+    /** Number of the publication. Entries of earlier versions have none. */
     readonly number: number;
     /** Fingerprint of the publisher's key. */
     readonly signer: string;
   };
-  /** The policy refused orders, and nothing was sent. `cents` is what the orders would have cost. */
+  /** The policy refused orders, and nothing was sent. `cents` is the amount that the orders would have cost. */
   policy_refused: {
     /** SHA-256 of the policy file. */
     readonly policy: string;
-    /** Rules that refused it. */
+    /** Rules that refused the orders. */
     readonly rules: string;
     readonly orders: number;
   };
@@ -129,40 +131,44 @@ export interface AuditDetails {
   denied: Approving & { readonly by: string };
   /** An approval let orders through. */
   approval_used: { readonly approval: string; readonly orders: number };
-  /** Certainly none of the orders was placed, so the approval can be reused. */
+  /** It is certain that none of the orders was placed, so the approval can be used again. */
   approval_returned: { readonly approval: string; readonly orders: number };
   /** An order is about to be cancelled. */
   cancellation: AuditStep;
   /**
-   * A read shows for the first time what an order from this machine cost. `cents` is the charge for the goods, 0 if
+   * For the first time, a read shows what an order from this machine cost. `cents` is the charge for the goods; 0 if
    * nothing was bought.
    */
   settled: { readonly status: string };
-  /** The service reported what reserved orders cost. From then on, they count that much towards limits. */
+  /**
+   * The service reported what reserved orders cost. From now on, each order counts towards limits with the reported
+   * cost.
+   */
   counted: {
     /** Fingerprint of the API key. */
     readonly account: string;
-    /** Pairs: the hash of an order's key, and what the order counts, cents. */
+    /** Pairs of the hash of an order's key and the amount, in cents, with which the order counts. */
     readonly orders: readonly (readonly [string, number])[];
   };
-  /** A read shows for the first time how much was refunded to someone who paid by challenge. */
+  /** For the first time, a read shows how much was refunded to someone who paid by challenge. */
   refund: { readonly refund: number };
-  /** A read shows for the first time how much a return credited. */
+  /** For the first time, a read shows how much a return credited. */
   return_credit: { readonly return: string };
-  /** `reconcile` read the wallet; cents are the balance. */
+  /** `reconcile` read the wallet. `cents` is the balance. */
   wallet: {
     /** Fingerprint of the API key. */
     readonly account: string;
-    /** Amount reserved by the wallet, cents. */
+    /** Amount reserved by the wallet, in cents. */
     readonly reserved: number | null;
-    /** Calculated cost of the orders since `from` to the wallet, cents. */
+    /** Calculated amount, in cents, that the orders since `from` cost the wallet. */
     readonly net: number;
-    /** The service's fee per order, cents. */
+    /** The service's fee per order, in cents. */
     readonly fee: number;
     /** ISO 8601. */
     readonly from: string;
     /**
-     * Balance increase not explained by the orders since the previous record, cents; null without a previous record.
+     * Part of the balance's increase that the orders since the previous record do not explain, in cents; null without a
+     * previous record.
      */
     readonly difference: number | null;
   };
@@ -176,19 +182,19 @@ export interface AuditDetails {
   /** A request to the service changes a retailer account that is used for orders. */
   account: AuditStep & {
     readonly change: 'added' | 'changed' | 'removed';
-    /** Its short id, if known. */
+    /** Short id of the retailer account, if known. */
     readonly account: string | null;
   };
-  /** The journal was repaired; records from here on do not prove what came before. */
+  /** The journal was repaired. Records from this one on do not prove what happened before the repair. */
   repaired: {
     /** File name of the old journal. */
     readonly aside: string | null;
-    /** Number of records carried over unchanged from the start of the old chain. */
+    /** Number of records, from the start of the old chain, that were carried over unchanged. */
     readonly kept: number;
     /** Number of readable records left in the old file. */
     readonly left: number;
     readonly intents: { readonly kept: number; readonly damaged: number };
-    /** Number of intents the journal counts from here on. */
+    /** Number of intents from which the journal continues its count. */
     readonly recorded: number;
   };
 }
@@ -257,7 +263,7 @@ interface AuditSubject {
   readonly key?: string | undefined;
   /** Id of the order, batch or return that the service created. */
   readonly orderId?: string | undefined;
-  /** In the currency's minor unit; cents if no currency is given. */
+  /** Amount in the minor unit of the currency, or in cents if no currency is given. */
   readonly cents?: number | undefined;
   readonly currency?: string | undefined;
 }
@@ -282,7 +288,7 @@ export interface AuditRecord extends Omit<AuditOrigin, 'terminal'> {
   /** Null if the amount is in cents of the service's own currency. */
   readonly currency: string | null;
   readonly detail: Readonly<Record<string, unknown>>;
-  /** Hash of the previous record; zeros in the first. */
+  /** Hash of the previous record. Consists of zeros in the first record. */
   readonly previous: string;
   /** SHA-256 over the rest of this record. */
   readonly hash: string;

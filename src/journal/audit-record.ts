@@ -3,7 +3,7 @@ import type { SqlValue } from '../platform/sqlite/database.ts';
 import type { AuditRecord } from './audit-entry.ts';
 import { isMacOf, isMacOfText, type Mac, macOf } from './mac.ts';
 
-/** Table columns, which are also a record's fields. */
+/** The columns of the table. They are also the fields of a record. */
 export const auditColumns = [
   'number',
   'time',
@@ -35,16 +35,17 @@ export const createAudit = `
 /** Stands in for the previous hash in the first record, which has no predecessor. */
 export const firstPrevious = '0'.repeat(64);
 
-/** Adds a record's hash over all its fields, including its predecessor's hash. */
+/** Adds a record's hash. The hash covers all fields, including the previous record's hash. */
 export const hashedRecord = (facts: Omit<AuditRecord, 'hash'>): AuditRecord => ({
   ...facts,
   hash: hashOf(facts),
 });
 
 /**
- * Signs a record. The signature, `mac` in its detail, is a code over all other fields, including the previous record's
- * hash. Only the record's own hash is left out. So it proves the chain up to this record.
- * @param database is the identity of the shared database that the record is written to, if any.
+ * Signs a record. The signature (`mac` in the record's detail) is a code over all other fields except the record's own
+ * hash. One of these fields is the previous record's hash, so the signature proves the chain up to this record.
+ * @param database is the identity of the shared database that the record is written to; undefined for the journal of a
+ * single machine.
  */
 export function signedFacts(
   facts: Omit<AuditRecord, 'hash'>,
@@ -56,9 +57,9 @@ export function signedFacts(
 }
 
 /**
- * Whether a record says that it was signed for another database than this one. Records signed by earlier versions name
- * no database.
- * @param database is the identity of this database; undefined for the journal of one machine.
+ * Whether a record says that it was signed for another database than the given one. Records signed by earlier versions
+ * name no database.
+ * @param database is the identity of the given database; undefined for the journal of a single machine.
  */
 export function isSignedElsewhere(
   record: Readonly<Record<string, unknown>>,
@@ -68,7 +69,7 @@ export function isSignedElsewhere(
   return database !== undefined && mac !== undefined && named !== undefined && named !== database;
 }
 
-/** Whether a record, as it stands, has a valid signature of this key. */
+/** Whether a record, exactly as it is, has a valid signature of this key. */
 export function isSignedBy(record: Readonly<Record<string, unknown>>, mac: Mac): boolean {
   const { mac: stored, ...plain } = Object(record.detail);
   const facts = factsText(record, canonicalJson(plain));
@@ -81,8 +82,9 @@ export function isSignedBy(record: Readonly<Record<string, unknown>>, mac: Mac):
 const factNames = auditColumns.filter((name) => name !== 'hash').toSorted();
 
 /**
- * Canonical JSON of a record's fields except its hash, faster than `canonicalJson`.
- * @param detail is the record's detail as canonical JSON. @returns undefined if the record has other fields or types.
+ * Canonical JSON of a record's fields except its hash. Faster than `canonicalJson`.
+ * @param detail is the record's detail as canonical JSON.
+ * @returns undefined if the record has other fields or types.
  */
 function factsText(record: Readonly<Record<string, unknown>>, detail: string): string | undefined {
   let text = '';
@@ -100,18 +102,18 @@ function factsText(record: Readonly<Record<string, unknown>>, detail: string): s
 /** A stored record, with what is needed to check it. */
 export interface CheckedRecord {
   readonly record: Readonly<Record<string, unknown>>;
-  /** Whether its text is exactly as errand writes it. */
+  /** Whether the record's text is exactly as errand writes it. */
   readonly isExact: boolean;
   /** The hash computed from the record's fields. */
   readonly expected: string;
 }
 
-/** SQL columns for `checkedRecordOf`. Text after a NUL is read too. */
+/** SQL columns for `checkedRecordOf`. The columns also include text after a NUL. */
 export const checkedColumns = `json_array(${auditColumns.join(', ')}) AS record`;
 
 /**
- * Reads a row of `checkedColumns`. All fields come in one JSON text, because each column that SQLite returns takes
- * time.
+ * Reads a row of `checkedColumns`. All fields arrive in a single JSON text, because each column that SQLite returns
+ * takes time.
  */
 export function checkedRecordOf(row: Readonly<Record<string, unknown>>): CheckedRecord {
   const text = String(row.record);
@@ -137,7 +139,10 @@ export function hashOf(record: Readonly<Record<string, unknown>>): string {
 export const rowValues = (record: AuditRecord): SqlValue[] =>
   auditColumns.map((name) => (name === 'detail' ? canonicalJson(record.detail) : record[name]));
 
-/** Parses a stored row. A detail that is not in errand's canonical form stays text, so that it fails the hash check. */
+/**
+ * Parses a stored row. A detail that is not canonical JSON as errand writes it remains a text, so it fails the hash
+ * check.
+ */
 export function recordOfRow(row: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const facts = Object.fromEntries(auditColumns.map((name) => [name, row[name] ?? null]));
   return { ...facts, detail: readDetail(row.detail) };

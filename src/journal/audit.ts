@@ -35,7 +35,7 @@ interface AuditHead {
   readonly hash: string;
 }
 
-/** Window for counting policy refusals, ms, and the maximum recorded within it. */
+/** Time window, in ms, in which policy refusals are counted, and the maximum number recorded per window. */
 const refusalsMs = 3600 * 1000;
 const maxRefusals = 100;
 
@@ -50,7 +50,7 @@ interface LiveQuery {
   readonly content: string;
   readonly service: string;
   readonly accounts: readonly string[];
-  /** Time from which on orders count, ISO 8601. Intents in doubt count at any age. */
+  /** Only orders since this time count (ISO 8601). Intents in doubt count at any age. */
   readonly since: string;
   /** Verifies how the intents ended. */
   readonly mac: Mac | undefined;
@@ -64,13 +64,13 @@ interface SentIntent extends Pick<LiveIntent, 'key' | 'since'> {
 /** An intent that may have led to an order. */
 export interface LiveIntent extends Omit<IntentStory, 'orderId'> {
   readonly key: string;
-  /** The order that it led to; undefined if it is in doubt. */
+  /** The order that the intent led to; undefined if the intent is in doubt. */
   readonly orderId: string | undefined;
 }
 
 /**
  * Append-only chain of everything that happened to money, in a table of the journal's database. Each record holds the
- * previous one's hash, so that a change breaks every later hash.
+ * previous record's hash, so changing a record invalidates every later hash.
  */
 export class AuditChain {
   readonly #database: Database;
@@ -84,9 +84,10 @@ export class AuditChain {
   }
 
   /**
-   * Appends within a transaction of the journal, so that the record and the change it describes are committed together.
-   * @param mac signs the record. @throws ErrandError conflict if a record is to be signed, and the chain was signed for
-   * another database.
+   * Appends within a transaction of the journal, so that the record is committed together with the change that it
+   * describes.
+   * @param mac signs the record.
+   * @throws ErrandError conflict if the record is to be signed, but the chain was signed for another database.
    */
   append(entry: AuditEntry, mac?: Mac): AuditRecord {
     const head = this.head();
@@ -113,7 +114,7 @@ export class AuditChain {
     return record;
   }
 
-  /** Identity of the shared database; undefined for the journal of one machine. */
+  /** Identity of the shared database; undefined for the journal of a single machine. */
   get databaseId(): string | undefined {
     return this.#database.id;
   }
@@ -135,7 +136,7 @@ export class AuditChain {
   }
 
   /**
-   * Appends how an intent ended, or what it cost. Call within a transaction of the journal.
+   * Appends an entry that says how the intent ended, or what it cost. Call within a transaction of the journal.
    * @param signer signs the entry. In a shared journal, an unsigned entry proves nothing.
    */
   appendSigned(entry: SignedEntry, signer: Signer | undefined): void {
@@ -148,12 +149,12 @@ export class AuditChain {
       );
   }
 
-  /** Appends in its own transaction. @throws StorageError. */
+  /** Appends an entry in a separate transaction. @throws StorageError. */
   write(entry: AuditEntry): Promise<AuditRecord> {
     return this.#database.transaction(() => this.append(entry));
   }
 
-  /** Appends an entry only once for an order, although the same facts may be seen repeatedly. */
+  /** Appends an entry only once per order, even if the same facts are seen repeatedly. */
   async writeOnce(orderId: string, entry: AuditEntry): Promise<void> {
     if (this.#holds(orderId, entry)) return;
     await this.#database.transaction(() => {
@@ -162,7 +163,7 @@ export class AuditChain {
   }
 
   /**
-   * Does the same as `writeOnce` for many orders at once.
+   * Same as `writeOnce`, but for many orders at once.
    * @throws StorageError.
    */
   async writeAllOnce(entries: readonly (readonly [orderId: string, entry: AuditEntry])[]): Promise<void> {
@@ -184,12 +185,12 @@ export class AuditChain {
     return row && { number: Number(row.number), hash: String(row.hash) };
   }
 
-  /** Newest record of a kind, as stored; uses an index. */
+  /** Newest record of a kind, as stored. Uses an index. */
   last(kind: AuditKind): StoredRow | undefined {
     return this.#database.get('SELECT * FROM audit WHERE kind = ? ORDER BY number DESC LIMIT 1', kind);
   }
 
-  /** Records of some kinds, in chain order; uses an index. @param since is in ISO 8601. */
+  /** Records of the given kinds, in chain order. Uses an index. @param since is in ISO 8601. */
   ofKinds(kinds: readonly AuditKind[], since = ''): StoredRow[] {
     return this.#database.all(
       `SELECT * FROM audit WHERE kind IN (${marks(kinds)}) AND time >= ? ORDER BY number`,
@@ -198,7 +199,7 @@ export class AuditChain {
     );
   }
 
-  /** Records of some kinds after a number, in chain order. Reads no earlier record. */
+  /** Records of the given kinds whose number is higher than the given one, in chain order. Reads no earlier record. */
   ofKindsAfter(kinds: readonly AuditKind[], number: number): StoredRow[] {
     return this.#database.all(
       `SELECT * FROM audit NOT INDEXED WHERE number > ? AND kind IN (${marks(kinds)}) ORDER BY number`,
@@ -214,7 +215,7 @@ export class AuditChain {
     return this.#database.all(sql, JSON.stringify(numbers));
   }
 
-  /** Hash of a record; undefined if it is not there. */
+  /** Hash of the record with the given number; undefined if there is no such record. */
   hashAt(number: number): string | undefined {
     const row = this.#database.get('SELECT hash FROM audit WHERE number = ?', number);
     return row && String(row.hash);
@@ -243,8 +244,9 @@ export class AuditChain {
   }
 
   /**
-   * Records that the policy refused orders, and any change of the policy. Uses its own transaction, because the refused
-   * order's transaction is rolled back. Records the same refusal once an hour, and at most a hundred refusals per hour.
+   * Records that the policy refused orders, and any change of the policy. Uses its own transaction, because the
+   * transaction of the refused order is rolled back. Records the same refusal at most once an hour, and at most a
+   * hundred refusals an hour.
    * @throws StorageError.
    */
   async refuse(entry: Extract<AuditEntry, { readonly kind: 'policy_refused' }>): Promise<void> {
@@ -274,7 +276,7 @@ export class AuditChain {
 
   /**
    * Finds the audit records about orders, batches or returns (`ids`), about idempotency keys at a service, and about
-   * the approvals that let them through. Returns rows as stored, in chain order.
+   * the approvals that those records name. Returns rows as stored, in chain order.
    */
   about(ids: readonly string[], keys: readonly string[], service: string): StoredRow[] {
     const found = new Map<number, StoredRow>();
@@ -307,8 +309,8 @@ export class AuditChain {
   }
 
   /**
-   * Finds intents with the given content that may have led to an order. Searches the newest records of the chain, so it
-   * also finds what the journal's tables have lost or state differently.
+   * Finds intents with the given content that may have led to an order. Searches the newest records of the chain.
+   * Therefore also finds intents that the journal's tables have lost or contradict.
    */
   liveIntents({ content, service, accounts, since, mac }: LiveQuery): LiveIntent[] {
     const from = (this.head()?.number ?? 0) - checkedRecords;
@@ -332,13 +334,13 @@ export class AuditChain {
         rows.filter((row) => row.key === key),
         mac,
       );
-      // Earlier versions did not sign how an intent ended.
+      // Earlier versions did not sign the entries that end an intent.
       const countsLong = orderId === undefined && (story.endsAreSigned || !story.isContested);
       return orderId === null || (!countsLong && story.since < since) ? [] : [{ key, orderId, ...story }];
     });
   }
 
-  /** The intents that a terminal has sent to a service, newest first. */
+  /** The intents that were sent from a terminal to a service, newest first. */
   sentBy(terminal: string, service: string): readonly SentIntent[] {
     const from = (this.head()?.number ?? 0) - checkedRecords;
     const rows = this.#database.all(
@@ -362,10 +364,10 @@ export class AuditChain {
   }
 
   /**
-   * Finds intents of an account that signs how its intents end, if only entries without its signature say that they
-   * ended. Searches the newest records. Leaves out an intent if its last entry names another account, which has to
-   * verify that entry itself.
-   * @returns their keys.
+   * Finds intents whose end only unsigned entries claim. Considers only intents that the given signer has signed and
+   * that announce signed ends. Searches the newest records. Leaves out an intent if its last entry names another
+   * account, because that account must verify the entry itself.
+   * @returns the keys of the intents.
    */
   unsignedEnds(service: string, { account, mac }: Signer): string[] {
     const from = (this.head()?.number ?? 0) - checkedRecords;
@@ -387,7 +389,7 @@ export class AuditChain {
     });
   }
 
-  /** Whether the chain proves that an order belongs to another intent. */
+  /** Whether the chain proves that an order belongs to an intent with another key. */
   isOfAnother(orderId: string, key: string, mac: Mac): boolean {
     return this.#database
       .all("SELECT * FROM audit WHERE order_id = ? AND kind = 'responded' AND key <> ?", orderId, key)
@@ -396,6 +398,7 @@ export class AuditChain {
 
   /**
    * Which policy was in force before a record, according to the chain: a published policy, or the profile's own file.
+   * Undefined if the chain names neither.
    */
   policyBefore(number: number, profile: string): 'published' | 'own' | undefined {
     const row = this.#database.get(
@@ -409,8 +412,9 @@ export class AuditChain {
   }
 
   /**
-   * All rows as stored, each with `hides_text`, in number order. Reads page by page, while other processes may append.
-   * @param after is the number of the row before the first.
+   * All rows as stored, each with `hides_text`, ordered by number. Reads page by page, so that other processes may
+   * append meanwhile.
+   * @param after excludes the rows up to this number.
    */
   *rows(after = Number.MIN_SAFE_INTEGER): Generator<StoredRow> {
     let last = after;
@@ -426,7 +430,10 @@ export class AuditChain {
     }
   }
 
-  /** All records as they are checked, in number order. Reads page by page, while other processes may append. */
+  /**
+   * All records, as they are checked, ordered by number. Reads page by page, so that other processes may append
+   * meanwhile.
+   */
   *checkedRecords(): Generator<CheckedRecord> {
     let last = Number.MIN_SAFE_INTEGER;
     for (;;) {
@@ -471,7 +478,7 @@ const insertSql = `INSERT INTO audit (${auditColumns.join(', ')}) VALUES (${audi
 /**
  * Audit entry for an intent.
  * @param content is the hash of the intent's content.
- * @param recorded is the number of intents, including this one.
+ * @param recorded is the number of intents in the journal, including this one.
  */
 export function intentEntry(
   intent: Intent,
@@ -492,7 +499,9 @@ export function intentEntry(
 
 interface IntentTerms {
   readonly again: boolean;
-  /** The journal's salt. Without it, a list of addresses would reveal which address a hash stands for. */
+  /**
+   * The journal's salt. Without a salt, anyone with a list of addresses could find out which address a hash stands for.
+   */
   readonly salt: string;
   /** SHA-256 of the policy applied. */
   readonly policy: string | null;
@@ -501,7 +510,10 @@ interface IntentTerms {
   readonly reserved?: ReservedByIntent | undefined;
 }
 
-/** Entries that end an intent or change what its orders count. They prove this only if signed. */
+/**
+ * Kinds of entries that end an intent or change the amount with which its orders count. Such an entry is proof only if
+ * it is signed.
+ */
 type SignedEntry = Extract<AuditEntry, { readonly kind: 'responded' | 'refused' | 'given_up' | 'counted' }>;
 
 type Plain = 'resumed' | 'responded' | 'given_up';
@@ -522,7 +534,7 @@ export const failureEntry = <K extends 'refused' | 'in_doubt'>(kind: K, row: Int
 
 /**
  * Audit entry for moving an intent from a machine's own journal to a shared database.
- * @param database displayable address of the shared database.
+ * @param database is the address of the shared database in a form that may be shown.
  */
 export const movedEntry = (row: IntentRow, way: 'in' | 'out', database: string): AuditEntry => ({
   kind: way === 'in' ? 'moved_in' : 'moved_out',
@@ -558,10 +570,10 @@ function subjectOf({ profile, base_url: service, key, order_id: orderId }: Inten
   };
 }
 
-/** Keeps a service's code only if it looks like a code, because a service may send any text. */
+/** Returns a service's code only if it looks like a code, because a service may send any text. */
 const codeOf = (code: string): string => (/^[a-z][a-z0-9_.-]{0,63}$/i.test(code) ? code : 'other');
 
-/** Price ceiling of an order, or of all orders in a batch, cents; undefined if unknown. */
+/** Price ceiling of an order, or of all orders in a batch together, in cents; undefined if unknown. */
 function ceilingOf({ max_price: price, rows }: Intent['body']): number | undefined {
   if (!Array.isArray(rows)) return centsOf(price);
   const ceilings = rows.map((row: unknown) => centsOf(Object(row).max_price));

@@ -2,16 +2,17 @@ import type { AttemptNeed, AttemptState, EarlierAttempt, StoredAttempt } from '.
 import { attemptsIn } from './earlier-attempts.ts';
 import { type IntentRow, intactRecord } from './intent-row.ts';
 
-/** An attempt on its way to another table. */
+/** An attempt that is being copied to another table. */
 export interface CarriedAttempt extends EarlierAttempt {
-  /** Key of the intent that was to place it; undefined if the journal no longer has that. */
+  /** Key of the intent that the attempt belongs to; undefined if the journal no longer has that intent. */
   readonly intent: string | undefined;
 }
 
 /**
- * Prepares the attempts of one table for another. Each table hashes needs with its own secret, so the needs are derived
- * again from the recorded orders. An attempt without a recorded order can be found only by its reference, and has to be
- * looked up unless it has ended. An attempt that also has no reference could never be found, so it is left out.
+ * Prepares the attempts of one table for another table. Each table hashes needs with its own secret, so the needs are
+ * derived again from the recorded orders. If an attempt has no recorded order, only its reference can lead to it, and
+ * its order must be looked up unless the attempt has ended. Leaves out an attempt that has neither, because it could
+ * never be found.
  */
 export function* carriedAttempts(
   stored: Iterable<StoredAttempt>,

@@ -4,8 +4,8 @@ import { parseUrl } from '../platform/net/urls.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * SHA-256 of an intent's content without its idempotency key. Equivalent intents have the same hash, however they are
- * spelled.
+ * SHA-256 of an intent's content without its idempotency key. Equivalent intents have the same hash, even if they are
+ * written differently.
  */
 export const contentHash = (operation: string, body: Fields): string =>
   sha256(canonicalJson(canonicalContent(operation, body)));
@@ -28,7 +28,9 @@ export function differingFields(operation: string, one: Fields, other: Fields): 
   );
 }
 
-/** SHA-256 of an order's address, the same for every spelling of the address; undefined without an address. */
+/**
+ * SHA-256 of an order's address. Every spelling of the same address has the same hash. Undefined without an address.
+ */
 export const addressHash = ({ shipping_address: address }: Fields): string | undefined =>
   typeof address === 'object' && address !== null
     ? sha256(canonicalJson(canonicalAddress(address)))
@@ -101,7 +103,7 @@ const fieldsOf = (value: unknown): Fields =>
 
 const byText = (a: unknown, b: unknown): number => (canonicalJson(a) < canonicalJson(b) ? -1 : 1);
 
-/** A batch is defined by its rows, regardless of its file name and notifications. Pure. */
+/** Content of a batch: its rows, without the file name and the notifications. Pure. */
 const canonicalBatch = ({ rows }: Fields): Fields => ({ rows });
 
 const forms: Readonly<Record<string, (body: Fields) => Fields>> = {

@@ -12,7 +12,7 @@ export interface OpenOptions {
   readonly beforeFirst?: () => void;
   /** Indexes beyond those of the migrations. */
   readonly indexes?: Readonly<Record<string, string>>;
-  /** Remedy if it is damaged. */
+  /** What to do if the database is damaged. */
   readonly damagedAdvice?: Pick<ErrorFacts, 'hint' | 'next'>;
   /** Whether the database may be the only record of orders. */
   readonly knowsOrders?: boolean;
@@ -36,7 +36,7 @@ export const stateOptions = (
   ...options,
   migrations,
   explain: (error) => storageError(file, error, options),
-  // A read-only database can still show what is in doubt, but nothing is sent.
+  // If the database is read-only, errand can still show what is in doubt, but sends nothing.
   unwritable: 'refuse',
 });
 
@@ -58,7 +58,7 @@ function storageError(
   }
   const message = cause instanceof Error ? cause.message : String(cause);
   if (cause instanceof DatabaseError) return new DamagedError(message, { cause, ...damagedAdvice });
-  // If SQLite rejects errand's own SQL, the tables have been changed since errand created them.
+  // If SQLite rejects errand's own SQL, something has changed the tables since errand created them.
   const isOfSqlite = cause instanceof Error && 'errcode' in cause;
   if (!isOfSqlite) return new StorageError(`${file} cannot be used: ${message}`, { cause });
   const why = Number(cause.errcode) === sqliteError ? 'it is damaged' : message;

@@ -6,9 +6,9 @@ import { type IntentRow, isIntact, recordOf } from './intent-row.ts';
 import { type JournalRecord, wasSentWithTestKey } from './journal-record.ts';
 
 /**
- * Converts journal records from before the table of attempts existed. The account is known only by the API key the
- * record was sent with. The state is `unknown` or `intended`, because the outcome has to be looked up before the
- * attempt can block anything. Skips rejected records, and those of a sandbox that was rolled back.
+ * Converts journal records that are older than the table of attempts. Such a record identifies the account only by the
+ * API key it was sent with. The resulting state is `unknown` or `intended`, because the outcome must be looked up
+ * before the attempt can block anything. Skips rejected records, and records of a sandbox that was rolled back.
  */
 export function* earlierAttempts(rows: Iterable<IntentRow>): Generator<EarlierAttempt> {
   for (const row of rows) {
@@ -21,7 +21,7 @@ export function* earlierAttempts(rows: Iterable<IntentRow>): Generator<EarlierAt
 const mayHaveMade = ({ state, code }: JournalRecord): boolean =>
   state !== 'refused' && !(state === 'forgotten' && (code === 'undone' || code === 'moved'));
 
-/** The attempts that a record stands for, one for each row of a batch. */
+/** The attempts that a record corresponds to; for a batch, one per row. */
 export function* attemptsIn(record: JournalRecord): Generator<EarlierAttempt> {
   const { key, operation, body, order_id: id } = record;
   if (!ordering.includes(operation)) return;

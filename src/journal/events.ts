@@ -15,7 +15,7 @@ export interface Arrival {
   readonly baseUrl: string;
 }
 
-/** Result of forwarding an event. `url` is unmasked and may hold a secret; mask it before display. */
+/** Result of forwarding an event. `url` may contain a secret and must be masked before it is shown. */
 export interface ForwardOutcome {
   readonly url: string;
   readonly delivered: boolean;
@@ -52,15 +52,16 @@ export interface StoredEvent {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Work still pending for a new event. */
+/** What remains to be done for a new event. */
 export interface UnfinishedWork {
   /**
-   * The event must be forwarded or passed to a command. Until this is recorded as done, the event counts as failed,
+   * The event must be forwarded or passed to a command. Until the work is recorded as done, the event counts as failed,
    * even after a crash.
    */
   readonly acts: boolean;
   /**
-   * This process must show the event. Until it is recorded as shown, the next listener shows it, even after a crash.
+   * This process must show the event. If the process ends before the event is recorded as shown, the next listener
+   * shows the event.
    */
   readonly shows: boolean;
 }
@@ -88,9 +89,9 @@ export class EventLog {
   }
 
   /**
-   * Stores an event, or counts a repeated delivery, which has the same service, name and body (specification, Events,
-   * rule 3).
-   * @throws StorageError, in which case the event must not be acknowledged.
+   * Stores an event, or counts a repeated delivery. A repeated delivery has the same service, name and body
+   * (specification, Events, rule 3).
+   * @throws StorageError. In that case, the event must not be acknowledged.
    */
   save(
     arrival: Arrival,
@@ -115,7 +116,7 @@ export class EventLog {
     });
   }
 
-  /** Records that an event was shown and its output flushed. */
+  /** Records that an event was shown and the output was flushed. */
   noteShown(id: number): Promise<void> {
     return this.#database.transaction(() => {
       this.#database.run('UPDATE events SET showing_pid = NULL, showing_started = NULL WHERE id = ?', id);
@@ -123,8 +124,9 @@ export class EventLog {
   }
 
   /**
-   * Takes over the events that listeners of a profile and service should have shown before they ended.
-   * @returns the events' ids and names, oldest first.
+   * Takes over the events that earlier listeners of a profile and service had to show but did not show before they
+   * ended.
+   * @returns the ids and names of the events, oldest first.
    */
   takeUnshown(
     profile: string,
@@ -168,7 +170,7 @@ export class EventLog {
   }
 
   /**
-   * Exact body of an event, unparsed because parsing it as JSON could alter numbers.
+   * Exact body of an event. The body is not parsed, because parsing JSON could alter numbers.
    * @throws ErrandError not_found.
    */
   bodyOf(id: number): string {
@@ -258,8 +260,8 @@ function eventOf({
   showing_started: _started,
   ...row
 }: Record<string, unknown>): StoredEvent {
-  // The cast is safe, because these are the table's own columns. Their JSON is errand's own, or was parsed before it
-  // was stored.
+  // The cast is safe, because these are the table's own columns. errand wrote their JSON itself, or parsed it before
+  // storing it.
   return {
     ...row,
     headers: readJson(row.headers),

@@ -8,7 +8,7 @@ export interface StoredGrant {
   readonly receipt: Output<'Receipt'> | undefined;
 }
 
-/** Error code of an order whose key only another machine has. */
+/** Error code if only another machine has the key of an order. */
 export const paidElsewhere = 'paid_elsewhere';
 
 /**
@@ -21,14 +21,14 @@ export class Grants {
   readonly #sealer: MachineSealer;
   readonly #recent = new Map<string, StoredGrant>();
 
-  /** @param sealer encrypts the orders' keys. */
+  /** @param sealer encrypts the keys of the orders. */
   constructor(database: Database, now: () => number, sealer: MachineSealer) {
     this.#database = database;
     this.#sealer = sealer;
     this.#now = now;
   }
 
-  /** Keeps a grant in memory for this process, even if it cannot be persisted. */
+  /** Remembers a grant in memory for this process, even if the grant cannot be persisted. */
   remember(orderId: string, baseUrl: string, grant: StoredGrant): void {
     this.#recent.set(ownerOf(orderId, baseUrl), grant);
   }
@@ -52,7 +52,7 @@ export class Grants {
     );
   }
 
-  /** Grant of an order that was paid for. If another machine stored it, its key cannot be read. */
+  /** Grant of an order that was paid for. If another machine stored the grant, the key in it cannot be read. */
   of(orderId: string, baseUrl: string): (StoredGrant & { readonly isOfOtherMachine?: boolean }) | undefined {
     const [row] = this.#database.all(
       'SELECT * FROM grants WHERE order_id = ? AND base_url = ?',

@@ -9,9 +9,9 @@ import type { IntentRow } from './intent-row.ts';
 export const recordCountFileOf = (journal: string): string => `${journal}-seal`;
 
 /**
- * Reads the record count, which is kept next to the journal. SQLite silently drops the contents of a damaged WAL. If
- * the journal counts fewer intents than this file, the journal has lost data. The file is written after the commit
- * without fsync, so it may lag behind the journal but never runs ahead.
+ * Reads the record count, which is stored next to the journal. The count reveals lost data, because SQLite silently
+ * drops the contents of a damaged WAL: if the journal counts fewer intents than this file, the journal has lost some.
+ * The file is written after the commit and without fsync, so its count may lag behind the journal but never exceeds it.
  */
 export function readRecordCount(file: string): number | undefined {
   try {
@@ -19,7 +19,7 @@ export function readRecordCount(file: string): number | undefined {
     const [count = '', check] = text.trimEnd().split(' ');
     return check === checkOfCount(count) ? Number(count) : undefined;
   } catch {
-    // Even without a record count, each journal record still has its checksum.
+    // Without a record count, the journal's records are still protected by their checksums.
     return undefined;
   }
 }
@@ -31,7 +31,7 @@ export function writeRecordCount(file: string, count: number): void {
     const { O_WRONLY, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
     const opened = openSync(file, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
     try {
-      // Fixed length, so that it overwrites the old text completely.
+      // Fixed length, so that the new text overwrites the old text completely.
       writeSync(opened, `${text} ${checkOfCount(text)}\n`, 0);
     } finally {
       closeSync(opened);
@@ -42,8 +42,8 @@ export function writeRecordCount(file: string, count: number): void {
 const checkOfCount = (count: string): string => sha256(`seal ${count}`).slice(0, 16);
 
 /**
- * SQL for a column `hides_text`: 1 if a text in the row continues after a NUL. The SQLite binding truncates at NUL, so
- * appended text would be invisible.
+ * SQL for a column `hides_text`: 1 if a text in the row continues after a NUL. The SQLite binding cuts texts at NUL, so
+ * text appended after a NUL would be invisible.
  */
 export const hiddenText = (columns: readonly string[]): string =>
   `instr(CAST(${columns.map((name) => `coalesce(${name}, '')`).join(' || ')} AS BLOB), x'00') > 0 AS hides_text`;
@@ -61,7 +61,7 @@ interface Sums {
   readonly twins: bigint;
 }
 
-/** SQL for the totals. Returns them as text, because they may exceed a JavaScript number. */
+/** SQL for the totals. Returns the totals as text, because a total may exceed a JavaScript number. */
 export const sumColumns = ['count(*)', 'coalesce(sum(live), 0)', 'coalesce(sum(twin), 0)']
   .map((sum, at) => `CAST(${sum} AS TEXT) AS ${['rows', 'live', 'twins'][at]}`)
   .join(', ');
@@ -75,8 +75,8 @@ interface Verified {
 type Counted = Pick<IntentRow, 'live' | 'twin'>;
 
 /**
- * Checksum totals over open and recent intents. A row lost to damage or missing from an index could let an order be
- * placed twice; the totals then disagree, and the journal is not used.
+ * Checksum totals over open and recent intents. If damage deletes a row, or an index misses it, an order could be
+ * placed twice. The totals then disagree with the rows, and the journal is not used.
  */
 export class Tally {
   readonly #database: Database;
@@ -102,7 +102,7 @@ export class Tally {
       throw this.damaged('records are missing from it or were changed');
   }
 
-  /** Number of intents recorded, unverified; `check` verifies it. */
+  /** Number of intents recorded. Not verified; `check` does that. */
   count(): number {
     return Number(this.#database.get('SELECT count FROM tally WHERE id = 1')?.count ?? 0);
   }
@@ -114,13 +114,13 @@ export class Tally {
     return count + 1;
   }
 
-  /** Updates the totals for a row that is new or replaces another row. */
+  /** Updates the totals for a row that is new, or that replaces another row. */
   change(before: Counted | undefined, after: Counted): void {
     const { count, sums } = this.#read();
     this.#write(count, plus(plus(sums, weight(before), -1n), weight(after), 1n));
   }
 
-  /** Subtracts rows that are no longer recent. */
+  /** Subtracts rows that are no longer recent from the totals. */
   sweep(swept: Readonly<Record<string, unknown>>): void {
     const { count, sums } = this.#read();
     this.#write(count, plus(sums, sumsOf(swept), -1n));

@@ -17,7 +17,7 @@ interface EndParts {
   readonly audit: AuditChain;
   readonly grants: Grants;
   readonly reservations: Reservations;
-  /** Undefined for a shared journal, whose attempts are not in this database. */
+  /** Undefined for a shared journal, because the attempts of a shared journal are not in this database. */
   readonly attempts: AttemptTable | undefined;
 }
 
@@ -40,8 +40,10 @@ export class IntentEnds {
   }
 
   /**
-   * @param made holds a paid order's grant, and when it was made by the service's clock, ms since the epoch.
-   * @returns the id that the journal already has, if it differs from `madeId`; the journal keeps its id.
+   * @param made holds the grant of a paid order, and the time when the order was made (by the service's clock, in ms
+   * since the epoch).
+   * @returns the id that the journal already has if it differs from `madeId`, in which case the journal's id stays;
+   * undefined otherwise.
    */
   respond(
     key: string,
@@ -65,8 +67,9 @@ export class IntentEnds {
   }
 
   /**
-   * Applies a result that the database had missed. Idempotent.
-   * @returns `unknown` if there is no matching record, or both ids if the service reports another id than the journal.
+   * Applies a result that has not reached the database so far. Idempotent.
+   * @returns `unknown` if there is no matching record, or both ids if the service reports another id than the journal
+   * has.
    */
   bringIn(
     missed: Missed,
@@ -118,7 +121,7 @@ export class IntentEnds {
     return 'booked';
   }
 
-  /** Whether an intent is in doubt and still owned by this process. */
+  /** Whether an intent is in doubt and this process still owns it. */
   isOwn(key: string, baseUrl: string): boolean {
     return this.#isOwn(this.#table.intact(key, baseUrl));
   }
@@ -149,8 +152,8 @@ export class IntentEnds {
   }
 
   /**
-   * Records what the service shows about an intent if nothing proves how the intent ended.
-   * @param madeId is undefined if the service has made nothing from it.
+   * Records what the service shows about an intent whose end nothing proves.
+   * @param madeId is undefined if the service has made nothing from the intent.
    */
   confirm(intent: ConfirmedIntent, madeId: string | undefined, signer: Signer): void {
     const { key, baseUrl, operation, profile } = intent;
@@ -167,8 +170,8 @@ export class IntentEnds {
   }
 
   /**
-   * Releases a record that this process left in doubt, so that another process may settle it. Leaves records of other
-   * processes alone.
+   * Releases a record that this process left in doubt, so that another process may settle it. Does nothing to the
+   * records of other processes.
    */
   letGo(key: string, baseUrl: string): void {
     const row = this.#table.find(key, baseUrl);
@@ -187,7 +190,7 @@ interface Signed {
   readonly signer: Signer | undefined;
 }
 
-/** An intent to confirm, as described by the sender of the same request. */
+/** An intent to confirm, as the sender of the same request describes it. */
 export type ConfirmedIntent = Pick<Intent, 'key' | 'baseUrl' | 'operation' | 'profile'>;
 
 type RowChange = Partial<IntentRow> & { readonly state: IntentState };

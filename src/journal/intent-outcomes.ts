@@ -28,10 +28,10 @@ export interface OutcomeParts {
   readonly signers: Signers;
 }
 
-/** The part of a journal that is used after sending. It records the results of intents. */
+/** The part of a journal that is used after a request was sent. Records the results of intents. */
 export class IntentOutcomes {
   readonly grants: Grants;
-  /** Intents this process recorded but has not reported. */
+  /** Intents that this process has recorded but not yet reported. */
   readonly run = new RunIntents();
   protected readonly database: Database;
   protected readonly table: IntentTable;
@@ -55,15 +55,15 @@ export class IntentOutcomes {
     this.signers = signers;
   }
 
-  /** Whether other machines may work on these records. */
+  /** Whether other machines may work on the records of this journal. */
   get isShared(): boolean {
     return this.localFallback !== undefined;
   }
 
   /**
-   * Records that the service executed an intent; `grant` belongs to an order paid by challenge.
-   * @param madeAt by the service's clock, ms since the epoch.
-   * @throws MadeTwiceError; StorageError if it cannot be persisted anywhere.
+   * Records that the service executed an intent. `grant` belongs to an order paid by challenge.
+   * @param madeAt is by the service's clock, in ms since the epoch.
+   * @throws MadeTwiceError; StorageError if the result cannot be persisted anywhere.
    */
   async respond(
     key: string,
@@ -89,8 +89,8 @@ export class IntentOutcomes {
   }
 
   /**
-   * Records that the user knows these results. Not fsynced, because losing the record only means that they are reported
-   * twice.
+   * Records that the user knows these results. Not fsynced, because if the record is lost, the results are only
+   * reported twice.
    * @throws StorageError.
    */
   async report(intents: readonly RunIntent[]): Promise<void> {
@@ -125,14 +125,14 @@ export class IntentOutcomes {
     try {
       await this.grants.save(orderId, baseUrl, grant);
     } catch (error) {
-      // The grant is persisted with the order, which reaches the shared journal once the journal is available.
+      // The grant is persisted together with the order. Both reach the shared journal once it is available.
       if (!this.localFallback || !(error instanceof StorageError)) throw error;
     }
   }
 
   /**
-   * Payment credential of an intent in doubt; undefined if not paid yet.
-   * @throws StorageError, also if another machine has stored it.
+   * Payment credential of an intent in doubt; undefined if nothing was paid yet.
+   * @throws StorageError, also if another machine stored the credential.
    */
   credentialOf(key: string, baseUrl: string): string | undefined {
     const stored = this.table.credentialOf(key, baseUrl);
@@ -146,7 +146,8 @@ export class IntentOutcomes {
   }
 
   /**
-   * Records that the service certainly did not execute an intent. Keeps a result that was recorded meanwhile.
+   * Records that the service certainly did not execute an intent. If a result was recorded meanwhile, that result
+   * stays.
    * @throws StorageError.
    */
   async refuse(key: string, baseUrl: string, reason: RejectionReason): Promise<RecordResult> {
@@ -169,12 +170,15 @@ export class IntentOutcomes {
     return result;
   }
 
-  /** Records an attempt without a conclusive response; the intent stays unchanged. @throws StorageError. */
+  /** Records that an attempt got no conclusive response. The intent stays unchanged. @throws StorageError. */
   async leaveInDoubt(key: string, baseUrl: string, code: string): Promise<void> {
     await this.database.transaction(() => this.#ends.leaveInDoubt(key, baseUrl, code));
   }
 
-  /** The user gives up the intent and must find out whether it placed an order. @throws StorageError. */
+  /**
+   * Records that the user gives up the intent. The user must then find out whether the intent placed an order.
+   * @throws StorageError.
+   */
   async forget(key: string, baseUrl: string): Promise<void> {
     this.run.drop({ key, baseUrl });
     const signer = await this.#signerOf({ key, baseUrl });
@@ -183,8 +187,9 @@ export class IntentOutcomes {
   }
 
   /**
-   * Records what the service shows about an intent if nothing proves how the intent ended.
-   * @param madeId is undefined if the service has made nothing from it. @throws StorageError.
+   * Records what the service shows about an intent whose end nothing proves.
+   * @param madeId is undefined if the service has made nothing from the intent.
+   * @throws StorageError.
    */
   async confirm(intent: ConfirmedIntent, madeId: string | undefined, signer: Signer): Promise<void> {
     await this.database.transaction(() => this.#ends.confirm(intent, madeId, signer));
@@ -201,10 +206,10 @@ export class IntentOutcomes {
   }
 
   /**
-   * Ensures that this process owns a record for as long as a request for it may take.
+   * Ensures that this process owns a record for as long as a request for the record may take.
    * @param renews tells whether to renew the lease even if time is left.
-   * @returns the remaining lease, ms; undefined if it does not expire.
-   * @throws ErrandError conflict if another process has taken over the record; StorageError if that cannot be
+   * @returns the remaining lease in ms; undefined if the record's ownership does not expire.
+   * @throws ErrandError conflict if another process has taken over the record; StorageError if the owner cannot be
    * determined. In both cases nothing may be sent.
    */
   async hold(key: string, baseUrl: string, renews = false): Promise<number | undefined> {
@@ -221,8 +226,8 @@ export class IntentOutcomes {
   }
 
   /**
-   * Applies missed results when a journal has just been opened. Results that cannot be applied now stay pending, and
-   * block new records.
+   * Applies results that the database has missed, right after the journal was opened. Results that cannot be applied
+   * now stay pending and block new records.
    */
   protected async catchUp(): Promise<void> {
     try {
@@ -233,8 +238,8 @@ export class IntentOutcomes {
   }
 
   /**
-   * Applies missed results before anything new is recorded. @throws ErrandError conflict while this machine's own
-   * journal has open records; StorageError.
+   * Applies results that the database has missed. Call before anything new is recorded.
+   * @throws ErrandError conflict while this machine's own journal has open records; StorageError.
    */
   async ready(): Promise<void> {
     await this.bringIn();
@@ -242,7 +247,7 @@ export class IntentOutcomes {
   }
 
   /**
-   * For a shared journal, resolves once the database has received all results that it missed from this machine.
+   * For a shared journal, resolves once the database has received every result of this machine that it had missed.
    * @throws StorageError.
    */
   async bringIn(): Promise<void> {
@@ -250,8 +255,8 @@ export class IntentOutcomes {
   }
 
   /**
-   * For a shared journal, updates the attempt of an intent with its result. A failed update is harmless, because the
-   * attempt's state is derived from the journal later.
+   * For a shared journal, updates the attempt of an intent with the intent's result. A failed update is harmless,
+   * because the attempt's state is derived from the journal later.
    */
   async #followed({ key, baseUrl }: Pick<RunIntent, 'key' | 'baseUrl'>, end: IntentEnd): Promise<void> {
     if (!this.localFallback || !this.claimed.has(key)) return;
@@ -262,7 +267,10 @@ export class IntentOutcomes {
     }
   }
 
-  /** Finds the signer of the entry that ends an intent: the key that sent the intent, or else the key in use. */
+  /**
+   * Finds the signer of the entry that ends an intent: the key of the account that sent the intent, or else another key
+   * that is available.
+   */
   async #signerOf({ key, baseUrl }: Pick<RunIntent, 'key' | 'baseUrl'>): Promise<Signer | undefined> {
     const row = this.table.find(key, baseUrl);
     return row && this.signers.of(String(row.account));

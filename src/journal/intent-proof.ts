@@ -10,14 +10,17 @@ import type { Reservations, Reserving } from './reservations.ts';
 export interface IntentProof {
   /** Number of the intent's newest audit entry. */
   readonly number: number;
-  /** Earliest time its key may have been sent, ISO 8601. */
+  /** Earliest time at which the intent's key may have been sent, ISO 8601. */
   readonly since: string;
   /**
    * SHA-256 of the policy that allowed the intent; null without a policy; undefined if an earlier version did not
    * record the policy.
    */
   readonly policy: string | null | undefined;
-  /** Whether the intent was moved here from a machine's own journal, which knows the policy in force there. */
+  /**
+   * Whether the intent was moved here from a machine's own journal. Only that journal knows which policy was in force
+   * there.
+   */
   readonly isMoved: boolean;
 }
 
@@ -27,8 +30,9 @@ export type Unproven = 'absent' | 'ended' | 'changed' | 'unsigned' | 'cut' | 'un
 type Entry = Readonly<Record<string, unknown>>;
 
 /**
- * Finds the audit entry that proves a record in doubt. It must be signed with the sender's key: write access to the
- * journal alone must not be enough to move money. @returns the proof, or why there is none.
+ * Finds the audit entry that proves a record in doubt. The entry must be signed with the sender's key, because write
+ * access to the journal alone must not be enough to move money.
+ * @returns the proof, or the reason why there is none.
  * @throws StorageError.
  */
 export function proofOf(
@@ -44,8 +48,8 @@ export function proofOf(
 }
 
 /**
- * Whether the chain continues after an entry without a gap, and the key has signed all later intents of its account. If
- * not, an entry that says how the intent ended may be missing.
+ * Whether the chain continues after an entry without a gap, and the key has signed all later intents of the key's
+ * account. If not, the chain may lack an entry that says how the intent ended.
  */
 function isWholeAfter(
   audit: AuditChain,
@@ -64,7 +68,7 @@ function isWholeAfter(
   return true;
 }
 
-/** Finds the audit entry of a record in doubt, whether it is signed or not. @throws StorageError. */
+/** Finds the audit entry of a record in doubt, even if the entry is not signed. @throws StorageError. */
 export function entryOf(
   audit: AuditChain,
   record: JournalRecord,
@@ -118,9 +122,9 @@ export function wasHeld(
 }
 
 /**
- * Whether to reserve an intent's money without a policy decision, because the intent may already have been sent. An
+ * Whether to reserve an intent's money without asking the policy, because the intent may already have been sent. An
  * intent without proof is decided like a new intent.
- * @param record is the in-doubt record of the same key.
+ * @param record is the in-doubt record that has the same key.
  */
 export function isAdmitted(
   { audit, reservations }: { readonly audit: AuditChain; readonly reservations: Reservations },

@@ -3,7 +3,7 @@ import type { SqlValue } from '../platform/sqlite/database.ts';
 import type { Intent, IntentState, JournalRecord } from './journal-record.ts';
 import type { Owner } from './owner.ts';
 
-/** Columns of the intents table; the body is last because it is long. */
+/** Columns of the intents table. The body comes last because it is long. */
 export const intentColumns = [
   'key',
   'base_url',
@@ -71,7 +71,7 @@ export function withChecksum(facts: IntentFacts): IntentRow {
   return { ...row, checksum: checksumOf(row) };
 }
 
-/** Number that equivalent intents at the same service share. It has 40 bits, so that summing is safe. */
+/** A number that is the same for equivalent intents at the same service. It has 40 bits, so that summing is safe. */
 export function duplicateNumber({
   operation,
   base_url,
@@ -89,7 +89,7 @@ export const ownerOf = ({ pid, process_started: started }: IntentRow): Owner => 
 /** Whether a row is unaltered. */
 export const isIntact = (row: IntentRow): boolean => row.checksum === checksumOf(row);
 
-/** Excludes `live`, which is not part of the content; the tally covers it. */
+/** Excludes `live`, because it is not part of the content. The tally covers `live`. */
 function checksumOf(row: Omit<IntentRow, 'checksum'>): string {
   const short = shortColumns.map((name) => (name === 'checksum' || name === 'live' ? null : row[name]));
   return sha256(`${JSON.stringify(short).slice(0, -1)},${bodyJson(row.body)}]`).slice(0, 32);
@@ -97,7 +97,10 @@ function checksumOf(row: Omit<IntentRow, 'checksum'>): string {
 
 const shortColumns = intentColumns.filter((name) => name !== 'body');
 
-/** Cache of the last serialized body. A batch's body is long, and stays the same while the rest of its row changes. */
+/**
+ * Cache of the last serialized body. The body of a batch is long, and stays the same when the rest of the batch's row
+ * changes.
+ */
 let last: { readonly body: SqlValue; readonly json: string } = { body: null, json: 'null' };
 
 function bodyJson(body: SqlValue): string {
@@ -105,7 +108,7 @@ function bodyJson(body: SqlValue): string {
   return last.json;
 }
 
-/** Placeholder checksum of a lost row, which holds only what the audit chain knows of it. */
+/** Placeholder for the checksum of a lost row. Such a row holds only what the audit chain knows of the intent. */
 export const lostChecksum = 'lost';
 
 const lostMessage = 'the record is lost; only the audit chain tells of it';
@@ -130,12 +133,12 @@ function converted(row: IntentRow, isWhole: boolean): JournalRecord {
     body: readJson(row.body) ?? {},
     payment: readJson(row.payment),
   };
-  // The cast is safe, because these are the table's own columns, written by the journal. Body and payment are errand's
-  // own JSON.
+  // The cast is safe, because these are the table's own columns, and the journal wrote them. errand also wrote the JSON
+  // of body and payment.
   return read as unknown as JournalRecord;
 }
 
-/** Parses an object; null if unreadable. */
+/** Parses an object; null if the text cannot be parsed. */
 function readJson(text: SqlValue): object | null {
   try {
     const value: unknown = typeof text === 'string' ? JSON.parse(text) : null;

@@ -5,19 +5,25 @@ import type { Mac } from './mac.ts';
 
 /** What the audit chain says about an intent. */
 export interface IntentStory {
-  /** Id of what the service made from it; undefined while in doubt, null if the service made nothing. */
+  /**
+   * Id of what the service made from the intent; undefined while the intent is in doubt, null if the service made
+   * nothing.
+   */
   readonly orderId: string | null | undefined;
-  /** Whether only unproven entries say how the intent ended. It then stays in doubt until the service is queried. */
+  /**
+   * Whether only unproven entries say how the intent ended. If so, the intent stays in doubt until the service is
+   * queried.
+   */
   readonly isContested: boolean;
   /** Id of the order that such an unproven entry names. */
   readonly claimedId: string | undefined;
-  /** When it was last recorded, ISO 8601. */
+  /** When the intent was last recorded, ISO 8601. */
   readonly since: string;
-  /** SHA-256 of its canonical content. */
+  /** SHA-256 of the intent's canonical content. */
   readonly content: string | undefined;
-  /** Whether the verifying key has signed it. */
+  /** Whether the verifying key has signed the intent. */
   readonly isOwn: boolean;
-  /** Whether its `intent` entry says that entries which end it are signed. */
+  /** Whether the `intent` entry says that the entries which end the intent are signed. */
   readonly endsAreSigned: boolean;
 }
 
@@ -25,20 +31,20 @@ export interface IntentStory {
  * Derives the state of an intent from its audit entries. Whoever can write to a shared journal can append entries, but
  * cannot sign them. Pure.
  * @param rows are the entries of the intent's key, in chain order.
- * @param mac verifies them; undefined if unsigned entries count too.
+ * @param mac verifies the entries; undefined if unsigned entries count too.
  */
 export function storyOf(rows: readonly Row[], mac: Mac | undefined): IntentStory {
   const intents = rows.filter(({ kind }) => kind === 'intent');
   const hasSigned = intents.some((row) => !mac || isSignedBy(recordOfRow(row), mac));
-  // An intent that another machine has paid for by challenge is signed with that machine's key. That machine may be
-  // gone, and no list shows the order, so its entries count unverified.
+  // If another machine has paid for an intent by challenge, that machine's key signs the intent. The machine may be
+  // gone, and no list shows the order, so count the entries without verifying them.
   const isOthersPayment = !hasSigned && intents.every((row) => detailOf(row).account === paidAccount);
   const isProven = (row: Row): boolean => !mac || isOthersPayment || isSignedBy(recordOfRow(row), mac);
   let story = noStory;
   for (const row of rows) {
     const kind = String(row.kind);
     const orderId = kind === 'responded' ? String(row.order_id) : null;
-    // If one intent of a key is signed, somebody else wrote any unsigned one.
+    // If one intent of a key is signed, somebody else wrote the unsigned intents of that key.
     if (kind === 'intent')
       story = hasSigned && !isProven(row) ? story : { ...begun(row, story), isOwn: hasSigned };
     else if (!endingKinds.includes(kind) || story === noStory) continue;

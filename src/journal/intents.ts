@@ -34,7 +34,7 @@ export class IntentTable {
     throw this.tally.damaged(`the record of ${key} ${row ? 'was changed' : 'is missing'}`);
   }
 
-  /** Equivalent intents at the same service under another key, unreported or recent; oldest first. */
+  /** Equivalent intents that have another key, at the same service, and are unreported or recent; oldest first. */
   duplicates(
     { operation, baseUrl, key }: Pick<Intent, 'operation' | 'baseUrl' | 'key'>,
     bodyHash: string,
@@ -50,7 +50,7 @@ export class IntentTable {
     return found;
   }
 
-  /** @throws DamagedError if SQLite stores more text in a row than it returns. */
+  /** @throws DamagedError if SQLite stores more text in a row than SQLite returns. */
   checkTexts(): void {
     const sql = `SELECT 1 AS found FROM (SELECT ${hiddenText(intentColumns)} FROM intents) WHERE hides_text LIMIT 1`;
     if (this.#database.get(sql)) throw this.tally.damaged('a record was changed');
@@ -63,7 +63,7 @@ export class IntentTable {
     );
   }
 
-  /** Intents that are unreported, or were reported recently. */
+  /** Intents that are unreported, and intents that were reported recently. */
   live(): IntentRow[] {
     return this.#rows(`${stored} INDEXED BY intents_live WHERE live > 0`);
   }
@@ -72,7 +72,7 @@ export class IntentTable {
     return this.#rows(`${stored} NOT INDEXED ORDER BY created_at, key`);
   }
 
-  /** Keys recorded for a service since a time, newest first. @param since ISO 8601. */
+  /** Keys recorded for a service since a time, newest first. @param since is in ISO 8601. */
   keysSince(baseUrl: string, since: string): string[] {
     const sql =
       'SELECT key FROM intents NOT INDEXED WHERE base_url = ? AND created_at >= ? ORDER BY created_at DESC, key';
@@ -94,7 +94,7 @@ export class IntentTable {
     return this.#rows(`${stored} WHERE order_id = ? AND base_url = ?`, id, baseUrl);
   }
 
-  /** The same at any service. */
+  /** Same as `madeBy`, but at any service. */
   madeAnywhere(id: string): IntentRow[] {
     return this.#rows(`${stored} WHERE order_id IN (?, ?)`, id, id.toLowerCase());
   }
@@ -104,7 +104,7 @@ export class IntentTable {
     return typeof credential === 'string' ? credential : undefined;
   }
 
-  /** Upserts a row by its key. */
+  /** Inserts a row, or replaces the row that has the same key. */
   write(row: IntentRow, before: IntentRow | undefined): void {
     const columns = intentColumns.join(', ');
     const values = intentColumns.map((name) => row[name]);
@@ -155,24 +155,27 @@ function rowOf({ hides_text: hidesText, ...row }: StoredRow): IntentRow {
   return (hidesText === 1 ? { ...row, checksum: '' } : row) as unknown as IntentRow;
 }
 
-/** What this process knows about the result of an intent that it recorded in the journal. */
+/** What this process knows about the result of an intent that it has recorded in the journal. */
 export interface RunIntent {
   readonly key: string;
   readonly baseUrl: string;
   readonly operation: string;
-  /** Hash of its content. */
+  /** Hash of the intent's content. */
   readonly contentHash?: string | undefined;
   /** Id of what the service made; undefined until the service responds. */
   readonly madeId: string | undefined;
 }
 
-/** Intents of this run not yet reported to the user. Kept in memory, so they are known even if the disk fails. */
+/**
+ * Intents of this run that were not yet reported to the user. They are kept in memory, so that they are known even if
+ * the disk fails.
+ */
 export class RunIntents {
   readonly #intents = new Map<string, RunIntent>();
 
   /**
-   * Adds an intent that may be sent from now on. If `madeId` is given, the service has responded. Does not keep the
-   * body, which may be large.
+   * Adds an intent that may be sent from now on. If `madeId` is given, the service has responded. Does not store the
+   * body, because it may be large.
    */
   note({ key, baseUrl, operation, contentHash }: Omit<RunIntent, 'madeId'>, madeId?: string): void {
     this.#intents.set(idOf({ key, baseUrl }), { key, baseUrl, operation, contentHash, madeId });
@@ -183,7 +186,7 @@ export class RunIntents {
     if (known) this.#intents.set(idOf(intent), { ...known, madeId });
   }
 
-  /** Removes an intent that had no effect, or that the user has been told about. */
+  /** Removes an intent that had no effect, or whose result was reported to the user. */
   drop(intent: Pick<RunIntent, 'key' | 'baseUrl'>): void {
     this.#intents.delete(idOf(intent));
   }

@@ -3,7 +3,7 @@ import { sha256 } from '../format/canonical.ts';
 import type { Database } from '../platform/sqlite/database.ts';
 import type { Tally } from './integrity.ts';
 
-/** A journal's facts about itself, stored apart from its records. Each name has one text. */
+/** Facts about a journal, stored apart from its records: one text per name. */
 type JournalFact = 'reservations' | 'chain_from' | 'address_salt' | 'policy';
 
 /** Migration. Accepts existing data as it is. */
@@ -34,15 +34,15 @@ export function writeFact(database: Database, name: JournalFact, value: string):
   database.run('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)', name, value);
 }
 
-/** Number of reservations, and the sum of their times, ms. */
+/** Number of reservations, and the sum of their times, in ms. */
 export interface ReservationSum {
   readonly rows: bigint;
   readonly times: bigint;
 }
 
 /**
- * Computes the actual sums, using an index.
- * @param before limits the sums to reservations made before this time, ms since the epoch.
+ * Computes the actual sums from the reservations, using an index.
+ * @param before limits the sums to reservations made before this time, in ms since the epoch.
  */
 export function sumReservations(database: Database, before?: number): ReservationSum {
   const only = before === undefined ? '' : ' WHERE at < ?';
@@ -54,7 +54,7 @@ export function sumReservations(database: Database, before?: number): Reservatio
   return { rows: BigInt(String(row?.rows)), times: BigInt(String(row?.times)) };
 }
 
-/** The expected sums; undefined if they are no longer known. */
+/** The expected sums; undefined if they are unknown. */
 export function knownReservations(database: Database): ReservationSum | undefined {
   return readSum(readFact(database, 'reservations'));
 }

@@ -1,16 +1,16 @@
 import type { Output } from '../api/outputs/index.ts';
 import type { Mac } from './mac.ts';
 
-/** The sender: its masked key, and the account that pays. */
+/** The sender of a request: the masked key, and the account that pays. */
 export interface Sender {
   readonly keyMasked: string;
-  /** Fingerprint of the key; the same under any profile name. */
+  /** Fingerprint of the key. The same key has the same fingerprint under any profile name. */
   readonly account: string;
   /** Signs the audit entries of an intent. A record without a signature is never resent. */
   readonly mac?: Mac | undefined;
 }
 
-/** An account and the code of its key, which signs audit entries. */
+/** An account, and a Mac with the account's key. The Mac signs audit entries. */
 export interface Signer {
   readonly account: string;
   readonly mac: Mac;
@@ -24,19 +24,20 @@ export interface Intent extends Sender {
   readonly profile: string;
   readonly baseUrl: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Payment, if the request is paid by challenge. */
+  /** The payment, if the request is paid for by challenge. */
   readonly payment?: PaymentNote | undefined;
 }
 
 /**
- * How long a service is trusted to remember an idempotency key, ms. After that, the same key may place a second order.
+ * How long a service can be trusted to remember an idempotency key, in ms. After that time, the same key may place a
+ * second order.
  */
 export const keyLifetimeMs = 24 * 3600 * 1000;
 
-/** Who created the key: the user (`chosen`), or errand (`made`, random or derived from the content). */
+/** Who created the key: `chosen` by the user, or `made` by errand, either at random or derived from the content. */
 export type KeyOrigin = 'made' | 'chosen';
 
-/** The journaled part of a payment. The credential is secret and stored separately. */
+/** The part of a payment that is stored in the journal. The credential is secret and stored separately. */
 export interface PaymentNote {
   readonly challenge_id: string;
   readonly method: string;
@@ -48,20 +49,27 @@ export interface PaymentNote {
 }
 
 /**
- * `intended`: may have been sent; no response recorded. `responded`: the service has it; the user has not seen the
- * outcome. `reported`: the user has seen it. `refused`, `forgotten`: closed, nothing pending; code `undone` means that
- * a sandbox was rolled back to a time before the intent. `damaged`: the record fails verification and is never sent.
+ * State of an intent. `intended`: the request may have been sent, and no response is recorded. `responded`: the service
+ * has executed the request, and the user has not seen the outcome. `reported`: the user has seen the outcome.
+ * `refused`, `forgotten`: the record is closed, and nothing is pending. With code `undone`, a sandbox was rolled back
+ * to a time before the intent. `damaged`: the record fails verification and is never sent.
  */
 export type IntentState = 'intended' | 'responded' | 'reported' | 'refused' | 'forgotten' | 'damaged';
 
-/** A journal record as `order journal list` shows it, plus the account it belongs to. Times are ISO 8601. */
+/**
+ * A journal record as `order journal list` shows it, plus the account that the record belongs to. Times are in ISO
+ * 8601.
+ */
 export type JournalRecord = Output<'JournalRecord'> & { readonly account: string };
 
 /** Whether the service is known to have acted on the intent. */
 export const isMade = ({ state }: Pick<JournalRecord, 'state'>): boolean =>
   state === 'responded' || state === 'reported';
 
-/** Account of records written before accounts were stored. The masked key does not identify an owner. */
+/**
+ * Account of records that were written before accounts were stored. The masked key of such a record does not identify
+ * the account.
+ */
 export const maskedAccount = (keyMasked: string): string => `masked ${keyMasked}`;
 
 /** Whether the record's account is unknown. */
@@ -77,6 +85,6 @@ export interface RejectionReason {
   readonly message: string;
 }
 
-/** Whether a record was sent with a test key. The record holds the key in its masked form. */
+/** Whether a record was sent with a test key, judging by the masked key in the record. */
 export const wasSentWithTestKey = ({ sent_with: masked }: Pick<JournalRecord, 'sent_with'>): boolean =>
   /^[A-Za-z0-9]+_test_/.test(masked);

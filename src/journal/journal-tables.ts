@@ -28,7 +28,7 @@ export interface JournalPlace {
 export const journalExists = ({ folders, database }: JournalPlace): boolean =>
   database !== undefined || mayBeThere(journalFile(folders.state));
 
-/** Folder of the journal file, or of this machine's copy of a shared one. */
+/** Folder of the journal file, or of this machine's copy of a shared journal. */
 export const journalFolder = ({ folders, database }: JournalPlace): string =>
   database ? copyFolder(folders.state, database) : folders.state;
 
@@ -54,13 +54,14 @@ export const journalMigrations: readonly Migration[] = [
    CREATE INDEX intents_open ON intents (created_at) WHERE state = 'open';
    CREATE INDEX intents_twin ON intents (body_hash, base_url) WHERE state = 'open';
    CREATE INDEX intents_settled ON intents (settled_at) WHERE settled_at IS NOT NULL`,
-  // The payment credential is kept until the intent ends; a paid order's own key and receipt are stored under its id.
+  // The payment credential is stored until the intent ends. The key and receipt of a paid order are stored under the
+  // order's id.
   `ALTER TABLE intents ADD COLUMN payment TEXT;
    ALTER TABLE intents ADD COLUMN credential TEXT;
    CREATE TABLE grants (
      order_id TEXT NOT NULL, base_url TEXT NOT NULL, api_key TEXT, receipt TEXT, created_at TEXT NOT NULL,
      PRIMARY KEY (order_id, base_url)) STRICT`,
-  // A record stays open until the user has seen the outcome, and carries its own checksum.
+  // A record stays open until the user has seen the outcome. Each record carries a checksum of its own.
   (database) => {
     const rows = database.all('SELECT * FROM intents').map(upgraded);
     database.run('DROP TABLE intents');
@@ -82,16 +83,16 @@ export const journalMigrations: readonly Migration[] = [
   'ALTER TABLE attempt_accounts ADD COLUMN user_id TEXT',
 ];
 
-/** Indexes of the journal file that no migration creates. Earlier versions work without them. */
+/** Indexes of the journal file that no migration creates. Earlier versions work without these indexes. */
 export const journalIndexes = { intents_newest: 'intents (base_url, operation, created_at)' };
 
-/** Attempts that last as long as the process, for a command that may create no journal. */
+/** Attempts that exist only while the process runs. Used by a command that may create no journal. */
 export const attemptsInMemory = async (): Promise<Attempts> =>
   new LocalAttempts(await openDatabase(':memory:', { migrations: journalMigrations }));
 
 const states: Readonly<Record<string, string>> = { open: 'intended', settled: 'reported' };
 
-/** Upgrades a row written by an earlier version. Its account is known only by the masked key. */
+/** Upgrades a row that an earlier version wrote. Such a row identifies the account only by the masked key. */
 export function upgraded(old: Readonly<Record<string, unknown>>): IntentRow {
   const { state, body, sent_with: sentWith, payment, operation } = old;
   const known = Object.fromEntries(intentColumns.map((name) => [name, old[name] ?? null]));

@@ -35,8 +35,8 @@ import { firstTwin, isMadeByKey, type Twin, type TwinRule } from './twins.ts';
 
 /**
  * The money journal. Keeps each request through timeouts, crashes and reboots until the user has seen its outcome. A
- * record is durable once `record` resolves, and is either owned by a live process or free to be resumed. Safe for
- * concurrent processes.
+ * record is durable once `record` resolves. From then on, either a live process owns the record, or any process may
+ * resume it. Safe for concurrent processes.
  */
 export class Journal extends IntentOutcomes {
   readonly audit: AuditChain;
@@ -93,13 +93,15 @@ export class Journal extends IntentOutcomes {
   }
 
   /**
-   * Persists an intent before it is sent. Takes over a key that is already in doubt if the content is the same.
+   * Persists an intent before it is sent. If the intent's key is already in doubt with the same content, takes over
+   * that record.
    * @param rule is undefined if a duplicate is intended.
    * @param reserving holds the money that the intent may spend.
    * @param claim decides about the intent's needs. If `claim` returns no attempt for one of them, nothing is persisted
    * and the result is `isOvertaken`.
    * @throws the denial if `reserving` refuses; ErrandError conflict if the key is in use by a live process, by other
-   * content or another account, or if the order would be paid twice; StorageError if the journal fails verification.
+   * content or by another account, or if the order would be paid for twice; StorageError if the journal fails
+   * verification.
    */
   async record(
     intent: Intent,
@@ -131,7 +133,7 @@ export class Journal extends IntentOutcomes {
     if (reserving) await this.reservations.prepare(reserving);
     const recordCount = readRecordCount(this.#recordCountFile);
     const hash = contentHash(intent.operation, intent.body);
-    // Set only for a first attempt, because a record left by an earlier attempt stays in doubt.
+    // Set this only for a first attempt, because a record that an earlier attempt left stays in doubt.
     let fresh: IntentRow | undefined;
     const work = (): Persisted & { readonly count?: number } => {
       this.table.tally.check(recordCount);
@@ -186,7 +188,7 @@ export class Journal extends IntentOutcomes {
   }
 
   /**
-   * Finds an earlier record of the same intent, and takes none over.
+   * Finds an earlier record of the same intent. Does not take over the record.
    * @throws StorageError.
    */
   peekDuplicate(intent: Intent, rule: TwinRule): Twin | undefined {
@@ -196,7 +198,7 @@ export class Journal extends IntentOutcomes {
   }
 
   /**
-   * Records of the same content at the same service that are unsettled, unreported, or were reported recently.
+   * Records at the same service with the same content that are in doubt or unreported, or were reported recently.
    * @throws StorageError.
    */
   sameContent(intent: Intent): JournalRecord[] {
@@ -221,7 +223,7 @@ export class Journal extends IntentOutcomes {
   }
 
   /**
-   * Reads the entire journal, because an order may need any page of it.
+   * Reads and verifies the entire journal, because recording an order may need any of its pages.
    * @throws DamagedError if the journal is corrupt; StorageError.
    */
   async checkWhole(): Promise<void> {
@@ -236,13 +238,13 @@ export class Journal extends IntentOutcomes {
     if (wrong !== undefined) throw this.table.tally.damaged(wrong);
   }
 
-  /** The record of a key, in any state. */
+  /** The record with the given key, in any state. */
   find = (key: string, baseUrl: string) => withRecord(this.table.find(key, baseUrl));
 
   /**
    * Finds an earlier record of an intent that cannot be recorded now.
-   * @param withDuplicates tells whether to also match the same content under other keys; false if a duplicate is
-   * intended.
+   * @param withDuplicates tells whether to also find records that have the same content under another key. It is false
+   * if a duplicate is intended.
    * @throws StorageError.
    */
   earlier(intent: Intent, withDuplicates: boolean): JournalRecord | undefined {
@@ -258,7 +260,7 @@ export class Journal extends IntentOutcomes {
     if (record.state === 'responded') this.#logged({ situation: 'unreported', record });
   }
 
-  /** The record that created an order or a batch. */
+  /** The record from which an order or a batch was made. */
   madeBy(id: string, baseUrl: string): JournalRecord | undefined {
     for (const row of this.table.madeBy(id, baseUrl)) {
       const record = intactRecord(row);
@@ -323,16 +325,18 @@ export class Journal extends IntentOutcomes {
   }
 
   /**
-   * Finds a record by its key or a unique prefix of it; prefers the one at `baseUrl` if several services match. @throws
-   * ErrandError not_found, UsageError.
+   * Finds a record by its key, or by a prefix that only one key has. If several services have a matching record,
+   * prefers the one at `baseUrl`.
+   * @throws ErrandError not_found, UsageError.
    */
   get(key: string, baseUrl: string): JournalRecord {
     return pickRecord(this.table.named(key).map(recordOf), key, baseUrl);
   }
 
   /**
-   * Takes over a record, to resume or close it. A record that has ended since it was read is left unchanged.
-   * @returns the current record. @throws ErrandError conflict if a live process owns it.
+   * Takes over a record in order to resume or close it. Does not change a record that has ended since it was read.
+   * @returns the current record.
+   * @throws ErrandError conflict if a live process owns the record.
    */
   async claim(read: JournalRecord, isToSettle = true): Promise<JournalRecord> {
     const record = await this.database.transaction(() => {
@@ -368,15 +372,13 @@ export class Journal extends IntentOutcomes {
     return this.database.close();
   }
 
-  /**
-   * @param again is the in-doubt record that is being resent.
-   */
+  /** @param again is the record in doubt whose request is being sent again. */
   #reserve(reserving: Reserving, sender: Sender, again: JournalRecord | undefined) {
     const isForced = again !== undefined && isAdmitted(this, sender, again, reserving);
     return this.reservations.claim(reserving, isForced);
   }
 
-  /** Finds an earlier record of the same intent, and takes it over unless a live process owns it. */
+  /** Finds an earlier record of the same intent. Takes over the record unless a live process owns it. */
   #acquireDuplicate(intent: Intent, hash: string, rule: TwinRule): Twin | undefined {
     const duplicate = this.#findDuplicate(intent, hash, rule);
     if (!duplicate) return undefined;
@@ -422,7 +424,7 @@ const earliest = (time: string, ...others: readonly (string | undefined)[]): str
 /** An opened journal's stores. */
 interface Opened {
   readonly database: Database;
-  /** Set for a shared journal, as is `attempts`. */
+  /** Like `attempts`, set only for a shared journal. */
   readonly localFallback?: LocalFallback;
   readonly attempts?: Attempts & { close(): void };
 }
@@ -451,7 +453,7 @@ export async function openJournalDatabase(
   return { database, attempts, localFallback: new LocalFallback(database, folder, shared, options) };
 }
 
-/** Opens the local file. A file that is locked while it is opened cannot be read either. */
+/** Opens the local file. If another process holds a lock on the file, it cannot be read either. */
 async function openOwn(file: string, options: OpenOptions): Promise<Database> {
   try {
     return await openStateDatabase(file, journalMigrations, options);
@@ -461,8 +463,9 @@ async function openOwn(file: string, options: OpenOptions): Promise<Database> {
 }
 
 /**
- * Picks the record that a key or key prefix identifies; prefers the one at `baseUrl` if several services match. @throws
- * ErrandError not_found, UsageError.
+ * Picks the record that a key or key prefix identifies. If several services have a matching record, prefers the one at
+ * `baseUrl`.
+ * @throws ErrandError not_found, UsageError.
  */
 function pickRecord(records: readonly JournalRecord[], key: string, baseUrl: string): JournalRecord {
   const exact = records.filter((record) => record.key === key);
@@ -483,12 +486,12 @@ function pickRecord(records: readonly JournalRecord[], key: string, baseUrl: str
 const listStep = { command: 'errand order journal list', when: 'to see what is in doubt' };
 
 export interface JournalOptions extends OpenOptions {
-  /** How far back to look for reported duplicates, ms. */
+  /** How far back to look for reported duplicates, in ms. */
   readonly recentMs?: number | undefined;
   readonly creationMarker?: CreationMarker;
   /** The actor to record in the audit chain. */
   readonly origin?: () => AuditOrigin;
-  /** Finds the key that signs for an account. */
+  /** Finds the signer of an account. */
   readonly signer?: FindSigner;
   /** The shared database that holds the journal, if any. */
   readonly shared?: Sharing | undefined;
@@ -503,20 +506,23 @@ type Recorded =
   | Persisted
   | { readonly duplicate?: never; readonly isOvertaken: true; readonly mayBeSent?: never };
 
-/** Maximum number of decisions about a need while other processes keep changing its attempts. */
+/** Maximum number of times that one need is decided about while other processes keep changing its attempts. */
 const maxTries = 8;
 
-/** Minimum time a reported record counts as recent, ms. */
+/** Minimum time, in ms, for which a reported record counts as recent. */
 const minRecentMs = 3600 * 1000;
 
-/** A marker of the journal's existence, kept outside the journal so that a lost file is detected. */
+/**
+ * A marker that the journal exists. It is stored outside the journal, so that errand notices if the journal's file is
+ * lost.
+ */
 interface CreationMarker {
   /** When the journal was created, ISO 8601. */
   readonly since: string | undefined;
   note(at: string): Promise<void>;
 }
 
-/** Rejects an empty journal where one is known to have existed. @throws DamagedError. */
+/** Rejects an empty journal if the marker or the record count says that a journal existed. @throws DamagedError. */
 function checkCreationMarker(file: string, creationMarker: CreationMarker | undefined): void {
   if (creationMarker?.since !== undefined || readRecordCount(recordCountFileOf(file)))
     throw lostJournal(file, creationMarker?.since);
@@ -545,7 +551,7 @@ export class CreationMarkerWriter {
   }
 }
 
-/** The file is empty or gone although a journal once existed there. */
+/** The journal's file is empty or gone, although it once held a journal. */
 const lostJournal = (file: string, since: string | undefined): DamagedError =>
   new DamagedError(
     `${file} is empty or gone${since === undefined ? '' : `, and a journal was begun there at ${since}`}`,

@@ -4,12 +4,11 @@ import { isSummed, type OrderId, type ReservedFacts, type SummedLimit } from './
 
 /** Money already reserved or spent. Does not include the orders being decided about. */
 export interface LimitUsage {
-  /** Amount that counts towards a limit, cents. */
+  /** Amount that counts towards a limit, in cents. */
   used(limit: SummedLimit): number;
   /**
-   * Reservations that may have a product or the recipient in common with `facts`, oldest first. For each product and
-   * recipient, includes at least the newest reservation that has spent something. Also includes every altered
-   * reservation.
+   * Reservations that may share a product or the recipient with `facts`, oldest first. Includes at least the newest
+   * reservation per product and per recipient that has spent something. Also includes every altered reservation.
    */
   like(facts: readonly Products[], since: number, isRehearsal: boolean): readonly Reservation[];
   /** Reservations that use an approval. */
@@ -42,17 +41,20 @@ export class ListedUsage implements LimitUsage {
 /** How a `SummedUsage` reads reservations. */
 interface Reader {
   readonly sums: RunningSums;
-  /** @throws DamagedError if it fails its checksum. */
+  /** @throws DamagedError if the reservation fails its checksum. */
   find(order: OrderId): Reservation | undefined;
   /** Computes the amount of a limit that has no stored sum. @throws DamagedError. */
   recount(limit: SummedLimit): number;
   withApproval(approval: string): readonly Reservation[];
 }
 
-/** Usage computed from running sums. Reads only the reservations that matter, so all must have been verified before. */
+/**
+ * Usage computed from running sums. Reads only the reservations that matter, so all reservations must have been
+ * verified before.
+ */
 export class SummedUsage implements LimitUsage {
   readonly #reader: Reader;
-  /** Existing reservations of the orders being decided about, which do not count. */
+  /** Existing reservations of the orders being decided about. These reservations do not count. */
   readonly #excluded: readonly Reservation[];
   readonly #ids: ReadonlySet<string>;
 

@@ -5,20 +5,20 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Intents present in the audit chain but missing from the intents table. */
 export interface LostIntents {
-  /** Intents in doubt. Their rows have an invalid checksum, so that they are never sent but still block duplicates. */
+  /** Intents in doubt. Their rows get an invalid checksum, so that they are never sent but still block duplicates. */
   readonly inDoubt: readonly IntentRow[];
   /** Number of intents fulfilled recently. */
   readonly made: number;
 }
 
 const going = ['intent', 'resumed', 'in_doubt', 'paid'];
-/** Audit record kinds after which an intent is no longer in doubt. */
+/** Kinds of audit records that end the doubt about an intent. */
 export const endingKinds: readonly string[] = ['responded', 'refused', 'given_up', 'moved_out'];
 
 /**
  * Finds recorded intents whose rows are missing from the table. Ignores audit records whose hash does not match. Pure.
  * @param rows holds the rows of the chain, in any order.
- * @param madeSince is in ISO 8601. An intent that ended before this time may have been purged.
+ * @param madeSince is in ISO 8601. The row of an intent that ended before this time may have been purged.
  */
 export function lostIntents(
   rows: readonly Fields[],
@@ -55,7 +55,7 @@ interface Story {
 
 const idOf = (key: unknown, service: unknown): string => JSON.stringify([key, service]);
 
-/** Rebuilds a row from the audit chain, which stores the content only as a hash. */
+/** Rebuilds a row from the audit chain. The chain holds only a hash of the content. */
 function rowOf({ key, service, profile, time, detail }: Fields): IntentRow {
   const { operation, account, content } = Object(detail);
   const row = {

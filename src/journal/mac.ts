@@ -7,7 +7,7 @@ import { type Sealer, sealerKeyBytes, sealerWith } from '../platform/sealer.ts';
 
 /**
  * Computes the message authentication code of a text, in hex. The key is not in the journal, so whoever can write to
- * the journal cannot compute a code. A closure, so that the key is never printed or stored.
+ * the journal cannot compute a code. This is a closure, so that the key is never printed or stored.
  */
 export type Mac = (text: string) => string;
 
@@ -15,14 +15,15 @@ export type Mac = (text: string) => string;
 export const macUnder = (apiKey: string): Mac => macWith(() => apiKey);
 
 /**
- * Returns a Mac whose key is derived from this machine's own key, for records that no API key belongs to. Its first
- * call creates the machine key if needed, and throws StorageError if that key cannot be used.
+ * Returns a Mac whose key is derived from this machine's own key. Used for records that belong to no API key. The first
+ * call of the Mac creates the machine key if there is none. The call throws StorageError if the machine key cannot be
+ * used.
  */
 export const machineMac = (stateFolder: string): Mac => macWith(() => machineKey(stateFolder));
 
 const sealedMark = 'sealed ';
 
-/** Encrypts what only this machine has to read again, so that the journal does not reveal it. */
+/** Encrypts secrets that only this machine has to read again, so that the journal does not reveal them. */
 export class MachineSealer {
   readonly #sealer: Sealer;
 
@@ -34,8 +35,8 @@ export class MachineSealer {
   seal = (secret: string, owner: string): string => `${sealedMark}${this.#sealer.seal(secret, owner)}`;
 
   /**
-   * Decrypts a secret. Returns text that an earlier version stored unencrypted as it is; undefined if another machine
-   * sealed the secret.
+   * Decrypts a secret. Text that an earlier version stored unencrypted is returned as it is. Undefined if another
+   * machine encrypted the secret.
    */
   open(stored: string, owner: string): string | undefined {
     return stored.startsWith(sealedMark) ? this.#sealer.open(stored.slice(sealedMark.length), owner) : stored;
@@ -66,7 +67,10 @@ function machineKey(stateFolder: string): Buffer {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Code over fields. @param what names the kind of record, so that a code of one kind is invalid for another. */
+/**
+ * Code over fields.
+ * @param what names the kind of record, so that a code for one kind is invalid for any other kind.
+ */
 export const macOf = (mac: Mac, what: MacSubject, fields: Fields): string =>
   mac(canonicalJson([what, fields]));
 

@@ -6,9 +6,9 @@ import { type OpenOptions, openStateDatabase } from './database.ts';
 /** An order of the service, as the mirror stores it. */
 export interface MirroredOrder {
   readonly id: string;
-  /** The reference as it travels in the order's metadata. */
+  /** The reference as it is written in the order's metadata. */
   readonly reference: string;
-  /** When the service created it, ms since the epoch. */
+  /** When the service created the order, in ms since the epoch. */
   readonly madeAt: number;
 }
 
@@ -23,8 +23,8 @@ const migrations = [
 ];
 
 /**
- * A copy of the service's list of orders that have a reference. It is derived from the service alone, so it may be lost
- * at any time.
+ * A copy of the service's list of orders that have a reference. The copy contains nothing that the service does not
+ * have, so it may be lost at any time.
  */
 export class OrderMirror {
   readonly #database: Database;
@@ -38,13 +38,13 @@ export class OrderMirror {
     return new OrderMirror(await openStateDatabase(join(folder, 'orders.db'), migrations, options));
   }
 
-  /** Time up to which the list has been read, ms since the epoch; undefined if it never was. */
+  /** Time up to which the list has been read, in ms since the epoch; undefined if the list was never read. */
   mark(scope: AttemptScope): number | undefined {
     const mark = this.#row(scope)?.mark;
     return typeof mark === 'number' ? mark : undefined;
   }
 
-  /** Marks the list as read up to a time on the service's clock, ms since the epoch. */
+  /** Marks the list as read up to a time on the service's clock, in ms since the epoch. */
   setMark({ service, accounts: [account], isTest }: AttemptScope, mark: number): Promise<void> {
     return this.#database.transaction(() => {
       this.#database.run(

@@ -2,8 +2,8 @@ import { statOf } from '../platform/proc-stat.ts';
 import type { JournalRecord } from './journal-record.ts';
 
 /**
- * Identifies a process by pid and start time, so that a reused pid is not mistaken for the process. If the journal is
- * shared, identifies the process by its lease.
+ * Identifies a process. In a local journal: by pid and start time, so that a process with a reused pid is not mistaken
+ * for the first one. In a shared journal: by the process's lease.
  */
 export interface Owner {
   readonly pid: number;
@@ -14,9 +14,9 @@ export interface Owner {
 export interface LeaseRegistry {
   isOwn(lease: string): boolean;
   isHeld(lease: string): boolean;
-  /** The holder's machine; undefined if unknown. */
+  /** The machine of the lease's holder; undefined if unknown. */
   hostOf(lease: string): string | undefined;
-  /** Remaining time of the lease, ms. */
+  /** Remaining time of the lease, in ms. */
   heldMs(lease: string): number | undefined;
 }
 
@@ -25,8 +25,8 @@ export const leasePrefix = 'lease:';
 const registries = new Set<LeaseRegistry>();
 
 /**
- * Registers a lease registry, so that owners can be resolved by lease.
- * @returns a function that unregisters it.
+ * Registers a lease registry, which resolves owners by their lease.
+ * @returns a function that removes the registration.
  */
 export function registerLeases(registry: LeaseRegistry): () => void {
   registries.add(registry);
@@ -47,7 +47,10 @@ export const isSelf = ({ pid, started }: Owner): boolean =>
     ? [...registries].some((registry) => registry.isOwn(started))
     : pid === process.pid;
 
-/** Owner of a record that no process works on, so that any process may take it over. No system assigns this pid. */
+/**
+ * Owner of a record on which no process works, so that any process may take over the record. No system assigns this
+ * pid.
+ */
 export const nobodyAtWork: Owner = { pid: 2 ** 31 - 1, started: '' };
 
 /** Whether the owning process is still alive. */
@@ -56,11 +59,12 @@ export function isAlive({ pid, started }: Owner): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // The pid may since have been reused by another user's process.
+    // Another user's process may since have got the same pid.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false;
   }
   const now = statOf(pid);
-  // A zombie has ended, but its parent has not reaped it. In a container that may never happen.
+  // A zombie is a process that has ended but that its parent has not reaped. In a container, the parent may never reap
+  // it.
   if (now?.state === 'Z') return false;
   return now === undefined || started === '' || now.started === started;
 }
@@ -73,10 +77,10 @@ export function ownerText({ pid, started }: Owner): string {
   return hosts[0] === undefined ? `process ${pid}` : `process ${pid} on ${hosts[0]}`;
 }
 
-/** Remaining lease of an owner that may already be gone, ms; undefined for an owner identified by pid. */
+/** Remaining lease, in ms, of an owner that may already have ended; undefined for an owner identified by pid. */
 export const leaseMsOf = ({ started }: Owner): number | undefined =>
   [...registries].map((registry) => registry.heldMs(started)).find((left) => left !== undefined);
 
-/** Describes the open records of this machine's own journal. @param records holds at least one record. */
+/** Describes the open records of this machine's own journal. @param records contains at least one record. */
 export const ownOpenText = ({ length }: readonly JournalRecord[]): string =>
   `${length === 1 ? 'one order' : `${length} orders`} of this machine's own journal ${length === 1 ? 'is' : 'are'} in doubt or untold`;

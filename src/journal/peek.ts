@@ -9,9 +9,9 @@ export interface PeekedIntent {
   readonly createdAt: string;
 }
 
-/** Selects ids of what journal records have made. */
+/** Selects the ids of what was made from journal records. */
 interface Peeked {
-  /** Operations that make it. */
+  /** Operations whose results are selected. */
   readonly operations: readonly string[];
   /** Prefix of the ids. */
   readonly prefix: string;
@@ -28,8 +28,8 @@ export const inDoubtSql = `SELECT key AS id, created_at FROM intents INDEXED BY 
    WHERE live > 0 AND live = 2 AND state = 'intended' AND base_url = ? ORDER BY created_at DESC LIMIT ?`;
 
 /**
- * Ids of orders and other things made from the newest journal records of a service, read-only. For each operation,
- * reads no more records than it may return.
+ * Ids of orders and other things that were made from the newest journal records of a service. Read-only. For each
+ * operation, reads no more records than it may return.
  * @throws if there is no journal.
  */
 export function peekMade(
@@ -46,7 +46,7 @@ export function peekMade(
   return limit < 0 ? found : found.slice(0, limit);
 }
 
-/** Keys of the newest journal records of a service that are in doubt, read-only. @throws if there is no journal. */
+/** Keys of the newest journal records of a service that are in doubt. Read-only. @throws if there is no journal. */
 export const peekInDoubt = (folder: string, baseUrl: string, limit: number): readonly PeekedIntent[] =>
   read(journalFile(folder), inDoubtSql, [baseUrl, limit]).map(peekedOf);
 
@@ -54,7 +54,7 @@ const peekedOf = ({ id, created_at }: Readonly<Record<string, unknown>>): Peeked
   ...{ id: String(id), createdAt: String(created_at) },
 });
 
-/** The newest webhook events received, read-only. @throws if there is no store. */
+/** The newest webhook events received. Read-only. @throws if there is no store. */
 export function peekEvents(folder: string, limit: number): readonly { id: string; text: string }[] {
   const sql = `SELECT id, coalesce(event, 'event') || '  ' || coalesce(order_id, '') AS text FROM events ORDER BY id DESC LIMIT ?`;
   return read(join(folder, 'webhooks.db'), sql, [limit]).map(({ id, text }) => ({
@@ -63,7 +63,7 @@ export function peekEvents(folder: string, limit: number): readonly { id: string
   }));
 }
 
-/** The newest approvals that can still be decided or used, read-only. @throws if there is no journal. */
+/** The newest approvals that can still be decided or used. Read-only. @throws if there is no journal. */
 export function peekApprovals(folder: string, limit: number): readonly { id: string; text: string }[] {
   const sql = `SELECT id, state || ', asked ' || substr(asked_at, 1, 16) || 'Z' AS text FROM approvals
     WHERE state <> 'denied' ORDER BY asked_at DESC LIMIT ?`;
@@ -73,7 +73,7 @@ export function peekApprovals(folder: string, limit: number): readonly { id: str
   }));
 }
 
-/** The newest uploads to a service, by name, read-only. @throws if there is no store. */
+/** The newest uploads to a service, by name. Read-only. @throws if there is no store. */
 export function peekUploads(
   folder: string,
   baseUrl: string,

@@ -6,24 +6,24 @@ import type { AuditChain } from './audit.ts';
 import { recordOfRow } from './audit-record.ts';
 import { readFact, writeFact } from './journal-facts.ts';
 
-/** A policy that applies to all machines sharing a journal. Its signature covers all of it. */
+/** A policy that applies to all machines that share a journal. The signature covers the whole policy. */
 export interface PublishedPolicy {
   /** Text of the policy file. */
   readonly text: string;
-  /** Approvers' public keys, by the file names that the policy text uses for them. */
+  /** Public keys of the approvers, by the file names under which the policy text refers to them. */
   readonly keys: Readonly<Record<string, string>>;
   readonly timeZone: string;
-  /** User and host that published it. */
+  /** User and host of the person who published the policy. */
   readonly by: string;
   /** ISO 8601. */
   readonly at: string;
-  /** Identity of the database that it was published in. */
+  /** Identity of the database in which the policy was published. */
   readonly database: string;
-  /** Grows with each publication in that database. */
+  /** Number of the publication. Each publication in that database has a higher number than the one before. */
   readonly number: number;
 }
 
-/** What is stored as the published policy. Anyone with the role of the database may have written it. */
+/** What is stored as the published policy. Anyone who has the role of the database may have written it. */
 export type StoredPolicy = { readonly stored: string } & (
   | {
       readonly kind: 'signed';
@@ -46,8 +46,8 @@ export interface LastPublication {
 }
 
 /**
- * The policies stored in a journal. The policy that a process has verified must still be current when it records an
- * intent.
+ * The policies stored in a journal. When a process records an intent, the policy that it has verified must still be the
+ * current one.
  */
 export class PublishedPolicies {
   readonly #database: Database;
@@ -59,12 +59,12 @@ export class PublishedPolicies {
     this.#audit = audit;
   }
 
-  /** Identity of the shared database; empty for the journal of one machine. */
+  /** Identity of the shared database; empty for the journal of a single machine. */
   get databaseId(): string {
     return this.#database.id ?? '';
   }
 
-  /** The current policy, not verified; undefined if there is none. */
+  /** The current policy, not verified; undefined if there is no policy. */
   stored(): StoredPolicy | undefined {
     const stored = readFact(this.#database, 'policy');
     return stored === undefined ? undefined : storedPolicy(stored);
@@ -82,15 +82,18 @@ export class PublishedPolicies {
     };
   }
 
-  /** Remembers the policy that this process has verified and follows. @param stored is its stored text. */
+  /**
+   * Remembers the policy that this process has verified and follows.
+   * @param stored is the stored text of the policy.
+   */
   follow(stored: string | undefined): void {
     this.#followed = { stored };
   }
 
   /**
-   * Makes a signed policy current.
+   * Makes a signed policy the current one.
    * @param replaces is the stored text that was current when the policy got its number.
-   * @throws ErrandError conflict if another policy has become current since; StorageError.
+   * @throws ErrandError conflict if another policy has become current since then; StorageError.
    */
   publish(
     policy: PublishedPolicy,
@@ -163,7 +166,7 @@ function parsed(json: string): unknown {
 const areTexts = (value: unknown): value is Readonly<Record<string, string>> =>
   isObject(value) && Object.values(value).every((text) => typeof text === 'string');
 
-/** Adds a checksum, so that errand can distinguish a damaged policy from one with an invalid signature. */
+/** Adds a checksum. With it, errand can distinguish a damaged policy from a policy with an invalid signature. */
 const withChecksum = (text: string): string => `${sha256(text)} ${text}`;
 
 const overtaken = (): ErrandError =>

@@ -8,59 +8,68 @@ import { contentHash } from './content.ts';
 import { type Intent, isMade, type JournalRecord, type Sender } from './journal-record.ts';
 import { type Mac, macOf } from './mac.ts';
 
-/** Retention of expired quotes, ms: the same as the journal's retention of records. */
+/** How long expired quotes are stored, in ms; the same as for the journal's records. */
 const retentionMs = 30 * 24 * 3600 * 1000;
 
-/** Keep this text short. All table definitions must fit on the first page, or every journal grows by a page. */
+/**
+ * Keep this text short. The definitions of all tables must fit on the first page of the file. Otherwise, every journal
+ * grows by a page.
+ */
 export const createQuotes =
   'CREATE TABLE quotes (id TEXT PRIMARY KEY, key TEXT, until INTEGER, used TEXT, made TEXT, quote TEXT, checksum TEXT) WITHOUT ROWID;' +
   'CREATE INDEX quotes_key ON quotes (key)';
 
-/** A complete order that was quoted and may be placed, with its account, service and key. */
+/** A complete order that was quoted and may be placed. Includes the order's account, service and key. */
 export interface Quote {
-  /** SHA-256 of the handle that places it, so that reading the file does not reveal the handle. */
+  /**
+   * SHA-256 of the handle with which the quote is placed. The file stores only the hash, so that reading the file does
+   * not reveal the handle.
+   */
   readonly id: string;
-  /** Idempotency key the order is sent with. */
+  /** Idempotency key with which the order is sent. */
   readonly key: string;
   readonly baseUrl: string;
   readonly account: string;
   readonly profile: string;
-  /** Whether to place a new order even if alike orders exist. */
+  /** Whether to place a new order even if there are similar orders. */
   readonly isNew: boolean;
-  /** Whether to order again what was cancelled or returned. */
+  /** Whether to order again if the earlier order was cancelled or returned. */
   readonly again?: boolean | undefined;
-  /** The buyer's own name for the order. The key then follows from it, so that other machines have the same key. */
+  /**
+   * The buyer's own name for the order. If it is set, the key is derived from it, so that other machines derive the
+   * same key.
+   */
   readonly reference?: Reference | undefined;
-  /** Set for a quote of an order in doubt: placing it settles that order and never sends another. */
+  /** Whether the quote is for an order in doubt. Placing the quote then settles that order and never sends another. */
   readonly isSettling?: boolean | undefined;
   /** The client program that requested the quote. */
   readonly client: string;
-  /** The order body, without its key. */
+  /** The body of the order, without the key. */
   readonly body: Readonly<Record<string, unknown>>;
   /** Ms since the epoch. */
   readonly expiresAt: number;
-  /** Price of one unit of each product when quoted, cents; null if unknown. */
+  /** Price of one unit of each product at the time of the quote, in cents; null if unknown. */
   readonly pricesCents?: readonly (number | null)[] | undefined;
-  /** When the quote was used, ISO 8601; undefined if nothing was sent for it. */
+  /** When the quote was used, in ISO 8601; undefined if nothing was sent for the quote. */
   readonly usedAt: string | undefined;
   /** The resulting order, if known. */
   readonly orderId: string | undefined;
 }
 
 export type NewQuote = Omit<Quote, 'id' | 'usedAt' | 'orderId'> & {
-  /** Maximum cost, ceiling plus fee, cents. */
+  /** Maximum cost in cents: the ceiling plus the fee. */
   readonly cents: number;
 };
 
-/** The immutable part of a quote, as stored. */
+/** The part of a quote that never changes, as it is stored. */
 type Fixed = Omit<Quote, 'id' | 'key' | 'expiresAt' | 'usedAt' | 'orderId'> & { readonly createdAt: string };
 
 /** Who makes or places a quote. */
 type Quoter = Pick<Sender, 'account' | 'mac'>;
 
 /**
- * Signs the terms of a quote, so that whoever can write to the journal cannot change an agreed order. Only a checksum
- * without a `mac`.
+ * Signs the terms of a quote. Without the key, someone who can write to the journal cannot change an agreed order
+ * unnoticed. If there is no `mac`, the result is only a checksum.
  */
 function checksumOf({ id, key, until, quote, database }: Signed, mac: Mac | undefined): string {
   const named = database === undefined ? {} : { database };
@@ -73,7 +82,7 @@ interface Signed {
   readonly key: unknown;
   readonly until: unknown;
   readonly quote: unknown;
-  /** Identity of the shared database that it is made for. Signatures of earlier versions name none. */
+  /** Identity of the shared database for which the quote is made. Signatures of earlier versions name no database. */
   readonly database: string | undefined;
 }
 
@@ -92,7 +101,7 @@ export class Quotes {
     this.#now = now;
   }
 
-  /** Stores a quote and its audit record. @returns the handle that places it. @throws StorageError. */
+  /** Stores a quote and its audit record. @returns the handle with which the quote is placed. @throws StorageError. */
   save({ cents, expiresAt, key, ...quote }: NewQuote, mac?: Mac): Promise<string> {
     const handle = randomBytes(18).toString('base64url');
     const id = quoteId(handle);
@@ -125,13 +134,13 @@ export class Quotes {
     });
   }
 
-  /** Finds a quote by its handle; undefined if none. @throws DamagedError if it was changed. */
+  /** Finds a quote by its handle; undefined if there is none. @throws DamagedError if the quote was changed. */
   find(handle: string, quoter: Quoter): Quote | undefined {
     const row = this.#database.get('SELECT * FROM quotes WHERE id = ?', quoteId(handle));
     return row && readQuote(row, quoter, this.#database.id);
   }
 
-  /** The account's newest quotes at a service. Leaves out those that were changed. */
+  /** The newest quotes of an account at a service. Leaves out quotes that somebody has changed. */
   newest({ account, mac, baseUrl }: Quoter & Pick<Intent, 'baseUrl'>, count: number): Quote[] {
     return this.#database
       .all('SELECT * FROM quotes ORDER BY until DESC')
@@ -144,7 +153,10 @@ export class Quotes {
       .slice(0, count);
   }
 
-  /** Extends a quote's validity, never shortens it. @throws DamagedError if it was changed; StorageError. */
+  /**
+   * Extends the validity of a quote. Never shortens it.
+   * @throws DamagedError if the quote was changed; StorageError.
+   */
   async extend({ id }: Pick<Quote, 'id'>, until: number, quoter: Quoter): Promise<void> {
     await this.#database.transaction(() => {
       const row = this.#database.get('SELECT * FROM quotes WHERE id = ?', id);
@@ -168,16 +180,16 @@ export class Quotes {
   }
 
   /**
-   * Consumes the quote that has the intent's key, within the transaction that records the intent. @param before is the
-   * key's existing record.
+   * Uses up the quote that has the intent's key. Call within the transaction that records the intent.
+   * @param before is the existing record of the key.
    * @throws ErrandError conflict if the quote has expired, or is for another order, account or service.
    */
   use(intent: Intent, before: JournalRecord | undefined): void {
     const quotes = this.#database
       .all('SELECT * FROM quotes WHERE key = ?', intent.key)
       .map((row) => readQuote(row, intent, this.#database.id))
-      // The orders of a reference have the same key, with or without a quote. A quote that settles an order does not
-      // describe that order.
+      // Ignore quotes with a reference, because all orders for a reference have the same key, quoted or not. Also
+      // ignore a quote that settles an order, because that quote does not describe the order.
       .filter(
         ({ baseUrl, reference, isSettling }) => baseUrl === intent.baseUrl && !reference && !isSettling,
       );
@@ -199,13 +211,14 @@ export class Quotes {
   }
 }
 
-/** Whether anything was sent for a quote, judging by the journal's record of its key. Pure. */
+/** Whether anything was sent for a quote, judging by the journal's record of the quote's key. Pure. */
 export const isStarted = (before: JournalRecord | undefined): boolean =>
   before !== undefined && (before.state === 'intended' || isMade(before));
 
 /**
- * @param before is the journal's record of the quote's key. @param now ms since the epoch.
- * @throws ErrandError conflict if nothing may be sent for the quote any more. A quote in doubt may always be settled.
+ * @param before is the journal's record of the quote's key.
+ * @param now is in ms since the epoch.
+ * @throws ErrandError conflict if nothing may be sent for the quote any longer. A quote in doubt may always be settled.
  */
 export function checkUsable(quote: Quote, before: JournalRecord | undefined, now: number): void {
   if (isStarted(before)) return;
@@ -230,7 +243,7 @@ export function checkUsable(quote: Quote, before: JournalRecord | undefined, now
   });
 }
 
-/** A quote as a list, which is empty if the quote was changed. */
+/** A list with the quote in it. The list is empty if the quote was changed. */
 function intactQuote(row: StoredRow, quoter: Quoter, database: string | undefined): Quote[] {
   try {
     return [readQuote(row, quoter, database)];
@@ -242,7 +255,7 @@ function intactQuote(row: StoredRow, quoter: Quoter, database: string | undefine
 
 function readQuote(row: StoredRow, { account, mac }: Quoter, database: string | undefined): Quote {
   const { id, key, until, quote } = row;
-  // A quote of another account cannot be verified with this key. Callers reject it because of its account.
+  // This key cannot verify a quote of another account. Callers reject such a quote because of its account.
   const isOthers = fixedIn(quote)?.account !== account;
   const isSigned = [database, undefined].some(
     (named) =>
@@ -266,10 +279,10 @@ function readQuote(row: StoredRow, { account, mac }: Quoter, database: string | 
   };
 }
 
-/** Parses a stored quote; undefined if it is not JSON. */
+/** Parses a stored quote; undefined if the text is not JSON. */
 function fixedIn(quote: unknown): Fixed | undefined {
   try {
-    // The cast is safe where the checksum is verified.
+    // The cast is safe once the checksum is verified.
     return JSON.parse(String(quote)) as Fixed;
   } catch {
     return undefined;

@@ -1,7 +1,7 @@
 import { ErrandError, StorageError } from '../platform/errors.ts';
 
 /**
- * How the result was persisted. `follows`: the shared database was unavailable, so this machine sends the result later.
+ * How a result was persisted. `follows`: the shared database was unavailable, so this machine sends the result later.
  * `taken`: another process had taken over the record, so nothing was written.
  */
 export type RecordResult = 'booked' | 'follows' | 'taken';
@@ -29,7 +29,9 @@ export class MadeTwiceError extends ErrandError {
   }
 }
 
-/** Another process took over a record of this process, because the record was idle for too long. */
+/**
+ * The error for a record of this process that another process has taken over, because the record was idle for too long.
+ */
 export const takenOver = (key: string): ErrandError =>
   new ErrandError(
     'conflict',

@@ -28,26 +28,26 @@ import { type Reservation, ReservationTable, salvagedReservation, unknownIntent 
 import { checkFree } from './take-over.ts';
 
 export interface Repaired {
-  /** Path the old journal was moved to; undefined if there was none. */
+  /** Path to which the old journal was moved; undefined if there was no old journal. */
   readonly aside: string | undefined;
   /** Records that passed verification. */
   readonly kept: number;
   /**
-   * Records that failed verification, and in-doubt records known only from the audit chain. They are kept but never
-   * sent.
+   * Records that failed verification, and in-doubt records known only from the audit chain. Such records are stored but
+   * never sent.
    */
   readonly damaged: readonly JournalRecord[];
-  /** Number of recently fulfilled intents whose records are lost. They are known from the audit chain. */
+  /** Number of recently fulfilled intents whose records are lost. Only the audit chain still has them. */
   readonly lost: number;
   /** Total intents ever recorded; undefined if unknown. */
   readonly recorded: number | undefined;
   /**
-   * Numbers of audit chain records that were copied over unchanged (`kept`) and that were left in the old file
+   * Number of audit records that were copied unchanged (`kept`), and number of those that stayed in the old file
    * (`left`).
    */
   readonly chain: { readonly kept: number; readonly left: number };
   /**
-   * Number of reservations lost, and number of reservations rebuilt from the audit chain in their place. The second
+   * Number of reservations lost, and number of reservations rebuilt from the audit chain as replacements. The second
    * number may be too high.
    */
   readonly reservations: { readonly lost: number; readonly madeUp: number };
@@ -63,14 +63,14 @@ export interface RepairOptions extends OpenOptions {
 /** Retention of reservations, ms. */
 const reservedMs = 400 * 24 * 3600 * 1000;
 
-/** Records that ended longer ago than this may have been purged, ms. */
+/** Age, in ms, beyond which records that have ended may have been purged. */
 const madeMs = 29 * 24 * 3600 * 1000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Moves a journal aside and starts a new one with every record that is still readable.
- * @throws ErrandError conflict if another process is using it; StorageError.
+ * Moves a journal aside and starts a new one that contains every record which can still be read.
+ * @throws ErrandError conflict if another process is using the journal; StorageError.
  */
 export async function repairJournal(folder: string, options: RepairOptions): Promise<Repaired> {
   const { stamp, now, origin, ...opening } = options;
@@ -167,7 +167,7 @@ function salvage(
         reader.close();
       }
     } catch {
-      // The table is damaged from here on, or the file is not a database at all.
+      // From here on, the table is damaged. Or the file is not a database at all.
     }
   return [...rows.values()];
 
@@ -176,7 +176,9 @@ function salvage(
   }
 }
 
-/** Cuts strings at the first NUL. errand never stores a NUL, and SQLite builds differ in whether they read past it. */
+/**
+ * Cuts strings at the first NUL. errand never stores a NUL, and whether SQLite reads past a NUL depends on its build.
+ */
 const withoutUnseen = (row: Fields): Fields =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
@@ -185,7 +187,7 @@ const withoutUnseen = (row: Fields): Fields =>
     ]),
   );
 
-/** Rebuilds a row from the fields read; `live` is derived from its state. */
+/** Rebuilds a row from the fields that were read. Derives `live` from the row's state. */
 function rowOf(fields: Fields): IntentRow {
   if (!('checksum' in fields)) return upgraded(fields);
   // Each field may be any SQLite value. The table's constraints reject invalid values.
@@ -203,7 +205,7 @@ function liveOf(row: IntentRow): number {
 const sqlValue = (value: unknown): SqlValue =>
   typeof value === 'string' || typeof value === 'number' ? value : null;
 
-/** Moves the file along with its `-wal` and `-shm` companions. */
+/** Moves a database file, and the `-wal` and `-shm` files that belong to it. */
 function moveAside(file: string, aside: string): void {
   for (const companion of ['', '-wal', '-shm'])
     if (existsSync(file + companion)) renameSync(file + companion, aside + companion);
@@ -212,11 +214,11 @@ function moveAside(file: string, aside: string): void {
 type RowFields = Readonly<Record<string, unknown>>;
 
 /**
- * Rebuilds lost reservations from the audit chain. Each intent that may have spent money and has no reservation gets
- * one, at its maximum cost and with the approval it used. What the money was for is unknown. Ignores audit records that
- * fail their hash. Pure.
+ * Rebuilds lost reservations from the audit chain. An intent that may have spent money and has no reservation gets one,
+ * with the intent's maximum cost and the approval that the intent used. The new reservation does not say what the money
+ * was for. Ignores audit records whose hash does not match. Pure.
  * @param rows are the records of the chain.
- * @param since ms since the epoch. Older intents are ignored.
+ * @param since is in ms since the epoch. Older intents are ignored.
  */
 function lostReservations(
   rows: readonly RowFields[],
@@ -234,7 +236,7 @@ function lostReservations(
     const id = idOf(key, service);
     const known = made.get(id);
     const at = Date.parse(String(record.time));
-    // An `approval_used` record precedes the intent it admits, in the same transaction.
+    // In the same transaction, an `approval_used` record precedes the intent that uses the approval.
     if (kind === 'approval_used') approvals.set(id, String(Object(record.detail).approval));
     else if (kind === 'refused') made.delete(id);
     else if (kind === 'responded' && known) made.set(id, { ...known, orderId: String(record.order_id) });

@@ -12,33 +12,39 @@ import { RunningSums } from './running-sums.ts';
 import type { OrderId, ReservedFacts } from './summed-limit.ts';
 
 /**
- * `held`: the money was or may be spent, and the cost is unknown. `settled`: the cost is known. `released`: the money
- * was definitely not spent.
+ * State of a reservation. `held`: the money was spent or may still be spent, and the cost is unknown. `settled`: the
+ * cost is known. `released`: the money was definitely not spent.
  */
 type ReservationState = 'held' | 'settled' | 'released';
 
-/** An order to reserve money for. */
+/** An order for which to reserve money. */
 export interface OrderToReserve extends OrderId {
-  /** Journal key of the intent that places the order: the order's own key, or the batch's key. */
+  /** Journal key of the intent that places the order: the key of the order itself, or of the order's batch. */
   readonly intent: string;
   /** Ceiling plus fee, cents. */
   readonly cents: number;
   readonly feeCents: number;
-  /** True if no money moves, with the embedded sandbox or a test key. Rehearsals have their own limits. */
+  /**
+   * Whether no money moves, because the order goes to the embedded sandbox or is sent with a test key. Rehearsals have
+   * limits of their own.
+   */
   readonly isRehearsal: boolean;
   readonly facts: ReservedFacts;
 }
 
 export interface Reservation extends Omit<OrderToReserve, 'intent'> {
   readonly state: ReservationState;
-  /** When the money was first reserved, ms since the epoch. */
+  /** When the money was first reserved, in ms since the epoch. */
   readonly at: number;
-  /** Amount counted against limits, cents: all of it while held, the actual cost once settled, 0 once released. */
+  /**
+   * Amount, in cents, with which the order counts towards limits: the whole reservation while held, the actual cost
+   * once settled, 0 once released.
+   */
   readonly counted: number;
   readonly orderId: string | undefined;
-  /** All intents that may place the order. The money is released once none of them can have placed it. */
+  /** All intents that may place the order. The money is released once it is certain that none of them has placed it. */
   readonly intents: readonly string[];
-  /** The process that last reserved it. */
+  /** The process that last reserved the money. */
   readonly pid: number;
   readonly started: string;
   /** Reason given for overriding the policy. */
@@ -46,19 +52,19 @@ export interface Reservation extends Omit<OrderToReserve, 'intent'> {
   /** Id of the approval that the reservation uses, or used until it was released. */
   readonly approval: string | undefined;
   /**
-   * Set if the reservation differs from the audit chain. Its facts may then be unknown, so it counts in every limit of
-   * its period.
+   * Whether the reservation differs from the audit chain. If so, its facts may be unknown, so it counts in every limit
+   * of its period.
    */
   readonly isAltered?: boolean;
 }
 
-/** Whether a reservation consumes its approval. It always does, unless it was released without an order. */
+/** Whether a reservation uses up its approval. It does, unless it was released and has no order. */
 export const usesApproval = ({ state, orderId }: Pick<Reservation, 'state' | 'orderId'>): boolean =>
   state !== 'released' || orderId !== undefined;
 
 /**
- * The reservation after its intent produced an order. A reservation that was released because its order looked refused
- * is held again. Pure.
+ * The reservation after its intent has led to an order. Goes back to `held` if it was released because the order seemed
+ * to be refused. Pure.
  */
 export function withOrder(reservation: Reservation, intent: string, orderId: string): Reservation {
   if (reservation.state !== 'released') return { ...reservation, orderId };
@@ -93,13 +99,13 @@ export const createReservations = `
   CREATE INDEX reservations_at ON reservations (at);
   CREATE INDEX reservations_held ON reservations (base_url, account) WHERE state = 'held'`;
 
-/** Selects every column, plus a flag that is set if SQLite stores more text than it returns. */
+/** Selects all columns. Also selects a flag that is set if SQLite stores more text than it returns. */
 export const storedReservations = `SELECT *, ${hiddenText(columns)} FROM reservations`;
 
 const writeReservation = `INSERT OR REPLACE INTO reservations (${columns.join(', ')}, approval, checksum)
   VALUES (${columns.map(() => '?').join(', ')}, ?, ?)`;
 
-/** Parameters of `writeReservation`, including the checksum over them. */
+/** Parameters of `writeReservation`, including a checksum over the other parameters. */
 export function rowOf(reservation: Reservation): SqlValue[] {
   const { key, baseUrl, account, state, at, cents, feeCents, counted, isRehearsal, orderId } = reservation;
   const { pid, started, override, intents, facts, approval = null } = reservation;
@@ -110,7 +116,7 @@ export function rowOf(reservation: Reservation): SqlValue[] {
   return [...values, approval, checksumOf([...values, approval])];
 }
 
-/** Parses a row; undefined if it fails its checksum. */
+/** Parses a row; undefined if the row fails its checksum. */
 export function reservationOf(row: StoredRow): Reservation | undefined {
   const isWhole = row.checksum === checksumOf([...columns, 'approval'].map((name) => row[name]));
   if (row.hides_text === 1 || !isWhole) return undefined;
@@ -136,8 +142,8 @@ export function reservationOf(row: StoredRow): Reservation | undefined {
 }
 
 /**
- * Placeholder intent of a reservation whose intents are not all known. Such a reservation is never released without
- * checking the service.
+ * Placeholder for unknown intents of a reservation. A reservation with this placeholder is never released without
+ * asking the service.
  */
 export const unknownIntent = '';
 
@@ -145,8 +151,8 @@ const amountOf = (value: unknown): number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
 
 /**
- * Rebuilds a damaged row as a reservation that counts at its maximum. Undefined if the row's key, service or account is
- * missing.
+ * Rebuilds a damaged row as a reservation that counts with its maximum. Undefined if the row's key, service or account
+ * is missing.
  */
 export function salvagedReservation(row: StoredRow): Reservation | undefined {
   const whole = reservationOf(row);
@@ -165,7 +171,9 @@ export function salvagedReservation(row: StoredRow): Reservation | undefined {
 const approvalIn = ({ approval }: StoredRow): string | undefined =>
   typeof approval === 'string' ? approval : undefined;
 
-/** The approval comes last and is omitted if null, so that rows older than approvals keep the same checksum. */
+/**
+ * The approval comes last and is left out if null, so that rows from before approvals existed keep the same checksum.
+ */
 function checksumOf(values: readonly unknown[]): string {
   const normalized = values.map((value) => value ?? null);
   return sha256(
@@ -173,11 +181,11 @@ function checksumOf(values: readonly unknown[]): string {
   ).slice(0, 32);
 }
 
-/** Grounds for reserving money that the policy does not simply allow. */
+/** Reasons for reserving money if the policy does not allow it without further conditions. */
 export interface Admission {
   /** Reason for overriding the policy. */
   readonly override?: string | undefined;
-  /** Id of the approval it consumes. */
+  /** Id of the approval that the reservation uses up. */
   readonly approval?: string | undefined;
 }
 
@@ -187,7 +195,7 @@ export interface Admission {
 export const adds = ({ cents }: OrderToReserve, before: Reservation | undefined): boolean =>
   !before || before.state === 'released' || (before.state === 'held' && cents > before.cents);
 
-/** The reservation of an order about to be sent. @param before is the order's existing reservation. */
+/** The reservation of an order that is about to be sent. @param before is the existing reservation of the order. */
 export function claimed(
   { intent, ...order }: OrderToReserve,
   before: Reservation | undefined,
@@ -219,8 +227,8 @@ export function claimed(
 }
 
 /**
- * Stores reservations with a sum that detects missing rows. A missing row would let the same money be spent again. Call
- * within transactions.
+ * Stores reservations together with a sum that reveals missing rows. If a row were missing, the same money could be
+ * spent again. Call within transactions.
  */
 export class ReservationTable {
   readonly sums: RunningSums;
@@ -233,7 +241,7 @@ export class ReservationTable {
     this.#tally = tally;
   }
 
-  /** Upserts reservations by key. @throws DamagedError. */
+  /** Inserts reservations. Replaces existing reservations that have the same key. @throws DamagedError. */
   write(reservations: readonly Reservation[]): void {
     if (reservations.length > 0) this.sums.quietly(() => this.#write(reservations));
   }
@@ -251,7 +259,7 @@ export class ReservationTable {
     writeReservationSum(this.#database, { rows, times });
   }
 
-  /** Deletes reservations made before a time, ms since the epoch. @throws DamagedError. */
+  /** Deletes reservations made before a time, which is in ms since the epoch. @throws DamagedError. */
   sweep(before: number): void {
     const { rows, times } = this.#known();
     const old = sumReservations(this.#database, before);
@@ -260,14 +268,17 @@ export class ReservationTable {
     writeReservationSum(this.#database, { rows: rows - old.rows, times: times - old.times });
   }
 
-  /** @throws DamagedError if a reservation is missing or its time was changed. */
+  /** @throws DamagedError if a reservation is missing, or if the time of a reservation was changed. */
   check(): void {
     const [known, found] = [this.#known(), sumReservations(this.#database)];
     if (known.rows !== found.rows || known.times !== found.times)
       throw this.#tally.damaged('reservations are missing from it, or were changed');
   }
 
-  /** Same as `check`, but by the totals that triggers maintain, so it reads no reservation. @throws DamagedError. */
+  /**
+   * Same as `check`, but compares totals that triggers maintain, so that no reservation has to be read.
+   * @throws DamagedError.
+   */
   checkTotals(): void {
     const [known, found] = [this.#known(), this.sums.totals()];
     if (known.rows !== found.rows || known.times !== found.times)

@@ -30,40 +30,47 @@ import { VerifiedChain } from './verified-chain.ts';
 
 /** How a journal verifies and signs. */
 interface Signing {
-  /** Whether others can write to the journal. If so, the audit chain decides what is reserved. */
+  /** Whether others can write to the journal. If they can, the audit chain decides what is reserved. */
   readonly isShared: boolean;
   readonly signers: Signers;
 }
 
-/** Retention of reservations, ms. Covers every month of a year, plus the month before. */
+/** How long reservations are stored, in ms. Covers every month of a year, and one more month. */
 const retentionMs = 400 * 24 * 3600 * 1000;
 /**
- * How far back reservations are compared with the audit chain, ms. Shorter than their retention, so that none is
- * missing.
+ * How far back reservations are compared with the audit chain, in ms. Shorter than reservations are stored, so that
+ * none of those compared is missing.
  */
 const comparedMs = 390 * 24 * 3600 * 1000;
-/** Age at which intents may have been purged from the journal, ms. Beyond this age, a missing intent proves nothing. */
+/**
+ * Age, in ms, beyond which intents may have been purged from the journal. A missing intent of that age proves nothing.
+ */
 const provenMs = 29 * 24 * 3600 * 1000;
 
-/** Maximum number of changes that a decision verifies in its own transaction. More are verified in an earlier one. */
+/**
+ * Maximum number of changes that a decision verifies in its own transaction. If there are more, an earlier transaction
+ * verifies them.
+ */
 const maxPending = 32;
-/** Name of the verification mark in a journal that is not signed. */
+/** Name of the verification mark in a journal that is not shared. */
 const ownMark = '';
 
 /** What to reserve, and who decides. */
 export interface Reserving {
   readonly orders: readonly OrderToReserve[];
-  /** The deciding policy, as the SHA-256 of its file, and the profile it applies to. */
+  /** The policy that decides, as the SHA-256 of its file, and the profile to which the policy applies. */
   readonly policy?: { readonly hash: string; readonly profile: string };
-  /** Start of the period relevant to the decision, ms since the epoch. */
+  /** Start of the period that matters for the decision, in ms since the epoch. */
   readonly since: number;
   /** Limits whose sums the decision needs. */
   readonly limits?: readonly SummedLimit[];
   /** Verifies what was reserved before. */
   readonly signers?: readonly Signer[];
   /**
-   * Decides within the transaction, based on what other processes have reserved by then. Must be synchronous and short.
-   * @param fresh lists the orders that still need money reserved. @throws the denial; nothing is written then.
+   * Decides within the transaction, based on what other processes have reserved until then. Must be synchronous and
+   * short.
+   * @param fresh lists the orders for which money is not reserved yet.
+   * @throws the denial; nothing is written then.
    */
   admit(fresh: readonly OrderToReserve[], usage: LimitUsage): Admission;
 }
@@ -71,7 +78,7 @@ export interface Reserving {
 /** What the service reports about a reserved order. */
 export interface Reading {
   readonly reservation: Reservation;
-  /** Actual cost, cents; undefined while open. */
+  /** Actual cost in cents; undefined as long as the order is open. */
   readonly costCents?: number;
   /** True if the order definitely had no effect. */
   readonly isVoid?: boolean;
@@ -80,7 +87,10 @@ export interface Reading {
   readonly orderId?: string | undefined;
 }
 
-/** Money reserved for orders, one reservation per key, service and account, in the journal's database. */
+/**
+ * Money reserved for orders: one reservation for each combination of key, service and account. Stored in the journal's
+ * database.
+ */
 export class Reservations {
   /** The policies in force on machines that share the journal. */
   readonly policies: PublishedPolicies;
@@ -108,22 +118,23 @@ export class Reservations {
     this.policies = new PublishedPolicies(database, audit);
   }
 
-  /** The approvals store. It is imported lazily, because only some policies need it. */
+  /** The store of approvals. It is imported when it is first used, because only some policies need approvals. */
   async approvals(): Promise<Approvals> {
     const { Approvals } = await import('./approvals.ts');
     return new Approvals(this.#database, this.#audit, this.#table.tally, this.#now);
   }
 
-  /** Reserves money for all the orders about to be recorded, or for none. @throws the denial; StorageError. */
+  /** Reserves money for orders about to be recorded: for all of them or for none. @throws the denial; StorageError. */
   async reserve(reserving: Reserving): Promise<Claimed> {
     await this.prepare(reserving);
     return this.#database.transaction(() => this.claim(reserving, false));
   }
 
   /**
-   * Same as `reserve`, but within a transaction of the journal. Money already reserved for a key is not reserved twice.
-   * @param isForced tells whether to reserve without a decision, because an order that may already have been sent can
-   * no longer be refused.
+   * Same as `reserve`, but runs within a transaction of the journal. Money that is already reserved for a key is not
+   * reserved twice.
+   * @param isForced tells whether to reserve without a decision. This is necessary for an order that may already have
+   * been sent, because it can no longer be refused.
    */
   claim({ orders, policy, since, signers = [], admit }: Reserving, isForced: boolean): Claimed {
     const now = this.#now();
@@ -152,7 +163,7 @@ export class Reservations {
   }
 
   /**
-   * Computes missing sums of limits and verifies changes, so that the decision itself reads little. A failure is
+   * Computes missing sums of limits and verifies changes, so that the decision itself has little to read. A failure is
    * harmless, because the decision computes what is missing.
    */
   async prepare({ limits = [], signers = [] }: Pick<Reserving, 'limits' | 'signers'>): Promise<void> {
@@ -184,10 +195,10 @@ export class Reservations {
     return pending === undefined || pending > maxPending;
   }
 
-  /** Call within a transaction. @throws DamagedError. */
+  /** Verifies changes and moves the mark. Call within a transaction. @throws DamagedError. */
   #verify(signers: readonly Signer[]): void {
     const { sums } = this.#rows;
-    // Another process may have rebuilt the copy of a shared database, which drops the sums.
+    // Another process may have rebuilt this copy of a shared database. The sums are then gone.
     if (!sums.exist) sums.create();
     if (this.#signing.isShared) this.#chain(signers).advance(() => this.since(this.#comparedSince));
     else {
@@ -209,7 +220,7 @@ export class Reservations {
     return new VerifiedChain(parts, signers);
   }
 
-  /** Verifies the reservations that other programs have written since the last time. @throws DamagedError. */
+  /** Verifies the reservations that other programs have written since the last verification. @throws DamagedError. */
   #checkChanges(): void {
     const { sums } = this.#rows;
     for (const change of sums.changes(sums.mark(ownMark)?.serial ?? 0)) {
@@ -220,7 +231,7 @@ export class Reservations {
   }
 
   /**
-   * What is reserved and spent now, to evaluate a policy without reserving anything.
+   * What is reserved and spent now. Used to evaluate a policy without reserving anything.
    * @throws DamagedError; StorageError.
    */
   async usageFor(reserving: Pick<Reserving, 'since' | 'limits' | 'signers'>): Promise<LimitUsage> {
@@ -228,7 +239,7 @@ export class Reservations {
     return this.#usageFor(reserving, [], []);
   }
 
-  /** @param fresh are the orders being decided about. @param found holds their existing reservations. */
+  /** @param fresh are the orders about which to decide. @param found holds their existing reservations. */
   #usageFor(
     { since, signers = [] }: Pick<Reserving, 'since' | 'signers'>,
     fresh: readonly OrderId[],
@@ -255,7 +266,10 @@ export class Reservations {
     return new SummedUsage(reader, fresh, [...excluded.values()]);
   }
 
-  /** Whether the running sums are valid, because all reservations are unaltered. @throws DamagedError. */
+  /**
+   * Whether the running sums can be used. They can if they exist and the reservations are unaltered.
+   * @throws DamagedError.
+   */
   #isAsEntered(signers: readonly Signer[]): boolean {
     if (!this.#rows.sums.exist) return false;
     this.#rows.checkTotals();
@@ -264,12 +278,12 @@ export class Reservations {
     return true;
   }
 
-  /** Describes each running sum that differs from its reservations, one line each. @throws StorageError. */
+  /** Describes each running sum that does not match its reservations. One line per sum. @throws StorageError. */
   sumProblems(): string[] {
     return this.#rows.sums.problems();
   }
 
-  /** When the key may first have been used; undefined if only this attempt has used it. */
+  /** When the key may have been used for the first time; undefined if only this attempt has used the key. */
   #keySince(before: Reservation | undefined, used: string | undefined): string | undefined {
     const approval = used ?? before?.approval;
     const sql = 'SELECT asked_at FROM approvals WHERE id = ?';
@@ -290,8 +304,9 @@ export class Reservations {
   }
 
   /**
-   * Same as `since`. In a shared journal, also counts what the audit chain says is reserved.
-   * @param signers verify the chain. @throws DamagedError.
+   * Same as `since`. In a shared journal, also counts the money that is reserved according to the audit chain.
+   * @param signers verify the chain.
+   * @throws DamagedError.
    */
   standing(since: number, signers: readonly Signer[]): Reservation[] {
     const found = this.since(since);
@@ -313,8 +328,9 @@ export class Reservations {
   }
 
   /**
-   * Whether the ceiling of every order is reserved. After a repair, one reservation may cover the whole intent. @throws
-   * DamagedError.
+   * Whether the full ceiling of every order is reserved. After a repair, a single reservation may cover the whole
+   * intent.
+   * @throws DamagedError.
    */
   cover(orders: readonly OrderToCover[]): boolean {
     return orders.every(({ intent, ...order }) => {
@@ -328,7 +344,9 @@ export class Reservations {
     });
   }
 
-  /** Links an intent's reservation to the order it produced. Call within a transaction of the journal. */
+  /**
+   * Links an intent's reservation to the order that the intent has produced. Call within a transaction of the journal.
+   */
   made(intent: IntentRow, orderId: string): void {
     const reservation = this.#find(orderOf(intent));
     if (reservation) this.#write(withOrder(reservation, String(intent.key), orderId));
@@ -340,7 +358,7 @@ export class Reservations {
   giveBack(intent: IntentRow): void {
     const { key, baseUrl, account } = orderOf(intent);
     const own = this.#find(orderOf(intent));
-    // Money that another attempt spent with the same key stays reserved.
+    // Money that another attempt with the same key has spent stays reserved.
     for (const reservation of own ? [own] : this.#held(baseUrl, account, key))
       if (
         reservation.state === 'held' &&
@@ -351,7 +369,7 @@ export class Reservations {
     this.#noteReturned(baseUrl);
   }
 
-  /** Releases reservations of intents that were never recorded, and so never sent. @throws StorageError. */
+  /** Releases reservations for intents that were never recorded and therefore never sent. @throws StorageError. */
   giveBackUnsent(intents: readonly string[], baseUrl: string, account: string): Promise<void> {
     return this.#database.transaction(() => {
       const unsent = new Set(intents.filter((intent) => !this.#table.find(intent, baseUrl)));
@@ -362,8 +380,8 @@ export class Reservations {
   }
 
   /**
-   * Same as `giveBackUnsent`, for the reservations of processes that died before they could release them. @throws
-   * StorageError.
+   * Same as `giveBackUnsent`, for reservations of processes that ended before they could release them.
+   * @throws StorageError.
    */
   giveBackAbandoned(): Promise<number> {
     const since = this.#now() - provenMs;
@@ -384,7 +402,7 @@ export class Reservations {
     });
   }
 
-  /** Stores what the service reported. @returns the number of reservations changed. @throws StorageError. */
+  /** Stores what the service has reported. @returns the number of reservations that changed. @throws StorageError. */
   async settle(readings: readonly Reading[]): Promise<number> {
     const signers = new Map<string, Signer | undefined>();
     for (const { reservation } of readings)
@@ -395,7 +413,7 @@ export class Reservations {
       const counted: Reservation[] = [];
       for (const { reservation, costCents, isVoid = false, without, orderId } of readings) {
         const now = this.#find(reservation);
-        // Skip a reservation that another process has changed since, because its state is newer than this reading.
+        // Skip a reservation that another process has changed after this reading, because the changed state is newer.
         if (!now || now.state !== reservation.state || now.intents.length !== reservation.intents.length)
           continue;
         const known = orderId === undefined ? now : { ...now, orderId };
@@ -414,7 +432,9 @@ export class Reservations {
     });
   }
 
-  /** Records in the audit chain what reservations count from now on, in one entry per service and account. */
+  /**
+   * Records in the audit chain with which amounts reservations count from now on. One entry per service and account.
+   */
   #noteCounted(counted: readonly Reservation[], signers: ReadonlyMap<string, Signer | undefined>): void {
     const known = counted.filter(({ state }) => state !== 'held');
     const isOf = (one: Reservation, other: Reservation): boolean =>
@@ -441,14 +461,17 @@ export class Reservations {
       this.#audit.append({ kind: 'approval_used', ...subject, detail: { approval, orders: orders.length } });
   }
 
-  /** Records the approvals returned since the last call. Call within the transaction that returned them. */
+  /** Records the approvals that were returned since the last call. Call within the transaction that returned them. */
   #noteReturned(service: string): void {
     for (const [approval, { orders, cents }] of this.#returned)
       this.#audit.append({ kind: 'approval_returned', service, cents, detail: { approval, orders } });
     this.#returned.clear();
   }
 
-  /** @param intent limits the result to reservations that may belong to this intent. */
+  /**
+   * The held reservations at a service for an account.
+   * @param intent limits the result to reservations that may belong to this intent.
+   */
   #held(baseUrl: string, account: string, intent = ''): Reservation[] {
     const sql = `${storedReservations} WHERE state = 'held' AND base_url = ? AND account = ? AND instr(intents, ?) > 0`;
     const part = JSON.stringify(intent).slice(1, -1);
@@ -499,11 +522,14 @@ export class Reservations {
 /** Result of a claim. */
 interface Claimed {
   /**
-   * When the key of a single order may first have been used (ISO 8601), whether on this machine or on another machine
-   * that received its approval.
+   * When the key of a single order may have been used for the first time (ISO 8601): on this machine, or on another
+   * machine that received the order's approval.
    */
   readonly keySince: string | undefined;
-  /** Reservations for the audit entry of the intent; undefined if it needs none, as in a journal that is not shared. */
+  /**
+   * Reservations for the audit entry of the intent; undefined if the entry needs none, which is the case in a journal
+   * that is not shared.
+   */
   readonly reserved?: ReservedByIntent | undefined;
 }
 

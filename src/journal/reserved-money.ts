@@ -6,7 +6,7 @@ import type { Mac } from './mac.ts';
 import type { Reservation } from './reservation-row.ts';
 import type { OrderId } from './summed-limit.ts';
 
-/** Kinds of audit entries that reserve money, or say how much of it was not spent. */
+/** Kinds of audit entries that reserve money, or that say how much of the reserved money was not spent. */
 export const reservingKinds = ['intent', 'refused', 'responded', 'counted'] as const;
 
 /** Pure. */
@@ -27,14 +27,14 @@ export const orderHash = (key: string): string => sha256(`order ${key}`).slice(0
 const termsHash = ({ at, feeCents, isRehearsal, approval, facts }: Reservation): string =>
   sha256(canonicalJson([at, feeCents, isRehearsal, approval ?? null, { ...facts }])).slice(0, 16);
 
-/** Minimum amount that an order counts towards limits, according to the audit chain. */
+/** The least amount, according to the audit chain, by which an order counts towards limits. */
 interface Floor {
   readonly service: string;
   readonly account: string;
   readonly intent: string;
   readonly rehearsal: boolean;
   readonly reserved: ReservedOrder;
-  /** Number of the newest entry that reserves it. */
+  /** Number of the newest entry that reserves the order's money. */
   readonly number: number;
   readonly cents: number;
   /** Whether only an entry signed with the verifying key may lower the amount. */
@@ -45,11 +45,12 @@ type Row = Readonly<Record<string, unknown>>;
 
 /**
  * Corrects reservations by the audit chain. Whoever can write to a shared journal can delete reservations or lower
- * them. But they can neither remove entries from the chain that this machine knows, nor sign that less was spent. Pure.
+ * their amounts. But the entries that this machine knows cannot be removed from the chain, and only the holder of a key
+ * can sign that less was spent. Pure.
  * @param found are the reservations since a time.
  * @param rows are the chain's entries of `reservingKinds` since then, in chain order.
- * @param signers verify the entries of their accounts. Entries of other accounts count unverified.
- * @param only holds the ids (`reservedId`) of the orders whose rows are complete; undefined for all.
+ * @param signers verify the entries of their own accounts. Entries of other accounts count without verification.
+ * @param only holds the ids (`reservedId`) of the orders whose rows are complete; undefined for all orders.
  */
 export function correctedReservations(
   found: readonly Reservation[],
@@ -97,7 +98,7 @@ export const reservedId = ({ baseUrl, account, key }: OrderId): string =>
 /** Id of the intent that an entry is about. */
 export const intentId = ({ service, key }: Row): string => JSON.stringify([service, key]);
 
-/** The orders that an entry of `reservingKinds` names, each by its id and the hash of its key. */
+/** The orders that an entry of `reservingKinds` names. Each has its id and the hash of its key. */
 export function ordersIn(
   row: Row,
 ): { readonly id: string; readonly order: string; readonly account: string }[] {
@@ -112,7 +113,7 @@ export function ordersIn(
   });
 }
 
-/** An entry of the chain, with its detail parsed once. */
+/** An entry of the chain. Its detail is parsed only once. */
 interface Entry {
   readonly row: Row;
   readonly detail: Row;
@@ -124,7 +125,7 @@ function entryOf(row: Row): Entry {
   return { row, detail, account: typeof detail.account === 'string' ? detail.account : undefined };
 }
 
-/** Minimum amount that each order counts, by its service, account and key hash. */
+/** The least amount by which each order counts, by the order's service, account and key hash. */
 function floorsOf(rows: readonly Row[], signers: readonly Signer[]): Map<string, Floor> {
   const intents = new Map<string, Entry[]>();
   const counted: Entry[] = [];
@@ -159,13 +160,14 @@ function floorsOf(rows: readonly Row[], signers: readonly Signer[]): Map<string,
 }
 
 /**
- * @param entries are those of one key and account. If the key in use has signed an intent among them, entries that it
- * has not signed are ignored.
+ * @param entries all have the same key and the same account. If the key in use has signed an intent among them, entries
+ * that this key has not signed are ignored.
  */
 function floorsOfIntent(entries: readonly Entry[], account: string, signers: readonly Signer[]): Floor[] {
   const mac = macOf(signers, account);
   const isPlain = entries.every(({ row: { kind } }, at) => kind === (at === 0 ? 'intent' : 'responded'));
-  // A forged entry can only make a limit count more, unless it lowers or replaces another. Only then verify.
+  // A forged entry can only make a limit count more, unless the entry lowers or replaces another one. Verify only in
+  // that case.
   const isVerified = mac !== undefined && (!isPlain || account === paidAccount);
   const signed = isVerified ? entries.filter(({ row }) => isSignedBy(recordOfRow(row), mac)) : [];
   const hasSigned = signed.some(({ row }) => row.kind === 'intent');
@@ -194,7 +196,7 @@ function reservedIn({ row: { number, service, key }, detail }: Entry, isOwn: boo
   }));
 }
 
-/** Applies a `counted` entry: what orders cost according to the service. */
+/** Applies a `counted` entry, which says what orders cost according to the service. */
 function lower(floors: Map<string, Floor>, { row, detail }: Entry, signers: readonly Signer[]): void {
   const { account, orders } = detail;
   if (!Array.isArray(orders)) return;

@@ -13,19 +13,19 @@ import { isOthers } from './take-over.ts';
 /** Code of a record whose sandbox was rolled back to a time before the record. */
 export const revertedCode = 'undone';
 
-/** What part of a sandbox was rolled back. */
+/** Which part of a sandbox's history was rolled back. */
 export interface Reverted {
   /** Base URL of the sandbox. */
   readonly service: string;
-  /** Only records after this time are undone, ms since the epoch. If undefined, there is no lower limit. */
+  /** Only records after this time are reverted, in ms since the epoch. If undefined, there is no lower limit. */
   readonly since: number | undefined;
-  /** Records after this time are kept, ms since the epoch. */
+  /** Records after this time stay unchanged, in ms since the epoch. */
   readonly until: number;
   /** Message stored in each record. */
   readonly message: string;
 }
 
-/** Closes records of things a sandbox no longer has because it was reset or rolled back. */
+/** Closes the records of what a sandbox no longer has, because the sandbox was reset or rolled back. */
 export class Reverting {
   readonly #database: Database;
   readonly #table: IntentTable;
@@ -52,9 +52,10 @@ export class Reverting {
 
   /**
    * Marks these intents as refused with code `undone` and releases their reservations, because the sandbox no longer
-   * has them. Keeps anything that may have moved real money (sent with a live key, or paid outside the sandbox), and
-   * records owned by another process.
-   * @returns the number of undone intents that were in doubt. @throws StorageError.
+   * has them. Leaves out records that another process owns. Also leaves out anything that may have moved real money,
+   * because it was sent with a live key or paid outside the sandbox.
+   * @returns how many of the reverted intents were in doubt.
+   * @throws StorageError.
    */
   async undo({ service, since = Number.NEGATIVE_INFINITY, until, message }: Reverted): Promise<number> {
     const signers = new Map<string, Signer | undefined>();
@@ -85,7 +86,7 @@ export class Reverting {
     this.#table.write(withChecksum(after), row);
   }
 
-  /** A reservation stays held while any of its other intents may still place the order. */
+  /** A reservation stays held as long as any of its other intents may still place the order. */
   #giveBack(keys: ReadonlySet<string>, service: string): void {
     const rows = new ReservationTable(this.#database, this.#table.tally);
     const sql = `${storedReservations} WHERE base_url = ? AND state <> 'released'`;
@@ -119,7 +120,7 @@ function mayBeReverted(row: IntentRow, service: string): boolean {
   const isAtWork = (record.state === 'intended' || record.state === 'responded') && isOthers(record);
   if (isAtWork) return false;
   if (service === embeddedService) return true;
-  // A local address may once have pointed to another service.
+  // Another service may once have had this local address.
   if (record.payment !== null) return record.payment.method === 'sandbox';
   return wasSentWithTestKey(record);
 }

@@ -2,12 +2,12 @@ import type { Database, SqlValue, StoredRow } from '../platform/sqlite/database.
 import { type ReservationSum, sumReservations } from './journal-facts.ts';
 import { factSql, type OrderId, type ReservedFacts, type SummedLimit, summedSql } from './summed-limit.ts';
 
-/** Retention of the sums of past periods, ms. */
+/** How long the sums of past periods are stored, in ms. */
 const retentionMs = 62 * 24 * 3600 * 1000;
 
 /**
- * Value of the column `place` in `reserved_products`: the recipient. Reservations older than the canonical form have an
- * address instead.
+ * Value of the column `place` in `reserved_products`: the recipient of the order. Reservations from before the
+ * canonical form have an address instead.
  */
 export const placeOf = ({ recipient, address }: Pick<ReservedFacts, 'recipient' | 'address'>): string =>
   recipient ?? `earlier ${address}`;
@@ -16,7 +16,10 @@ const placeSql = (row: string): string =>
   `CASE WHEN json_valid(${row}.facts) THEN coalesce(json_extract(${row}.facts, '$.recipient'),
      'earlier ' || coalesce(json_extract(${row}.facts, '$.address'), 'undefined')) ELSE '' END`;
 
-/** Rows of a reservation in `reserved_products`: one per product, and one with an empty product for all of them. */
+/**
+ * Rows of one reservation in `reserved_products`: one row per product, and one row with an empty product that stands
+ * for all of them.
+ */
 const productsSql = (row: string): string =>
   `SELECT product, ${placeSql(row)}, ${row}.at, ${row}.rehearsal, ${row}.key, ${row}.base_url, ${row}.account
    FROM (SELECT '' AS product UNION SELECT value FROM json_each(${factSql(row, 'products')}))`;
@@ -41,7 +44,7 @@ const productsOfAll = `SELECT value AS product, ${placeSql('one')} AS place, one
    FROM reservations AS one, json_each(${factSql('one', 'products')})
    UNION SELECT '', ${placeSql('one')}, one.at, one.rehearsal, one.key, one.base_url, one.account FROM reservations AS one`;
 
-/** SQL that computes the sum of a row of `limit_sums` from the reservations. */
+/** SQL that computes, from the reservations, the sum in a row of `limit_sums`. */
 const recountedSql = `SELECT coalesce(sum(one.counted), 0) FROM reservations AS one INDEXED BY reservations_at
    WHERE one.at >= limit_sums.begins AND one.at < limit_sums.ends AND one.counted <> 0 AND ${summedSql('one')}`;
 
@@ -49,8 +52,8 @@ const recountSql = `WITH limit_sums (rehearsal, begins, ends, retailer, metadata
    SELECT (${recountedSql}) AS cents FROM limit_sums`;
 
 /**
- * Creates tables derived from the reservations. Triggers in the database file update them whoever writes, even an
- * earlier version of errand. They are not part of a shared database; each machine has its own.
+ * Creates tables that are derived from the reservations. Triggers in the database file update these tables on every
+ * write, even by an earlier version of errand. The tables are not part of a shared database; each machine has its own.
  */
 const createSql = [
   `CREATE TABLE reservation_totals (
@@ -81,7 +84,9 @@ const createSql = [
   `INSERT INTO reserved_products SELECT product, place, at, rehearsal, key, base_url, account FROM (${productsOfAll})`,
 ];
 
-/** How far reservations have been verified: an entry of the audit chain, and the serial number of a change. */
+/**
+ * How far reservations have been verified: up to an entry of the audit chain, and up to the serial number of a change.
+ */
 export interface StoredMark {
   readonly number: number;
   readonly hash: string;
@@ -97,7 +102,7 @@ export class RunningSums {
     this.#database = database;
   }
 
-  /** Whether the tables exist. A copy of a shared database loses them when it is rebuilt. */
+  /** Whether the tables exist. When a copy of a shared database is rebuilt, the copy loses them. */
   get exist(): boolean {
     return this.#database.get("SELECT 1 AS found FROM sqlite_master WHERE name = 'limit_sums'") !== undefined;
   }
@@ -113,7 +118,9 @@ export class RunningSums {
     );
   }
 
-  /** Runs writes that need no later verification, so they are not listed as changes. Call within a transaction. */
+  /**
+   * Runs writes that need no verification later. They are therefore not listed as changes. Call within a transaction.
+   */
   quietly(write: () => void): void {
     const { exist } = this;
     if (exist) this.#database.run('UPDATE reservation_totals SET quiet = 1');
@@ -121,7 +128,7 @@ export class RunningSums {
     if (exist) this.#database.run('UPDATE reservation_totals SET quiet = 0');
   }
 
-  /** Number of reservations, and the sum of their times. */
+  /** Number of reservations, and the sum of the times at which they were made. */
   totals(): ReservationSum {
     const row = this.#database.get(
       'SELECT CAST(rows AS TEXT) AS rows, CAST(times AS TEXT) AS times FROM reservation_totals WHERE id = 1',
@@ -129,7 +136,7 @@ export class RunningSums {
     return { rows: BigInt(String(row?.rows ?? -1)), times: BigInt(String(row?.times ?? -1)) };
   }
 
-  /** Reservations written after a serial number, except in `quietly`. */
+  /** Reservations written after a serial number. Writes in `quietly` are not included. */
   changes(after: number): readonly Change[] {
     return this.#database
       .all('SELECT * FROM reservation_changes WHERE serial > ? ORDER BY serial', after)
@@ -160,7 +167,7 @@ export class RunningSums {
     );
   }
 
-  /** Serial number of the newest change. */
+  /** Serial number of the newest change to a reservation. */
   lastSerial(): number {
     const row = this.#database.get("SELECT seq FROM sqlite_sequence WHERE name = 'reservation_changes'");
     return Number(row?.seq ?? 0);
@@ -176,7 +183,7 @@ export class RunningSums {
     );
   }
 
-  /** Entries of the audit chain about an order or an intent, with the order's key if it is known. */
+  /** Entries of the audit chain about an order or an intent. Each has the key of the order, if that is known. */
   entriesAbout(of: string): readonly { readonly number: number; readonly key: string | undefined }[] {
     return this.#database
       .all('SELECT number, key FROM reservation_entries WHERE of = ?', of)
@@ -186,7 +193,7 @@ export class RunningSums {
       }));
   }
 
-  /** Stored sum of a limit, cents; undefined if there is none, or if it was damaged. */
+  /** Stored sum of a limit, in cents; undefined if there is no sum, or if the sum was damaged. */
   of(limit: SummedLimit): number | undefined {
     const row = this.#database.get(
       `SELECT cents, cents + inverse AS rest FROM limit_sums
@@ -202,7 +209,7 @@ export class RunningSums {
     return Number(this.#database.get(recountSql, ...keyOf(limit))?.cents ?? 0);
   }
 
-  /** Stores the sum of a limit, and deletes sums of past periods. Call within a transaction. */
+  /** Stores the sum of a limit. Also deletes sums of periods that ended long ago. Call within a transaction. */
   keep(limit: SummedLimit): void {
     this.#database.run('DELETE FROM limit_sums WHERE ends < ?', limit.begin - retentionMs);
     const cents = this.recount(limit);
@@ -215,8 +222,8 @@ export class RunningSums {
   }
 
   /**
-   * Newest order since a time that has spent, or may have spent, money on the product; an empty product means any. If
-   * `place` is given, only orders that went there count.
+   * The newest order since a time that has spent, or may have spent, money on the given product. If `place` is given,
+   * considers only orders that went to that place, and an empty product means any product.
    * @param isExcluded tells which orders to leave out.
    */
   newest(
@@ -242,7 +249,7 @@ export class RunningSums {
     }
   }
 
-  /** Describes each sum that differs from its reservations, one line each. */
+  /** Describes each sum that does not match the reservations. One line per sum. */
   problems(): string[] {
     if (!this.exist) return [];
     const { rows, times } = sumReservations(this.#database);
@@ -268,7 +275,7 @@ export class RunningSums {
 
 /** A reservation that somebody wrote. */
 interface Change extends OrderId {
-  /** Row id. If a text of the row was changed on disk, its key may not find the row. */
+  /** Row id. Needed if a text of the row was changed on disk, because the key may then not find the row. */
   readonly place: number;
 }
 

@@ -5,7 +5,7 @@ import { objectsIn, own, textIn } from '../api/json.ts';
 import { comparableUrl } from '../platform/net/urls.ts';
 import { makePrivateFolder, readPrivateFile } from '../platform/private-files.ts';
 
-/** The stored part of a list row. It lets the user refer to the row by its number. */
+/** The stored part of a list row. With it, the user can refer to the row by number. */
 export interface SavedRow {
   readonly id: string;
   readonly label: string;
@@ -18,19 +18,21 @@ export interface SavedList {
   readonly kind: string;
   readonly profile: string;
   readonly service: string;
-  /** When the list was shown, ms since the epoch. */
+  /** When the list was shown, in ms since the epoch. */
   readonly at: number;
-  /** First row first; null for a row that cannot be referenced. */
+  /** The first row comes first. Null stands for a row that cannot be referenced. */
   readonly rows: readonly (SavedRow | null)[];
 }
 
-/** How long rows can be referenced by number, ms. */
+/** How long, in ms, rows can be referenced by number. */
 const listLifetimeMs = 3600 * 1000;
 
-/** Clock skew tolerated for a list dated in the future, ms. */
+/** How far in the future, in ms, a list may be dated because of clock skew. */
 const clockPlayMs = 60_000;
 
-/** Limits for one text of a row and for a whole list, in UTF-16 units. Rows past the total are dropped. */
+/**
+ * Maximum length of a single text in a row, and of a whole list, in UTF-16 units. Rows beyond the total are dropped.
+ */
 const maxTextLength = 4000;
 const maxListLength = 2_000_000;
 
@@ -55,14 +57,14 @@ export class LastList {
   write(list: Omit<SavedList, 'at'>): void {
     const text = JSON.stringify({ ...list, at: this.#now(), rows: bounded(list.rows) });
     this.#sweep();
-    // The list was printed even if it cannot be saved. Remove the older list, whose numbers would refer to the wrong
-    // rows.
+    // The list was printed, although it cannot be saved. Remove the previous list, because its numbers would now refer
+    // to the wrong rows.
     if (!writeWhole(this.#folder, this.#file, text)) removeIfPossible(this.#file);
   }
 
   /**
-   * Returns the stored list; undefined if there is none. An expired list is still returned, because its age explains
-   * why its rows no longer resolve.
+   * Returns the stored list; undefined if there is none. Returns even an expired list, because its age explains why its
+   * rows can no longer be referenced.
    */
   read(): SavedList | undefined {
     try {
@@ -74,7 +76,8 @@ export class LastList {
   }
 
   /**
-   * Whether a list has expired. A list dated in the future also counts as expired, because it predates a clock reset.
+   * Whether a list has expired. A list that is dated in the future also counts as expired, because it was saved before
+   * the clock was set back.
    */
   isOver({ at }: SavedList): boolean {
     const age = this.#now() - at;
@@ -134,21 +137,21 @@ function rowOf(value: unknown): SavedRow | null {
 
 /** Maximum length of a title, in UTF-16 units. */
 const maxTitleLength = 200;
-/** Maximum number of titles kept; the oldest are dropped. */
+/** Maximum number of titles stored. Beyond it, the oldest titles are dropped. */
 const maxTitles = 1000;
 
 export type ShownTitle = readonly [url: string | undefined, title: string | undefined];
 
 /**
- * Titles of products shown to the user on this machine, by service, account and URL. Best effort: write errors are
- * ignored, an unreadable file counts as absent, and concurrent writers may lose an update.
+ * Titles of products that were shown to the user on this machine, by service, account and URL. Best effort: write
+ * errors are ignored, an unreadable file counts as if there were none, and concurrent writers may lose an update.
  */
 export class Titles {
   readonly #folder: string;
   readonly #file: string;
   readonly #owner: readonly string[];
 
-  /** @param account fingerprint of the API key. */
+  /** @param account is the fingerprint of the API key. */
   constructor(
     stateFolder: string,
     { service, account }: { readonly service: string; readonly account: string },
@@ -159,7 +162,8 @@ export class Titles {
   }
 
   /**
-   * Stores usable titles. Skips a title that looks like a URL, because a reader could mistake it for the product's URL.
+   * Stores the titles that are usable. Skips a title that looks like a URL, because a reader could mistake such a title
+   * for the URL of the product.
    */
   save(shown: Iterable<ShownTitle>): void {
     const saved = this.#read();
@@ -208,8 +212,9 @@ const isSame = (one: ReadonlyMap<string, string>, other: ReadonlyMap<string, str
   one.size === other.size && [...other].every(([key, title]) => one.get(key) === title);
 
 /**
- * Atomically replaces a private convenience file. Not durable: a power cut may lose it. @returns false if it could not
- * be written, as on a full or read-only disk.
+ * Atomically replaces a private file that exists for convenience only. The write is not durable: a power cut may lose
+ * it.
+ * @returns false if the file could not be written, for example because the disk is full or read-only.
  */
 export function writeWhole(folder: string, file: string, text: string): boolean {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
@@ -228,6 +233,6 @@ export function removeIfPossible(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // Best effort: a file that cannot be removed stays.
+    // Best effort: if a file cannot be removed, it stays.
   }
 }

@@ -1,7 +1,7 @@
 import type { Signer } from './journal-record.ts';
 import type { Mac } from './mac.ts';
 
-/** Finds who signs for an account; undefined if no key is at hand. */
+/** Finds the signer of an account; undefined if this machine has no key for it. */
 export type FindSigner = (account: string) => Promise<Signer | undefined>;
 
 /** The keys that this process signs with. */
@@ -17,7 +17,7 @@ export class Signers {
     if (mac) this.#known.set(account, { account, mac });
   }
 
-  /** Signer for an account: the key of the account, or else another key that is available. */
+  /** The signer for an account: the account's key, or else another key that is available. */
   async of(account: string): Promise<Signer | undefined> {
     return this.#known.get(account) ?? (await this.#find(account)) ?? [...this.#known.values()].at(-1);
   }

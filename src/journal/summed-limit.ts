@@ -1,6 +1,6 @@
 /**
- * Facts that limits may depend on besides the amount. All but the retailers are hashed, because a reservation outlives
- * its order.
+ * Facts about an order, other than the amount, that limits may depend on. All of them except the retailers are hashed,
+ * because a reservation outlives its order.
  */
 export interface ReservedFacts {
   /** Retailer names and hosts. */
@@ -10,8 +10,8 @@ export interface ReservedFacts {
   /** Hash of the canonical recipient. */
   readonly recipient?: string;
   /**
-   * Replaces `recipient` in a reservation older than the canonical form. The `products` of such a reservation have
-   * another form as well.
+   * Takes the place of `recipient` in a reservation from before the canonical form. In such a reservation, `products`
+   * has another form, too.
    */
   readonly address?: string;
 }
@@ -24,12 +24,12 @@ export interface OrderId {
   readonly account: string;
 }
 
-/** What a limit adds up: the money reserved in a period, for all orders or for some of them. */
+/** What a limit adds up: the money reserved in a period, for all orders or for a part of them. */
 export interface SummedLimit {
   readonly isRehearsal: boolean;
-  /** First moment of the period, ms since the epoch. */
+  /** The first moment of the period, in ms since the epoch. */
   readonly begin: number;
-  /** First moment after the period, ms since the epoch. */
+  /** The first moment after the period, in ms since the epoch. */
   readonly end: number;
   /** A retailer's name or host. */
   readonly retailer: string | undefined;
@@ -48,7 +48,10 @@ interface Counted {
 /** Whether a name in a policy is a host. A host needs no lookup at the service. */
 export const isHost = (name: string): boolean => name.includes('.');
 
-/** Whether a name in a policy is one of the names a retailer is known by. A host also matches its subdomains. */
+/**
+ * Whether a name in a policy is one of the names of a retailer. If the name is a host, it also matches the host's
+ * subdomains.
+ */
 export const isRetailer = (name: string, known: readonly string[]): boolean =>
   known.some((one) => one === name || (isHost(name) && one.endsWith(`.${name}`)));
 

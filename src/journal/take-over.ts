@@ -15,8 +15,8 @@ export const isBeingSent = (record: JournalRecord | undefined): boolean =>
   record?.state === 'intended' && isOthers(record);
 
 /**
- * Describes a record's owner. `leaseS` counts the seconds until a dead owner's lease expires; undefined if the owner
- * has no lease.
+ * Describes the owner of a record. `leaseS` counts the seconds until the lease of a dead owner expires; undefined if
+ * the owner has no lease.
  */
 export function workerOf({ pid, process_started: started }: Owned): {
   readonly who: string;
@@ -30,7 +30,7 @@ export function workerOf({ pid, process_started: started }: Owned): {
   };
 }
 
-/** Error code for a record that another process owns. */
+/** Error code if another process owns the record. */
 const atWorkCode = 'at_work';
 
 /** Whether an operation was refused because another process owns the record. */
@@ -61,8 +61,10 @@ export const reportedMeanwhile = ({ key, order_id: id }: JournalRecord): ErrandE
   });
 
 /**
- * Checks that an intent may use its key. @param hash is the hash of the intent's content. @param before is the key's
- * existing record. @throws ErrandError conflict if the intent may not use the key.
+ * Checks that an intent may use its key.
+ * @param hash is the hash of the intent's content.
+ * @param before is the existing record of the key.
+ * @throws ErrandError conflict if the intent may not use the key.
  */
 export function checkReuse(intent: Intent, hash: string, before: JournalRecord): void {
   if (before.state === 'damaged') throw damagedRecord(before);
@@ -74,11 +76,11 @@ export function checkReuse(intent: Intent, hash: string, before: JournalRecord):
 }
 
 /**
- * @throws ErrandError conflict if an in-doubt record belongs to another intent. @param hash is the hash of the intent's
- * content.
+ * @param hash is the hash of the intent's content.
+ * @throws ErrandError conflict if an in-doubt record belongs to another intent.
  */
 function checkSameIntent(record: JournalRecord, intent: Intent, hash: string): void {
-  // Recompute the hash, because earlier versions included the file name in it.
+  // Recompute the hash, because earlier versions included the file name of a batch in the hash.
   const isSame = record.body_hash === hash || contentHash(record.operation, record.body) === hash;
   if (!isSame || record.operation !== intent.operation) {
     const message = `${record.key} is in doubt for another order; it cannot be used for this one`;
@@ -91,7 +93,11 @@ function checkSameIntent(record: JournalRecord, intent: Intent, hash: string): v
   if (wasSentWithOtherKey(record, intent)) throw sentWithOtherKey(record);
 }
 
-/** Prevents a double payment. A payment that may have happened is resumed, and a completed payment is final. */
+/**
+ * Prevents a double payment.
+ * @throws ErrandError conflict if the payment was made, or may have been made. Resuming the record then settles it
+ * without another payment.
+ */
 function checkUnpaid({ key, state, order_id }: JournalRecord): void {
   if (state === 'refused' || state === 'forgotten') return;
   const why = order_id === null ? 'is in doubt' : `has led to the order ${order_id}`;
@@ -102,7 +108,7 @@ function checkUnpaid({ key, state, order_id }: JournalRecord): void {
   });
 }
 
-/** Whether a record was sent with a different API key, and so perhaps for another account. */
+/** Whether a record was sent with another API key, and so perhaps for another account. */
 export const wasSentWithOtherKey = (
   { account }: Pick<JournalRecord, 'account'>,
   sender: Pick<Sender, 'account'>,
@@ -115,8 +121,8 @@ export function mayHaveMade(before: JournalRecord, sender: Sender): boolean {
 }
 
 /**
- * The error for a record sent with another API key. Idempotency keys are scoped to the account, so resending under
- * another account would duplicate the order.
+ * The error for a record that was sent with another API key. Idempotency keys are scoped to the account, so resending
+ * under another account would place the order a second time.
  */
 export function sentWithOtherKey(record: JournalRecord): ErrandError {
   const { key, operation, sent_with: sentWith } = record;
@@ -129,7 +135,7 @@ export function sentWithOtherKey(record: JournalRecord): ErrandError {
   });
 }
 
-/** The error for a record without a known account. Its masked key could belong to any account. */
+/** The error for a record whose account is unknown. The masked key of such a record could belong to any account. */
 const ofNobody = ({ key, created_at: since }: JournalRecord): ErrandError =>
   new ErrandError(
     'conflict',

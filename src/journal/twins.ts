@@ -5,19 +5,19 @@ import { isOthers, wasSentWithOtherKey } from './take-over.ts';
 /** How to treat other records with the same content. */
 export interface TwinRule {
   /**
-   * If a record was reported at or after this time (ms since the epoch), running the same command counts as a repeat.
-   * Undefined if a repeat is intended.
+   * If a record was reported at this time (in ms since the epoch) or later, running the same command again counts as a
+   * repeat. Undefined if a repeat is intended.
    */
   readonly repeatedSince: number | undefined;
-  /** Keys of orders that have since failed or been cancelled. */
+  /** Keys of orders that have failed or were cancelled since. */
   readonly ended?: ReadonlySet<string> | undefined;
 }
 
 /**
- * A record with the same content under another idempotency key. Exception: for `made`, the record has the same key,
- * which the user chose, and it already has a result. `other_key`: sent with another API key, so the account is unknown.
- * `in_doubt` and `unreported`: this process has taken the record over. `at_work`: the record belongs to a live process.
- * `repeated`: the user has seen the record.
+ * A record that has the same content under another idempotency key. Exception: for `made`, the record has the same key,
+ * which the user chose, and already has a result. `other_key`: the record was sent with another API key, so its account
+ * is unknown. `in_doubt` and `unreported`: this process has taken over the record. `at_work`: another live process owns
+ * the record. `repeated`: the user has seen the outcome of the record.
  */
 export interface Twin {
   readonly situation: 'made' | 'damaged' | 'other_key' | 'in_doubt' | 'unreported' | 'at_work' | 'repeated';
@@ -36,7 +36,7 @@ const situations = [
 
 type Found = (typeof situations)[number];
 
-/** Whether a key chosen by the user already has a result, so that nothing is sent with it again. */
+/** Whether a key chosen by the user already has a result. If so, nothing is sent with the key again. */
 export const isMadeByKey = (before: JournalRecord, intent: Intent): boolean =>
   intent.keyOrigin === 'chosen' &&
   isMade(before) &&

@@ -5,13 +5,13 @@ import type { Database, Freshness, StoredRow } from '../platform/sqlite/database
 import { type OpenOptions, openStateDatabase } from './database.ts';
 import { uploadsFile } from './uploads-file.ts';
 
-/** Layout of a batch's rows in their source file. */
+/** Maps the rows of a batch to their source file. */
 export interface TableLayout {
   /** Column names as sent, in file order. */
   readonly headings: readonly string[];
   /** Column names as in the file's header row; undefined if unknown. */
   readonly fileHeadings?: readonly string[] | undefined;
-  /** Spreadsheet row number of each row of the batch. */
+  /** For each row of the batch, the number of the row in the spreadsheet. */
   readonly numbers: readonly number[];
 }
 
@@ -21,11 +21,11 @@ export interface UploadOwner {
   readonly account: string;
 }
 
-/** The rows of a file, which are ordered as one unit. */
+/** The rows of a file. They are ordered as one unit. */
 export interface NewUpload {
-  /** Identity of the upload: a hash of its row keys, in order. */
+  /** Identity of the upload: a hash over the keys of its rows, in order. */
   readonly identity: string;
-  /** File name, as used in messages and by the service. */
+  /** File name, as used in messages and at the service. */
   readonly file: string;
   readonly rows: number;
   /** What another command needs to continue the upload. */
@@ -34,7 +34,10 @@ export interface NewUpload {
 
 /** Some rows of an uploaded file, in order. */
 export interface RowBlock {
-  /** The rows' cells. Equal texts are stored once, since a file that grows is uploaded again and again. */
+  /**
+   * The cells of the rows. Blocks with the same text are stored once, because a file that grows is uploaded again and
+   * again.
+   */
   readonly rows: string;
   /** What was decided about the rows that are in no batch. */
   readonly leftOut: string;
@@ -57,7 +60,7 @@ export interface SavedBatch {
   readonly layout: TableLayout;
 }
 
-/** Retention of uploads, ms. It is long enough to report on a month after that month ends. */
+/** How long uploads are stored, in ms. Long enough to report on a month after the month has ended. */
 const retentionMs = 100 * 24 * 3600 * 1000;
 
 const migrations = [
@@ -81,7 +84,7 @@ const migrations = [
    CREATE INDEX upload_rows_hash ON upload_rows (hash)`,
 ];
 
-/** Uploads known on this machine: their names, and their batches by journal key. */
+/** Uploads known on this machine: the names of the uploads, and their batches by journal key. */
 export class Uploads {
   readonly #database: Database;
   readonly #now: () => number;
@@ -105,10 +108,10 @@ export class Uploads {
   }
 
   /**
-   * Records an upload before its first batch is sent. Uploading the same rows again continues the same upload under its
-   * name.
-   * @param preferredName gets a number appended if another upload already has this name. @param blocks are the rows of
-   * the file. If undefined, rows that were stored before stay.
+   * Records an upload before its first batch is sent. Uploading the same rows again continues that upload under the
+   * same name.
+   * @param preferredName gets a number appended if another upload already has the name.
+   * @param blocks are the rows of the file. If undefined, rows that were stored before stay.
    */
   begin(
     { baseUrl, account }: UploadOwner,
@@ -147,7 +150,7 @@ export class Uploads {
     }
   }
 
-  /** The rows of an upload's file, in order; empty if they are not known here. */
+  /** The rows of an upload's file, in order; empty if this machine does not know them. */
   rowsOf(serial: number): RowBlock[] {
     return this.#database
       .all(
@@ -174,8 +177,9 @@ export class Uploads {
   }
 
   /**
-   * Stores a batch's layout before the batch is sent. Re-uploading the same rows replaces the layout. @param serial is
-   * the serial of the batch's upload.
+   * Stores the layout of a batch before the batch is sent. If the same rows are uploaded again, the new layout replaces
+   * the old one.
+   * @param serial is the serial of the batch's upload.
    */
   saveBatch(
     key: string,
@@ -200,20 +204,20 @@ export class Uploads {
     });
   }
 
-  /** Stores the id the service gave a batch, in case the journal record is purged. */
+  /** Stores the id that the service gave a batch. It is needed if the journal record has been purged. */
   made(key: string, id: string): Promise<void> {
     return this.#database.transaction(() => {
       this.#database.run('UPDATE upload_batches SET id = ? WHERE key = ?', id, key);
     });
   }
 
-  /** Id that the service gave a batch; undefined if it is not known here. @param key the journal key. */
+  /** Id that the service gave a batch; undefined if this machine does not know it. @param key is the journal key. */
   idOf(key: string): string | undefined {
     const row = this.#database.get('SELECT id FROM upload_batches WHERE key = ? AND id IS NOT NULL', key);
     return row && String(row.id);
   }
 
-  /** The layout of a batch; undefined if it was not uploaded from here, or too long ago. */
+  /** The layout of a batch; undefined if the batch was not uploaded from here, or was uploaded too long ago. */
   layoutOf(key: string): TableLayout | undefined {
     const row = this.#database.get('SELECT headings, numbers, file_headings FROM layouts WHERE key = ?', key);
     return row && layoutIn(row);
@@ -237,7 +241,7 @@ export class Uploads {
       .map((row) => this.#uploadIn(row));
   }
 
-  /** The latest upload a batch belongs to. @param key the journal key. */
+  /** The latest upload that a batch belongs to. @param key is the journal key. */
   ofBatch(key: string): Pick<SavedUpload, 'serial' | 'name'> | undefined {
     const row = this.#database.get(
       'SELECT serial, name FROM upload_batches JOIN uploads USING (serial) WHERE key = ? ORDER BY serial DESC',

@@ -21,25 +21,25 @@ interface Parts {
   readonly sums: RunningSums;
   /** Identity of the shared database. */
   readonly database: string | undefined;
-  /** How far back reservations are compared with the chain, ms since the epoch. */
+  /** How far back reservations are compared with the chain, in ms since the epoch. */
   readonly since: number;
   /** @throws DamagedError. */
   find(order: OrderId): Reservation | undefined;
 }
 
-/** Result of verifying what comes after a mark. */
+/** Result of verifying the entries and changes after a mark. */
 interface Checked {
   /** Entries of the chain after the mark. */
   readonly entries: readonly Row[];
-  /** Known keys of the orders that the entries and changes are about, by id. */
+  /** Keys of the orders that the entries and changes are about, as far as they are known, by order id. */
   readonly keys: ReadonlyMap<string, string>;
   readonly serial: number;
 }
 
 /**
- * Verifies that reservations agree with the audit chain. Starts at a mark: it reads only the chain entries and the
- * reservations written after the mark, and earlier entries about the same orders. The mark is signed, and stored on
- * this machine instead of in the shared database.
+ * Verifies that reservations agree with the audit chain. Starts at a mark: reads only the chain entries and the
+ * reservations that were written after the mark, and the earlier entries about the same orders. The mark is signed, and
+ * is stored on this machine instead of in the shared database.
  */
 export class VerifiedChain {
   readonly #parts: Parts;
@@ -52,7 +52,7 @@ export class VerifiedChain {
     this.#name = JSON.stringify(signers.map(({ account }) => account));
   }
 
-  /** Number of entries or of changes after the mark, whichever is greater; undefined without a mark. */
+  /** Number of entries, or of changes, after the mark, whichever is greater; undefined without a mark. */
   get pending(): number | undefined {
     const mark = this.#mark();
     if (!mark) return undefined;
@@ -61,15 +61,17 @@ export class VerifiedChain {
   }
 
   /**
-   * Whether all reservations agree with the chain; false if only reading all of them can show it. @throws DamagedError.
+   * Whether all reservations agree with the chain. If false, only reading all of them can show whether they agree.
+   * @throws DamagedError.
    */
   get holds(): boolean {
     return this.#check() !== undefined;
   }
 
   /**
-   * Sets the mark to the end of the chain if the reservations agree with the chain. Call within a transaction.
-   * @param all reads all stored reservations. It is called if the check from the mark on fails. @throws DamagedError.
+   * Moves the mark to the end of the chain if the reservations agree with the chain. Call within a transaction.
+   * @param all reads all stored reservations. It is called if the check that starts at the mark fails.
+   * @throws DamagedError.
    */
   advance(all: () => readonly Reservation[]): void {
     const { audit, sums } = this.#parts;
@@ -111,7 +113,7 @@ export class VerifiedChain {
       found.set(id, known && find(known));
       if (known) keys.set(id, known.key);
       const about = sums.entriesAbout(refOf('order', id));
-      // This order has no known entry: an earlier version reserved it, or the stored list of entries is gone.
+      // No entry of this order is known: an earlier version reserved the order, or the stored list of entries is gone.
       if (found.get(id) && about.length === 0 && !named.has(id)) return undefined;
       for (const { number } of about) numbers.add(number);
     }
@@ -134,7 +136,7 @@ export class VerifiedChain {
     return { entries, keys, serial: sums.lastSerial() };
   }
 
-  /** The orders whose counted amount an entry may change. */
+  /** The orders whose counted amount may change because of an entry. */
   #ordersOf(entry: Row, entries: readonly Row[]): ReturnType<typeof ordersIn> {
     if (entry.kind === 'intent' || entry.kind === 'counted') return ordersIn(entry);
     const { audit, sums } = this.#parts;
@@ -144,7 +146,7 @@ export class VerifiedChain {
     return [...audit.ofNumbers(numbers), ...since].flatMap(ordersIn);
   }
 
-  /** The order with an id; undefined if its key is not known here. */
+  /** The order with the given id; undefined if this machine does not know the order's key. */
   #orderOf(id: string, entries: readonly Row[]): OrderId | undefined {
     const [baseUrl, account, order]: unknown[] = JSON.parse(id);
     const known = this.#parts.sums.entriesAbout(refOf('order', id)).find(({ key }) => key !== undefined)?.key;

@@ -18,7 +18,7 @@ const migrations = [
      id INTEGER PRIMARY KEY AUTOINCREMENT, scope TEXT NOT NULL, url TEXT NOT NULL, registered_at TEXT NOT NULL,
      pid INTEGER, process_started TEXT) STRICT;
    CREATE INDEX registrations_scope ON registrations (scope, id);`,
-  // The listener that has to show an event; null if the event has been shown, or if no listener wants to show it.
+  // The listener that must show an event. Null if the event was shown, or if no listener has to show it.
   `ALTER TABLE events ADD COLUMN showing_pid INTEGER;
    ALTER TABLE events ADD COLUMN showing_started TEXT;
    CREATE INDEX events_showing ON events (id) WHERE showing_pid IS NOT NULL;`,
@@ -41,7 +41,10 @@ const webhookFile = (folder: string): string => join(folder, 'webhooks.db');
 /** Whether a state folder has a webhook store. */
 export const webhooksExist = (folder: string): boolean => existsSync(webhookFile(folder));
 
-/** @param now ms since the epoch. @throws StorageError if the store is not writable; no event may be accepted then. */
+/**
+ * @param now returns ms since the epoch.
+ * @throws StorageError if the store is not writable; no event may be accepted then.
+ */
 export async function openWebhookStore(
   folder: string,
   now: () => number,
@@ -86,8 +89,8 @@ class Listeners {
   }
 
   /**
-   * Addresses at which live processes receive a service's events; an empty string for a listener started by an older
-   * errand.
+   * Addresses at which live processes receive the events of a service. An empty string stands for a listener that an
+   * older errand started.
    */
   addresses(baseUrl: string): Promise<string[]> {
     return this.#database.transaction(() => {
@@ -106,8 +109,9 @@ class Listeners {
 }
 
 /**
- * Webhook addresses registered by errand, stored because the service cannot report its current address. Each scope
- * (service, profile, test or live) has a stack, in which listeners come and go on top of the permanent address.
+ * Webhook addresses that errand has registered. They are stored because the service cannot report its current address.
+ * Each scope (service, profile, test or live) has a stack that contains the permanent address and the addresses of
+ * listeners, which come and go.
  */
 class Registrations {
   readonly #database: Database;
@@ -126,7 +130,10 @@ class Registrations {
     });
   }
 
-  /** Adds a listener's address, valid while this process lives. @returns the id that removes the address again. */
+  /**
+   * Adds the address of a listener. It is valid as long as this process lives.
+   * @returns the id with which to remove the address.
+   */
   begin(scope: string, url: string): Promise<number> {
     const { pid, started } = self();
     return this.#database.transaction(() => this.#push(scope, url, pid, started));
@@ -154,7 +161,7 @@ class Registrations {
     });
   }
 
-  /** The presumed current address, which is the latest one that is permanent or belongs to a live listener. */
+  /** The address that the service presumably has: the latest one that is permanent or belongs to a live listener. */
   current(scope: string): string | undefined {
     const rows = this.#database.all('SELECT * FROM registrations WHERE scope = ? ORDER BY id DESC', scope);
     const url = rows.find(isActive)?.url;
@@ -175,7 +182,7 @@ class Registrations {
     });
   }
 
-  /** Secret with which the events of a scope are signed; undefined if the service never sent one. */
+  /** Secret with which the service signs the events of a scope; undefined if the service never sent one. */
   secret(scope: string): string | undefined {
     const [row] = this.#database.all('SELECT secret FROM signing_secrets WHERE scope = ?', scope);
     return row === undefined ? undefined : String(row.secret);

@@ -5,7 +5,8 @@ import { ErrandError, StorageError } from '../platform/errors.ts';
 import type { OrderContext } from '../run/order-context.ts';
 
 /**
- * Performs an action that is not a journal intent, and records its sending and outcome in the audit chain.
+ * Performs an action that is not a journal intent. Records in the audit chain that the action was sent, and its
+ * outcome.
  * @throws StorageError if the chain is not writable; nothing is sent then.
  */
 export async function audited<T>(
@@ -25,7 +26,7 @@ export async function audited<T>(
   }
 }
 
-/** Records that an attempt ended without a conclusive response. The caller tells the user. */
+/** Records that an attempt ended without a conclusive response. Does not inform the user; the caller does. */
 export async function noteInDoubt(
   context: OrderContext,
   { key, baseUrl }: Pick<Intent, 'key' | 'baseUrl'>,
@@ -34,7 +35,7 @@ export async function noteInDoubt(
   try {
     await (await context.journal()).leaveInDoubt(key, baseUrl, facts.code ?? category);
   } catch (error) {
-    // The intent stays in the journal, and that alone marks it as in doubt.
+    // The intent stays in the journal. The fact that it is there marks it as in doubt.
     if (!(error instanceof ErrandError)) throw error;
   }
 }

@@ -10,14 +10,16 @@ import { ordersSince } from './needs/search.ts';
 import { type SeenOrder, seeOrder } from './needs/service-orders.ts';
 import { listLagMs, waitHint } from './needs/windows.ts';
 
-/** Error code for a batch in doubt that is not resent, because somebody else has ordered some of its rows. */
+/** Error code for a batch in doubt that is not resent because somebody else has ordered some of the batch's rows. */
 export const orderedElsewhere = 'ordered_elsewhere';
 
 /**
- * Checks that nobody else has ordered the rows of a batch in doubt, before the batch is resent. Another user of the
- * organisation may have ordered them, because the service keeps the keys of users apart. If so, throws, and gives the
- * batch up once the service must have listed its orders. The same file then orders what is missing.
- * @param since is the earliest time at which the batch may have been sent, ISO 8601. @throws ErrandError conflict.
+ * Before a batch in doubt is resent, checks that nobody else has ordered the rows of the batch. Another user of the
+ * organisation may have done so, because the service keeps the keys of users apart. In that case, throws. Also gives
+ * the batch up if so much time has passed that the service must have listed the batch's orders. Uploading the same file
+ * again then orders what is missing.
+ * @param since is the earliest time at which the batch may have been sent, in ISO 8601.
+ * @throws ErrandError conflict.
  */
 export async function checkNotOrdered(
   context: OrderContext,
@@ -32,7 +34,7 @@ export async function checkNotOrdered(
   const attempts = await journal.attempts();
   const own = await attempts.ofUpload(await scopeOf(context, attempts), key);
   const sentAt = Math.max(Date.parse(since), ...own.map(({ madeAt }) => madeAt));
-  // The service may have accepted the batch without listing its orders yet.
+  // The service may have accepted the batch, but not listed the batch's orders yet.
   const leftMs = sentAt + listLagMs - context.serviceClock.now();
   if (leftMs <= 0) {
     await journal.forget(key, baseUrl);
@@ -61,7 +63,8 @@ export async function checkNotOrdered(
 }
 
 /**
- * Finds a live order created since a time for one of these references. The references are in the form used in metadata.
+ * Finds a live order for one of these references that was created since a time. The references have the form used in
+ * metadata.
  */
 async function orderSince(
   context: OrderContext,

@@ -8,11 +8,12 @@ import { ErrandError } from '../platform/errors.ts';
 
 const neverBought: readonly ItemStatus[] = ['skipped', 'failed', 'cancelled'];
 
-/** A line of an order that was bought, with the quantity bought. */
+/** A line of an order of which something was bought, with the quantity bought. */
 export type BoughtItem = Shape<'ReturnRequestCreate'>['items'][number] & { readonly url: string };
 
 /**
- * Everything bought with an order, in the quantities bought. @throws ErrandError if the service does not report them.
+ * All lines of an order of which something was bought, with the quantities bought.
+ * @throws ErrandError if the service does not report the quantities.
  */
 export function boughtItems(order: Received<'order.get'>): BoughtItem[] {
   const conceded = objectsIn(order.fulfillment, 'concessions').filter(

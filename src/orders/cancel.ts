@@ -4,7 +4,8 @@ import { audited } from './audited.ts';
 
 /**
  * Cancels an order, with audit records. Also succeeds if the order is already cancelled, or if the response is lost but
- * the cancellation took effect. @throws ErrandError order_not_cancellable if it was already processed.
+ * the order turns out to be cancelled.
+ * @throws ErrandError order_not_cancellable if the order was already processed.
  */
 export async function cancelOrder(context: OrderContext, id: string): Promise<void> {
   const { profile, baseUrl } = context.settings;
@@ -25,7 +26,7 @@ async function cancel(context: OrderContext, id: string): Promise<void> {
     const isUnsure = error.facts.code === 'order_not_cancellable' || error.facts.outcome === 'unknown';
     if (!isUnsure || context.signal.aborted) throw error;
     const { body: order } = await client.call('order.get', { path: { order_id: id } }).catch(() => {
-      // Report the failed cancellation rather than the failed lookup.
+      // Throw the error of the cancellation rather than that of the lookup.
       throw error;
     });
     if (order.status !== 'cancelled') throw error;

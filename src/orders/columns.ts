@@ -40,7 +40,7 @@ export const orderColumns: readonly Column<Order>[] = [
   { name: 'reference', path: 'reference', value: referenceText, weight: 1, isNamedOnly: true },
 ];
 
-/** Fields of one order as shown to a person, one per line. */
+/** Fields of one order, one per line, as shown to a person. */
 export const orderDetailColumns: readonly Column<Order>[] = [
   ...orderColumns.slice(0, 3),
   { name: 'why', path: 'job_result.error' },
@@ -95,7 +95,10 @@ export const milestoneColumns: readonly Column<Shape<'OrderMilestone'>>[] = [
   { name: 'source', path: 'source', weight: 1 },
 ];
 
-/** Milestone columns for a TTY: times relative to the first one. @param start ms since the epoch; NaN if unknown. */
+/**
+ * Columns of milestones on a TTY. Times are relative to the first milestone.
+ * @param start is in ms since the epoch; NaN if unknown.
+ */
 export const milestoneScreen = (start: number): readonly Column<Shape<'OrderMilestone'>>[] => [
   {
     name: 'after',
@@ -123,7 +126,7 @@ export const milestoneScreen = (start: number): readonly Column<Shape<'OrderMile
   { name: 'source', path: 'source', weight: 1, isExtra: 'told' },
 ];
 
-/** Mood of a milestone. It is `past`, unless the milestone ends the order well or badly. */
+/** Mood of a milestone: good or bad if the milestone ends the order well or badly, else `past`. */
 export function milestoneMood(type: unknown): Mood {
   const mood = moodOf(plainText(type));
   return mood === 'good' || mood === 'bad' ? mood : 'past';
@@ -131,7 +134,7 @@ export function milestoneMood(type: unknown): Mood {
 
 const unpaid: ReadonlySet<unknown> = new Set(['order_failed', 'cancelled', 'cancelled_by_retailer']);
 
-/** Whether nothing was bought. In that case, the order's price is the price at which it was refused. */
+/** Whether nothing was bought. If so, the order's price is the price at which the order was refused. */
 export const boughtNothing = ({ status }: OrderRecord): boolean => unpaid.has(status);
 
 const priceOf = (order: OrderRecord): unknown => valueAt<Order>(order, 'job_result.price_components.total');
@@ -188,7 +191,7 @@ function returnsOf(order: OrderRecord): string {
     .join('; ');
 }
 
-/** Refunds, in cents, to someone who paid by challenge. Refunds in other formats are ignored. */
+/** Refunds, in cents, to someone who paid by challenge. Ignores refunds in other formats. */
 function paidBack({ job_result: result }: OrderRecord): number | undefined {
   const amounts = list(own(result, 'refunds')).map((it) =>
     own(it, 'currency') === 'usd' ? plainText(own(it, 'amount')) : '',
@@ -203,7 +206,7 @@ function concessionsOf(order: OrderRecord): string {
     .join('; ');
 }
 
-/** A milestone's detail as text: scalar values in order, JSON for nested ones. */
+/** A milestone's detail as text. Scalar values come in order, nested values as JSON. */
 function inWords(detail: unknown): string {
   if (typeof detail !== 'object' || detail === null) return plainText(detail);
   const values = Object.values(detail).flatMap((value) => (Array.isArray(value) ? value : [value]));
@@ -217,10 +220,7 @@ const textAt = <T = never>(record: unknown, path: NoInfer<PathOf<T>>): string =>
 
 const text = (order: OrderRecord, path: PathOf<Order>): string => textAt<Order>(order, path);
 
-/**
- * Describes a concession in the order's own words, for example `As many as it sells were bought, as you allowed (2 of
- * 5).`
- */
+/** Describes a concession in words, for example `As many as it sells were bought, as you allowed (2 of 5).` */
 export function concessionText(concession: unknown): string {
   const requested = numberIn(concession, 'requested_quantity');
   const bought = numberIn(concession, 'fulfilled_quantity');
@@ -230,27 +230,30 @@ export function concessionText(concession: unknown): string {
   return `${withoutStop(reason || 'something was relaxed')}, as you allowed${counts}.`;
 }
 
-/** Joins texts. Each text that does not end as a sentence gets a semicolon, except the last. */
+/** Joins texts. After each text except the last, adds a semicolon unless the text ends as a sentence. */
 export const sentences = (texts: readonly string[]): string =>
   texts.map((text, at) => (at === texts.length - 1 || isSentence(text) ? text : `${text};`)).join(' ');
 
 const isSentence = (text: string): boolean => /[.!?]\)?$/.test(text);
 
-/** Why an order failed, with each line that the retailer rejected; empty if nothing says why. */
+/** Why an order failed, and which lines the retailer rejected and why; empty if nothing gives a reason. */
 export const failureText = (order: unknown): string =>
   sentences([plainText(own(own(order, 'job_result'), 'error')), ...rejectionsBeside(order)].filter(Boolean));
 
 const withoutStop = (text: string): string => (text.endsWith('.') ? text.slice(0, -1) : text);
 
-/** An ordered product, by title if known, else by URL. */
+/** Name of an ordered product: its title if known, else its URL. */
 interface OrderedProduct {
   readonly name: string;
   readonly bought: number;
-  /** Requested quantity, if less was bought. */
+  /** Quantity requested. Set only if less was bought. */
   readonly requested?: number;
 }
 
-/** Products of an order or of a request body, named by the receipt, else by `titleOf`, else by URL. */
+/**
+ * Products of an order or of a request body. The name of each comes from the receipt, else from `titleOf`, else it is
+ * the URL.
+ */
 export function productsOf(order: unknown, titleOf: TitleOf = () => undefined): OrderedProduct[] {
   const cart = objectsIn(own(own(order, 'job_result'), 'price_components'), 'cart_items');
   const lines = [...objectsIn(order, 'items'), ...objectsIn(order, 'products')];
@@ -269,7 +272,10 @@ export function productsOf(order: unknown, titleOf: TitleOf = () => undefined): 
   });
 }
 
-/** Returns a function that names an order's line: by the receipt, else by `titleOf`, else by URL. */
+/**
+ * Returns a function that names a line of an order. The name comes from the receipt, else from `titleOf`, else it is
+ * the URL.
+ */
 export function lineNames(order: unknown, titleOf: TitleOf = () => undefined): (line: JsonObject) => string {
   const cart = objectsIn(own(own(order, 'job_result'), 'price_components'), 'cart_items');
   const byId = new Map(cart.map((item) => [textIn(item, 'product_id') || undefined, nameOf(item)]));
@@ -281,8 +287,8 @@ export function lineNames(order: unknown, titleOf: TitleOf = () => undefined): (
 }
 
 /**
- * Which items a parcel of an order holds: `2 x Ground Coffee, Paper Filters (inferred)`. Empty if the service does not
- * say. A parcel names its items, and an item its parcels; either is enough.
+ * Which items are in a parcel of an order: `2 x Ground Coffee, Paper Filters (inferred)`. Empty if the service does not
+ * say. The service may name the items of a parcel or the parcels of an item; either is enough.
  */
 export function parcelContents(order: unknown, parcel: unknown, titleOf?: TitleOf): string {
   if (!isObject(parcel)) return '';
@@ -313,5 +319,5 @@ function pageOfError(order: unknown): string | undefined {
 const nameOf = (item: unknown): string | undefined => textIn(item, 'name') || undefined;
 const quantityOf = (item: unknown): number => numberIn(item, 'quantity') ?? 1;
 
-/** Path segments of a product URL; one may be the retailer's product id. */
+/** Path segments of a product URL. One of them may be the retailer's id of the product. */
 const idsIn = (url: string): string[] => parseUrl(url)?.pathname.split('/').filter(Boolean) ?? [];

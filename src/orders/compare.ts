@@ -11,7 +11,7 @@ import { parseUrl } from '../platform/net/urls.ts';
 import { eachOrderField } from './input/fields.ts';
 import type { Order, OrderRecord } from './order-record.ts';
 
-/** Whether two values are equivalent, allowing for the service's own spelling. */
+/** Whether two values are equivalent, even if the service spells one of them differently. */
 type Same = (requested: unknown, existing: unknown) => boolean;
 
 const exact: Same = (a, b) => canonicalJson(a) === canonicalJson(b);
@@ -25,8 +25,8 @@ const isScalar = (value: unknown): value is string | number | boolean =>
   ['string', 'number', 'boolean'].includes(typeof value);
 
 /**
- * Whether one text abbreviates the other, such as `US` and `USA`. Both must start with the same letter, and the longer
- * text must contain the letters of the shorter in the same order.
+ * Whether one text abbreviates the other, such as `US` and `USA`. Both must start with the same letter. The longer text
+ * must contain the letters of the shorter text in the same order.
  */
 function abbreviates(a: string, b: string): boolean {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
@@ -48,7 +48,7 @@ const stateCodes: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-/** Compares codes and names. For unknown states, the code must abbreviate the name. */
+/** Compares codes and names. If the state is unknown, the code must abbreviate the name. */
 const sameState = ofTexts((a, b) => {
   const [one, other] = [bare(a), bare(b)];
   const [code, otherCode] = [stateCodes.get(one), stateCodes.get(other)];
@@ -63,13 +63,13 @@ const sameCountry = ofTexts((a, b) => {
   return one.length > 3 || other.length > 3 || abbreviates(one, other);
 });
 
-/** Compares with or without the ZIP+4 suffix. */
+/** Compares postal codes, with or without the ZIP+4 suffix. */
 const samePostalCode = ofTexts((a, b) => {
   const [short = '', long = ''] = [bare(a), bare(b)].sort((one, other) => one.length - other.length);
   return short === long || (short.length >= 4 && long.startsWith(short));
 });
 
-/** Compares with or without the country code. */
+/** Compares phone numbers, with or without the country code. */
 const samePhone = ofTexts((a, b) => {
   const [short = '', long = ''] = [a, b]
     .map((text) => text.replace(/\D/g, ''))
@@ -77,7 +77,7 @@ const samePhone = ofTexts((a, b) => {
   return short === long || (short.length >= 6 && long.endsWith(short.replace(/^0/, '')));
 });
 
-/** Compares numbers, also as text; an empty string is not a number. */
+/** Compares numbers, which may be given as text. An empty string is not a number. */
 const sameNumber = ofTexts((a, b) => a.trim() !== '' && b.trim() !== '' && Number(a) === Number(b));
 
 const sameUrl = ofTexts((a, b) => canonicalPage(a) === canonicalPage(b));
@@ -102,15 +102,15 @@ export interface Difference {
   readonly field: string;
   readonly requested: unknown;
   readonly existing: unknown;
-  /** True if the values mean the same and the service only spells them differently. */
+  /** True if both values mean the same and differ only in the service's own spelling. */
   readonly isVariant: boolean;
 }
 
 type Body = Shape<'OrderCreate'>;
 
 /**
- * Differences between an existing order and a request; empty if it is the same order. Compares only fields of the
- * request that the order shows, because an older service may echo fewer fields.
+ * Differences between an existing order and a request; empty if the order is the requested one. Compares only fields of
+ * the request that the order shows, because an older service may return fewer fields.
  */
 export const differences = (body: Body, order: OrderRecord): Difference[] =>
   eachOrderField.flatMap(([field]) => {
@@ -120,8 +120,8 @@ export const differences = (body: Body, order: OrderRecord): Difference[] =>
   });
 
 /**
- * Whether a response describes a different order than the one sent, which a faulty cache might cause. An order is
- * different if it has different products, ceiling or metadata, or a different person at a different address.
+ * Whether a response describes another order than the one sent, which a faulty cache may cause. That is the case if
+ * products, ceiling or metadata differ, or if both the person and the address differ.
  */
 export function isOtherOrder(body: Body, order: OrderRecord): boolean {
   const fields = differences(body, order)
@@ -138,9 +138,9 @@ export function isOtherOrder(body: Body, order: OrderRecord): boolean {
 }
 
 /**
- * Like `isOtherOrder`, but stricter, for orders that were not received as a response to the request. Also rejects a
- * missing variant or condition, or a different account or gift setting.
- * @param order is an order as returned by `absentAsNull`.
+ * Like `isOtherOrder`, but stricter. Used for orders that were not received as the response to the request. Also
+ * rejects a missing variant or condition, and a different account or gift setting.
+ * @param order is an order as `absentAsNull` returns it.
  */
 export function isOtherThanRequested(body: Body, order: OrderRecord): boolean {
   return (
@@ -160,11 +160,11 @@ const plainShown: readonly string[] = [
 ] satisfies PlainFieldName[];
 const isShownWhereSent = (field: string): boolean => lineField.test(field) || plainShown.includes(field);
 
-/** A service may choose an account if none is requested. */
+/** If no account is requested, the service may choose one. */
 const isPlain = (field: string, requested: unknown): boolean =>
   Object.hasOwn(plainOrderFields, field) && (field !== 'retailer_credentials_id' || !isNothing(requested));
 
-/** Sets omitted fields to null in an order that has lines, because a service may leave out null fields. */
+/** In an order that has lines, sets omitted fields to null, because a service may leave out fields that are null. */
 export function absentAsNull<T extends OrderRecord>(order: T): T {
   if (!Array.isArray(order.items) || order.items.length === 0) return order;
   const items = order.items.map((item: unknown) =>
@@ -175,8 +175,8 @@ export function absentAsNull<T extends OrderRecord>(order: T): T {
 }
 
 /**
- * Whether an order goes to a different recipient than requested, judging by the fields it shows. A service may split
- * names and street lines differently and omit the phone number, but not a street line.
+ * Whether an order goes to another recipient than requested, judging by the fields that the order shows. A service may
+ * split names and street lines differently, and may omit the phone number, but must not omit a street line.
  */
 export function hasOtherRecipient(
   { shipping_address: requested }: Body,
@@ -197,7 +197,7 @@ export function hasOtherRecipient(
   );
 }
 
-/** Whether an order shares a product with a request, even if the service writes the URL very differently. */
+/** Whether an order has a product in common with a request, even if the service writes the URL very differently. */
 export const hasSameProduct = ({ products }: Body, { items }: OrderRecord): boolean =>
   Array.isArray(items) &&
   items.some((item: unknown) => products.some(({ url }) => isOfOneProduct(url, String(own(item, 'url')))));
@@ -219,15 +219,15 @@ const joined = (address: unknown, parts: readonly (keyof Address)[]): string =>
     .filter((value) => !isNothing(value))
     .join(' ');
 
-/** Whether an order matches a request as journaled. */
+/** Whether an order matches a request, as the journal recorded the request. */
 export const describes = (body: Readonly<Record<string, unknown>>, order: object): boolean =>
   Array.isArray(body.products) &&
-  // The casts are safe, because the body was validated before it was journaled, and every order field is read as
-  // unknown.
+  // The casts are safe. The body was validated before it was written to the journal, and every field of the order is
+  // read as unknown.
   differences(body as unknown as Body, order as OrderRecord).every(({ isVariant }) => isVariant);
 
 type Compare = (body: Body, order: OrderRecord) => Difference[];
-/** One comparison per part of a field. A missing comparison does not compile. */
+/** One comparison for each part of a field. If a comparison is missing, this does not compile. */
 type Parts<T> = { readonly [K in keyof Required<T>]: Same };
 
 const inParts =
@@ -244,7 +244,7 @@ const inParts =
           ),
         );
 
-/** Fields that need their own comparison; null for fields that no order shows. */
+/** Fields that need a comparison of their own; null for fields that no order shows. */
 const ownWays: { readonly [K in keyof Body]?: Compare | null } = {
   products: lineDifferences,
   shipping_address: inParts('shipping_address', {
@@ -275,13 +275,14 @@ const ownWays: { readonly [K in keyof Body]?: Compare | null } = {
 };
 
 /**
- * Downgrades a difference to a variant, because a service may add what nobody requested, such as metadata or a payment
+ * Marks a difference as a mere variant, because a service may add what nobody requested, such as metadata or a payment
  * mode.
  */
 const asVariant = (difference: Difference): Difference => ({ ...difference, isVariant: true });
 
 /**
- * Derives an order's payment mode from its payment block. An order without a payment block was paid from the wallet.
+ * Derives an order's payment mode from the payment block of the order. An order without such a block was paid from the
+ * wallet.
  */
 function paymentDifferences({ payment: requested }: Body, { payment, connect }: OrderRecord): Difference[] {
   const isShown = isObject(payment) || isObject(connect) || (payment === null && connect === null);
@@ -303,7 +304,7 @@ const lineFields: Parts<Body['products'][number]> = {
 
 const linesText = (count: number): string => `${count} ${count === 1 ? 'line' : 'lines'}`;
 
-/** Compares order lines in any sequence. */
+/** Compares the lines of orders. The sequence of the lines does not matter. */
 function lineDifferences({ products }: Body, { items: echoed }: OrderRecord): Difference[] {
   if (!Array.isArray(echoed) || echoed.length === 0) return [];
   const items: unknown[] = [...echoed];
@@ -326,7 +327,7 @@ const lineDifference = (path: string, line: object, item: unknown): Difference[]
     compare(`${path}.${field}`, own(line, field), own(item, field), same),
   );
 
-/** One real difference outweighs any number of spelling differences. */
+/** A single real difference outweighs any number of differences in spelling. */
 const weight = (found: readonly Difference[]): number =>
   found.reduce((sum, { isVariant }) => sum + (isVariant ? 1 : 100), 0);
 
@@ -343,7 +344,7 @@ const isNothing = (value: unknown): boolean =>
 const isEmpty = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
-/** The differences as shown in an error; leaves out fields that only have another spelling. */
+/** The differences as shown in an error. Leaves out fields that are only spelled differently. */
 export const shownDifferences = (
   differing: readonly Difference[],
 ): readonly Omit<Difference, 'isVariant'>[] =>
@@ -360,7 +361,7 @@ export const differencesText = (differing: readonly Difference[]): string =>
     )
     .join('; ');
 
-/** The differences as a person reads them: `ceiling $50.00, now $51.00`. */
+/** The differences in a form for people: `ceiling $50.00, now $51.00`. */
 export const changesText = (differing: readonly Difference[]): string =>
   shownDifferences(differing)
     .map(

@@ -8,18 +8,18 @@ import { noteInDoubt } from './audited.ts';
 import { labelsOf, type ResourceLabels } from './submit/intent.ts';
 
 /**
- * Whether a failed first send proves that no order exists, because the request was never sent or the service refused
- * it.
+ * Whether the failure of a first send proves that no order exists. It does if the request was never sent, or if the
+ * service refused the request.
  */
 export const isCertain = ({ facts: { outcome } }: ErrandError): boolean =>
   outcome === 'not_sent' || outcome === 'rejected';
 
-/** Whether an earlier attempt with the same key may have reached the service. */
+/** `again` if an earlier attempt with the same key may have reached the service, else `first`. */
 export type Sending = 'first' | 'again';
 
 /**
- * The error for a request that may have taken effect. An interruption keeps its own exit code, and any other failure
- * exits with 10.
+ * The error for a request that may have taken effect. If the request was interrupted, the exit code is that of the
+ * interruption, otherwise 10.
  */
 function inDoubt(
   context: OrderContext,
@@ -51,7 +51,7 @@ function inDoubt(
   return new InDoubtError(`in doubt: ${how} (${error.message})`, facts, stopOf(error));
 }
 
-/** Same as `inDoubt`, but also adds the audit record. */
+/** Same as `inDoubt`, but also writes the audit record. */
 export async function leftInDoubt(
   context: OrderContext,
   error: ErrandError,
@@ -83,7 +83,8 @@ const noResponse = (context: OrderContext, key: string, operation: string): Advi
 });
 
 /**
- * Advice for a retry that is refused although an earlier attempt may have succeeded. The user should check the list.
+ * Advice for a retry that is refused although an earlier attempt may have succeeded. The user should check whether the
+ * list has the result.
  */
 const refusedNow = (context: OrderContext, key: string, { one, list }: ResourceLabels): Advice => ({
   hint: `Check whether the ${one} exists. If it does not, nothing was made and you can forget the record.`,

@@ -3,8 +3,8 @@ import { ErrandError } from '../platform/errors.ts';
 import type { OrderContext } from '../run/order-context.ts';
 
 /**
- * Releases in-doubt records so that another process can settle them while this process continues. If the release cannot
- * be stored, the records are free once this process ends.
+ * Releases in-doubt records, so that another process can settle them while this process continues. If the release
+ * cannot be stored, the records become free when this process ends.
  */
 export async function letGo(
   context: Pick<OrderContext, 'journal' | 'unreported'>,

@@ -9,8 +9,8 @@ import { chargeOf } from '../spending/price-of-order.ts';
 import type { IdentifiedOrder } from './order-record.ts';
 
 /**
- * Records the costs and refunds that a read shows for an order placed by this machine, each only once. Ignores write
- * failures, because a later read or `reconcile` records them.
+ * Records the costs and refunds that a read shows for an order placed by this machine. Records each of them only once.
+ * Ignores write failures, because a later read or `reconcile` makes up for them.
  */
 export async function observeOrder(context: Context, order: IdentifiedOrder): Promise<void> {
   const { baseUrl, profile } = context.settings;
@@ -27,7 +27,10 @@ export async function observeOrder(context: Context, order: IdentifiedOrder): Pr
   }
 }
 
-/** Same as `observeOrder`, for many orders known to be from this machine, in one transaction. @throws StorageError. */
+/**
+ * Same as `observeOrder`, but for many orders that are known to come from this machine, in one transaction.
+ * @throws StorageError.
+ */
 export async function observeOrders(context: Context, orders: readonly IdentifiedOrder[]): Promise<void> {
   const { baseUrl, profile } = context.settings;
   if (context.previewsRequests || orders.length === 0 || !journalExists(context.settings)) return;
@@ -40,7 +43,7 @@ export async function observeOrders(context: Context, orders: readonly Identifie
 
 type ObservedEntry = Extract<AuditEntry, { readonly kind: 'settled' | 'refund' | 'return_credit' }>;
 
-/** Costs, refunds and credits of an order; empty while it is in progress. */
+/** Costs, refunds and credits of an order; empty as long as the order is in progress. */
 function entriesIn(order: IdentifiedOrder): ObservedEntry[] {
   const result = own(order, 'job_result');
   return [
@@ -61,7 +64,7 @@ function settledIn(order: IdentifiedOrder): ObservedEntry[] {
   return [{ kind: 'settled', cents: charge.cents, ...currency, detail }];
 }
 
-/** Refund to someone who paid by challenge, in the currency's minor unit. */
+/** Refund to someone who paid by challenge, in the minor unit of the currency. */
 function refundIn(refund: JsonObject, index: number): ObservedEntry[] {
   const amount = textIn(refund, 'amount');
   const currency = textIn(refund, 'currency');

@@ -12,7 +12,7 @@ interface KeyReader extends Pick<OrderContext, 'journal'> {
 }
 
 /**
- * Temporary key of an order paid without an account; undefined if there is none.
+ * Temporary key of an order that was paid for without an account; undefined if there is no such key.
  * @throws ErrandError conflict if another machine has paid for the order.
  */
 export async function orderKey(context: KeyReader, orderId: string): Promise<string | undefined> {
@@ -22,14 +22,14 @@ export async function orderKey(context: KeyReader, orderId: string): Promise<str
   try {
     const journal = await context.journal();
     grant = journal.grants.of(orderId, baseUrl.value);
-    // Without an account, the order was paid for by challenge. Another machine may just have placed it, so read the
-    // journal again.
+    // If the run uses no account, the order was paid for by challenge. Another machine may just have placed the order,
+    // so read the journal again.
     if (!grant && journal.isShared && context.settings.apiKey === undefined) {
       await journal.refresh('now');
       grant = journal.grants.of(orderId, baseUrl.value);
     }
   } catch (error) {
-    // The account's own orders are readable even without the journal.
+    // Even without the journal, the account's key can read the account's own orders.
     if (error instanceof StorageError) return undefined;
     throw error;
   }
@@ -45,7 +45,7 @@ export async function orderKey(context: KeyReader, orderId: string): Promise<str
   );
 }
 
-/** Key source that reads an order with its own key, if the order has one. */
+/** Key source for reading an order. If the order has a key of its own, returns that key. */
 export const orderKeys =
   (context: KeyReader): KeySource =>
   ({ auth, orderId }) =>

@@ -5,12 +5,12 @@ import type { Shape } from '../api/schemas/index.ts';
 
 export type Order = Shape<'OrderResponse'>;
 
-/** An order as received, from any operation. */
+/** An order as it was received, from any operation. */
 export type OrderRecord = Unchecked<Order>;
-/** An order that has its id. */
+/** An order whose id is known. */
 export type IdentifiedOrder = OrderRecord & { readonly id: string };
 
-/** Result type of each journaled operation. */
+/** Type of the result of each journaled operation. */
 export interface MadeBy {
   'order.create': OrderRecord;
   'agent.order.create': OrderRecord;
@@ -18,13 +18,13 @@ export interface MadeBy {
   'return.create': Received<'return.create'> | Received<'return.get'>;
   'legacy.retry': Received<'legacy.retry'> & { readonly order_id: string };
 }
-/** Operations marked `once` in the table. Each needs an entry in `MadeBy`. */
+/** Operations that the table marks with `once`. Each of them needs an entry in `MadeBy`. */
 export type JournaledOperation = {
   [N in OperationName]: (typeof operations)[N] extends { readonly once: true } ? N : never;
 }[OperationName];
 export type MadeRecord = MadeBy[JournaledOperation];
 
-/** Display state of an order as received. */
+/** Display state of an order, as it was received. */
 export const stateOfOrder = (order: OrderRecord): ShownState =>
   orderState({
     status: order.status,

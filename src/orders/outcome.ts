@@ -6,9 +6,9 @@ import { shellWord } from '../platform/shell.ts';
 import { hintInDoubt } from './doubt.ts';
 import { labelsOf } from './submit/intent.ts';
 
-/** What a run has done before it failed. */
+/** What a run did before it failed. */
 export interface RunSoFar {
-  /** Intents sent, or possibly sent, and not reported yet. */
+  /** Intents that were sent, or may have been sent, and were not reported yet. */
   readonly intents: readonly RunIntent[];
   /** Whether the service has carried out a write. */
   readonly hasWritten: boolean;
@@ -17,8 +17,8 @@ export interface RunSoFar {
 }
 
 /**
- * Extends the error of a failed run with what the run did. A placed order is never reported as not sent, whatever fails
- * afterwards. Keeps the error's category and exit code. Pure.
+ * Adds to the error of a failed run what the run did. A placed order is never reported as not sent, whatever fails
+ * afterwards. The category and exit code of the error stay the same. Pure.
  */
 export function withOutcome(failure: unknown, { intents, hasWritten, record }: RunSoFar): unknown {
   const made = intents.filter(({ madeId }) => madeId !== undefined);
@@ -30,19 +30,21 @@ export function withOutcome(failure: unknown, { intents, hasWritten, record }: R
     : failure;
 }
 
-/** Whether an operation is safe to repeat. A batch is, because its rows have keys derived from their content. */
+/**
+ * Whether an operation is safe to repeat. A batch is safe, because the keys of its rows are derived from their content.
+ */
 const isRepeatable = (operation: string): boolean => operation === 'bulk.create';
 
 /**
- * Whether a failure itself states what is in doubt. The error for an unreadable journal does not count, because it
- * speaks only about earlier commands.
+ * Whether a failure itself says what is in doubt. The error for an unreadable journal does not, because it speaks only
+ * about earlier commands.
  */
 const isUnknown = (failure: unknown): boolean =>
   failure instanceof ErrandError &&
   failure.facts.outcome === 'unknown' &&
   !(failure instanceof StorageError && failure.facts.idempotencyKey === undefined);
 
-/** The error for a failure between journaling an intent and recording its end. */
+/** The error for a failure that occurs after an intent was journaled and before its end was recorded. */
 function withoutOutcome(
   error: ErrandError,
   open: readonly RunIntent[],
@@ -81,10 +83,10 @@ function applied(
   });
 }
 
-/** The error's message without its final period, so that more text can follow. */
+/** The message of an error without the final period, so that more text can follow. */
 const clause = ({ message }: ErrandError): string => message.replace(/\.$/, '');
 
-/** Lists what the run made, for programs that read the error. */
+/** Lists what the run has made, for programs that read the error. */
 function detailsOf(
   { facts }: ErrandError,
   made: readonly RunIntent[],

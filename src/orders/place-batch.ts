@@ -11,17 +11,17 @@ import { readyToSend } from './submit/submit.ts';
 
 interface BatchPlacing extends Consent {
   /**
-   * Repeats the decisions about the needs of the rows when the batch is recorded; undefined if their attempts are
-   * recorded already.
+   * Repeats the decisions about the needs of the rows when the batch is recorded. Undefined if the attempts of the rows
+   * are recorded already.
    */
   readonly claim?: AttemptClaim | undefined;
 }
 
 /**
- * Creates one batch per intent. The batch is journaled before it is sent, and found again if the response is lost, even
- * if the same rows come from a file with another name.
+ * Creates one batch per intent. The batch is journaled before it is sent. If the response is lost, errand finds the
+ * batch again, even if the same rows now come from a file with another name.
  * @throws ErrandError: in_doubt if no response settles the outcome; the service's error response; conflict if another
- * process has ordered the same meanwhile.
+ * process has meanwhile ordered the same.
  */
 export async function placeBatch(
   context: OrderContext,
@@ -42,12 +42,12 @@ export async function placeBatch(
   const recorded = await recordIntent(context, intent, { ...consent, ...(claim && { claim }) });
   if (recorded.isOvertaken) throw overtaken();
   if (recorded.placed) return { id: recorded.placed.order.id, existed: true };
-  // If another machine recorded the batch after the lookup above, use the current time.
+  // If another machine has recorded the batch after the lookup above, that lookup gives no time. Use the current time.
   const since = known?.created_at ?? new Date(context.clock.now()).toISOString();
   return sendBatch(context, intent, batch, recorded.mayBeSent ? since : undefined);
 }
 
-/** The error if another process has ordered the same since the decisions about the rows. */
+/** The error if another process has ordered the same since the rows were decided on. */
 const overtaken = (): ErrandError =>
   new ErrandError(
     'conflict',
@@ -69,7 +69,8 @@ export const batchIntent = (context: OrderContext, batch: BatchIntent): Promise<
   });
 
 /**
- * Name of the batch at the service. A batch that may have been sent is looked up and resent under its original name.
+ * Name of the batch at the service. If the batch may have been sent before, errand looks it up and resends it under its
+ * original name.
  */
 async function nameAtService(
   context: OrderContext,

@@ -9,8 +9,8 @@ import { previewKey } from './submit/preview.ts';
 import { readyToSend } from './submit/submit.ts';
 
 /**
- * Requests one return per intent. Repeating the request shortly afterwards, or after an interrupted command, yields the
- * existing return in its current state, unless `isNew` is set.
+ * Requests one return per intent. If the same request is repeated soon afterwards, or after an interrupted command, the
+ * result is the existing return in its current state, unless `isNew` is set.
  * @throws ErrandError: conflict with the differences if another return is open; in_doubt if no response settles the
  * outcome.
  */

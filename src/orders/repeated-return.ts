@@ -12,7 +12,7 @@ import { duplicateRule } from './submit/preview.ts';
 import { withEarlier } from './submit/record.ts';
 import { resumeKnown } from './submit/resume.ts';
 
-/** How long to wait for another process that is requesting the same return, ms. */
+/** How long to wait, in ms, for another process that is requesting the same return. */
 const maxWaitMs = 3_000;
 const pauseMs = 40;
 
@@ -20,9 +20,9 @@ type Requested = Made<MadeBy['return.create']>;
 
 /**
  * Records the intent of a return, unless the same return was requested a short while ago. Settles or reports what an
- * earlier command left open.
- * @param isByHand tells whether the user wrote the request. If so, a repeat has to be confirmed; otherwise, the
- * existing return is the result.
+ * earlier command left unfinished.
+ * @param isByHand tells whether the user wrote the request. If so, the user has to confirm a repeat. Otherwise, the
+ * result of a repeat is the existing return.
  * @returns the existing return; undefined once the intent is recorded.
  * @throws ErrandError conflict for a repeat that nobody can confirm.
  */
@@ -59,7 +59,10 @@ export async function recordReturn(
   }
 }
 
-/** Reports the return if the user was never told. Days later, the same command probably means another one. */
+/**
+ * Reports a return of which the user was never informed. If that was days ago, throws instead, because the same command
+ * then probably means another return.
+ */
 function showUnreported(
   context: OrderContext,
   { operation }: IntentOf<'return.create'>,

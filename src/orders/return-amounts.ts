@@ -4,20 +4,23 @@ import { moneyOf } from '../spending/money-of-order.ts';
 import { centsIn, chargeOf } from '../spending/price-of-order.ts';
 import type { OrderRecord } from './order-record.ts';
 
-/** Cost of returned units, as their share of the order's charge. */
+/** Cost of returned units, as their share of what was charged for the order. */
 interface ReturnedAmount {
   readonly currency: string;
   /** Cents. */
   readonly total: number;
-  /** Price of the units alone, cents; undefined if the order was charged in another currency. */
+  /**
+   * Price of the units alone, in cents; undefined if the order was charged in another currency than the one it is
+   * priced in.
+   */
   readonly items: number | undefined;
 }
 
 type Units = readonly { readonly order_item_id?: unknown; readonly quantity?: unknown }[];
 
 /**
- * Cost of some units of an order, with their share of shipping, tax and discount. Undefined if the order's record does
- * not price each line, or if the wallet did not pay.
+ * Cost of some units of an order, including their share of shipping, tax and discount. Undefined if the order's record
+ * does not give a price for each line, or if the order was not paid for from the wallet.
  */
 export function amountOf(order: OrderRecord, units: Units): ReturnedAmount | undefined {
   const price = own(own(order, 'job_result'), 'price_components');

@@ -42,10 +42,10 @@ const total: Column<Order> = {
   weight: 8,
   value: (order) => paidInTheEnd(order, 'kept'),
 };
-/** The total in lists, which have no room for the word `kept`. */
+/** The total as lists show it. Lists have no room for the word `kept`. */
 const listTotal: Column<Order> = { ...total, value: (order) => paidInTheEnd(order) };
 
-/** An order's products on one line: `2 x Ground Coffee, Paper Filters`. */
+/** The products of an order on one line: `2 x Ground Coffee, Paper Filters`. */
 export const productLine = (order: OrderRecord, titleOf?: TitleOf): string =>
   productsOf(order, titleOf)
     .map((product) => {
@@ -57,7 +57,7 @@ export const productLine = (order: OrderRecord, titleOf?: TitleOf): string =>
 const ofColumns = (columns: readonly Column<Order>[], ...names: readonly string[]): Column<Order>[] =>
   names.flatMap((name) => columns.find((column) => column.name === name) ?? []);
 
-/** Order columns on a TTY: state, product, cost. */
+/** Columns of an order on a TTY: state, product, cost. */
 const screenColumns: readonly Column<Order>[] = [
   { name: 'id', path: 'id', kind: 'id', names: 'orders', weight: 7 },
   state,
@@ -89,7 +89,7 @@ const lineColumns: readonly Column[] = [
   { name: 'why', path: 'error_type', weight: 7, isProse: true, wraps: true },
 ];
 
-/** Columns that are replaced here, or that are shown with each parcel. */
+/** Columns that others replace here, or that are shown with each parcel. */
 const replacedColumns: ReadonlySet<string> = new Set([
   ...[
     'id',
@@ -123,7 +123,7 @@ export function quotedOf(
   return { cents, currency: (textIn(price, 'currency') ?? 'USD').toUpperCase() };
 }
 
-/** Details of one order on a TTY, with its lines if there are several, and each parcel. */
+/** Details of one order on a TTY, with each parcel. If the order has several lines, also the lines. */
 const screenDetailColumns: readonly Column<Order>[] = [
   { name: 'id', path: 'id', kind: 'id' },
   state,
@@ -147,8 +147,9 @@ const screenDetailColumns: readonly Column<Order>[] = [
 ];
 
 /**
- * Columns for the table of an order's parcels. Where the service says what a parcel holds, the table has a column for
- * it. @param parcelsOf returns the parcels with their `contents`.
+ * Columns for the table of an order's parcels. If the service says what a parcel contains, the table has a column for
+ * the contents.
+ * @param parcelsOf returns the parcels with their `contents`.
  */
 export function parcelsWithContents<R>(
   path: string,
@@ -171,7 +172,7 @@ export function parcelsWithContents<R>(
   ];
 }
 
-/** State and purchased quantity of each line, for an order with several lines. */
+/** State and purchased quantity of each line. Undefined if the order has fewer than two lines. */
 function severalLines(order: OrderRecord, titleOf?: TitleOf): Row[] | undefined {
   const { items, fulfillment } = order;
   if (!Array.isArray(items) || items.length < 2) return undefined;
@@ -190,7 +191,7 @@ function severalLines(order: OrderRecord, titleOf?: TitleOf): Row[] | undefined 
   });
 }
 
-/** Concessions, in a sentence or two each. */
+/** Concessions. Each is described in a sentence or two. */
 function concessionsText({ fulfillment }: OrderRecord): string {
   return sentences(objectsIn(fulfillment, 'concessions').map(concessionText));
 }
@@ -202,12 +203,13 @@ export const orderView = { columns: orderDetailColumns, screen: screenDetailColu
 
 /**
  * Final cost of an order and its refunds, such as `$20.99` or `$1.00 kept, $19.99 back`. A list shows `$1.00, $19.99
- * back`, or only the refund if everything came back. Undefined until the order has a price, and if nothing was bought
- * or refunded. @param label is the word after the amount kept, if any.
+ * back`, or only the refund if everything came back. Undefined until the order has a price. Also undefined if nothing
+ * was bought or refunded.
+ * @param label is the word that follows the amount kept, if any.
  */
 function paidInTheEnd(order: OrderRecord, label?: 'kept'): string | undefined {
   const { payer, lines } = moneyOf(order, { feeCents: 0 });
-  // An order cancelled by the retailer may have been charged first.
+  // If the retailer cancelled an order, the order may have been charged before that.
   const isCharged =
     !boughtNothing(order) || (isCancelledByRetailer(order) && lines.some(({ what }) => what === 'charge'));
   const charge = isCharged ? chargeOf(order) : undefined;
@@ -220,7 +222,8 @@ function paidInTheEnd(order: OrderRecord, label?: 'kept'): string | undefined {
   const back = sums.map(({ cents, currency }) => `${formatMoney(cents, currency)} back`).join(', ');
   if (!charge) return back === '' ? undefined : back;
   if (back === '') return formatMoney(charge.cents, charge.currency);
-  // Someone who paid by challenge gets back the unused part of the payment. Everyone else gets back part of the cost.
+  // Someone who paid by challenge gets back what the order did not use of the payment. Everyone else gets back a part
+  // of the cost.
   const same =
     payer === 'challenge' ? 0 : (sums.find(({ currency }) => currency === charge.currency)?.cents ?? 0);
   const retainedCents = Math.max(0, charge.cents - same);

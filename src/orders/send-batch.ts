@@ -11,9 +11,9 @@ import { isCertain, leftInDoubt } from './doubt.ts';
 import { otherKeyOf } from './submit/existing.ts';
 import { heldCall, refuseIntent, settleIntent } from './submit/send.ts';
 
-/** Rows to place together. Each has an idempotency key, so sending them twice places nothing twice. */
+/** Rows to place together. Each row has an idempotency key, so sending a row twice does not place its order twice. */
 export interface BatchIntent {
-  /** Derived from the rows, so that the same rows are the same intent. */
+  /** Journal key of the batch. It is derived from the rows, so that the same rows are the same intent. */
   readonly key: string;
   readonly filename: string;
   readonly rows: readonly Readonly<Record<string, string | number | boolean | null>>[];
@@ -31,12 +31,12 @@ export interface PlacedBatch {
 
 const maxAttempts = 4;
 const backoff = { firstMs: 300, maxMs: 5_000, jitter: 0 };
-/** Tolerated clock skew between this machine and the service, ms. */
+/** How much the clocks of this machine and of the service may differ, in ms. */
 const clocksDifferMs = 3600 * 1000;
 
 /**
  * Sends a journaled batch and records the outcome.
- * @param sentSince is the earliest time at which the batch may have been sent, ISO 8601; undefined for a first send.
+ * @param sentSince is the earliest time at which the batch may have been sent, in ISO 8601; undefined for a first send.
  */
 export async function sendBatch(
   context: OrderContext,
@@ -72,7 +72,7 @@ export async function sendBatch(
   }
 }
 
-/** @throws ErrandError; in_doubt if the response describes another batch. */
+/** @throws ErrandError: in_doubt if the response describes another batch; any error of the call. */
 export async function createBatch(
   client: Client,
   { rows, ...batch }: BatchIntent,
@@ -98,13 +98,17 @@ const otherBatch = (id: string): ErrandError =>
 export const notice = ({ notifies = false }: Pick<BatchIntent, 'notifies'>): { notify_on_complete?: true } =>
   notifies ? { notify_on_complete: true } : {};
 
-/** The batch's unique name at the service. */
+/**
+ * The name of the batch at the service. It contains the beginning of the batch's key, so that batches of the same file
+ * have different names.
+ */
 const labelOf = ({ filename, key }: Pick<BatchIntent, 'filename' | 'key'>): string =>
   `${filename} [${key.slice(0, 8)}]`;
 
 /**
- * Searches the batches, newest first, back to the first attempt. Skips batches made by another intent. @throws
- * ErrandError in_doubt if a batch of that name has different rows.
+ * Finds a batch by its name. Searches the batches from the newest back to the time of the first attempt. Skips batches
+ * that another intent has made.
+ * @throws ErrandError in_doubt if a batch of that name has different rows.
  */
 export async function findBatch(
   context: OrderContext,

@@ -19,12 +19,13 @@ export type ReturnBody = Shape<'ReturnRequestCreate'>;
 export type ReturnRecord = Received<'return.get'> | Received<'return.create'>;
 type Recorded = Pick<Intent, 'key' | 'baseUrl' | 'operation'>;
 
-/** Tolerated clock skew between this machine and the service, ms. */
+/** How much the clocks of this machine and of the service may differ, in ms. */
 const clocksDifferMs = 3600 * 1000;
 
 /**
  * Sends a journaled return and records the outcome.
- * @param sentSince is the earliest time at which the return may have been sent, ISO 8601; undefined for a first send.
+ * @param sentSince is the earliest time at which the return may have been sent, in ISO 8601; undefined for a first
+ * send.
  */
 export async function sendReturn(
   context: OrderContext,
@@ -66,8 +67,8 @@ async function create(
 }
 
 /**
- * Handles the error response saying that a return of the same items is already open. The open return may be the
- * requested return or a different one.
+ * Handles the error response that says that a return of the same items is open already. The open return may be the
+ * requested one or another one.
  */
 async function adoptReturn(
   context: OrderContext,
@@ -105,7 +106,10 @@ async function readOpen(
   });
 }
 
-/** Finds a return with the same content, created since the first attempt and not by another command on this machine. */
+/**
+ * Finds a return that has the same content and was created after the first attempt. Ignores returns that another
+ * command on this machine has made.
+ */
 export async function findReturn(
   context: OrderContext,
   client: Client,
@@ -129,7 +133,10 @@ export async function findReturn(
 const notEchoed = 'not echoed';
 const facts = ['order', 'reason', 'items'] as const;
 
-/** The returns of an order, oldest first, each read by itself because a list may lag. @throws ErrandError. */
+/**
+ * The returns of an order, oldest first. Each return is read individually, because a list may lag.
+ * @throws ErrandError.
+ */
 export async function returnsOfOrder(client: Client, orderId: string): Promise<readonly ReturnRecord[]> {
   const found: ReturnRecord[] = [];
   for await (const { rows } of pages(client, 'return.list', { query: { search: orderId } }, { all: true }))
@@ -143,7 +150,7 @@ export async function returnsOfOrder(client: Client, orderId: string): Promise<r
 export const isSameReturn = (body: ReturnBody, existing: ReturnRecord): boolean =>
   differences(body, existing).length === 0;
 
-/** Fields of an existing return that differ from the request. */
+/** Differences between an existing return and the request. */
 function differences(requested: ReturnBody, existing: ReturnRecord): string[] {
   const requestedFacts = factsOf(requested);
   const there = factsOf(existing);

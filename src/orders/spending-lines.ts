@@ -15,14 +15,14 @@ interface Spending {
   /** Whether `--yes` was given. */
   readonly yes: boolean;
   readonly question: string;
-  /** Surface whose key or token pays; defaults to the current one. */
+  /** The surface whose key or token pays. Defaults to the current surface. */
   readonly surface?: Surface;
-  /** Lines that say what is bought, for how much, and how it is paid. Computed only if shown. */
+  /** Lines that say what is bought, how much it costs, and how it is paid for. Computed only if they are shown. */
   lines(): Promise<readonly string[]>;
 }
 
 /**
- * Asks for confirmation before a live key spends money. Test keys never ask.
+ * Before a live key spends money, asks for confirmation. Does not ask for test keys.
  * @throws UsageError if nobody can answer and `--yes` is missing; ErrandError if the answer is no.
  */
 export async function confirmSpending(
@@ -44,7 +44,7 @@ export async function confirmSpending(
   throw new ErrandError('interrupted', 'nothing was ordered', { outcome: 'not_sent' });
 }
 
-/** Summary of an order to confirm before spending: items, ceiling, fee, address and payment. */
+/** Summary of an order that is to be confirmed before money is spent: items, ceiling, fee, address and payment. */
 export async function spendingLines(context: OrderContext, body: Shape<'OrderCreate'>): Promise<string[]> {
   const to = body.shipping_address;
   const { fee, payment } = await paymentOf(context, body);
@@ -56,7 +56,10 @@ export async function spendingLines(context: OrderContext, body: Shape<'OrderCre
   ];
 }
 
-/** Lines to add to an order that was shown: the fee on top, how it is paid, and what the policy says. */
+/**
+ * Lines to add to an order that was shown already: the additional fee, how the order is paid for, and what the policy
+ * says.
+ */
 export async function paymentLines(context: OrderContext, body: Shape<'OrderCreate'>): Promise<string[]> {
   const { fee, payment } = await paymentOf(context, body);
   return [`  on top    ${fee}`, ...payment];
@@ -87,8 +90,8 @@ const feeText = (wallet: Received<'wallet.get'>): string => {
 };
 
 /**
- * Reads an amount from the wallet. Nobody can confirm an invalid amount. @throws UnavailableError for a value that is
- * not whole cents.
+ * Reads an amount from the wallet.
+ * @throws UnavailableError for a value that is not whole cents, because nobody could confirm such an amount.
  */
 function centsIn(wallet: Received<'wallet.get'>, name: string): number | undefined {
   const value = own(wallet, name);

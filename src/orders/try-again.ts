@@ -11,9 +11,9 @@ import type { Order, OrderRecord } from './order-record.ts';
 import { quotedOf } from './screen.ts';
 
 interface Change {
-  /** Describes what the command changes, for the text before the command. */
+  /** Says what the command changes. The text comes before the command. */
   readonly what: string;
-  /** Flags of `order create` that change it. */
+  /** Flags of `order create` that make the change. */
   readonly flags: string;
 }
 
@@ -68,7 +68,9 @@ function fewer(): Change {
   return { what: 'with as many as the retailer sells', flags: ' --best-effort quantity' };
 }
 
-/** The command that repeats a failed order with the change that it needs; undefined if the order did not fail. */
+/**
+ * The command that repeats a failed order with the change that the order needs; undefined if the order did not fail.
+ */
 export function tryAgainLine(context: OrderContext, order: OrderRecord): string | undefined {
   if (!isFailedOrder(order.status)) return undefined;
   const type = valueAt<Order>(order, 'job_result.error_type');

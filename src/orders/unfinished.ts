@@ -9,7 +9,10 @@ interface Unfinished {
   readonly unreported: readonly JournalRecord[];
 }
 
-/** One line on what earlier commands left open and how to settle it; undefined if they left nothing open. */
+/**
+ * One line that says what earlier commands left unfinished and how to settle it; undefined if they left nothing
+ * unfinished.
+ */
 export async function unfinishedLine(context: Context, unfinished: Unfinished): Promise<string | undefined> {
   const open = counted(unfinished.inDoubt, ['is', 'are'], () => 'in doubt');
   const made = counted(unfinished.unreported, ['was', 'were'], (how) => `${how} and never reported`);
@@ -18,7 +21,7 @@ export async function unfinishedLine(context: Context, unfinished: Unfinished): 
   return `${what}; ${await settlingText(context, unfinished)}`;
 }
 
-/** How to settle what earlier commands left open, as a clause. */
+/** A clause that says how to settle what earlier commands left unfinished. */
 async function settlingText(context: Context, unfinished: Unfinished): Promise<string> {
   const { commands, isElsewhere } = await settlingCommands(context, unfinished);
   const settle = `${commands.join(' and ')} ${commands.length === 1 ? 'settles' : 'settle'} that`;
@@ -27,7 +30,10 @@ async function settlingText(context: Context, unfinished: Unfinished): Promise<s
   return commands.length === 0 ? elsewhere : `${settle}; ${elsewhere}`;
 }
 
-/** One command per service and profile with open records, and whether any record names an unknown service. */
+/**
+ * Commands that settle open records, one per service and profile. Also tells whether any record names an unknown
+ * service.
+ */
 export async function settlingCommands(
   context: Context,
   { inDoubt, unreported }: Unfinished,
@@ -44,8 +50,8 @@ export async function settlingCommands(
 }
 
 /**
- * Command that settles a record. `standing run` checks whether a date of a standing order is still to be bought, while
- * `resume` would buy it anyway.
+ * Command that settles a record. For a standing order, this is `standing run`, which checks whether a date is still to
+ * be bought; `resume` would buy it without checking.
  */
 const settlingCommand = ({ body }: JournalRecord): string =>
   own(body.metadata, 'errand_standing') === undefined
@@ -63,8 +69,8 @@ async function flagsOf(
 }
 
 /**
- * Formats `one order is in doubt`, or `2 orders and 1 return are in doubt`. @param state returns the end of the
- * sentence, given the verb for such things, such as `placed`.
+ * Formats `one order is in doubt`, or `2 orders and 1 return are in doubt`.
+ * @param state returns the end of the sentence. Its argument is the verb for what was made, such as `placed`.
  */
 function counted(
   records: readonly JournalRecord[],

@@ -13,8 +13,8 @@ export const untilValues = ['placed', 'delivered'] as const;
 export type Until = (typeof untilValues)[number];
 
 /**
- * Verdict on one order. An unknown status counts as waiting. A parcel ready for pickup counts as arrived. An
- * undeliverable parcel means failure once no other parcel is in transit.
+ * Verdict on one order. An unknown status counts as waiting. A parcel that is ready for pickup counts as arrived. If a
+ * parcel is undeliverable, the order counts as failed once no other parcel is in transit.
  */
 export function verdictOf(order: OrderRecord, until: Until): Verdict {
   if (isFailedOrder(order.status)) return 'failed';
@@ -29,7 +29,7 @@ export function verdictOf(order: OrderRecord, until: Until): Verdict {
   return items.some(isUnfinished) ? 'waiting' : 'reached';
 }
 
-/** The part of an order's state whose change is worth printing a line. */
+/** The part of an order's state whose changes are printed. */
 export function stateOf(order: OrderRecord): string {
   return JSON.stringify([order.status, statusesOf(order.tracking_numbers), statusesOf(order.items)]);
 }
@@ -40,8 +40,8 @@ export const defaultPace: Pace = { minMs: 500, maxMs: 30_000 };
 const livePace: Pace = { minMs: 120_000, maxMs: 300_000 };
 
 /**
- * Pace of a watch. A live order is first polled after some minutes. If the timeout (ms) is shorter, it is polled a few
- * times within the timeout, so that the watch does not end with its first reading.
+ * Pace of a watch. A live order is polled for the first time after some minutes. If the timeout (in ms) is shorter,
+ * polls a few times within the timeout, so that the watch does not end after its first reading.
  */
 export function paceFor(isRehearsal: boolean, timeoutMs: number | undefined): Pace {
   if (isRehearsal) return defaultPace;

@@ -43,10 +43,10 @@ export type WatchEvent =
   | ({ readonly type: 'summary' } & WatchSummary);
 
 /**
- * Watches orders until each has reached the target or failed, or the deadline has passed. Yields one `change` for each
- * order with a new state. A network blip yields a `gap` and does not end the watch. An interruption is thrown after the
- * `summary`.
- * @throws ErrandError not_found for an unknown id, and errors that polling cannot fix (a refused key).
+ * Watches orders until each has reached the target or failed, or until the deadline has passed. Yields one `change` for
+ * each order with a new state. If the network fails for a while, yields a `gap` and continues. An interruption is
+ * thrown after the `summary`.
+ * @throws ErrandError not_found for an unknown id, and errors that polling cannot fix, such as a refused key.
  */
 export async function* watchOrders(
   context: Context,
@@ -86,9 +86,9 @@ export async function* watchOrders(
       }
   }
 
-  /** Yields every order once, page by page, holding at most one page in memory. */
+  /** Yields every order once, page by page. Holds at most one page in memory. */
   async function* fetchOrders(): AsyncGenerator<readonly IdentifiedOrder[]> {
-    // A gap may have ended the previous round midway, so drop the orders already seen.
+    // A gap may have ended the previous round before it was complete, so leave out the orders that it has shown.
     unseen = unseen.filter((id) => !states.has(id));
     const unknown = new Set(unseen);
     const seenBefore = new Set([...pending].filter((id) => !unknown.has(id)));
@@ -132,8 +132,8 @@ function notFound(ids: readonly string[]): ErrandError {
 }
 
 /**
- * Above this number of orders, a new watch pages through the list. Otherwise, it reads orders one by one unless they
- * are among the newest.
+ * Above this number of orders, a new watch pages through the list. Otherwise, it reads orders one by one, except those
+ * on the first page of the list.
  */
 const fewOrders = 20;
 const { max: pageSize, default: defaultLimit } = limits.orderListLimit;
@@ -152,19 +152,19 @@ interface PageQuery extends CreatedWithin {
 
 /**
  * Fetches the current records of many orders. A single order is read by id. Several orders are read from the list,
- * limited to the time range in which they were created, so that one request covers up to 500.
+ * limited to the time range in which they were created, so that one request covers up to 500 orders.
  */
 export class OrderPoll {
   readonly #client: Client;
   readonly #isListed: (id: string) => Promise<boolean>;
   readonly #createdAt = new Map<string, number>();
   requests = 0;
-  /** Ids that the service did not know in the last one-by-one lookup. */
+  /** Ids that the service did not know when they were last looked up one by one. */
   missing: string[] = [];
 
   /**
-   * @param isListed tells whether an order is in the account's list. An order that was paid for without the account is
-   * not in it.
+   * @param isListed tells whether the account's list has an order. The list lacks orders that were paid for without the
+   * account.
    */
   constructor(client: Client, isListed: (id: string) => Promise<boolean>) {
     this.#client = client;
@@ -191,7 +191,7 @@ export class OrderPoll {
     yield* this.#each([...left]);
   }
 
-  /** Time range in which known orders were created; empty if their creation times are unknown. */
+  /** Time range in which the given orders were created; empty if their creation times are unknown. */
   #sinceTheFirst(ids: readonly string[]): CreatedWithin {
     const times = ids.map((id) => this.#createdAt.get(id)).filter((time) => time !== undefined);
     if (times.length === 0) return {};
@@ -203,9 +203,9 @@ export class OrderPoll {
   }
 
   /**
-   * Pages through the list until every pending order is found, or the list ends. A page may have fewer rows than
-   * requested, so a short page ends the list only if the service gives no total. @param pending loses each order that
-   * is found.
+   * Pages through the list until every pending order is found, or until the list ends. A page may have fewer rows than
+   * requested, so a short page ends the list only if the service gives no total.
+   * @param pending loses each order that is found.
    */
   async *#list(pending: Set<string>, range: CreatedWithin): AsyncGenerator<readonly IdentifiedOrder[]> {
     for (let offset = 0; pending.size > 0; ) {
@@ -217,7 +217,7 @@ export class OrderPoll {
     }
   }
 
-  /** Reads one page of the list and returns the pending orders on it. */
+  /** Reads one page of the list and returns the pending orders on that page. */
   async #page(pending: Set<string>, query: PageQuery) {
     this.requests += 1;
     const { body } = await this.#client.call('order.list', { query });
@@ -266,18 +266,18 @@ interface Followed<E> {
   /** Without duplicates. */
   readonly ids: readonly string[];
   readonly labels: WatchLabels;
-  /** As typed, without ids: `errand order watch`. */
+  /** The command as the user typed it, without ids: `errand order watch`. */
   readonly command: string;
   /** Flags after the ids, such as ` --until placed`; empty if none. */
   readonly flags: string;
   /** Whether some ids may not exist yet; such ids are not abbreviated. */
   readonly mayBeMissing?: boolean;
   readonly events: AsyncGenerator<E>;
-  /** The verdict that an event gives on one of the ids. */
+  /** The verdict on one of the ids that an event contains. */
   readonly verdictIn: (event: E) => readonly [id: string, verdict: Verdict] | undefined;
 }
 
-/** A watch in progress, and its messages if it ends early. */
+/** A watch in progress, and the messages for a watch that ends early. */
 export class Following<E> {
   readonly #context: Context;
   readonly #followed: Followed<E>;
@@ -289,7 +289,7 @@ export class Following<E> {
     this.#verdicts = new Map(followed.ids.map((id) => [id, 'waiting']));
   }
 
-  /** Yields the events. If interrupted, throws an error that says what was seen and how to continue. */
+  /** Yields the events. If interrupted, throws an error that says what was seen so far and how to continue. */
   events(): AsyncGenerator<E> {
     return untilStopped(this.#counted(), this.#context.signal, () => ({
       message: `stopped watching; ${this.#summary()}`,

@@ -10,7 +10,7 @@ import {
 type Chunk = string | Uint8Array;
 type Body = Chunk | AsyncIterable<Chunk> | Iterable<Chunk> | null;
 
-/** Structural type of the sandbox's handler, so that this module does not depend on the sandbox. */
+/** Type of the sandbox's handler. It is declared here, so that this module does not depend on the sandbox. */
 export type EmbeddedHandler = (request: {
   readonly method: string;
   readonly target: string;
@@ -32,7 +32,8 @@ interface EmbeddedOptions {
 }
 
 /**
- * Transport to an in-process service. Calls its handler without opening a socket. Times out like the network transport.
+ * Transport to a service in this process. Calls the handler of the service without opening a socket. Has the same
+ * timeouts as the network transport.
  */
 export function embeddedTransport(
   handle: EmbeddedHandler,

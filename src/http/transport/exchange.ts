@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { networkFailure } from '../response.ts';
 import { TransportFailure, type WireHeaders } from './transport.ts';
 
-/** A request as passed to a wire transport. Times in ms. */
+/** A request as passed to a wire transport. Times are in ms. */
 export interface Sending {
   readonly origin: string;
   readonly path: string;
@@ -14,7 +14,7 @@ export interface Sending {
   readonly bodyTimeout: number;
 }
 
-/** Carries requests over its own connections. Implemented by undici's dispatchers and by Node's own HTTP. */
+/** Carries requests over connections of its own. undici's dispatchers and Node's own HTTP implement it. */
 export interface WireTransport {
   dispatch(sending: Sending, exchange: Exchange): unknown;
   destroy(): Promise<unknown>;
@@ -29,8 +29,9 @@ export interface RawResponse {
 }
 
 /**
- * One request on one connection, as its transport reports it. The transport calls `onRequestStart` right before writing
- * to an established connection. Until that call nothing was sent, so there is no need to guess from error codes.
+ * One request on one connection, as its transport reports it. The transport calls `onRequestStart` right before it
+ * writes to an established connection. Before that call, nothing was sent, so there is no need to guess from error
+ * codes.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly response: Promise<RawResponse>;
@@ -57,7 +58,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Controller, status: number, headers: WireHeaders): void {
-    // 1xx responses only precede the final one.
+    // A 1xx response only precedes the final response.
     if (status < 200) return;
     const body = new Readable({
       highWaterMark: 64 * 1024,
@@ -68,7 +69,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
         done(error);
       },
     });
-    // Readers still see the failure. If there is no reader, the failure must not crash the process.
+    // Readers still see the failure. Without a reader, the failure must not crash the process.
     body.on('error', () => {});
     this.#body = body;
     this.#resolve({ status, headers, body });

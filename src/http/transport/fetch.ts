@@ -8,12 +8,12 @@ import {
   type WireRequest,
 } from './transport.ts';
 
-/** Like the global `fetch`, called with the URL as text. */
+/** A function like the global `fetch`. Called with the URL as text. */
 export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
- * Sends with a function like `fetch`. Its failures are opaque, so after any of them the request may have reached the
- * service. Times out like the network transport.
+ * Sends requests with a function like `fetch`. The failures of such a function say little, so after any failure the
+ * request may have reached the service. Has the same timeouts as the network transport.
  */
 export function fetchTransport(fetch: FetchLike, headersMs = defaultTimeouts.headersMs): Transport {
   return {
@@ -41,7 +41,7 @@ export function fetchTransport(fetch: FetchLike, headersMs = defaultTimeouts.hea
           discard: () => discard(response),
         };
       } catch (error) {
-        // Discards a late response, because nobody reads it.
+        // Discard a response that arrives late, because nobody reads it.
         responding.then(discard, () => {});
         throw error;
       }
@@ -54,7 +54,7 @@ const fail = (error: unknown): never => {
   throw networkFailure(error, 'unknown');
 };
 
-/** Types do not guarantee what a custom function returns. Browsers report a redirect as status 0. */
+/** The types do not guarantee what a custom function returns. Browsers report a redirect as status 0. */
 const isResponse = (value: Partial<Response> | undefined): boolean =>
   typeof value?.status === 'number' && value.status >= 100 && Symbol.iterator in Object(value.headers);
 

@@ -2,7 +2,7 @@ import type { Clock, ServiceClock } from '../../platform/clock.ts';
 import { isSameOrigin } from '../request.ts';
 import type { Transport } from './transport.ts';
 
-/** Wraps a transport. Sets the clock of the service from the `date` header of its responses. */
+/** Wraps a transport. Sets the service's clock from the `date` header of the responses. */
 export function hearing(
   transport: Transport,
   service: URL,

@@ -21,25 +21,28 @@ import {
   type WireResponse,
 } from './transport.ts';
 
-/** Maximum size of all response headers, bytes. */
+/** Maximum size of all response headers together, in bytes. */
 const maxHeaderSize = 64 * 1024;
 
-/** Number of requests after which undici is worth loading, because it has higher throughput. */
+/**
+ * Default for `plain`. After this many requests, loading undici is worth the time, because undici has the higher
+ * throughput.
+ */
 const defaultPlain = 8;
 
 export interface NetworkOptions {
   readonly proxy?: ProxySettings;
   readonly timeouts?: Partial<Timeouts>;
-  /** Number of requests sent with Node's own HTTP before switching to undici. */
+  /** Number of requests that are sent with Node's own HTTP before undici is used. */
   readonly plain?: number;
 }
 
-/** Network transport: pools of keep-alive connections, direct or through the configured proxies. */
+/** Network transport. Keeps pools of open connections, either direct or through the configured proxies. */
 export class NetworkTransport implements Transport {
   readonly #timeouts: Timeouts;
   readonly #proxies: ProxySettings;
   readonly #carriers = new Map<string, Promise<WireTransport>>();
-  /** Sockets that are still connecting. They would keep the process alive after all callers gave up. */
+  /** Sockets that are still connecting. They would keep the process alive after all callers have given up. */
   readonly #connecting = new Set<Socket>();
   readonly #egressGuard = new EgressGuard();
   #plainLeft: number;
@@ -139,10 +142,10 @@ export class NetworkTransport implements Transport {
   }
 }
 
-/** Value of `accept-encoding`; no other coding is decoded. */
+/** Value of `accept-encoding`. No other coding is decoded. */
 const acceptedCodings = 'gzip, br';
 
-/** Decoders are loaded only for an encoded response. Small responses are not encoded. */
+/** Decoders are loaded only for a response that is encoded. Small responses are not encoded. */
 const decoders: Readonly<Record<string, () => Promise<Transform>>> = {
   gzip: async () => (await import('node:zlib')).createGunzip(),
   'x-gzip': async () => (await import('node:zlib')).createGunzip(),
@@ -150,10 +153,11 @@ const decoders: Readonly<Record<string, () => Promise<Transform>>> = {
 };
 
 /**
- * Decodes the body's content coding chunk by chunk, so that memory use stays flat however much the body expands.
- * @param isEmpty tells that the response cannot have a body (HEAD, 204), so nothing is decoded whatever the headers
+ * Decodes the content coding of a body chunk by chunk, so that memory use stays constant however much the body expands.
+ * @param isEmpty tells that the response cannot have a body (HEAD, 204). Nothing is decoded then, whatever the headers
  * say.
- * @throws TransportFailure for a coding that was not requested, and for nested codings, which make decompression bombs.
+ * @throws TransportFailure for a coding that was not requested. Also for nested codings, with which decompression bombs
+ * are made.
  */
 async function decodedBody(body: Readable, headers: WireHeaders, isEmpty: boolean): Promise<Readable> {
   const coding = (headerText(headers, 'content-encoding') ?? '').trim().toLowerCase();
@@ -169,15 +173,15 @@ async function decodedBody(body: Readable, headers: WireHeaders, isEmpty: boolea
       },
     );
   }
-  // Ignore the error here. The decoder emits the same error, so the decoder's reader sees it.
+  // Ignore the error here. The decoder emits the same error, so the reader of the decoder sees it.
   return pipeline(body, await decoder(), () => {});
 }
 
-/** Yields a body's chunks. @throws TransportFailure if it breaks off or cannot be decoded. */
+/** Yields the chunks of a body. @throws TransportFailure if the body breaks off or cannot be decoded. */
 async function* chunks(body: Readable): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body) yield chunk;
-    // undici releases the connection one event-loop turn later. A request made before then would open another
+    // undici releases the connection one turn of the event loop later. A request made before then would open another
     // connection.
     await new Promise((resolve) => setImmediate(resolve));
   } catch (error) {
@@ -190,7 +194,7 @@ const isCoding = (error: unknown): boolean =>
   'code' in error &&
   /^(?:Z_|ERR_BROTLI|ERR__ERROR_FORMAT|ERR_PADDING)/.test(String(error.code));
 
-/** A truncated stream means a broken connection; any other decoding error is permanent. */
+/** If the stream was cut off, the connection broke. Any other decoding error is permanent. */
 const brokenCoding = (cause: unknown): TransportFailure =>
   new TransportFailure('unknown', 'the compressed response is broken', {
     isPermanent: !(cause instanceof Error && 'code' in cause && cause.code === 'Z_BUF_ERROR'),
@@ -198,8 +202,8 @@ const brokenCoding = (cause: unknown): TransportFailure =>
   });
 
 /**
- * Kinds of addresses, ordered from public to innermost. A link never leads to a `forbidden` address, but a service
- * whose address the user entered may have one.
+ * Kinds of addresses, from public to innermost. A link never leads to a `forbidden` address. However, the service
+ * itself may have such an address if the user entered it.
  */
 const inwards: readonly AddressKind[] = ['public', 'private', 'forbidden', 'loopback'];
 
@@ -212,7 +216,7 @@ const places: Readonly<Record<AddressKind, string>> = {
 
 /**
  * Prevents server-side request forgery: a link from the service may lead no further inward than the service itself.
- * Otherwise, a service on the internet could make this machine call others in its network.
+ * Otherwise, a service on the internet could make this machine call other machines in its own network.
  */
 export class EgressGuard {
   #reached: AddressKind = 'public';
@@ -228,7 +232,10 @@ export class EgressGuard {
     if (inwards.indexOf(kind) > inwards.indexOf(this.#reached)) this.#reached = kind;
   }
 
-  /** Checks a literal IP address, which never goes through lookup. @throws TransportFailure if it leads inward. */
+  /**
+   * Checks a literal IP address, for which no lookup takes place.
+   * @throws TransportFailure if the address leads inward.
+   */
   checkLiteral(url: URL): void {
     const address = literalAddress(url);
     const denial = address === undefined ? undefined : this.#denial(address);
@@ -247,19 +254,21 @@ export class EgressGuard {
 interface Connecting {
   readonly lookup: LookupFunction;
   readonly connectMs: number;
-  /** Maximum size of all response headers, bytes. */
+  /** Maximum size of all response headers together, in bytes. */
   readonly maxHeaderSize: number;
-  /** Called when a socket starts connecting. `ended` is called when connecting ends, whether it succeeded or failed. */
+  /**
+   * Called when a socket starts connecting. `ended` is called when it stops connecting, whether it succeeded or failed.
+   */
   started(socket: Socket): void;
   ended(socket: Socket): void;
 }
 
-/** How long an idle connection is kept, ms; the same as undici's. */
+/** How long an idle connection is kept open, in ms; the same as in undici. */
 const idleMs = 4_000;
 
 /**
- * Sends requests with Node's own HTTP. This starts faster than undici, whose parser is compiled from WebAssembly;
- * undici wins when there are many requests.
+ * Sends requests with Node's own HTTP. It starts faster than undici, whose parser is compiled from WebAssembly. If
+ * there are many requests, undici is faster.
  */
 export async function plainTransport(protocol: string, connecting: Connecting): Promise<WireTransport> {
   const https = protocol === 'https:' ? await import('node:https') : undefined;
@@ -277,8 +286,8 @@ export async function plainTransport(protocol: string, connecting: Connecting): 
 }
 
 /**
- * Gives a request its socket only once the connection, including TLS, is established. Nothing can have been sent before
- * the `socket` event.
+ * Gives a request its socket only once the connection is established, including TLS. Before the `socket` event, nothing
+ * can have been sent.
  */
 function connectFirst(agent: Agent, readyEvent: 'connect' | 'secureConnect', connecting: Connecting): void {
   const connect = agent.createConnection.bind(agent);
@@ -298,8 +307,8 @@ function connectFirst(agent: Agent, readyEvent: 'connect' | 'secureConnect', con
       () => socket.destroy(new TransportFailure('not_sent', 'connecting took too long')),
       connecting.connectMs,
     );
-    // A later error belongs to the socket's current request. If there is no request, the error must not crash the
-    // process.
+    // A later error is about the request that the socket carries by then. If there is no request, the error must not
+    // crash the process.
     socket
       .on('error', end)
       .on('close', () => end(new TransportFailure('not_sent', 'the connection was closed')))
@@ -309,14 +318,14 @@ function connectFirst(agent: Agent, readyEvent: 'connect' | 'secureConnect', con
 }
 
 /**
- * Does not reuse a connection that the service keeps for less than `idleMs`, because a request sent just as the service
- * closes it would be in doubt.
+ * Does not reuse a connection that the service keeps open for less than `idleMs`. A request that is sent just as the
+ * service closes the connection would be in doubt.
  */
 function dropWhatEndsSooner(agent: Agent): void {
   const keepAlive = agent.keepSocketAlive.bind(agent);
   agent.keepSocketAlive = (socket) => {
-    // Node drops a connection that the service keeps for a second or less. For any other, Node lowers the timeout to
-    // what the service announces.
+    // Node drops a connection that the service keeps open for a second or less. For any other connection, Node lowers
+    // the timeout to what the service announces.
     const isReusable: unknown = keepAlive(socket);
     return isReusable === true && socket instanceof Socket && socket.timeout === idleMs;
   };
@@ -345,7 +354,7 @@ function carry(
   const within = (ms: number, message: string): void => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      // The reader has paused the response. A slow reader does not mean a slow service.
+      // The reader has paused the response. If the reader is slow, that does not mean that the service is slow.
       if (response?.isPaused()) timer?.refresh();
       else request.destroy(new TransportFailure('unknown', message));
     }, ms);
@@ -358,7 +367,7 @@ function carry(
       response?.resume();
     },
   };
-  // The number of headers needs no limit, because their total size is limited.
+  // The number of headers needs no limit of its own, because their total size is limited.
   request.maxHeadersCount = 0;
   request
     .on('socket', () => {
@@ -382,7 +391,7 @@ function carry(
   request.end(body ?? undefined);
 }
 
-/** Node throws immediately for an invalid request. */
+/** If a request is invalid, Node throws immediately. */
 function opened(open: () => ClientRequest, exchange: Exchange): ClientRequest | undefined {
   try {
     return open();
@@ -411,7 +420,10 @@ function headersOf(raw: readonly string[]): WireHeaders {
   return Object.fromEntries(found);
 }
 
-/** Node reports a truncated connection with one of these two messages. A reset by the peer has a different message. */
+/**
+ * Node reports a connection that was cut off with one of these two messages. If the peer resets the connection, the
+ * message differs.
+ */
 const isCutOff = ({ message }: Error): boolean => message === 'socket hang up' || message === 'aborted';
 
 const cutOff = (cause?: Error): TransportFailure =>

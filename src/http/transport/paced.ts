@@ -2,7 +2,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { readRetryAfter } from '../send.ts';
 import type { Transport } from './transport.ts';
 
-/** Rate limit shared by several processes. */
+/** A rate limit that several processes share. */
 export interface RateLimiter {
   /**
    * Resolves when the next request may be sent.
@@ -11,8 +11,8 @@ export interface RateLimiter {
    */
   turn(signal: AbortSignal): Promise<number>;
   /**
-   * Reports that the service rejected the turn's request because of rate limiting.
-   * @param requestedMs wait that the service requested.
+   * Reports that the service rejected the request of a turn because of rate limiting.
+   * @param requestedMs is the wait that the service asked for.
    */
   refused(turn: number, requestedMs: number | undefined): Promise<void>;
   end(): void;
@@ -23,7 +23,7 @@ export interface RateLimiterSlot {
   current: RateLimiter | undefined;
 }
 
-/** Sends each request, and each retry, when its turn comes. Sends immediately if there is no rate limiter. */
+/** Sends each request, and each retry, when its turn comes. Without a rate limiter, sends immediately. */
 export const pacedTransport = (transport: Transport, slot: RateLimiterSlot): Transport => ({
   async close() {
     slot.current?.end();

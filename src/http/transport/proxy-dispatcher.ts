@@ -15,16 +15,17 @@ export async function proxyDispatcher(proxy: URL, { maxHeaderSize, timeouts }: O
   const { connectMs: timeout, headersMs: headersTimeout } = timeouts;
   return new ProxyAgent({
     uri: proxy.href,
-    // undici would send no credentials for a user without a password.
+    // If a user has no password, undici would send no credentials at all.
     ...(proxy.username !== '' && { token: basicCredentials(proxy) }),
     proxyTunnel: false,
     proxyTls: { timeout },
     requestTls: { timeout },
-    // The full undici adds `connect` to every dispatcher. Its separate files do not, so `connect` is added here.
+    // Full undici adds `connect` to every dispatcher. The separate files of undici do not, so add `connect` here.
     clientFactory: (origin, options) =>
       Object.assign(new Pool(origin, { ...options, headersTimeout }), { connect }),
     factory: (origin, options) => {
-      // undici types these options as `Object`, but they are pool options with the tunnel as their connector.
+      // undici types these options as `Object`. They are in fact the options of a pool, with the tunnel as the
+      // connector.
       const { connect: tunnel, ...others } = options as PoolType.Options;
       return new Pool(origin, {
         ...others,
@@ -36,8 +37,8 @@ export async function proxyDispatcher(proxy: URL, { maxHeaderSize, timeouts }: O
 }
 
 /**
- * Adds the proxy's name to connection failures. undici treats a bare socket error as transient and would reconnect
- * forever; our own error type ends the request.
+ * Adds the name of the proxy to connection failures. undici treats a plain socket error as temporary and would
+ * reconnect forever. An error of our own type ends the request.
  */
 function tellingConnector(connect: buildConnector.connector, proxy: URL): buildConnector.connector {
   return (options, callback) =>

@@ -7,31 +7,34 @@ export interface WireRequest {
   /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
-  /** The address comes from the service, not the user, so it may lead no further inward than the service itself. */
+  /**
+   * Whether the address comes from the service instead of the user. If so, it may lead no further inward than the
+   * service itself.
+   */
   readonly isForeign?: boolean;
-  /** Aborts the request and the reading of its response. */
+  /** Aborts the request and the reading of the response. */
   readonly signal: AbortSignal;
 }
 
 export type WireHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A response whose body is decoded but not yet read. Callers must read the body to the end or discard it. */
+/** A response whose body is decoded but not read yet. Callers must read the body to the end or discard it. */
 export interface WireResponse {
   readonly status: number;
   /** Names are in lower case. */
   readonly headers: WireHeaders;
-  /** Reading throws TransportFailure where the response breaks off. */
+  /** The chunks of the body. Reading them throws TransportFailure if the response breaks off. */
   readonly body: AsyncIterable<Uint8Array>;
   discard(): void;
 }
 
-/** Sends one request to the service. `send` throws only TransportFailure. */
+/** Sends requests to the service, one per call. `send` throws nothing but TransportFailure. */
 export interface Transport {
   send(request: WireRequest): Promise<WireResponse>;
   close(): Promise<void>;
 }
 
-/** Timeouts in ms: to connect, until the response headers, and between body chunks. */
+/** Timeouts in ms: for connecting, until the response headers arrive, and between two chunks of the body. */
 export interface Timeouts {
   readonly connectMs: number;
   readonly headersMs: number;
@@ -40,14 +43,17 @@ export interface Timeouts {
 
 export const defaultTimeouts: Timeouts = { connectMs: 10_000, headersMs: 60_000, bodyMs: 60_000 };
 
-/** `not_sent`: no byte of the request can have reached the service. `unknown`: the service may have acted on it. */
+/**
+ * Whether a request was sent. `not_sent`: no byte of it can have reached the service. `unknown`: the service may have
+ * acted on it.
+ */
 export type Sent = 'not_sent' | 'unknown';
 
-/** The response is missing or incomplete. The message says what happened without naming the request. */
+/** The response is missing or incomplete. The message says what happened but does not name the request. */
 export class TransportFailure extends Error {
   override readonly name = 'TransportFailure';
   readonly sent: Sent;
-  /** A retry cannot help, as with an invalid certificate. */
+  /** Whether a retry cannot help, as with an invalid certificate. */
   readonly isPermanent: boolean;
   /** Remedy, if the network is not the cause. */
   readonly hint: string | undefined;
@@ -64,7 +70,7 @@ export class TransportFailure extends Error {
   }
 }
 
-/** Value of a header; the first if repeated. */
+/** Value of a header. If the header is repeated, its first value. */
 export function headerText(headers: WireHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value : value?.[0];
@@ -74,8 +80,8 @@ export const givenUp = (sent: 'not_sent' | 'unknown', signal: AbortSignal): Tran
   new TransportFailure(sent, 'the request was given up', { cause: signal.reason });
 
 /**
- * Waits for a response whose source may ignore the signal. The request has been handed over, so giving up leaves its
- * outcome unknown.
+ * Waits for a response from a source that may ignore the signal. The request has been handed over, so if the wait is
+ * given up, the outcome is unknown.
  */
 export function inTime<T>(response: Promise<T>, signal: AbortSignal, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {

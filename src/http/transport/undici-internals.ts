@@ -3,8 +3,8 @@ import Agent from 'undici/lib/dispatcher/agent.js';
 import { setV8Flag } from '../../platform/memory.ts';
 
 /**
- * Loads only parts of undici, because loading all of undici costs 50 ms at startup. These parts are not public API, and
- * test/process/library-internals.test.ts fails if they change.
+ * Loads only parts of undici, because loading all of it takes 50 ms at startup. These parts are not a public API. If
+ * they change, test/process/library-internals.test.ts fails.
  */
 export { Agent, connectorOf };
 
@@ -18,5 +18,6 @@ export async function loadProxying() {
   return { connect: connect.default, Pool: pool.default, ProxyAgent: proxyAgent.default };
 }
 
-// Without this flag, V8 recompiles undici's parser after one response, and the process waits 80 ms for that at exit.
+// Without this flag, V8 compiles undici's parser again after one response, and the process waits 80 ms for that when it
+// exits.
 setV8Flag('wasmBudget', 100_000_000);

@@ -33,8 +33,8 @@ import { outdatedCode } from './copy.ts';
 import type { SharedDatabase } from './database.ts';
 
 /**
- * Advisory locks for deciding about needs. Each lock covers a bucket of references and likenesses, because a server has
- * room for only a few thousand locks, and a file may have more rows.
+ * Advisory locks for deciding about needs. Each lock covers a bucket of references and likenesses, because a file may
+ * have more rows than the few thousand locks that a server has room for.
  */
 const [lockClass, lockCount] = [726_491_106, 256];
 
@@ -46,13 +46,13 @@ export class SharedAttempts implements Attempts {
   readonly #journal: SharedDatabase;
   readonly #inTurn = new InTurn();
   readonly #secret: string;
-  /** The table of accounts as it was read when the journal was opened. */
+  /** The table of accounts, as read when the journal was opened. */
   #accounts: readonly DatabaseRow[] | undefined;
   #isComplete: boolean;
-  /** Result of the last read; undefined once this process has written something since. */
+  /** Result of the last read. Undefined once this process has written something after that read. */
   #lastRead: AttemptsRead | undefined;
 
-  /** @param signal is aborted when nobody is waiting for the result any more. */
+  /** @param signal is aborted when nobody is waiting for the result any longer. */
   constructor(address: DatabaseAddress, journal: SharedDatabase, signal?: AbortSignal) {
     this.#connection = new Connection(address, signal);
     this.#journal = journal;
@@ -105,8 +105,8 @@ export class SharedAttempts implements Attempts {
   }
 
   async #read(scope: AttemptScope, lookup: Lookup): Promise<AttemptsRead> {
-    // Read the digest first. If an attempt changes between the two queries, the digest is the outdated part, so the
-    // commit is refused.
+    // Read the digest first. Then, if an attempt changes between the two queries, it is the digest that is outdated,
+    // and the commit is refused.
     const rows = await this.#ask(`SELECT ${digestSql(scope, lookup)} AS digest; ${findSql(scope, lookup)}`);
     const digest = String(rows.find((row) => 'digest' in row)?.digest);
     return { of: readKey(scope, lookup), related: foundIn(rows, lookup), digest };
@@ -142,7 +142,7 @@ export class SharedAttempts implements Attempts {
       const last = before;
       const older = rows.filter((row) => !('serial' in row) || Number(row.serial) <= last);
       const made = foundIn(older, lookup).map((related, at) => decide(related, serials.length + at));
-      // Commit with an incomplete chunk, because only the last one can be incomplete.
+      // Commit with the chunk that is not full, because only the last chunk can be incomplete.
       isCommitted = piece.length < needsAtOnce && made.some((one) => one !== undefined);
       const written = await this.#write(scope, piece, lookup, made, isCommitted);
       serials.push(...made.map((one) => (one === undefined ? undefined : written.shift())));
@@ -282,7 +282,8 @@ export class SharedAttempts implements Attempts {
   accounts(scope: Pick<AttemptScope, 'service' | 'isTest'>): Promise<readonly StoredAccount[]> {
     return this.#inTurn.run(async () => {
       const read = this.#accounts ?? (await this.#ask(accountsSql));
-      // Use what was read on opening only once. A command that calls again wants to know what has changed.
+      // Use only once what was read when the journal was opened. A command that calls this again wants to know what has
+      // changed.
       this.#accounts = undefined;
       return read
         .filter(({ service, test }) => service === scope.service && Number(test) === (scope.isTest ? 1 : 0))
@@ -360,7 +361,7 @@ const accountsSql = 'SELECT id, service, account, test, user_id FROM errand.atte
 /** The newest attempt. */
 const lastSql = 'SELECT coalesce(max(serial), 0) AS last FROM errand.attempts';
 
-/** SQL expression for the id of the newest account other than the own one. */
+/** SQL expression for the id of the newest account, other than the account of the scope itself. */
 const newestAccountSql = (scope: AttemptScope): string =>
   `coalesce((SELECT max(id) FROM errand.attempt_accounts WHERE ${scopeSql(scope)}
      AND account <> ${literal(scope.accounts[0])}), 0)`;
@@ -409,7 +410,7 @@ function foundIn(rows: readonly DatabaseRow[], lookup: Lookup): (readonly Attemp
   return relatedOf(lookup, { wholes: by('whole'), parts: by('part'), references: by('reference') });
 }
 
-/** The rows of attempts to insert, with the index of their need. */
+/** The rows of attempts to insert, each with the index of its need. */
 const storedRows = (
   needs: readonly AttemptNeed[],
   { numbers }: Lookup,
@@ -436,7 +437,7 @@ const storedRow = (
   ...{ made_at: madeAt, seen_at: seenAt ?? null },
 });
 
-/** Inserts rows with their parts; returns their serials in the order of the rows. */
+/** Inserts rows of attempts and of their parts. Returns the serials in the order of the rows. */
 function insertSql(scope: AttemptScope, rows: readonly object[]): string {
   const {
     service,

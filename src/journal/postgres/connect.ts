@@ -8,26 +8,26 @@ import { unsettledCode } from '../record-result.ts';
 
 /** Connect timeout, ms. */
 const connectMs = 5000;
-/** Response timeout, ms. It is longer than any lock wait. */
+/** Response timeout, in ms. Longer than any wait for a lock. */
 const responseMs = 20_000;
 /**
- * Grace period for a pending statement after an abort, ms. A commit gets a longer grace period, because its outcome
- * would otherwise be unknown.
+ * How long a pending statement may continue after an abort, in ms. A commit may continue longer, because otherwise its
+ * outcome would be unknown.
  */
 const readGraceMs = 300;
 const writeGraceMs = 1500;
-/** Lock timeout, and idle-in-transaction timeout, ms. */
+/** Lock timeout and idle-in-transaction timeout, in ms. */
 const lockMs = 12_000;
 const idleMs = 10_000;
 
-/** Seconds before an unused connection is closed. */
+/** Number of seconds after which an unused connection is closed. */
 const idleConnectionS = 10;
 
 export type DatabaseRow = Readonly<Record<string, unknown>>;
 
 /**
- * Creates a client with a single connection, opened on first use. Only this function imports the driver, and it does so
- * lazily.
+ * Creates a client with a single connection, which is opened on first use. Only this function imports the driver, and
+ * only when it is called.
  */
 export async function connect({ url }: DatabaseAddress): Promise<Sql> {
   const { default: postgres } = await import('postgres');
@@ -38,7 +38,7 @@ export async function connect({ url }: DatabaseAddress): Promise<Sql> {
     idle_timeout: idleConnectionS,
     max_lifetime: null,
     backoff: false,
-    // The driver's type lookup would cost a round trip.
+    // Without this, the driver looks up types, which costs a round trip.
     fetch_types: false,
     prepare: false,
     onnotice: () => {},
@@ -71,9 +71,9 @@ interface Loss extends ErrorOptions {
   readonly mayHaveArrived?: boolean;
 }
 
-/** The database did not respond. A statement may have run, unless the connection was never made. */
+/** The database did not respond. The statement may have run, unless the connection was never made. */
 export class ConnectionLost extends StorageError {
-  /** Whether the server expects to accept connections again soon. */
+  /** Whether the server says that it will soon accept connections again. */
   readonly isTransient: boolean;
   /** Whether the statement may have reached the server. */
   readonly mayHaveArrived: boolean;
@@ -98,7 +98,7 @@ export class ConnectionLost extends StorageError {
   }
 }
 
-/** It is unknown whether the last commit reached the database. */
+/** The connection was lost, and it is unknown whether the last commit reached the database. */
 export class UnsettledCommit extends ConnectionLost {
   constructor(shown: string, why: string, options?: ErrorOptions) {
     super(shown, why, { ...options, code: unsettledCode });
@@ -122,13 +122,13 @@ export function uncopied(shown: string, cause: unknown): StorageError {
 export const refusedBy = (shown: string, cause: Error): StorageError =>
   new StorageError(`the database ${shown} refused: ${cause.message}`, { cause });
 
-/** Runs statements without parameters, one round trip per call. Not safe for concurrent callers. */
+/** Runs statements without parameters. Each call takes one round trip. Not safe for concurrent callers. */
 export class Connection {
   readonly address: DatabaseAddress;
   readonly #signal: AbortSignal | undefined;
   #sql: Sql | undefined;
   #hasResponded = false;
-  /** True once the signal has aborted and a statement got no response within its grace period. */
+  /** True once the signal was aborted and a statement then got no response within its grace period. */
   #isGivenUp = false;
 
   /** @param signal aborts the connection. A pending statement then gets a short grace period. */
@@ -158,7 +158,7 @@ export class Connection {
         reject(silence(true));
       };
       timers.push(setTimeout(silent, responseMs));
-      // A statement issued after the abort records how things ended, so it gets the grace period of a commit.
+      // A statement that is issued after the abort records how the work ended, so it gets the grace period of a commit.
       const hasGracePeriod = writes || signal?.aborted === true;
       const end = hasGracePeriod ? silent : (): void => reject(signal?.reason);
       stop = () => timers.push(setTimeout(end, hasGracePeriod ? writeGraceMs : readGraceMs));
@@ -195,7 +195,10 @@ export class Connection {
     used?.end({ timeout: 0 }).catch(() => {});
   }
 
-  /** A hint for a dropped handshake. A server without TLS closes a connection that starts with a TLS handshake. */
+  /**
+   * A hint for a handshake that the server dropped. A server without TLS closes a connection that starts with a TLS
+   * handshake.
+   */
   #withoutTls(code: string): string {
     const wantsTls = /[?&]sslmode=(?:require|verify-full)/.test(this.address.url);
     const isCut = networkWords[code] === networkWords.ECONNRESET;
@@ -208,7 +211,7 @@ export class Connection {
     const { shown } = this.address;
     if (!(cause instanceof Error)) return new StorageError(`the database ${shown} failed`, { cause });
     const code = 'code' in cause ? String(cause.code) : '';
-    // EPIPE looks like a PostgreSQL code, but it is a network error.
+    // EPIPE has the form of a PostgreSQL code, but is a network error.
     if (!/^[0-9A-Z]{5}$/.test(code) || code in networkWords) {
       const mayHaveArrived = !unconnected.has(code);
       const why = `${whyLost(code, cause.message)}${this.#withoutTls(code)}`;
@@ -235,12 +238,12 @@ const refusals: Readonly<Record<string, string>> = {
 };
 
 /**
- * The server is shutting down, starting or out of connections, or it closed this connection. Lock and statement
- * timeouts count too.
+ * The server is shutting down, is starting or has no connection left, or it closed this connection. Lock and statement
+ * timeouts are included.
  */
 const lost = new Set(['57P01', '57P02', '57P03', '53300', '25P03', '55P03', '57014']);
 
-/** The server is starting, or out of connections for the moment. */
+/** The server is starting, or has no connection left for the moment. */
 const transientCodes = new Set(['57P03', '53300']);
 
 /** Errors raised before a connection existed. */
@@ -270,7 +273,7 @@ const withoutAddresses = (text: string): string =>
     .map((word) => (word.includes('://') ? '…' : word))
     .join(' ');
 
-/** Strips URLs from the driver's message, which may contain the address and its password. */
+/** Removes URLs from the driver's message, because a URL may be the database's address with the password. */
 const whyLost = (code: string, message: string): string =>
   networkWords[code] ?? (/^[A-Z_]+$/.test(code) ? code : withoutAddresses(message));
 
@@ -280,7 +283,7 @@ function rowsOf(results: unknown): DatabaseRow[] {
   return all.filter((row): row is DatabaseRow => typeof row === 'object' && row !== null);
 }
 
-/** SQL expression for a string; base64 rules out injection. */
+/** SQL expression for a string. Base64 prevents injection. */
 export const literal = (text: string): string =>
   `convert_from(decode('${Buffer.from(text, 'utf8').toString('base64')}', 'base64'), 'UTF8')`;
 
@@ -291,20 +294,23 @@ export const jsonText = (value: unknown): string => `${literal(JSON.stringify(va
 export const newId = (): string => randomUUID();
 
 /**
- * Time after which no further attempt starts, ms. The second attempt is always made, because perhaps only the
- * connection died.
+ * Time after which no further attempt starts, in ms. A second attempt is always made, because perhaps only the
+ * connection failed.
  */
 const retryBudgetMs = 6_000;
 const backoff = { firstMs: 100, maxMs: 3_000, jitter: 0.5 };
 
-/** A connection for idempotent statements that retries when the connection is lost. Serializes concurrent callers. */
+/**
+ * A connection for idempotent statements. It retries when the connection is lost, and runs the calls of concurrent
+ * callers one after another.
+ */
 export class RetryingConnection {
   readonly #connection: Connection;
   readonly #signal: AbortSignal;
   readonly #inTurn = new InTurn();
   /**
-   * The last failure and its time. Until the database responds again, each statement gets only one attempt. After an
-   * abort, it gets none.
+   * The last failure and the time of that failure. Until the database responds again, each statement gets only one
+   * attempt. After an abort, a statement gets none.
    */
   #lost: { readonly error: ConnectionLost; readonly at: number } | undefined;
 
@@ -329,7 +335,7 @@ export class RetryingConnection {
   }
 
   async #execute(sql: string, requestedAt: number): Promise<readonly DatabaseRow[]> {
-    // A call queued behind the failed call has waited just as long, so it fails too.
+    // A call that waited behind the failed call has waited just as long, so it fails too.
     if (this.#lost && (this.#lost.at >= requestedAt || this.#signal.aborted)) throw this.#lost.error;
     try {
       const ask = () => this.#connection.ask(sql);

@@ -14,7 +14,7 @@ interface Head {
   /** Identity of the database; a recreated one gets a new id. */
   readonly id: string;
   readonly seq: number;
-  /** Removals up to this sequence number have been purged. */
+  /** The database has purged the removals up to this sequence number. */
   readonly purged: number;
   /** Schema version. */
   readonly version: number;
@@ -26,7 +26,7 @@ interface Head {
   readonly attempts: AttemptSettings | undefined;
 }
 
-/** What is needed to look up attempts, which a copy does not hold. */
+/** What is needed to look up attempts. A copy holds no attempts. */
 export interface AttemptSettings {
   /** Key of the hashes by which attempts are found. */
   readonly secret: string;
@@ -44,9 +44,9 @@ export interface Pulled {
 }
 
 /**
- * Creates two tables of a copy. `copy` says which database it mirrors, and up to which change. `own_processes` holds
- * the leases and pids of this machine's processes, because a pid shows that its process is dead before the lease
- * expires.
+ * Creates two tables of a copy. `copy` says which database the copy mirrors, and up to which change. `own_processes`
+ * holds the leases and pids of this machine's processes. A pid shows that a process is dead before the lease of that
+ * process expires.
  */
 export const createCopy =
   "CREATE TABLE own_processes (id TEXT PRIMARY KEY, place TEXT NOT NULL, pid INTEGER NOT NULL, started TEXT NOT NULL, at INTEGER NOT NULL) STRICT; CREATE TABLE copy (id INTEGER PRIMARY KEY CHECK (id = 1), of TEXT NOT NULL, seq INTEGER NOT NULL) STRICT; INSERT INTO copy VALUES (1, '', 0)";
@@ -60,7 +60,7 @@ export function writeCopyState(copy: CopyStatements, of: string, seq: number): v
   copy.run('UPDATE copy SET of = ?, seq = ? WHERE id = 1', of, seq);
 }
 
-/** @param since the sequence number requested. */
+/** @param since is the sequence number that was requested. */
 export function pulledOf(rows: readonly DatabaseRow[], since: number): Pulled {
   let head: Head | undefined;
   const changed: (readonly [string, DatabaseRow])[] = [];
@@ -101,7 +101,7 @@ export function applyPulled(copy: CopyStatements, { tables }: Mirror, { head, ro
   writeCopyState(copy, head.id, head.seq);
 }
 
-/** Applies one table's changes, pulled or written by this process. */
+/** Applies changes to one table. The changes were pulled, or this process made them. */
 export function applyChange(copy: CopyStatements, { table, rows, removed }: Change): void {
   const columns = columnsOf(table);
   const remove = `DELETE FROM "${table.name}" WHERE ${table.key.map((name) => `"${name}" = ?`).join(' AND ')}`;
@@ -110,11 +110,14 @@ export function applyChange(copy: CopyStatements, { table, rows, removed }: Chan
   for (const row of rows) copy.run(insert, ...sqlValues(columns.map((name) => row[name])));
 }
 
-/** SQL for triggers that record the rows this process touches. They are temporary, so each process has its own. */
+/**
+ * SQL for triggers that record which rows this process writes or deletes. The triggers are temporary, so each process
+ * has its own.
+ */
 export const watchSql = ({ tables }: Mirror): string =>
   [
-    // The table has no unique key, so rows may repeat. With a unique key, a repeated row would fail, because an upsert
-    // that fires the trigger overrides the trigger's OR IGNORE.
+    // The table has no unique key, so rows may repeat. With a unique key, a repeated row would fail: an upsert that
+    // fires the trigger overrides the OR IGNORE in the trigger.
     'CREATE TEMP TABLE IF NOT EXISTS touched (name TEXT NOT NULL, key TEXT NOT NULL)',
     ...tables.flatMap(({ name, key }) =>
       [
@@ -186,7 +189,7 @@ export interface PullOptions {
   readonly withAttempts?: boolean;
 }
 
-/** Reads a table group's head and all its changes since a sequence number. */
+/** Reads the head of a table group, and all changes to the group since a sequence number. */
 export const pullSql = (
   { name, tables }: Mirror,
   since: number,
@@ -223,7 +226,7 @@ export const lockSql = ({ name }: Mirror): string =>
 export const overtakenCode = 'ER001';
 /** Error code raised by the schema when an audit record does not continue the chain. */
 export const brokenChainCode = 'ER003';
-/** Error code of a claim whose attempts have changed since it was prepared. */
+/** Error code for a claim if attempts have changed since the claim was prepared. */
 export const outdatedCode = 'ER004';
 /** Error code of `pushSql` when the schema version differs from this program's. */
 export const newerCode = 'ER002';
@@ -236,8 +239,9 @@ export interface Written {
 }
 
 /**
- * Writes changes durably if nobody has written since `seq`. Send it as one query, so that it is atomic.
- * @param version schema version this program expects.
+ * Writes changes durably if nobody has written since `seq`. The statements must be sent as one query, so that they take
+ * effect together.
+ * @param version is the schema version that this program expects.
  */
 export const pushSql = (
   mirror: Mirror,
@@ -276,8 +280,8 @@ function upsertSql({ table, rows }: Change, seq: number): string {
 }
 
 /**
- * A row inserted again later gets a higher number than its removal. Copies apply removals before rows, so such a row
- * survives.
+ * If a removed row is inserted again later, the row gets a higher number than its removal. Copies apply removals before
+ * rows, so the row survives.
  */
 function removeSql(mirror: Mirror, { table, removed }: Change, seq: number): string {
   const keys = `json_array_elements_text(${jsonText(removed)})`;

@@ -17,15 +17,15 @@ export interface SharedOptions extends DatabaseOptions {
   readonly remote: Remote;
   readonly mirror: Mirror;
   readonly clock: Clock;
-  /** Longest time a request may take, ms. */
+  /** Maximum duration of a request, in ms. */
   readonly maxRequestMs?: number;
 }
 
-/** A machine's local SQLite cache of a shared database. It may be lost at any time. */
+/** A machine's local SQLite cache of a shared database. The cache may be lost at any time. */
 export class DatabaseCopy extends Database {
   readonly leases: Leases;
   protected readonly options: SharedOptions;
-  /** Monotonic time of the last pull, ms. */
+  /** When the last pull took place, in ms of the monotonic clock. */
   protected pulledAt = Number.NEGATIVE_INFINITY;
 
   constructor(file: string, sqlite: Sqlite, options: SharedOptions, unwritable?: unknown) {
@@ -34,7 +34,7 @@ export class DatabaseCopy extends Database {
     this.leases = new Leases(this, options.clock);
   }
 
-  /** Rebuilds a copy of another schema version from scratch, because the database holds the data. */
+  /** Rebuilds a copy of another schema version from scratch. No data is lost, because the database holds all of it. */
   override prepare(): void {
     this.configure();
     this.execute('PRAGMA synchronous = NORMAL');
@@ -47,7 +47,7 @@ export class DatabaseCopy extends Database {
 
   protected seq = (): number => copyState(this).seq;
 
-  /** End of the copy's audit chain; undefined if it is empty. */
+  /** End of the copy's audit chain; undefined if the chain is empty. */
   protected chainEnd(): ChainEnd | undefined {
     const row = this.#lastRecord();
     return row && { number: Number(row.number), hash: String(row.hash) };
@@ -117,7 +117,10 @@ export class DatabaseCopy extends Database {
     this.migrate();
   }
 
-  /** The error for a database that went back in time. Data that only this machine has must not be dropped silently. */
+  /**
+   * The error for a database that was restored to an earlier state. Data that only this machine has must not be dropped
+   * silently.
+   */
   #wentBack(what: string): StorageError {
     return new StorageError(
       `the database ${this.options.remote.shown} ${what} since this machine last used it`,
@@ -130,16 +133,19 @@ export class DatabaseCopy extends Database {
   }
 }
 
-/** Safety margin by which a lease exceeds the longest request, ms. */
+/** Time, in ms, by which a lease lasts longer than the longest request. */
 const leaseMarginMs = 30_000;
-/** Default duration of the longest request that a lease must cover, ms. */
+/** Default duration of the longest request that a lease must cover, in ms. */
 const maxRequestMs = 120_000;
-/** Upper bound for the duration of the longest request, ms. The records of a lost machine stay locked that long. */
+/**
+ * Upper bound for the duration of the longest request, in ms. If a machine is lost, its records stay locked for that
+ * long.
+ */
 const requestCapMs = 600_000;
 /** Retention of expired leases, ms. */
 const retentionMs = 24 * 3600 * 1000;
 
-/** Identifies the pid namespace, because containers may share a state folder but have their own pids. */
+/** Identifies the pid namespace. Containers that share a state folder may each have pids of their own. */
 function pidNamespace(): string {
   try {
     return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;
@@ -161,9 +167,9 @@ interface Moment {
 }
 
 /**
- * This process's lease, and what is known about the leases of other processes. Estimates the database's time as the
- * last time read plus the time this machine has been awake since. The estimate may lag by a round trip and by any
- * sleep, but is never ahead.
+ * This process's lease, and what is known about the leases of other processes. Estimates the database's time: the time
+ * last read from the database, plus the time that this machine has been awake since. The estimate may be behind, by a
+ * round trip and by any time asleep, but is never ahead.
  */
 class Leases implements LeaseRegistry {
   readonly id = `${leasePrefix}${newId()}`;
@@ -179,7 +185,7 @@ class Leases implements LeaseRegistry {
     this.#clock = clock;
   }
 
-  /** Records the database's time as just read. @param time ms since the epoch. */
+  /** Records the database's time as just read. @param time is in ms since the epoch. */
   noteTime(time: number): void {
     this.#read = { time, ...this.#moment() };
   }
@@ -195,7 +201,7 @@ class Leases implements LeaseRegistry {
     );
   }
 
-  /** Whether the lease's holder may still be running. A dead process of this machine is detected by its pid. */
+  /** Whether the lease's holder may still be running. The pid shows whether a process of this machine is dead. */
   isHeld(id: string): boolean {
     const sql = 'SELECT pid, started FROM own_processes WHERE id = ? AND place = ?';
     const own = this.#copy.get(sql, id, pidNamespace());
@@ -211,23 +217,23 @@ class Leases implements LeaseRegistry {
     return typeof host === 'string' ? host : undefined;
   }
 
-  /** Remaining time of a lease, ms; undefined for an unknown lease. */
+  /** Remaining time of a lease, in ms; undefined for an unknown lease. */
   heldMs(id: string): number | undefined {
     const until = this.#copy.get('SELECT until FROM leases WHERE id = ?', id)?.until;
     return until === undefined ? undefined : Number(until) - this.#time();
   }
 
-  /** Sets how long requests may take from now on, ms. */
+  /** Sets how long requests may take from now on, in ms. */
   expectRequests(maxMs: number): void {
     this.#requestMs = Math.min(Math.max(maxMs * 1.25, maxRequestMs), requestCapMs);
   }
 
-  /** How long this process may work on a record written now, ms. */
+  /** How long this process may work on a record that is written now, in ms. */
   get requestMs(): number {
     return this.#requestMs;
   }
 
-  /** Renews the lease from now. Call within a transaction. @param turn unique id of this transaction. */
+  /** Renews the lease, starting now. Call within a transaction. @param turn is a unique id of this transaction. */
   renew(turn: string): void {
     const time = this.#time();
     // Count time asleep too. Otherwise a machine that slept after reading the time would write a lease that has already
@@ -242,24 +248,24 @@ class Leases implements LeaseRegistry {
     this.#renewalStart = this.#moment();
   }
 
-  /** Confirms the last renewal after its commit. The lease counts from the start of that renewal. */
+  /** Confirms the last renewal once it is committed. The lease counts from the time when that renewal began. */
   confirm(): void {
     this.#renewed = this.#renewalStart;
   }
 
-  /** How long this process may still work on its records, ms, by its own clocks. */
+  /** How long this process may still work on its records, in ms of its own clocks. */
   leftMs(): number {
     return this.#renewed ? this.#requestMs - this.#passedMs(this.#renewed) : 0;
   }
 
   #moment = (): Moment => ({ monotonic: this.#clock.monotonic(), now: this.#clock.now() });
 
-  /** Elapsed time since a moment, including sleep, ms. */
+  /** Time that has passed since a moment, in ms, including sleep. */
   #passedMs({ monotonic, now }: Moment): number {
     return Math.max(this.#clock.monotonic() - monotonic, this.#clock.now() - now);
   }
 
-  /** The database's time, ms since the epoch. */
+  /** The database's time, in ms since the epoch. */
   #time(): number {
     if (!this.#read) return this.#clock.now();
     return this.#read.time + (this.#clock.monotonic() - this.#read.monotonic);

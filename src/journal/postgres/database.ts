@@ -17,16 +17,16 @@ import {
 import { DatabaseCopy, type SharedOptions } from './database-copy.ts';
 import { ContradictedError, OvertakenError } from './remote.ts';
 
-/** How long the last pull counts as fresh, ms. */
+/** How long the last pull counts as fresh, in ms. */
 const freshMs = 3000;
 /** Maximum number of attempts under the lock if every attempt conflicts. */
 const maxAttempts = 3;
 
 /**
- * A PostgreSQL database shared by several machines. Each machine keeps a copy in SQLite, on which it runs reads and
- * transactions. Changes are committed to PostgreSQL only if nobody else wrote in between, and then applied to the copy.
- * So a commit always follows from the current state, and a copy may be lost at any time. A transaction costs one round
- * trip, or three after a conflict.
+ * A PostgreSQL database that several machines share. Each machine keeps a copy in SQLite. Reads and transactions run on
+ * the copy. Changes are committed to PostgreSQL only if nobody else wrote meanwhile, and then applied to the copy. So a
+ * commit is always based on the current state, and a copy may be lost at any time. A transaction takes one round trip,
+ * or three after a conflict.
  */
 export class SharedDatabase extends DatabaseCopy {
   #unregisterLeases = (): void => {};
@@ -54,9 +54,9 @@ export class SharedDatabase extends DatabaseCopy {
   /** Pulls changes; initializes an empty database. @throws StorageError. */
   catchUp(): Promise<void> {
     this.#unregisterLeases();
-    // Register leases only for the journal's group, because the leases table belongs to it.
+    // Register leases only for the journal's group of tables, because the table of leases belongs to that group.
     if (this.options.mirror.name === 'journal') this.#unregisterLeases = registerLeases(this.leases);
-    // Set first, so that a failed pull is not retried immediately.
+    // Set this first, so that a failed pull is not retried immediately.
     this.pulledAt = this.options.clock.monotonic();
     return this.#inTurn.run(async () => {
       const withAttempts = this.options.mirror.name === 'journal' && this.#attempts === undefined;
@@ -67,13 +67,13 @@ export class SharedDatabase extends DatabaseCopy {
     });
   }
 
-  /** The settings of attempts as they were when the journal was opened. */
+  /** The settings of attempts, as read when the journal was opened. */
   attemptSettings(): AttemptSettings {
     if (this.#attempts) return this.#attempts;
     throw new Error('the journal was not opened');
   }
 
-  /** Adds statements for other tables to the commit of the current transaction. */
+  /** Adds statements to the commit of the current transaction. The statements are for tables that are not mirrored. */
   commitWith(statements: readonly string[]): void {
     this.#others = statements;
   }
@@ -93,11 +93,11 @@ export class SharedDatabase extends DatabaseCopy {
   }
 
   override derivedTransaction<T>(work: () => T, ..._: Synchronous<T>): Promise<T> {
-    // A copy syncs no commit, because it may be lost at any time.
+    // Writes to a copy are not synced to disk, because a copy may be lost at any time.
     return this.#inTurn.run(() => super.transaction(work, ..._));
   }
 
-  /** Also ends the lease, so that nobody has to wait for it to expire. */
+  /** Also ends the lease, so that nobody has to wait until it expires. */
   override async close(): Promise<void> {
     await this.#inTurn.idle();
     if (this.#hasLease) await this.options.remote.endLease(this.lease);
@@ -112,7 +112,7 @@ export class SharedDatabase extends DatabaseCopy {
     const tried = await this.#try(work, turn);
     if (isDamage(tried)) return this.#locked(work, turn);
     if (tried.changes.length === 0) {
-      // A read-only result is valid only if nothing changed meanwhile.
+      // The result of a read is valid only if nothing has changed meanwhile.
       const { head } = await this.apply(
         await this.options.remote.pullWithRetry(seq, { end: this.chainEnd() }),
       );
@@ -129,7 +129,7 @@ export class SharedDatabase extends DatabaseCopy {
     return this.#taken(seq, tried);
   }
 
-  /** Same as `#commit`, but with the group locked. */
+  /** Same as `#commit`, but locks the group of tables first. */
   async #locked<T>(work: () => T, turn: string, needsReload = false, attempt = 1): Promise<T> {
     const pulled = await this.options.remote.lock(this.seq(), { end: this.chainEnd() });
     return this.#finish(work, turn, pulled, needsReload, attempt);
@@ -154,7 +154,7 @@ export class SharedDatabase extends DatabaseCopy {
       let seq = this.seq();
       let tried = await this.#try(work, turn);
       if (isDamage(tried)) {
-        // Perhaps only the copy is damaged, so replace it and try again.
+        // Perhaps only the copy is damaged. Replace the copy and try again.
         await this.reload();
         seq = this.seq();
         tried = await this.#try(work, turn);
@@ -169,7 +169,7 @@ export class SharedDatabase extends DatabaseCopy {
       }
       return await this.#taken(seq, tried);
     } catch (error) {
-      // The server drops a lock that is held idle for too long. Another process may then write.
+      // The server releases a lock that is held idle for too long. Another process may then write.
       if (!(error instanceof ContradictedError || error instanceof OvertakenError)) throw error;
       isContradicted = error instanceof ContradictedError;
       if (attempt === maxAttempts || (isContradicted && needsReload))
@@ -189,7 +189,7 @@ export class SharedDatabase extends DatabaseCopy {
       pulled = await this.options.remote.lock(this.seq(), { end: this.chainEnd() });
       await this.apply(pulled);
     } catch (error) {
-      // Roll back, or later statements would end up inside this open transaction.
+      // Roll back. Otherwise, later statements would run inside this open transaction.
       await this.options.remote.unlock();
       if (!cause.mayHaveArrived) throw cause;
       throw new UnsettledCommit(this.options.remote.shown, cause.why, { cause: error });
@@ -203,7 +203,7 @@ export class SharedDatabase extends DatabaseCopy {
     return result(tried);
   }
 
-  /** Runs the work on the copy and rolls it back. */
+  /** Runs the work on the copy, and then rolls the copy back. */
   async #try<T>(work: () => T, turn: string): Promise<Tried<T>> {
     let tried: Tried<T> | undefined;
     try {
@@ -232,7 +232,7 @@ export class SharedDatabase extends DatabaseCopy {
         });
       if (hasChanged && mirror.name === 'journal') {
         this.leases.renew(turn);
-        // The lease may exist even if the commit's response is lost.
+        // Even if the response to the commit is lost, the lease may have been stored.
         this.#hasLease = true;
       }
       return {
@@ -246,8 +246,8 @@ export class SharedDatabase extends DatabaseCopy {
   }
 
   /**
-   * Applies a commit to the copy, unless another process already advanced it.
-   * @throws StorageError `isUnsettled` if the copy cannot be written. Without its copy this process cannot record the
+   * Applies a commit to the copy, unless another process has already advanced the copy.
+   * @throws StorageError `isUnsettled` if the copy cannot be written. Without the copy, this process cannot record the
    * outcome, so it must not send anything.
    */
   async #taken<T>(seq: number, tried: Tried<T>): Promise<T> {
@@ -287,7 +287,7 @@ export class SharedDatabase extends DatabaseCopy {
 
 const rollback = Symbol('undone');
 
-/** Result of a transaction's work on the copy, after rollback. */
+/** Result of a transaction's work on the copy, after the copy was rolled back. */
 interface Tried<T> extends Written {
   readonly outcome: { readonly value: T } | { readonly error: unknown };
 }

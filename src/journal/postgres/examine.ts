@@ -4,13 +4,13 @@ import { StorageError } from '../../platform/errors.ts';
 import { Connection } from './connect.ts';
 import { schemaVersion } from './schema.ts';
 
-/** What can be learned about a database without changing it. */
+/** What can be learned about a database without changing the database. */
 export interface DatabaseFacts {
   /** Version as reported by the server, such as `15.8`. */
   readonly server: string;
   /** Round-trip time, ms. */
   readonly latencyMs: number;
-  /** How far this machine's clock is ahead of the database's, ms. */
+  /** How many ms this machine's clock is ahead of the database's clock. */
   readonly aheadMs: number;
   readonly role: string;
   readonly isEncrypted: boolean;
@@ -18,12 +18,12 @@ export interface DatabaseFacts {
   readonly isStandby: boolean;
   /** Durability settings that are off, so that a power cut may lose commits. */
   readonly off: readonly string[];
-  /** Whether the role may use the schema, or create it if missing. */
+  /** Whether the role may use the schema. If the schema is missing, whether the role may create it. */
   readonly mayUse: boolean;
   readonly hasSchema: boolean;
   /** Undefined if nothing has used the database yet. */
   readonly schema: { readonly version: number; readonly known: number } | undefined;
-  /** Processes that hold a lease now, and their machines. */
+  /** Number of processes that hold a lease now, and number of machines on which they run. */
   readonly atWork: { readonly processes: number; readonly machines: number };
 }
 

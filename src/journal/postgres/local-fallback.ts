@@ -12,12 +12,12 @@ import type { SharedDatabase } from './database.ts';
 import { OwnJournal, openRecords } from './own-journal.ts';
 import { type Missed, type PendingResult, Spool } from './spool.ts';
 
-/** Fraction of the longest request time that must remain on the lease before a request is sent. */
+/** Before a request is sent, at least this fraction of the longest request time must remain on the lease. */
 const enough = 0.8;
 
 /**
- * What a machine keeps locally beside a shared journal: the spool of results that the database missed, and the
- * machine's own earlier journal.
+ * What a machine stores locally in addition to a shared journal: results that the database has missed (the spool), and
+ * the machine's own earlier journal.
  */
 export class LocalFallback {
   readonly #database: SharedDatabase;
@@ -52,17 +52,17 @@ export class LocalFallback {
   /** Whether the intent's result is spooled and not yet in the database. */
   follows = (intent: Pick<Missed, 'key' | 'baseUrl'>): boolean => this.#following.has(idOf(intent));
 
-  /** Id of what the service made from an intent whose result is still spooled. */
+  /** Id of what the service made from an intent whose result is not in the database yet. */
   madeId = (intent: Pick<Missed, 'key' | 'baseUrl'>): string | undefined => this.#following.get(idOf(intent));
 
-  /** Writes spooled results, from any process on this machine, to the database. @throws StorageError. */
+  /** Writes the results stored by any process on this machine to the database. @throws StorageError. */
   bringIn(ends: IntentEnds, signerOf: FindSigner): Promise<void> {
     return this.#inTurn.run(() => this.#bringIn(ends, signerOf));
   }
 
   async #bringIn(ends: IntentEnds, signerOf: FindSigner): Promise<void> {
     if (!this.#mayHavePending) return;
-    // Anything spooled from here on is left to the next caller.
+    // The next caller writes what is stored after this point.
     this.#mayHavePending = false;
     try {
       const pending = this.#spool.all();
@@ -83,7 +83,7 @@ export class LocalFallback {
 
   /**
    * Explains a failure to record an intent.
-   * @param row is the row that may have reached the database; undefined if none can have.
+   * @param row is the row that may have reached the database; undefined if no row can have reached it.
    */
   notRecorded(failure: unknown, row: IntentRow | undefined): unknown {
     if (!isUnsettled(failure) || !row) return failure;
@@ -111,20 +111,20 @@ export class LocalFallback {
   }
 
   /**
-   * @throws ErrandError conflict if this machine's own journal has open records, because the database does not know of
-   * them; StorageError.
+   * Checks that this machine's own journal has no open records, because the database does not know of those.
+   * @throws ErrandError conflict if there are any; StorageError.
    */
   async checkOwnJournal(): Promise<void> {
     const open = await this.openInOwn();
     if (open.length > 0) throw openRecords(open, this.#sharing.address.shown);
   }
 
-  /** How long this process may still work on its records, ms. */
+  /** How long this process may still work on its records, in ms. */
   get leftMs(): number {
     return Math.max(0, this.#database.leases.leftMs());
   }
 
-  /** Whether a request sent now ends before another machine may take over its record. */
+  /** Whether a request that is sent now ends before another machine may take over the request's record. */
   get holdsLong(): boolean {
     return this.leftMs >= enough * this.#database.leases.requestMs;
   }
@@ -145,7 +145,7 @@ export class LocalFallback {
         `warning: the service has made two of ${key}: ${result.known}, which the journal knows, and ${result.madeId}`,
       );
     } else if (result === 'unknown') {
-      // Keep the file, because it is the only trace of the order.
+      // Keep the file. It is the only trace of the order.
       this.#warn(
         `warning: the database has no record of ${key}, which ${one.file} tells of: it may have been brought back to an earlier state`,
       );
@@ -156,7 +156,7 @@ export class LocalFallback {
   }
 }
 
-/** Finds who signs what an intent ended with. */
+/** Finds the signer of the entry that says how an intent ended. */
 type FindSigner = (intent: Pick<Missed, 'key' | 'baseUrl'>) => Promise<Signer | undefined>;
 
 type Brought = ReturnType<IntentEnds['bringIn']>;

@@ -11,7 +11,7 @@ interface OwnTables {
   readonly attempts: AttemptTable;
 }
 
-/** An attempt in the database whose intent is in doubt here. */
+/** An attempt that is stored in the database, and whose intent is in doubt here. */
 export interface DoubtfulAttempt {
   readonly serial: number;
   readonly service: string;
@@ -39,9 +39,10 @@ export async function countMissing(store: SharedAttempts, own: OwnTables): Promi
 }
 
 /**
- * Copies a machine's attempts to the database. An attempt that is already there stays unchanged, unless only this
- * machine knows its order. An attempt in doubt is stored as `unknown` until its intent is in the database too.
- * Otherwise other machines would assume that it was never sent. @throws StorageError.
+ * Copies a machine's attempts to the database. An attempt that the database already has stays unchanged, unless only
+ * this machine knows the attempt's order. An attempt in doubt is stored as `unknown` until the attempt's intent is in
+ * the database too. Otherwise, other machines would assume that the attempt was never sent.
+ * @throws StorageError.
  */
 export async function enterAttempts(store: SharedAttempts, own: OwnTables): Promise<EnteredAttempts> {
   const doubtful: DoubtfulAttempt[] = [];
@@ -75,7 +76,7 @@ export async function enterAttempts(store: SharedAttempts, own: OwnTables): Prom
   return { added, doubtful };
 }
 
-/** All attempts of this machine, including those recorded before the attempts table existed. */
+/** All attempts of this machine, including those recorded before the table of attempts existed. */
 function* ownAttempts({ table, attempts }: OwnTables): Generator<CarriedAttempt> {
   const intents = table.all();
   yield* carriedAttempts(attempts.stored(), intents);
@@ -84,7 +85,10 @@ function* ownAttempts({ table, attempts }: OwnTables): Generator<CarriedAttempt>
       yield { ...one, intent: one.attempt.upload ?? one.attempt.key };
 }
 
-/** Finds the stored attempt that is the same. A key may be used again after a refusal; that is another attempt. */
+/**
+ * Finds the stored attempt that is the same as the given one. A key may be used again after a refusal. That use is
+ * another attempt.
+ */
 const sameIn = (related: readonly Attempt[], attempt: NewAttempt): Attempt | undefined =>
   related.findLast(
     (one) =>

@@ -28,24 +28,24 @@ import { ownDamagedAdvice, ownFailure } from './own-journal.ts';
 /** Code of a record that was moved to a shared database. */
 export const movedCode = 'moved';
 
-/** Result of moving a local journal's open records. */
+/** Result of moving the open records of a local journal. */
 export interface Moved {
-  /** Records now in the database, as they were locally. */
+  /** Records that are now in the database, as they were in the local journal. */
   readonly records: readonly JournalRecord[];
-  /** Number of policy reservations moved along. */
+  /** Number of policy reservations that were moved too. */
   readonly reservations: number;
   /** Number of attempts, open or not, that the database did not have. */
   readonly attempts: number;
-  /** Records that stay here, with the reason. */
+  /** Records that stay in the local journal, each with the reason. */
   readonly left: readonly { readonly record: JournalRecord; readonly why: string }[];
 }
 
 export interface MoveOptions extends OpenOptions {
   readonly now: () => number;
   readonly origin: () => AuditOrigin;
-  /** Signs records of an account; undefined if its key is not on this machine. */
+  /** Signs the records of an account; undefined if the account's key is not on this machine. */
   readonly macFor: (account: string, baseUrl: string) => Mac | undefined;
-  /** Only reports what would be moved (a dry run). */
+  /** Whether to only report what would be moved (a dry run). */
   readonly isPreview: boolean;
 }
 
@@ -60,14 +60,14 @@ interface Side {
 
 interface Judged {
   readonly row: IntentRow;
-  /** Why the record stays here; undefined if it can be moved. */
+  /** Why the record stays in the local journal; undefined if it can be moved. */
   readonly why: string | undefined;
 }
 
 /**
  * Moves the local journal's in-doubt and unreported records to a shared database, with their reservations, approvals,
- * quotes and grants, in one transaction. Then closes the records here. All attempts go along, so that the database
- * knows what was ordered before. If killed halfway, running the move again completes it.
+ * quotes and grants, in one transaction. Then closes the local records. Copies all attempts, so that the database knows
+ * what was ordered before. If the move is interrupted, running it again completes it.
  * @throws ErrandError conflict if a live process owns one of the records; StorageError.
  */
 export async function moveJournal(folder: string, sharing: Sharing, options: MoveOptions): Promise<Moved> {
@@ -96,7 +96,7 @@ export async function moveJournal(folder: string, sharing: Sharing, options: Mov
       }
       const rows = await own.database.transaction(() => taken(own.table));
       await store.bringIn(() => earlierAttempts(shared.table.all()));
-      // Enter the attempts first. Otherwise, another machine might order the same again once the records here are
+      // Store the attempts first. Otherwise, another machine might order the same again once the local records are
       // closed.
       const { added, doubtful } = await enterAttempts(store, own);
       const results = await shared.database.transaction(() => {
@@ -132,7 +132,7 @@ function checkWhole({ tally }: IntentTable, file: string): void {
 
 const movable = (found: readonly Judged[]): readonly Judged[] => found.filter(({ why }) => why === undefined);
 
-/** Marks attempts as in doubt again whose intents are now in the database. */
+/** Marks attempts whose intents are now in the database as in doubt again. */
 function nowInDoubt(doubtful: readonly DoubtfulAttempt[], results: readonly Judged[]): AttemptChange[] {
   const moved = new Set(movable(results).map(({ row }) => JSON.stringify([row.base_url, row.key])));
   return doubtful
@@ -162,8 +162,8 @@ function judged(rows: readonly IntentRow[], own: Side, shared: Side): Judged[] {
 
 function reasonToStay(row: IntentRow, own: Side, { table }: Side): string | undefined {
   if (!isIntact(row)) return 'it is damaged: look for its order, then forget it';
-  // Moving a record adds it to the shared audit chain, and that entry permits sending it. So the chain here must prove
-  // the record.
+  // Moving a record adds an entry to the shared audit chain, and that entry permits sending the record. Therefore the
+  // local chain must prove the record.
   if (row.order_id === null && policyOf(row, own) === undefined)
     return 'the audit chain here does not have it as it stands: look for its order, then forget it';
   const owner = ownerOf(row);
@@ -178,8 +178,8 @@ function reasonToStay(row: IntentRow, own: Side, { table }: Side): string | unde
 }
 
 /**
- * Writes a record to the shared database, and keeps anything that an interrupted move left there. Call within a
- * transaction of the shared database.
+ * Writes a record to the shared database. Does not overwrite anything that an interrupted move has left there. Call
+ * within a transaction of the shared database.
  */
 function enter(row: IntentRow, own: Side, shared: Side, arrival: Omit<Arrival, 'policy' | 'reserved'>): void {
   const [key, baseUrl] = [String(row.key), String(row.base_url)];
@@ -207,16 +207,20 @@ function enter(row: IntentRow, own: Side, shared: Side, arrival: Omit<Arrival, '
 const hasEnded = ({ state }: IntentRow): boolean => state === 'refused' || state === 'forgotten';
 
 /**
- * Whether a local record knows more than the database's record. That is so if the local record has an order, or if it
- * is a separate attempt that may have placed an order.
+ * Whether a local record knows more than the database's record. It does if it has an order, or if it is a separate
+ * attempt that may have placed an order.
  */
 function knowsMore(row: IntentRow, there: IntentRow): boolean {
   if (there.order_id !== null) return false;
-  // If the creation times match, an earlier move brought this attempt, and the database knows how it ended.
+  // If the creation times are equal, an earlier move brought this attempt to the database, and the database knows how
+  // the attempt ended.
   return row.order_id !== null || (hasEnded(there) && there.created_at !== row.created_at);
 }
 
-/** Policy that governed a record here; null if none, undefined if the audit chain does not prove the record. */
+/**
+ * Policy that applied to a record in the local journal; null if none did, undefined if the audit chain does not prove
+ * the record.
+ */
 function policyOf(row: IntentRow, { audit }: Side): string | null | undefined {
   const proof = entryOf(audit, recordOf(row));
   return typeof proof === 'string' ? undefined : (proof.policy ?? null);
@@ -224,17 +228,20 @@ function policyOf(row: IntentRow, { audit }: Side): string | null | undefined {
 
 /** What is stored in the shared database together with a record. */
 interface Arrival {
-  /** Policy that governed it here. */
+  /** Policy that applied to the record in the local journal. */
   readonly policy: string | null;
   readonly reserved: ReservedByIntent | undefined;
-  /** Signs its audit entry. Without a signature, other machines may look up its result but never resend it. */
+  /**
+   * Signs the audit entry of the record. If the entry is unsigned, other machines may look up the record's result but
+   * never resend the record.
+   */
   readonly mac: Mac | undefined;
   /** Displayable address of the database. */
   readonly shown: string;
 }
 
 /**
- * Appends the moved record to the shared audit chain. The entry is marked as a repeat, so that the move itself proves
+ * Appends the moved record to the shared audit chain. The entry is marked as a repeat, so that the move alone proves
  * nothing about the record.
  */
 function noteArrival(
@@ -304,8 +311,8 @@ function insert(
 }
 
 /**
- * Closes a record here, because the shared database is now responsible for it. Its reserved money counts as spent here.
- * Call within a transaction of the local journal.
+ * Closes a local record, because the shared database is now responsible for it. In the local journal, the record's
+ * reserved money counts as spent. Call within a transaction of the local journal.
  */
 function leave(row: IntentRow, { table, audit, attempts }: Side, shown: string, now: number): void {
   const there = table.find(String(row.key), String(row.base_url));

@@ -42,7 +42,7 @@ export async function openShared(
     return await opened(file, shared);
   } catch (error) {
     if (!(error instanceof DamagedError)) throw error;
-    // Delete only the copy, because the database still has its data.
+    // Delete only the copy. The database still has the copy's data.
     for (const companion of ['', '-wal', '-shm']) rmSync(file + companion, { force: true });
     return opened(file, { ...shared, remote: remote() });
   }

@@ -27,7 +27,7 @@ export const ownFailure = (error: unknown): unknown =>
     ? new DamagedError(error.message, { ...error.facts, ...ownDamagedAdvice, cause: error })
     : error;
 
-/** The local journal that a machine uses when no database is configured. */
+/** The local journal of a machine, which is used when no database is configured. */
 export class OwnJournal {
   readonly #database: Database;
   readonly #table: IntentTable;
@@ -37,7 +37,7 @@ export class OwnJournal {
     this.#table = new IntentTable(database);
   }
 
-  /** @param folder the state folder. @throws StorageError. */
+  /** @param folder is the state folder. @throws StorageError. */
   static async open(folder: string, options: OpenOptions): Promise<OwnJournal> {
     const opening = { ...options, damagedAdvice: ownDamagedAdvice };
     return new OwnJournal(await openStateDatabase(journalFile(folder), journalMigrations, opening));
@@ -61,8 +61,8 @@ export class OwnJournal {
 const maxNamed = 10;
 
 /**
- * The error for open records outside the shared journal. One journal must know all of them, or orders could be
- * duplicated.
+ * The error for open records that the shared journal does not have. One journal must know all open records, or orders
+ * could be duplicated.
  */
 export function openRecords(records: readonly JournalRecord[], shown: string): ErrandError {
   const them = records.length === 1 ? 'it' : 'them';

@@ -13,7 +13,7 @@ import {
   RetryingConnection,
 } from './connect.ts';
 
-/** How many days jobs are kept, and the advisory lock for creating a job. */
+/** How many days jobs are stored, and the advisory lock for creating a job. */
 const [retentionDays, beginLock] = [100, 7_264_911_064];
 
 const isLive = (worker: string): string =>
@@ -21,16 +21,14 @@ const isLive = (worker: string): string =>
 
 interface Signing {
   readonly mac?: Mac | undefined;
-  /**
-   * Identity of the database. It is part of each signature, so that rows copied from another database are never placed.
-   */
+  /** Identity of the database. Each signature covers it, so that rows copied from another database are never placed. */
   readonly database: string;
 }
 
 /**
- * The work queue of upload jobs, in a database shared by all workers. It holds the chunks, which worker has each chunk,
- * and the results. A worker keeps its chunks while its heartbeats continue, by the database's clock. After that, other
- * workers take them.
+ * The work queue of upload jobs, in a database that all workers share. The queue holds the chunks, the worker that has
+ * each chunk, and the results. A worker keeps its chunks as long as its heartbeats continue, by the database's clock.
+ * After that, other workers take the chunks.
  */
 export class JobQueue {
   readonly worker = newId();
@@ -41,7 +39,7 @@ export class JobQueue {
   /**
    * @param signal stops retries when the database is unreachable.
    * @param signing signs what is queued. Rows without this signature are never placed, because anyone who can write to
-   * the database could have queued them.
+   * the database could have queued such rows.
    */
   constructor(address: DatabaseAddress, signal: AbortSignal, signing: Signing = { database: '' }) {
     this.#signing = signing;
@@ -50,8 +48,8 @@ export class JobQueue {
   }
 
   /**
-   * Joins the job that has the given name. With `begin`, this worker becomes the job's reader if the file has no live
-   * reader and was not read yet.
+   * Joins the job that has the given name. With `begin`, this worker becomes the job's reader if the job has no live
+   * reader and the file was not read yet.
    * @returns the job, and an unfinished job of the same name under another account or service.
    */
   async enter(
@@ -88,7 +86,7 @@ export class JobQueue {
     return { own: own && this.#verified(own), elsewhere: found.find((one) => !isOwn(one)) };
   }
 
-  /** Reads a job; undefined if it no longer exists. */
+  /** Reads a job; undefined if the job no longer exists. */
   async read({ id }: Pick<Job, 'id'>): Promise<Job | undefined> {
     const [row] = await this.#connection.ask(`${this.#campaigns} WHERE id = ${id}`);
     return row && this.#verified(jobOf(row));
@@ -109,7 +107,7 @@ export class JobQueue {
     );
   }
 
-  /** Discards check results of earlier readers. */
+  /** Discards the check chunks of earlier readers, together with their results. */
   async forgetChecks({ id }: Pick<Job, 'id'>): Promise<void> {
     await this.#connection.ask(
       `DELETE FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'check'`,
@@ -135,7 +133,7 @@ export class JobQueue {
 
   /**
    * Queues all orders of the file and opens the job to all workers, in one transaction.
-   * @throws StorageError if another worker has become the reader meanwhile.
+   * @throws StorageError if another worker has meanwhile become the reader.
    */
   async open(
     { id, name }: JobName,
@@ -168,7 +166,10 @@ export class JobQueue {
     }
   }
 
-  /** Marks the job as refused because the file cannot be uploaded as it is. Waiting workers then see why. */
+  /**
+   * Marks the job as refused because the file cannot be uploaded as it is. Workers that wait for the job then see the
+   * reason.
+   */
   async refuse({ id }: Pick<Job, 'id'>, facts: JsonObject): Promise<void> {
     await this.#connection.ask(
       `UPDATE errand.campaigns SET state = 'refused', facts = ${jsonText(readable(facts))}, reader = NULL
@@ -181,7 +182,7 @@ export class JobQueue {
    * worker already has.
    */
   async take({ id, name }: JobName, kind: ChunkKind, inHand: readonly number[]): Promise<Chunk | undefined> {
-    // Without MATERIALIZED, the planner may evaluate the subquery for each row and take every chunk.
+    // Without MATERIALIZED, the planner may evaluate the subquery once per row, and so take every chunk.
     const [row] = await this.#connection.ask(
       `WITH next AS MATERIALIZED (
          SELECT place FROM errand.campaign_chunks AS chunk
@@ -255,7 +256,10 @@ export class JobQueue {
     }
   }
 
-  /** Journal keys of the job's batches, which their bodies begin with. PostgreSQL cannot parse every body as JSON. */
+  /**
+   * Journal keys of the job's batches. Each body begins with the key of its batch. The key is read from the text of the
+   * body, because PostgreSQL cannot parse every body as JSON.
+   */
   async keys({ id }: Pick<Job, 'id'>): Promise<Set<string>> {
     const found = await this.#connection.ask(
       `SELECT substring(body::text from '"key":"([0-9a-f-]*)"') AS key FROM errand.campaign_chunks WHERE campaign = ${id} AND kind = 'place'`,
@@ -264,8 +268,8 @@ export class JobQueue {
   }
 
   /**
-   * Results of all order chunks, in file order, once everything is done.
-   * @throws ErrandError conflict if somebody has removed some, or ended the job before they were done.
+   * Results of all order chunks, in file order, once all chunks are done.
+   * @throws ErrandError conflict if somebody has removed some chunks, or ended the job before all chunks were done.
    */
   async placed({ id, name }: JobName): Promise<{ readonly rows: number; readonly result: JsonObject }[]> {
     const found = await this.#connection.ask(
@@ -281,7 +285,10 @@ export class JobQueue {
     }));
   }
 
-  /** Once everything is done, drops the rows, because the journal has them. */
+  /**
+   * Once all chunks are done, marks the job as done and empties the bodies of its chunks, because the journal has the
+   * rows.
+   */
   async finish({ id }: Pick<Job, 'id'>): Promise<void> {
     await this.#connection.ask(
       `UPDATE errand.campaigns SET state = 'done' WHERE id = ${id} AND state = 'open' AND NOT EXISTS
@@ -291,7 +298,8 @@ export class JobQueue {
   }
 
   /**
-   * Releases this worker's chunks immediately. Never fails, because they are released anyway when its lease expires.
+   * Releases this worker's chunks immediately. Never fails, because the chunks are released anyway when the worker's
+   * lease expires.
    */
   async leave(): Promise<void> {
     await this.#heartbeat.end(
@@ -303,8 +311,8 @@ export class JobQueue {
   }
 
   /**
-   * Signs a value for its place in a job, and nowhere else. The code comes last, because keys are searched for at the
-   * beginning of the text.
+   * Signs a value. The signature is valid only for the value's place in a job. It comes last, because keys are searched
+   * for at the beginning of the text.
    */
   #signed(what: 'job' | 'chunk' | 'result', at: Place, value: JsonObject): JsonObject {
     const { mac, database } = this.#signing;
@@ -312,7 +320,7 @@ export class JobQueue {
   }
 
   /**
-   * Reads a value from its place in a job. Values signed by earlier versions name no database.
+   * Reads a value from its place in a job. The signatures of earlier versions name no database.
    * @throws ErrandError conflict if the value is not signed, or was signed for another place.
    */
   #read(what: 'job' | 'chunk' | 'result', at: Place, stored: unknown): JsonObject {
@@ -334,8 +342,8 @@ export class JobQueue {
   }
 
   /**
-   * Stores rows unchanged, including NUL characters. PostgreSQL stores JSON that contains NUL, but cannot look inside
-   * it.
+   * Stores rows unchanged, including NUL characters. PostgreSQL can store JSON that contains NUL, but cannot read
+   * single values from it.
    */
   #insertChunks({ id, name }: JobName, kind: ChunkKind, chunks: readonly Omit<Chunk, 'kind'>[]): string {
     const given = chunks.map(({ place, body }) => {
@@ -354,11 +362,11 @@ export class JobQueue {
 
 type JobName = Pick<Job, 'id' | 'name'>;
 
-/** The place for which a value is signed. The signature is invalid anywhere else. */
+/** The place for which a value is signed. At any other place, the signature is invalid. */
 interface Place {
   /** Name of the job. */
   readonly name: string;
-  /** Set for facts that are known once the file has been read. */
+  /** Set for facts that become known when the file is read. */
   readonly isOpen?: true;
   readonly kind?: ChunkKind;
   readonly place?: number;
@@ -376,7 +384,9 @@ const unsigned = (name: string): ErrandError =>
     },
   );
 
-/** Whether a job's facts are the result of reading its file. Other states keep other facts, or none. */
+/**
+ * Whether a job's facts are the result of reading the job's file. In other states, the facts are different or missing.
+ */
 const isRead = ({ state }: Pick<Job, 'state'>): boolean => state === 'open' || state === 'done';
 
 const incomplete = (name: string): ErrandError =>
@@ -391,7 +401,9 @@ const incomplete = (name: string): ErrandError =>
     },
   );
 
-/** Replaces lone surrogates and NUL in service text, because PostgreSQL cannot read JSON that contains them. */
+/**
+ * Replaces lone surrogates and NUL in text from the service, because PostgreSQL cannot read JSON that contains them.
+ */
 const readable = (value: JsonObject): JsonObject =>
   JSON.parse(JSON.stringify(value), (_, one: unknown) =>
     typeof one === 'string' ? one.toWellFormed().replaceAll('\0', '\ufffd') : one,
@@ -401,12 +413,15 @@ const countOf = ({ rows }: JsonObject): number => (Array.isArray(rows) ? rows.le
 
 const placesSql = (places: readonly number[]): string => `ARRAY[${places.join(', ')}]::bigint[]`;
 
-/** How long a worker's lease lasts without a heartbeat, and the heartbeat interval, ms. */
+/** How long a worker's lease lasts without a heartbeat, and the interval between heartbeats, in ms. */
 const [leaseMs, heartbeatIntervalMs] = [20_000, 4_000];
-/** Maximum wait for the database when a worker leaves, ms. */
+/** Maximum wait for the database, in ms, when a worker leaves. */
 const farewellMs = 1000;
 
-/** Worker heartbeats, sent on a dedicated connection so that they never queue. A silent worker loses its chunks. */
+/**
+ * Sends a worker's heartbeats. Uses a separate connection, so that no heartbeat waits behind other statements. A worker
+ * that sends no heartbeats loses its chunks.
+ */
 class Heartbeat {
   readonly #address: DatabaseAddress;
   readonly #worker: string;
@@ -437,8 +452,8 @@ class Heartbeat {
   }
 
   /**
-   * Stops the heartbeats. Never fails. @param farewell is the last SQL to run. It is given at most `farewellMs` to
-   * finish.
+   * Stops the heartbeats. Never fails.
+   * @param farewell is the last SQL to run. It gets at most `farewellMs` to finish.
    */
   async end(farewell: string): Promise<void> {
     clearInterval(this.#timer);
@@ -453,7 +468,7 @@ class Heartbeat {
     this.#connection.drop();
   }
 
-  /** Sends one heartbeat at a time. Replaces a connection that never answered the last heartbeat. */
+  /** Sends one heartbeat at a time. Replaces a connection on which the last heartbeat got no response. */
   #give(): void {
     if (this.#pending) {
       this.#connection.drop();
@@ -480,20 +495,23 @@ export interface JobOwner {
 export interface Job extends JobOwner {
   readonly id: number;
   readonly name: string;
-  /** Masked form of the API key used for the upload. */
+  /** Masked API key that the upload uses. */
   readonly sentWith: string;
-  /** `reading`: one worker reads and validates the file. `refused`: the file may not be uploaded as it is. */
+  /**
+   * State of a job. `reading`: one worker reads and validates the file. `refused`: the file may not be uploaded as it
+   * is.
+   */
   readonly state: 'reading' | 'open' | 'refused' | 'done';
-  /** Options the file was read with. */
+  /** Options with which the file was read. */
   readonly terms: JsonObject;
-  /** Result of reading the file, or the reason it was refused. */
+  /** Result of reading the file, or the reason why the file was refused. */
   readonly facts: JsonObject;
   /** Host of the worker that is reading the file now; undefined if no worker is. */
   readonly readerHost: string | undefined;
   readonly isReader: boolean;
 }
 
-/** `check`: the service validates the rows. `place`: the rows are ordered. */
+/** What a chunk is for. `check`: the service validates the rows. `place`: the rows are ordered. */
 export type ChunkKind = 'check' | 'place';
 
 /** A unit of work. */
@@ -510,16 +528,16 @@ interface DoneChunk extends Omit<Chunk, 'kind'> {
 /** Progress of a campaign. */
 interface JobProgress {
   readonly state: Job['state'];
-  /** Rows to be ordered, and rows already in a batch at the service. */
+  /** Number of rows to be ordered, and number of rows already in a batch at the service. */
   readonly rows: number;
   readonly sent: number;
   /** Order chunks not yet done. */
   readonly open: number;
-  /** Workers active now, including this one. */
+  /** Number of workers active now, including this one. */
   readonly workers: number;
 }
 
-/** Returns a JSON object from the database, or an empty one for any other value. */
+/** Returns a JSON object from the database. For any other value, returns an empty object. */
 const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
 const states: readonly Job['state'][] = ['reading', 'open', 'refused', 'done'];
@@ -538,28 +556,29 @@ const jobOf = (row: DatabaseRow): Job => ({
   isReader: row.is_reader === true,
 });
 
-/** Initial rate, requests per second, until the service asks for fewer. */
+/** Initial rate, in requests per second. */
 const firstRate = 30;
 const [minRate, maxRate] = [0.05, 1000];
-/** Factor applied to the rate when the service throttles. */
+/** Factor by which the rate is multiplied when the service throttles. */
 const cut = 0.85;
-/** How much the rate grows per second, as a fraction of the rate after the last cut. */
+/** How much the rate grows per second, as a fraction of the rate right after the last cut, or of the initial rate. */
 const growth = 0.02;
 /**
- * Length of a pause if the service asks for a pause without giving its duration, and the longest pause honoured, ms.
+ * Length of a pause if the service asks for one without naming its length, and the longest pause that is honored, in
+ * ms.
  */
 const [pauseMs, maxPauseMs] = [1_000, 600_000];
 /** How many turns are remembered, to count the turns taken within the last second. */
 const remembered = 200;
-/** A turn that is due within this time is taken immediately, ms. */
+/** A turn that is due within this time, in ms, is taken immediately. */
 const nearMs = 3;
 
-/** Either the request may leave now, or it must wait `waitMs`. */
+/** The request may be sent now, or it must wait for `waitMs`. */
 type Turn = { readonly at: number; readonly waitMs?: never } | { readonly waitMs: number };
 
 /**
- * Request rate shared by all workers that use one account at a service. It is a database row, paced by the database's
- * clock. Throttling (429) cuts the rate, which then recovers slowly.
+ * The request rate of all workers that use one account at a service. It is stored as a database row and uses the
+ * database's clock. Throttling (429) cuts the rate. After a cut, the rate recovers slowly.
  */
 export class RequestBudget {
   readonly #connection: RetryingConnection;
@@ -573,8 +592,8 @@ export class RequestBudget {
   }
 
   /**
-   * Creates the budget if missing. Limits set by the workers of another job stay in force.
-   * @param requestedRate requests per second configured for the job; undefined if not set.
+   * Creates the budget if it is missing. Limits that the workers of another job have set stay in force.
+   * @param requestedRate is the number of requests per second configured for the job; undefined if not set.
    */
   async begin({ id }: Pick<Job, 'id'>, requestedRate: number | undefined): Promise<void> {
     const limit = requestedRate ?? maxRate;
@@ -590,8 +609,9 @@ export class RequestBudget {
   }
 
   /**
-   * Takes a turn if one is due. @returns the time at which the turn was taken, in seconds since the epoch by the
-   * database's clock; if no turn is due, how long to wait.
+   * Takes a turn if one is due.
+   * @returns the time at which the turn was taken, in seconds since the epoch by the database's clock. If no turn is
+   * due, returns how long to wait.
    */
   async take(): Promise<Turn> {
     const now = 'extract(epoch FROM clock_timestamp())::float8';
@@ -610,9 +630,10 @@ export class RequestBudget {
   }
 
   /**
-   * Lowers the rate and pauses after the service throttled the request whose turn was at `at`. A request sent before
-   * the last cut does not cut the rate again, because it met the same throttling. @param requestedMs is undefined if
-   * the service gave no duration.
+   * Lowers the rate and pauses. Called when the service has throttled the request whose turn was taken at `at`. If that
+   * request was sent before the last cut, the rate is not cut again, because the last cut was made for the same
+   * throttling.
+   * @param requestedMs is undefined if the service gave no duration.
    */
   async cut(at: number, requestedMs: number | undefined): Promise<void> {
     const pause = Math.min(maxPauseMs, Math.max(requestedMs ?? pauseMs, 0));

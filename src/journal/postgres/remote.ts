@@ -19,17 +19,17 @@ import {
 import { migrate, schemaVersion } from './schema.ts';
 import type { Mirror } from './tables.ts';
 
-/** Another process has written since this commit's starting state was read. */
+/** Another process has written after the starting state of this commit was read. */
 export class OvertakenError extends Error {
   override readonly name = 'OvertakenError';
 }
 
-/** A commit conflicts with existing rows, so the copy it is based on is wrong. */
+/** A commit conflicts with existing rows. The copy that the commit is based on must be wrong. */
 export class ContradictedError extends Error {
   override readonly name = 'ContradictedError';
 }
 
-/** Access to a table group of the shared database, with one round trip per call. Not safe for concurrent callers. */
+/** Access to a table group of the shared database. Each call takes one round trip. Not safe for concurrent callers. */
 export class Remote {
   readonly #connection: Connection;
   readonly #mirror: Mirror;
@@ -45,7 +45,7 @@ export class Remote {
     return this.#connection.address.shown;
   }
 
-  /** Reads the changes since a sequence number, and migrates an older schema. @throws StorageError. */
+  /** Reads the changes since a sequence number. Migrates an older schema. @throws StorageError. */
   async pull(since: number, options?: PullOptions): Promise<Pulled> {
     const sql = pullSql(this.#mirror, since, options);
     const ask = async () =>
@@ -65,7 +65,7 @@ export class Remote {
     }
   }
 
-  /** Same as `pull`, but locks the group in a new transaction. Waits for a restarting server. */
+  /** Same as `pull`, but locks the group in a new transaction. If the server is restarting, waits for it. */
   lock(since: number, options?: PullOptions): Promise<Pulled> {
     return this.#patiently(async () => {
       try {
@@ -85,20 +85,20 @@ export class Remote {
     });
   }
 
-  /** Same as `pull`, but waits for a restarting server, because work is already in progress. */
+  /** Same as `pull`, but waits if the server is restarting, because work is already in progress. */
   pullWithRetry(since: number, options?: PullOptions): Promise<Pulled> {
     return this.#patiently(() => this.pull(since, options));
   }
 
   /**
-   * Commits what was written based on the state at `seq`.
+   * Commits changes that are based on the state at `seq`.
    * @throws OvertakenError; OutdatedClaim; ConnectionLost if the outcome is unknown.
    */
   async push(seq: number, written: Written): Promise<void> {
     await this.#execute(pushSql(this.#mirror, seq, written, schemaVersion), true);
   }
 
-  /** Same as `push`, but under the lock, which the commit releases. */
+  /** Same as `push`, but under the lock. The commit releases the lock. */
   async pushLocked(seq: number, written: Written): Promise<void> {
     await this.#execute(`${pushSql(this.#mirror, seq, written, schemaVersion)}; COMMIT`, true);
   }
@@ -140,7 +140,7 @@ export class Remote {
 
   /**
    * Retries for 6 s, because the server may be restarting. Retrying is safe, because a statement that never reached the
-   * server was not run. After giving up on a server, makes only one attempt per call for a minute.
+   * server was not run. For a minute after giving up on a server, makes only one attempt per call.
    */
   async #patiently<T>(ask: () => Promise<T>): Promise<T> {
     const { clock = systemClock } = this.#waiting;
@@ -175,7 +175,7 @@ export class Remote {
   }
 }
 
-/** Maximum wait for the database when a process exits, ms. */
+/** Maximum wait for the database when a process exits, in ms. */
 const farewellMs = 1000;
 
 const isTransient = (error: unknown): boolean => error instanceof ConnectionLost && error.isTransient;
@@ -183,7 +183,7 @@ const isTransient = (error: unknown): boolean => error instanceof ConnectionLost
 /** Error codes for a record that already exists, or that does not continue the audit chain. */
 const contradictions = new Set(['23505', brokenChainCode]);
 
-/** How long to wait for a server that may be restarting, and how long to treat it as down afterwards, ms. */
+/** How long to wait for a server that may be restarting, and how long to treat it as down afterwards, in ms. */
 const retryBudgetMs = 6000;
 const restMs = 60_000;
 

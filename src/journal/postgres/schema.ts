@@ -6,8 +6,8 @@ import { brokenChainCode } from './copy.ts';
 const schemaLock = 7_264_911_063;
 
 /**
- * Migrations of schema `errand`, in order, each run once. `seq` numbers the changes of a row's table group. A reader
- * that knows all changes up to a number requests the changes after it.
+ * Migrations of schema `errand`, in order. Each runs once. `seq` numbers the changes to a group of tables; each row has
+ * the number of its last change. A reader that knows all changes up to a number requests the changes after that number.
  */
 const migrations: readonly string[] = [
   `CREATE TABLE errand.schema (version integer NOT NULL);
@@ -78,7 +78,7 @@ const migrations: readonly string[] = [
    ]
      .map((table) => `CREATE INDEX ${table}_seq ON errand.${table} (seq);`)
      .join('\n')}`,
-  // The shared upload queue and its rate budget. Machines hold no copy of these.
+  // The upload queue that workers share, and its rate budget. Machines keep no copy of these tables.
   `CREATE TABLE errand.workers (id text PRIMARY KEY, host text NOT NULL, campaign bigint, until timestamptz NOT NULL);
    CREATE TABLE errand.campaigns (
      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, base_url text NOT NULL, account text NOT NULL, name text NOT NULL,
@@ -92,7 +92,7 @@ const migrations: readonly string[] = [
      base_url text NOT NULL, account text NOT NULL, rate double precision NOT NULL, most double precision NOT NULL,
      base double precision NOT NULL, next_at timestamptz NOT NULL, grown_at timestamptz NOT NULL, cut_at timestamptz NOT NULL,
      recent double precision[] NOT NULL, PRIMARY KEY (base_url, account));`,
-  // Attempts of all needs. There are too many for each machine to keep a copy.
+  // Attempts of all needs. There are too many attempts for each machine to keep a copy.
   `CREATE TABLE errand.attempt_accounts (
      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, service text NOT NULL, account text NOT NULL,
      test bigint NOT NULL, UNIQUE (service, account, test));
@@ -132,11 +132,11 @@ export async function migrate(connection: Connection): Promise<void> {
     const [there] = await connection.ask(
       "SELECT to_regnamespace('errand') IS NULL AS is_new, to_regclass('errand.schema') IS NOT NULL AS is_made",
     );
-    // Create it only if it is missing, because the role may lack the right to create schemas.
+    // Create the schema only if it is missing, because the role may lack the right to create schemas.
     if (there?.is_new === true) await connection.ask('CREATE SCHEMA errand');
     const [row] = there?.is_made === true ? await connection.ask('SELECT version FROM errand.schema') : [];
     const steps = migrations.slice(Number(row?.version ?? 0));
-    // Does nothing for a newer schema, which the next read rejects.
+    // Does nothing if the schema is newer. The next read rejects a newer schema.
     if (steps.length > 0)
       await connection.ask([...steps, `UPDATE errand.schema SET version = ${schemaVersion}`].join(';\n'));
     await connection.ask('COMMIT');

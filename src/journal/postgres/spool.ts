@@ -12,19 +12,19 @@ import { removeIfPossible } from '../saved-files.ts';
 export interface MissedMade {
   readonly kind: 'made';
   readonly madeId: string;
-  /** Credentials issued with an order paid by challenge; secret. */
+  /** Credentials issued with an order that was paid for by challenge. Secret. */
   readonly grant?: StoredGrant | undefined;
-  /** Whether the user has seen it. */
+  /** Whether the user has seen the result. */
   readonly isReported: boolean;
 }
 
 /**
  * An attempt that definitely had no effect, because it was refused or never sent. It closes the record only if the
- * record is unchanged.
+ * record has not changed.
  */
 export interface MissedEnd extends RejectionReason {
   readonly kind: 'ended';
-  /** The record's time (ISO 8601) and owner, which identify the attempt. */
+  /** The record's time (ISO 8601) and owner, by which the attempt is identified. */
   readonly since: string;
   readonly pid: number;
   readonly started: string;
@@ -33,7 +33,7 @@ export interface MissedEnd extends RejectionReason {
 /** Result of an attempt that the database does not have yet. */
 export type Missed = (MissedMade | MissedEnd) & { readonly key: string; readonly baseUrl: string };
 
-/** A spooled result and its file. */
+/** A stored result, and the file that holds it. */
 export interface PendingResult {
   readonly missed: Missed;
   readonly file: string;
@@ -42,8 +42,9 @@ export interface PendingResult {
 const version = 1;
 
 /**
- * Results that the shared database missed, kept until a command on this machine reaches it again. Each result is one
- * private file, fsynced before anything relies on it. Importing an entry twice is harmless.
+ * Results that the shared database has missed. They are stored until a command on this machine reaches the database
+ * again. Each result is a private file of its own, and is fsynced before anything relies on it. Importing a result
+ * twice is harmless.
  */
 export class Spool {
   readonly #folder: string;
@@ -58,8 +59,8 @@ export class Spool {
   }
 
   /**
-   * Stores an entry durably before returning, replacing an earlier one for the same intent and kind. @throws
-   * StorageError.
+   * Stores an entry durably before returning. Replaces an earlier entry of the same kind for the same intent.
+   * @throws StorageError.
    */
   save(missed: Missed): void {
     const entry = { version, database: this.#database, ...missed };
@@ -84,7 +85,10 @@ export class Spool {
     }
   }
 
-  /** Entries for this database, in import order. Warns about an invalid entry and leaves its file in place. */
+  /**
+   * Entries for this database, in the order in which they are to be imported. Warns about an invalid entry, and leaves
+   * the file of that entry in place.
+   */
   all(): readonly PendingResult[] {
     if (!existsSync(this.#folder)) return [];
     const names = readdirSync(this.#folder).filter((name) => namePattern.test(name));
@@ -95,14 +99,14 @@ export class Spool {
 
   /** Removes an entry the database now has. */
   remove({ file }: PendingResult): void {
-    // A file that cannot be removed is imported again, which changes nothing.
+    // A file that cannot be removed is imported again later, which changes nothing.
     removeIfPossible(file);
   }
 
   #read(file: string): PendingResult[] {
     try {
       const bytes = readPrivateFile(file, this.#warn);
-      // Another process has imported it.
+      // Another process has imported the file.
       if (bytes === undefined) return [];
       const { checksum, ...entry }: Entry = JSON.parse(bytes.toString('utf8'));
       if (checksum !== checksumOf(entry)) throw new Error('it is not what was written');
@@ -132,14 +136,14 @@ const namePattern = /^[0-9a-f]{32}-(?:made|ended)\.json$/;
 
 const checksumOf = (entry: Entry): string => sha256(`spool ${canonicalJson(entry)}`).slice(0, 32);
 
-/** Makes a rename durable by fsyncing its folder. Some systems cannot open a folder. */
+/** Makes a rename durable by fsyncing the folder of the file. Some systems cannot open a folder. */
 function syncFolder(folder: string): void {
   let opened: number | undefined;
   try {
     opened = openSync(folder, 'r');
     fsyncSync(opened);
   } catch {
-    // The file itself is already synced.
+    // The file itself has been synced already.
   } finally {
     if (opened !== undefined) closeSync(opened);
   }

@@ -1,4 +1,4 @@
-/** A database table that every machine mirrors. */
+/** A database table of which every machine has a copy. */
 export interface MirroredTable {
   readonly name: string;
   /** Primary key columns. */
@@ -10,14 +10,14 @@ export interface MirroredTable {
   readonly isAppendOnly?: boolean;
 }
 
-/** A group of tables that one lock guards. They are read and changed together. */
+/** A group of tables that one lock guards. The tables of a group are read and changed together. */
 export interface Mirror {
   /** Name of the group's row in `heads`. That row is the group's lock and counts the group's changes. */
   readonly name: 'journal' | 'uploads';
   readonly tables: readonly MirroredTable[];
 }
 
-/** Active processes on any machine. Each row is valid until a time by the database's clock, in ms since the epoch. */
+/** Active processes on any machine. Each row is valid until a time on the database's clock, in ms since the epoch. */
 const leases: MirroredTable = {
   name: 'leases',
   key: ['id'],

@@ -21,7 +21,7 @@ const postalFirst = /^(?:(?:D|I)-)?(?<postal>\d{5})\s{1,3}(?<city>\D{1,100})$/;
 
 /**
  * Parses an address that was pasted as a whole. The name comes first, then the street. Town, country and phone number
- * are recognized by their form, in any place. Undefined if the lines are not such an address.
+ * may come in any place, because their form identifies them. Undefined if the lines are not such an address.
  */
 export function addressInBlock(given: readonly string[]): AddressFields | undefined {
   const pieces = given.length === 1 ? (given[0] ?? '').split(/,\s*/) : given;
@@ -49,7 +49,7 @@ export function addressInBlock(given: readonly string[]): AddressFields | undefi
   };
 }
 
-/** Rejoins a town such as `Austin, TX 78701` that was split at its comma. */
+/** Rejoins a town such as `Austin, TX 78701` if it was split at its comma. */
 function joinedTowns(pieces: readonly string[]): string[] {
   return pieces.flatMap((piece, at) => {
     if (isStateAndCode(piece) && at > 0) return [];

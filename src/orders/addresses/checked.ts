@@ -2,7 +2,7 @@ import { checkShape } from '../../api/schemas/check.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { type AddressFields, addressFlag, addressProblems, normalised } from './options.ts';
 
-/** Validates an address for saving. @throws UsageError naming each invalid field by its flag. */
+/** Validates an address before it is saved. @throws UsageError naming each invalid field by its flag. */
 export function checkedAddress(typed: AddressFields): Readonly<Record<string, string | null>> {
   const given = normalised(typed);
   const checked = checkShape('Address', given, 'body');

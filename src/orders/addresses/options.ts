@@ -34,7 +34,7 @@ const wireNames = {
 type AddressFlags = { readonly [K in keyof typeof addressOptions]?: string };
 export type AddressFields = Readonly<Record<string, unknown>>;
 
-/** Address fields given as flags, under their wire names. */
+/** Address fields that were given as flags, by their wire names. */
 export function addressFields(flags: AddressFlags): AddressFields {
   const names = Object.entries(wireNames) as [keyof AddressFlags, string][];
   return Object.fromEntries(
@@ -101,7 +101,10 @@ const maxPhoneLength = 40;
 
 const stateNames = new Set(Object.values(usStates).map((name) => name.toLowerCase()));
 
-/** An address as carriers write it: the country in capitals, a US state by its two letters, no spaces around. */
+/**
+ * An address in the form that carriers use: the country in capitals, a US state as two letters, no spaces around a
+ * value.
+ */
 export function normalised(address: AddressFields): AddressFields {
   const fields = Object.fromEntries(
     Object.entries(address).map(([field, value]) => [
@@ -121,7 +124,7 @@ const stateCode = (text: string): string | undefined =>
   );
 
 /**
- * Checks a field for problems that the service accepts but a carrier cannot handle. Used where a person enters the
+ * Checks a field for problems that the service accepts but a carrier cannot handle. Used if a person enters the
  * address.
  */
 export function addressProblem(field: string, address: AddressFields): string | undefined {
@@ -148,7 +151,7 @@ function phoneProblem(text: string): string | undefined {
   return `"${shortened(text)}" is not a phone number: ${phoneDigits.min} to ${phoneDigits.max} digits`;
 }
 
-/** Counts the digits before an extension. Called for each row of a file, so it allocates no strings. */
+/** Counts the digits before an extension. Allocates no strings, because it is called for each row of a file. */
 function digitsIn(text: string): number {
   let count = 0;
   for (const character of text) {
@@ -178,7 +181,7 @@ function postalProblem(text: string, country: unknown): string | undefined {
 
 const emailForm = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/;
 
-/** Reports an invalid email address; undefined if valid. */
+/** Describes the problem of an invalid email address; undefined if the address is valid. */
 export function emailProblem(text: string): string | undefined {
   if (text.length <= limits.userEmailLength.max && emailForm.test(text)) return undefined;
   return `"${shortened(text)}" is not an email address`;

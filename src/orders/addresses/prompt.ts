@@ -37,14 +37,14 @@ export async function promptShipTo(
   return { address, words: name === undefined ? addressWords(address) : ['--ship-to', name] };
 }
 
-/** Names of the saved addresses that an order can go to. */
+/** Names of the saved addresses to which an order can be sent. */
 export async function offeredAddresses(context: Context): Promise<string[]> {
   const store = await context.store();
   // The sandbox's example address is fictional, so do not offer it when real money is spent.
   return store.addressNames().filter((name) => context.isRehearsal() || !store.isExample(name));
 }
 
-/** @returns the name the address was saved under, if any. A failed save does not block the order. */
+/** @returns the name under which the address was saved, if any. If saving fails, the order continues. */
 export async function offerToSave(context: Context, address: AddressFields): Promise<string | undefined> {
   if (context.previewsRequests) return undefined;
   const store = await context.store();
@@ -71,14 +71,14 @@ export async function offerToSave(context: Context, address: AddressFields): Pro
   return name;
 }
 
-// A yes or no is an answer to the question, not a name.
+// A yes or no answers the question. The answer is not a name for the address.
 const isYes = (text: string): boolean => /^(?:y|yes)$/i.test(text);
 const isNo = (text: string): boolean => /^(?:n|no)$/i.test(text);
 
 interface Question {
   readonly field: string;
   readonly message: string;
-  /** The field that this one supplements. If that field was given, this question is skipped. */
+  /** The field that this field supplements. If that other field was given, this question is skipped. */
   readonly adds?: string;
   readonly default?: string;
 }
@@ -99,8 +99,9 @@ const questions: readonly Question[] = [
 const firstQuestion = 'First name (or paste a whole address)';
 
 /**
- * Placeholders for the fields not asked for yet, so that each answer can be checked at once. The country is asked for
- * before the postal code, whose format depends on it.
+ * Placeholders for fields that were not asked for yet. With them, each answer can be checked at once. The question for
+ * the country comes before the question for the postal code, because the country determines the format of the postal
+ * code.
  */
 const anyAddress: AddressFields = {
   first_name: '-',
@@ -121,8 +122,9 @@ const isWrong = (given: AddressFields, field: string): boolean =>
   Object.hasOwn(given, field) && (field !== 'postal_code' || given.country !== undefined);
 
 /**
- * Prompts for missing address fields, in form order. Checks each answer as it is given, so that earlier answers are not
- * lost. @throws UsageError, before any prompt, if a given field is invalid.
+ * Prompts for missing address fields, in the order of the form. Checks each answer as soon as it is given, so that
+ * earlier answers are not lost.
+ * @throws UsageError if a given field is invalid. This happens before any prompt.
  */
 export async function askAddress(context: Context, given: AddressFields = {}): Promise<AddressFields> {
   const { checkShape } = await import('../../api/schemas/check.ts');
@@ -133,8 +135,8 @@ export async function askAddress(context: Context, given: AddressFields = {}): P
     ),
     ...addressProblems({ ...address, ...more }),
   ];
-  // Also report problems of earlier fields, because this answer may cause them. A country can invalidate a postal code
-  // or a state.
+  // Also report problems of earlier fields, because this answer may have caused them. For example, a country can make a
+  // postal code or a state invalid.
   const problemWith = (prompted: string, answer: string): string | undefined =>
     problems({ [prompted]: answer }).find(({ field }) => field === prompted || Object.hasOwn(address, field))
       ?.message;

@@ -7,8 +7,9 @@ import { readDocument } from '../../run/read-document.ts';
 import type { AddressFields } from './options.ts';
 
 /**
- * Resolves the shipping address. `--ship-to` takes a saved name, a file or `-`, and field flags override its fields.
- * Without any of these, the default address is used. Undefined if there is no default address.
+ * Resolves the shipping address. `--ship-to` takes a saved name, a file or `-`. Field flags override fields of that
+ * address. Without any of these, the default address is used. Undefined if there is none, or if an interactive session
+ * should ask for the address.
  * @throws UsageError if the named address does not exist.
  */
 export async function resolveAddress(
@@ -23,8 +24,9 @@ export async function resolveAddress(
 }
 
 /**
- * Looks up a saved address by name, or the default address. Never treats a name as a file path, because the caller may
- * not be allowed to read that file. @throws UsageError if there is none.
+ * Finds a saved address by its name, or the default address. Never treats a name as a file path, because the caller may
+ * not be allowed to read the file.
+ * @throws UsageError if there is no such address.
  */
 export async function savedAddress(
   context: Context,

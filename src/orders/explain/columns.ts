@@ -8,7 +8,9 @@ import type { Story } from './story.ts';
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Columns of a story that fits one page. The details people ask for most come first, and the evidence comes last. */
+/**
+ * Columns of a story that fits on one page. The details that people ask for come first, and the evidence comes last.
+ */
 export const storyColumns: readonly Column[] = [
   { name: 'order', path: 'id', kind: 'id' },
   { name: 'in short', path: 'summary', isProse: true },
@@ -166,7 +168,7 @@ export const storyColumns: readonly Column[] = [
   },
 ];
 
-/** Same as `storyColumns`, for a terminal, with the order's display state if known. */
+/** Same as `storyColumns`, but for a terminal. Shows the order's display state if it is known. */
 export const storyScreen = (state: ShownState | undefined): readonly Column[] =>
   state === undefined
     ? storyColumns
@@ -179,7 +181,7 @@ export const storyScreen = (state: ShownState | undefined): readonly Column[] =>
 const hasFailed = (status: unknown): boolean =>
   [...failedOrderStatuses, 'refused'].some((failed) => failed === status);
 
-/** Omits a code that was already shown. */
+/** Leaves out a code that was shown already. */
 const reasonsText = (why: Story['why']): string =>
   sentences(
     why.map(({ code, message }, index) =>
@@ -189,7 +191,7 @@ const reasonsText = (why: Story['why']): string =>
 
 const messagesText = (why: Story['why']): string => sentences(why.map(({ message }) => message));
 
-/** Formats products as `2 x Ground Coffee; 1 x https://…`, with locally known titles instead of URLs. */
+/** Formats products as `2 x Ground Coffee; 1 x https://…`. Shows titles that this machine knows instead of URLs. */
 const productsText = (products: Story['products'], titleOf: TitleOf = () => undefined): string =>
   products
     .map((product) => {
@@ -209,14 +211,14 @@ const sumsText = (money: Story['money']): string =>
 const hintsText = (why: Story['why']): string =>
   [...new Set(why.flatMap(({ hint }) => hint ?? []))].join(' ');
 
-/** Puts each open point on its own line, so that commands are not truncated. */
+/** Puts each open point on a line of its own, so that commands are not truncated. */
 const openLines = (open: Story['open']): unknown =>
   Object.fromEntries(open.map(({ what, command }) => [what, command]));
 
 /** Omits empty sections. */
 const rowsOf = (rows: unknown): unknown => (Array.isArray(rows) && rows.length > 0 ? rows : undefined);
 
-/** Adds each milestone's time since the first one. */
+/** Adds to each milestone the time since the first milestone. */
 function sinceFirst(milestones: Story['milestones']): Row[] {
   const start = Date.parse(textOf(milestones[0]?.occurred_at));
   return milestones.map((one) => ({ ...one, after: spanText(Date.parse(textOf(one.occurred_at)) - start) }));

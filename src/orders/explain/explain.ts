@@ -14,17 +14,17 @@ import { labelsOf } from '../submit/intent.ts';
 import { type LocalPart, localPart, partOfIntent } from './local.ts';
 import { type Story, storyOf } from './story.ts';
 
-/** A story, with the order's display state if the service has the order. */
+/** A story. If the service has the order, also the order's display state. */
 export interface Explained {
   readonly story: Story;
   readonly state?: ShownState;
 }
 
 /**
- * Tells the full story of an order, found by its id, or by the idempotency key (or key prefix) of an intent on this
- * machine. For an order this machine never saw, tells only the service's part.
- * @throws ErrandError not_found if neither the service nor this machine knows it; UsageError if the text is neither an
- * id nor a key.
+ * Returns the full story of an order. Finds the order by its id, or by the idempotency key of an intent on this machine
+ * (or a prefix of the key). If this machine does not know the order, returns only what the service knows.
+ * @throws ErrandError not_found if neither the service nor this machine knows the order; UsageError if the text names
+ * something other than an order, or is neither an id nor a key.
  */
 export async function explain(context: Context, given: string): Promise<Explained> {
   const id = given.trim();
@@ -71,7 +71,7 @@ async function explainOrder(context: Context, id: string): Promise<Explained> {
 }
 
 /**
- * Settles the order's reservation according to the order just read. If the settlement cannot be stored, the reservation
+ * Settles the order's reservation according to the order that was just read. If this cannot be stored, the reservation
  * stays unchanged.
  */
 async function settled(context: Context, local: LocalPart, order: unknown): Promise<LocalPart> {
@@ -86,7 +86,10 @@ async function settled(context: Context, local: LocalPart, order: unknown): Prom
   }
 }
 
-/** The wallet's current order fee; undefined if the wallet is unreadable, for example with a key for a single order. */
+/**
+ * The order fee that the wallet currently names; undefined if the wallet cannot be read, for example with a key for a
+ * single order.
+ */
 async function feeNow(context: Context, client: Client): Promise<number | undefined> {
   try {
     const fee = own((await client.call('wallet.get', {})).body, 'order_fee_cents');
@@ -98,8 +101,8 @@ async function feeNow(context: Context, client: Client): Promise<number | undefi
 }
 
 /**
- * The journal record of a key; undefined if the journal is unreadable, because an id can still be looked up at the
- * service.
+ * The journal record of a key. Undefined if there is none. Also undefined if the journal cannot be read but the text
+ * may be the id of an order, because the service can still look up the id.
  */
 async function intentOf(context: Context, key: string): Promise<JournalRecord | undefined> {
   const { baseUrl } = context.settings;

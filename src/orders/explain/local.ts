@@ -18,10 +18,10 @@ export interface LocalPart {
   readonly record: JournalRecord | undefined;
   /** Audit records, as stored. */
   readonly chain: readonly Readonly<Record<string, unknown>>[];
-  /** Attempts for the order's reference, oldest first; empty without a reference. */
+  /** Attempts that have the order's reference, oldest first; empty if the order has no reference. */
   readonly attempts: readonly Attempt[];
   readonly reservation: Reservation | undefined;
-  /** The batch row it comes from. */
+  /** The row of a batch from which the order was made. */
   readonly row: { readonly batch: string; readonly number: number } | undefined;
   /** Oldest first. */
   readonly events: readonly StoredEvent[];
@@ -36,14 +36,17 @@ const nothing: LocalPart = {
   events: [],
 };
 
-/** Maximum number of local batches fetched to find an order's row. */
+/** How many of this machine's batches are fetched at most, to find the row of an order. */
 const maxBatches = 5;
-/** Maximum time between the creation of a batch and of the orders for its rows, ms. */
+/** Maximum time, in ms, between the creation of a batch and the creation of the orders for its rows. */
 const batchLifetimeMs = 24 * 3600 * 1000;
-/** Maximum number of events shown for an order; the newest are kept. */
+/** Maximum number of events shown for an order. Beyond it, only the newest are shown. */
 const maxEvents = 100;
 
-/** Collects local information about an order. Notes what cannot be read; the service's part is shown regardless. */
+/**
+ * Collects what this machine knows about an order. If something cannot be read, says so in a note; what the service
+ * knows is shown anyway.
+ */
 export async function localPart(context: Context, id: string, order: unknown): Promise<LocalPart> {
   const { baseUrl } = context.settings;
   const events = await storedEvents(context, id);
@@ -67,7 +70,7 @@ export async function localPart(context: Context, id: string, order: unknown): P
   }
 }
 
-/** Collects local information about an intent without a result yet. */
+/** Collects what this machine knows about an intent that has no result yet. */
 export async function partOfIntent(context: Context, record: JournalRecord): Promise<LocalPart> {
   const journal = await context.journal();
   const { audit, reservations } = journal;
@@ -81,7 +84,7 @@ export async function partOfIntent(context: Context, record: JournalRecord): Pro
   };
 }
 
-/** The reference of an order, as the service shows it, else as it was sent. */
+/** The reference of an order: as the service shows it, or else as it was sent. */
 export const referenceOf = (order: unknown, record: JournalRecord | undefined): Reference | undefined =>
   referenceIn(own(order, 'metadata')) ?? referenceIn(own(record?.body, 'metadata'));
 
@@ -104,7 +107,7 @@ async function attemptsFor(
   }
 }
 
-/** Finds an order's row among the newest batches sent around the time it was created. */
+/** Finds the row of an order. Searches the newest batches that were sent around the time when the order was created. */
 async function rowOf(
   context: Context,
   journal: Journal,

@@ -21,20 +21,20 @@ import { type LocalPart, referenceOf } from './local.ts';
 
 /** Inputs of a story. */
 interface Sources extends LocalPart {
-  /** The order as the service has it; undefined if the service has none, or if the intent has no result yet. */
+  /** The order at the service. Undefined if the service does not have the order, or if the intent has no result yet. */
   readonly order: unknown;
   readonly milestones: readonly Fields[];
   readonly id: string | undefined;
   readonly service: string;
-  /** The service's fee per order, if known. */
+  /** The fee that the service charges per order, if known. */
   readonly feeCents: number | undefined;
-  /** Flags that make a suggested command use the same service. */
+  /** Flags with which a suggested command uses the same service. */
   readonly where: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The full story of an order. Amounts are in the currency's minor unit; times are ISO 8601. */
+/** The full story of an order. Amounts are in the currency's minor unit, times are in ISO 8601. */
 export type Story = Output<'OrderHistory'>;
 
 type MoneyPart = NonNullable<Story['money']>;
@@ -167,13 +167,13 @@ function priceOf(order: unknown): Story['price'] {
   return { currency, parts, total, charged };
 }
 
-/** Something pending or unresolved about an order, and the command for it. */
+/** Something about an order that is pending or unresolved, and the command that deals with it. */
 interface OpenPoint {
   readonly what: string;
   readonly command: string;
 }
 
-/** Lists what is pending or unresolved. Pure. */
+/** Lists what is pending or unresolved about an order. Pure. */
 function openPoints(
   { order, record, reservation, id, where }: Sources,
   money: OrderMoney | null,
@@ -215,7 +215,7 @@ type Add = (what: string, command: string) => void;
 
 function delivery(order: unknown, id: string, add: Add): void {
   const states = objectsIn(order, 'tracking_numbers').map((parcel) => textIn(parcel, 'status'));
-  // If a return is requested or credited, the code below reports it.
+  // If a return was requested or credited, the code below reports that.
   const isReturned = objectsIn(order, 'returns').some((one) => textIn(one, 'status') !== 'denied');
   if (states.includes('undeliverable')) {
     if (isReturned) return;
@@ -241,7 +241,7 @@ function ofReturn(one: unknown, add: Add): void {
     );
 }
 
-/** Describes money that should have come back to the payer. */
+/** Describes money that the payer should have got back. */
 const dueText = ({ what, cents, currency, note, payer }: MoneyDue): string => {
   const amount = cents === undefined ? `a ${what}` : `${formatMoney(cents, currency)}`;
   return `by rule ${amount} should have come back (${payer.replace('_', ' ')}): ${note}`;
@@ -314,7 +314,7 @@ const payers: Readonly<Record<MoneySum['payer'], string>> = {
   challenge: 'with a payment by challenge',
 };
 
-/** Describes, by payer, the money an order holds and its final cost. */
+/** Describes, for each payer, the money that an order holds and what the order finally cost. */
 function costs({ sums, isOpen, isComplete }: OrderMoney): string {
   const held = sums.filter((sum) => sum.held !== 0);
   const paid = sums.filter((sum) => sum.net > 0);
@@ -335,16 +335,16 @@ function costs({ sums, isOpen, isComplete }: OrderMoney): string {
   return rendered.join(' ');
 }
 
-/** Why something failed, or was only partly fulfilled. */
+/** Why something failed, or was fulfilled only in part. */
 interface Why {
-  /** The service's code; null if none. */
+  /** The service's code; null if there is none. */
   readonly code: string | null;
   readonly message: string;
-  /** What to do about it. */
+  /** What to do about the problem. */
   readonly hint: string | null;
 }
 
-/** Reasons why an order and each of its parts failed or were relaxed; empty if none. Pure. */
+/** Reasons why an order and its parts failed or were changed by a concession; empty if there are none. Pure. */
 export function whyOf(order: unknown): Why[] {
   const result = own(order, 'job_result');
   const details = own(result, 'error_details');
@@ -375,7 +375,7 @@ export function whyOf(order: unknown): Why[] {
       return isReported ? [] : [partOf({ ...item, said: spoken(code) }, 'url', 'said', hintOf)];
     }),
   ];
-  // Keep field errors only if no line repeats them.
+  // Include field errors only if no line repeats them.
   const fields = objectsIn(details, 'field_errors')
     .map((field) => partOf(field, 'field', 'message'))
     .filter(
@@ -387,8 +387,8 @@ export function whyOf(order: unknown): Why[] {
     const url = isOneLine ? undefined : textIn(concession, 'url');
     return reason(textIn(concession, 'code'), url ? `${url}: ${text}` : text, undefined);
   });
-  // Do not repeat the message of the order for a part that has the same. If there are several parts, only name the
-  // part; else leave it out.
+  // If a part has the same message as the order, do not repeat the message. If there are several parts, name only the
+  // part; otherwise leave the part out.
   const parts = [...fields, ...lines].flatMap(({ name, text, counts, why }) => {
     const isRepeated = whole.length > 0 && contains(message, text);
     if (isOneLine && counts === '' && (isRepeated || (why.code !== null && why.code === type))) return [];
@@ -410,7 +410,7 @@ export function whyOf(order: unknown): Why[] {
 const unique = (reasons: readonly Why[]): Why[] =>
   reasons.filter(({ message }, at) => reasons.findIndex((one) => one.message === message) === at);
 
-/** Advice by status, used if no code has its own advice. */
+/** Advice by status. Used for codes that have no advice of their own. */
 const statusHints: Readonly<Record<string, { readonly message: string; readonly hint: string }>> = {
   cancelled: {
     message: 'it was cancelled before it was placed',
@@ -447,7 +447,7 @@ type HintOf = (code: string | undefined) => string | undefined;
 interface Part {
   readonly name: string | undefined;
   readonly text: string;
-  /** How many were requested and are available; empty if not given. */
+  /** How many were requested, and how many are available; empty if not stated. */
   readonly counts: string;
   readonly why: Why;
 }

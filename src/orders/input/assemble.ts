@@ -42,17 +42,17 @@ type OrderInput = OrderFlags &
   Parameters<typeof addressFields>[0] & { readonly file?: string; readonly shipTo?: string };
 
 interface Assembling {
-  /** Base payload, instead of a file. */
+  /** Payload to start from if there is no file. */
   readonly base?: Fields;
-  /** Price of the product picked by the user, cents. */
+  /** Price, in cents, of the product that the user picked. */
   readonly price?: number | undefined;
-  /** Whether to offer a product search, which needs an account's key. */
+  /** Whether to offer a product search. A search needs the key of an account. */
   readonly searches?: boolean;
 }
 
 /**
- * Merges file, flags and address into one payload (flags override the file), then prompts for what is missing.
- * @returns the payload, and the equivalent command line, including prompt answers.
+ * Merges file, flags and address into one payload. Flags override the file. Then prompts for what is missing.
+ * @returns the payload, and the equivalent command line, which includes the answers to the prompts.
  */
 export async function assembleOrder(
   context: Context,
@@ -91,7 +91,10 @@ export async function payloadFromFlags(flags: OrderFlags, file: Fields): Promise
   return payload;
 }
 
-/** Whether the prompts that an incomplete order needs anyway let the user choose among several saved addresses. */
+/**
+ * Whether to let the user choose among several saved addresses. This is so only if the order is incomplete, and so
+ * prompts are needed anyway.
+ */
 async function offersAddresses(context: Context, order: Fields): Promise<boolean> {
   if (!context.interactive.yes || (order.products !== undefined && order.max_price !== undefined))
     return false;
@@ -100,8 +103,8 @@ async function offersAddresses(context: Context, order: Fields): Promise<boolean
 }
 
 /**
- * Shows the default address in an interactive session if no address was given. With a live key, the spending prompt
- * shows it too.
+ * In an interactive session, shows the default address if no address was given. With a live key, the prompt before
+ * spending shows the address too.
  */
 async function reportDefaultAddress(context: Context, address: AddressFields): Promise<void> {
   if (!context.interactive.yes || context.previewsRequests) return;

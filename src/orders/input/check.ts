@@ -11,8 +11,8 @@ const flagFor = (field: string): string | undefined =>
   eachOrderField.find(([name]) => name === field)?.[1].flag;
 
 /**
- * Validates the whole payload against the contract before sending.
- * @throws UsageError naming each invalid field, its flag and its source file.
+ * Before an order is sent, validates the whole payload against the contract.
+ * @throws UsageError naming each invalid field, the flag of the field, and the file it came from.
  */
 export async function checkOrder(payload: unknown, file: string | undefined): Promise<Shape<'OrderCreate'>> {
   const checked = checkShape('OrderCreate', payload, 'body');
@@ -35,7 +35,10 @@ export async function inUsersWords<T>(file: string | undefined, place: () => Pro
   }
 }
 
-/** Returns the given error if it is a validation error, or the validation error it wraps under the same message. */
+/**
+ * Returns the validation error in the given error: that error itself, or its cause if both have the same message.
+ * Undefined if there is none.
+ */
 function validationErrorIn(error: unknown): ValidationError | undefined {
   if (error instanceof ValidationError) return error;
   const { message, cause } = error instanceof Error ? error : {};

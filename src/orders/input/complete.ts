@@ -24,8 +24,8 @@ export interface Completed {
 }
 
 /**
- * Fills in missing required fields by prompting in an interactive session.
- * @throws UsageError naming the missing flags, why there is no prompt, and the command to rerun.
+ * In an interactive session, prompts for missing required fields.
+ * @throws UsageError naming the missing flags, the reason why there is no prompt, and the command to rerun.
  */
 export async function completePayload(
   context: Context,
@@ -62,7 +62,7 @@ export async function completePayload(
   return completeAddress(context, asked);
 }
 
-/** Prompts for the missing fields of a partial address in an interactive session. */
+/** In an interactive session, prompts for the missing fields of an incomplete address. */
 async function completeAddress(context: Context, given: Completed): Promise<Completed> {
   const { payload, argv } = given;
   const { shipping_address: address } = payload;

@@ -14,15 +14,15 @@ type Value<O extends Option> = NonNullable<Flags<{ readonly value: O }>['value']
 
 /** Context of a prompt. */
 export interface Asking {
-  /** Whether to offer a product search, which needs an account's key. */
+  /** Whether to offer a product search. A search needs the key of an account. */
   readonly searches: boolean;
-  /** Price of the ordered items without shipping and tax, cents. */
+  /** Price, in cents, of the ordered items without shipping and tax. */
   readonly price?: number | undefined;
   /** Number of units that the price covers. */
   readonly units?: number | undefined;
 }
 
-/** A prompt answer, as a payload value and as equivalent command line arguments. */
+/** An answer to a prompt: as a value of the payload, and as the equivalent command line arguments. */
 export interface Answer {
   readonly value: unknown;
   readonly words: readonly string[];
@@ -31,16 +31,16 @@ export interface Answer {
 
 /** How to prompt for a missing field. */
 interface Prompt {
-  /** Sample flag and value, for the command to rerun. */
+  /** An example flag with a value, for the command to rerun. */
   readonly sample: string;
   prompt(context: Context, asking: Asking): Promise<Answer>;
 }
 
 export interface OrderField<O extends Options = Options> {
   readonly options: O;
-  /** Flag named in messages about the field. */
+  /** The flag that messages about the field name. */
   readonly flag: string;
-  /** Value to send: flags take precedence over the file; undefined leaves the file's value. */
+  /** The value to send. Flags take precedence over the file. If undefined, the value from the file stays. */
   value(flags: Flags<O>, inFile: unknown): unknown;
   /** Set if every order needs the field. */
   readonly required?: Prompt;
@@ -64,13 +64,13 @@ const field = <const N extends string, const O extends Option>(
   ...(more.required && { required: more.required }),
 });
 
-/** Option kinds of plain fields, by type. */
+/** Kinds of options for plain fields, by type. */
 const plainKinds = { string: 'text', integer: 'integer', boolean: 'flag' } as const;
 type PlainOption<K extends PlainFieldName> = Option & {
   readonly kind: (typeof plainKinds)[(typeof plainOrderFields)[K]['type']];
 };
 
-/** Builds a plain field, whose option takes its type and bounds from the contract. */
+/** Builds a plain field. The contract determines the type and bounds of the field's option. */
 const plain = <const K extends PlainFieldName, const N extends string>(
   key: K,
   name: N,
@@ -81,7 +81,7 @@ const plain = <const K extends PlainFieldName, const N extends string>(
   return field(name, { kind: plainKinds[type], ...bounds, group, ...shown } as PlainOption<K>);
 };
 
-/** Builds a field that several options set, or that is merged with the file's value. */
+/** Builds a field that several options set, or whose value is merged with that from the file. */
 const joined = <const O extends Options>(
   flag: keyof O & string,
   options: O,
@@ -89,8 +89,8 @@ const joined = <const O extends Options>(
 ): OrderField<O> => ({ options, flag: flagOf(flag), value });
 
 /**
- * The table of order fields a caller can set, by wire name. Options, payload, prompts and error messages all derive
- * from it, in this order.
+ * The table of the order fields that a caller can set, by wire name. Options, payload, prompts and error messages are
+ * all derived from this table and follow its order.
  */
 export const orderFields = {
   products: field(
@@ -123,7 +123,7 @@ export const orderFields = {
       },
     },
   ),
-  /** This field has its own group of options, with one option for each part of the address. */
+  /** This field has a group of options of its own: one option for each part of the address. */
   shipping_address: {
     options: {},
     flag: '--ship-to',
@@ -224,7 +224,7 @@ export type OrderFlags = Flags<FieldOptions>;
 
 type OrderFieldName = keyof typeof orderFields;
 
-// The cast is safe because `Object.keys` of a literal returns its own keys.
+// The cast is safe, because `Object.keys` of a literal returns the literal's own keys.
 const names = Object.keys(orderFields) as OrderFieldName[];
 
 /** All fields with their names, in table order. */

@@ -3,8 +3,8 @@ import type { Document } from '../../run/read-document.ts';
 import { namespaceProblem, referenceOf, referenceProblem } from '../needs/reference.ts';
 
 /**
- * Fields of an order file that are not sent as fields of the order. The reference travels in the order's metadata
- * instead.
+ * Fields of an order file that do not become fields of the order. Instead, the reference is sent in the order's
+ * metadata.
  */
 export interface FileReference {
   readonly reference?: string | undefined;
@@ -13,7 +13,7 @@ export interface FileReference {
   readonly name: string;
 }
 
-/** Separates the reference of an order file from its payload. @throws UsageError if it is invalid. */
+/** Separates the reference in an order file from the payload. @throws UsageError if the reference is invalid. */
 export function takeReference({ name, value }: Document): {
   readonly payload: Readonly<Record<string, unknown>>;
   readonly ofFile: FileReference;
@@ -45,8 +45,9 @@ interface Given {
 }
 
 /**
- * Combines reference and namespace of flags and file. Unlike other flags, these do not override the file, because
- * another reference means another order. @throws UsageError if they differ.
+ * Combines the reference and namespace from flags with those from the file. Other flags override the file, but these do
+ * not, because another reference stands for another order.
+ * @throws UsageError if they differ.
  */
 export function withFileReference(
   { reference, namespace }: Given,

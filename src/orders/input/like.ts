@@ -14,10 +14,10 @@ import type { OrderFlags } from './fields.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Creates a new payload from an earlier order. Copies every request field that the order's record holds, except the
- * key. Flags or prompts supply the missing fields. `titleOf` returns titles from the order's receipt.
+ * Creates a new payload from an earlier order. Copies every request field that the order's record has, except the key.
+ * Flags or prompts supply the missing fields. `titleOf` returns titles from the receipt of the order.
  * @param givesAddress tells whether flags set the address. The default address is never used here.
- * @throws UsageError naming the flag for any field that the record holds only partly.
+ * @throws UsageError naming the flag for any field that the record contains only in part.
  */
 export async function readLike(
   context: Context,
@@ -51,13 +51,14 @@ export async function readLike(
 }
 
 /**
- * Drops the reference of the earlier order. The new order is another order, so it has no reference, or one of its own.
+ * Removes the reference of the earlier order. The new order is a different order, so it has no reference, or one of its
+ * own.
  */
 function withoutReference({ [referenceKey]: _, ...metadata }: JsonObject): Fields {
   return metadata;
 }
 
-/** Titles from an order's receipt, by line URL. */
+/** Titles from the receipt of an order, by the URL of the line. */
 function titlesIn(order: Received<'order.get'>): TitleOf {
   const nameLine = lineNames(order, () => '');
   const titles = new Map(objectsIn(order, 'items').map((line) => [textIn(line, 'url'), nameLine(line)]));
@@ -65,8 +66,8 @@ function titlesIn(order: Received<'order.get'>): TitleOf {
 }
 
 /**
- * @throws UsageError if the record does not identify every line, because an order without the unidentified lines would
- * be a different order.
+ * @throws UsageError if the record does not identify every line. Without the unidentified lines, the order would be a
+ * different one.
  */
 function productsOf(order: Received<'order.get'>): Fields[] | undefined {
   const items = listIn(order, 'items');
@@ -88,7 +89,7 @@ function notificationsOf(order: Received<'order.get'>): Fields | undefined {
   return email === undefined ? undefined : { email };
 }
 
-/** @throws UsageError if the record describes the payment incompletely and no flag replaces it. */
+/** @throws UsageError if the record describes the payment incompletely and no flag replaces the payment. */
 function paymentOf(order: Received<'order.get'>, { paymentMode }: OrderFlags): Fields | undefined {
   const mode = isObject(order.connect) ? 'connect' : textIn(order.payment, 'mode');
   if (paymentMode !== undefined && paymentMode !== mode) return undefined;
@@ -116,7 +117,10 @@ const isEmpty = (value: unknown): boolean =>
   value === '' ||
   (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** Formats a payload for a person who did not type it. @param titleOf returns known product titles. */
+/**
+ * Formats a payload for a person who did not type the payload.
+ * @param titleOf returns the titles of products that are known.
+ */
 export function payloadLines(payload: Fields, titleOf: TitleOf = () => undefined): string[] {
   const { products, max_price: ceiling, shipping_address: address, ...rest } = payload;
   return [

@@ -72,20 +72,20 @@ const exactPart = /^\s*(quantity|variant|condition|not-condition)\s*=/i;
 const segmentForm = /([,，;|])([^,，;|]*)/gu;
 
 /**
- * Matches a name of one or a few words followed by a value, such as `size=L`, `not condition!=New`, `variant.size: L`.
- * Symbols may come first.
+ * Matches a name of one or several words that is followed by a value, such as `size=L`, `not condition!=New`,
+ * `variant.size: L`. Symbols may precede the name.
  */
 const signedForm =
   /^(?<signs>[^\p{L}\p{N}&?#%/]*)(?<word>\p{L}[\p{L}\p{N}_.()[\] -]{0,40}?)\s*(?<sign>[!<>~^*+-]*[=:<>]+)\s*(?<value>.*)$/su;
 const spacedForm = /^[^\p{L}\p{N}&?#%/]*(?<word>\p{L}[\p{L}\p{N}_.-]{0,40})\s+(?<value>.*)$/su;
 
-/** Matches a part's name without an operator, such as `quantity`, `condition-New`, `quantity2`. */
+/** Matches the name of a part without an operator, such as `quantity`, `condition-New`, `quantity2`. */
 const bareName =
   /^[^\p{L}\p{N}&?#%/]*(?<word>not[-_\s]?condition|condition|quantity|qty|variant)s?(?!\p{L})/iu;
 
 /**
- * Splits `URL[,part=value]…` into the URL and its parts. Other commas belong to the URL. If the text after such a comma
- * looks like an option, that is an error, because a misspelt constraint must not silently become part of the URL.
+ * Splits `URL[,part=value]…` into the URL and its parts. Other commas belong to the URL. Text after such a comma that
+ * looks like an option is an error, because a misspelt constraint must not silently become part of the URL.
  * @throws UsageError naming that text.
  */
 function splitParts(text: string): { url: string; parts: [PartName, string][] } {
@@ -107,7 +107,7 @@ function splitParts(text: string): { url: string; parts: [PartName, string][] } 
   return { url: text.slice(0, starts[0]?.index).trim(), parts };
 }
 
-/** @throws UsageError that shows how to write an option, if the text after a separator looks like an option. */
+/** @throws UsageError if the text after a separator looks like an option. The error shows how to write an option. */
 function checkSegment(
   whole: string,
   segment: string,
@@ -141,7 +141,7 @@ function checkSegment(
 
 const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
-/** Shows how to write a part with the given value, if that can be determined. */
+/** Shows how to write a part with the given value. Uses placeholders if the value does not fit. */
 function spelled(name: PartName, value: string): string {
   if (name !== 'variant') return `${name}=${value.trim() || '…'}`;
   const [, label, choice] = /^([^:=]+)[:=]([^:=]+)$/.exec(value.trim()) ?? [];
@@ -156,7 +156,7 @@ const otherWords: Readonly<Record<string, PartName>> = {
 };
 const negations = ['not', 'no-', 'ex', 'without'];
 
-/** The part a word probably means. Never suggests an excluded condition as a wanted one. */
+/** The part that a word probably stands for. Never suggests a wanted condition if the word excludes a condition. */
 function suggestedPart(written: string, isNegated: boolean): PartName | undefined {
   const word = written.replaceAll(/[_\s.]+/g, '-');
   if (word.includes('cond'))

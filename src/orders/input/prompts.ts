@@ -11,7 +11,7 @@ import { type ProductLine, parseProduct } from './product-flag.ts';
 
 /** Prompts for the fields every order needs. */
 
-/** Prompts for a product by its URL, or by search words if the account can search. */
+/** Prompts for a product: by its URL, or by search words if the account can search. */
 export async function promptProducts(context: Context, { searches }: Asking): Promise<Answer> {
   const prompt = await context.prompt();
   const { checkShape } = await import('../../api/schemas/check.ts');
@@ -40,7 +40,7 @@ export async function promptProducts(context: Context, { searches }: Asking): Pr
   return { value: [{ url }], words: productWords(url), price };
 }
 
-/** Why a numbered row of the last list cannot be ordered; undefined if it can. */
+/** Why the row with the given number in the last list cannot be ordered; undefined if it can. */
 async function rowProblem(
   context: Context,
   text: string,
@@ -54,13 +54,15 @@ async function rowProblem(
   }
 }
 
-/** The `--product` arguments for a URL. Escapes commas that would otherwise start an option. */
+/**
+ * The `--product` arguments for a URL. Escapes the commas in the URL if the flag would otherwise read it differently.
+ */
 export function productWords(url: string): string[] {
   const isUnambiguous = refusedBy(parseProduct)(url) === undefined && parseProduct(url).url === url;
   return ['--product', isUnambiguous ? url : url.replaceAll(',', '%2C')];
 }
 
-/** The `--product` arguments for a line; none for a line that the flag cannot express. */
+/** The `--product` arguments for a line; empty if the flag cannot express the line. */
 export function lineWords(line: ProductLine): string[] {
   const { url, quantity = 1, variant, condition_in, condition_not_in } = line;
   const [flag = '', start = ''] = productWords(url);
@@ -97,7 +99,7 @@ export async function promptCeiling(context: Context, { price, units = 1 }: Aski
     check: (typed) => ceilingProblem(typed, price, units),
   });
   const amount = readAmount(text);
-  // This cannot happen, because the prompt checks its answer.
+  // This cannot happen, because the prompt has checked the answer.
   if (amount.problem !== undefined) throw new UsageError(`the price ceiling ${amount.problem}`);
   return { value: amount.cents, words: ['--max-price', formatMoney(amount.cents)] };
 }
@@ -106,7 +108,10 @@ export async function promptCeiling(context: Context, { price, units = 1 }: Aski
 export const itemsCost = (price: number, units: number): string =>
   `${units === 1 ? 'the item is' : `the ${units} items are`} ${formatMoney(price)}`;
 
-/** Why a ceiling is rejected, worded for a prompt; undefined if accepted. @param price is the items' price, cents. */
+/**
+ * Why a ceiling is rejected, worded for a prompt; undefined if the ceiling is accepted.
+ * @param price is the price of the items, in cents.
+ */
 function ceilingProblem(text: string, price = 0, units = 1): string | undefined {
   const amount = readAmount(text);
   if (amount.problem !== undefined) return `a ceiling ${amount.problem.replaceAll("'", '')}`;

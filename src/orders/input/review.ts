@@ -18,7 +18,7 @@ import { itemsCost, lineWords, promptAddress, promptCeiling, promptProducts } fr
 
 /** Shows an order that prompts have completed, and lets the user change any line of it before it is placed. */
 
-/** Looks up the ordered products, and prompts for the variant of those that have several. */
+/** Looks up the ordered products. Prompts for the variant of a product that has several. */
 export async function withProductFacts(context: Context, completed: Completed): Promise<Completed> {
   const facts = new Map(completed.facts);
   let whole: Completed = { ...completed, facts };
@@ -40,7 +40,7 @@ async function variantFor(
   return askVariant(context, facts);
 }
 
-/** The variant that the user chooses of those in stock; undefined if there is nothing to choose from. */
+/** The variant that the user chooses from those in stock; undefined if there is nothing to choose from. */
 async function askVariant(
   context: Context,
   facts: ProductFacts | undefined,
@@ -74,8 +74,8 @@ function withLines(completed: Completed, lines: readonly ProductLine[]): Complet
   return {
     ...completed,
     payload: { ...completed.payload, products: lines },
-    // If a line has no equivalent arguments, leave out all products. A command that names only some of them would order
-    // something else.
+    // If one of the lines has no equivalent arguments, leave out all products. A command that names only some of the
+    // products would order something else.
     argv: words.every((one) => one.length > 0) ? [...others, ...words.flat()] : others,
   };
 }
@@ -90,7 +90,7 @@ function priceOf(line: ProductLine, facts: ProductFacts | undefined): number | u
   return variant?.price ?? facts?.price;
 }
 
-/** Total price of all lines before shipping and tax, and their number of units; undefined if any price is unknown. */
+/** Total price of all lines, before shipping and tax, and total number of units; undefined if any price is unknown. */
 export function costOf(completed: Completed): { readonly price: number; readonly units: number } | undefined {
   let [price, units] = [0, 0];
   for (const line of linesOf(completed)) {
@@ -110,7 +110,7 @@ interface Review {
 }
 
 /**
- * Shows the order and asks whether to place it. The user may change lines of it first.
+ * Shows the order and asks whether to place it. The user may first change lines of the order.
  * @throws ErrandError if the answer is no.
  */
 export async function reviewOrder(
@@ -160,7 +160,7 @@ function ceilingText(completed: Completed, ceiling: unknown): string {
   return typeof ceiling === 'number' ? `${formatMoney(ceiling)}${beside}` : plainText(ceiling);
 }
 
-/** Lines of an order that can be changed before it is placed, as they are shown. */
+/** Lines of the displayed order that can be changed before the order is placed. */
 export const editableLines = ['product', 'variant', 'quantity', 'gift', 'ship to', 'ceiling'] as const;
 
 const nothing = 'nothing, go back';
@@ -217,7 +217,7 @@ async function withEditedLine(
   return withProductFacts(context, withLine(completed, index, { ...product, ...(quantity && { quantity }) }));
 }
 
-/** Index of the line to change. Prompts if there are several. */
+/** Index of the line to change. Prompts if there are several lines. */
 async function whichLine(context: Context, completed: Completed): Promise<number> {
   const lines = linesOf(completed);
   if (lines.length < 2) return 0;
@@ -234,7 +234,7 @@ async function whichLine(context: Context, completed: Completed): Promise<number
   return (await (await context.prompt()).askRow(context, 'Of which line', rows, columns)).index;
 }
 
-/** Asks for the ceiling again if it no longer covers what is ordered. */
+/** Asks for the ceiling again if the ceiling no longer covers what is ordered. */
 async function coveredBy(context: Context, completed: Completed): Promise<Completed> {
   const cost = costOf(completed);
   const ceiling = numberIn(completed.payload, 'max_price');

@@ -3,7 +3,7 @@ import { webhookEventNames } from '../../api/events.ts';
 import { UsageError } from '../../platform/errors.ts';
 import { parseMoney } from '../../run/parse-option.ts';
 
-/** Combines several options and a file's value into one field value. */
+/** Combines the values of several options and of a file into the value of one field. */
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -12,7 +12,10 @@ interface MetadataFlags {
   readonly metadataJson?: Readonly<Record<string, string>>;
 }
 
-/** Metadata from text flags and typed JSON flags. @throws UsageError if both give the same name. */
+/**
+ * Metadata from flags for text and flags for typed JSON.
+ * @throws UsageError if a text flag and a JSON flag give the same name.
+ */
 export function metadata(
   { metadata: texts, metadataJson: typed }: MetadataFlags,
   inFile: unknown,
@@ -42,7 +45,7 @@ interface PaymentFlags {
   readonly margin?: string;
 }
 
-/** Payment settings. @throws UsageError if the mode they need is missing. */
+/** Payment settings. @throws UsageError if the settings need a mode and none is given. */
 export async function payment(flags: PaymentFlags, inFile: unknown): Promise<Fields | undefined> {
   const given = {
     ...(flags.paymentMode && { mode: flags.paymentMode }),
@@ -90,7 +93,7 @@ export function fulfillment(
   return { ...file, ...relaxed, ...(excludeMerchant && { excluded_merchants: excludeMerchant }) };
 }
 
-/** Converts a file's array of relaxed concerns to an object with one key for each, as the service expects. */
+/** Converts a file's list of relaxed concerns to what the service expects: an object with one key per concern. */
 function keyedFulfillment(value: unknown): Fields | undefined {
   if (value === undefined || value === null) return undefined;
   const fields = asFields(value);

@@ -28,30 +28,31 @@ export type Outcome = Omit<AttemptChange, 'serial' | 'seenAt' | 'orderId'> & {
   readonly orderId?: string | undefined;
 };
 
-/** Where attempts are stored, and how their outcome is determined. */
+/** Where attempts are stored, and how to determine their outcome. */
 export interface NeedSources {
   readonly attempts: Attempts;
   readonly scope: AttemptScope;
   readonly client: Client;
   readonly list: ReferenceList;
-  /** By the service's clock, ms since the epoch. */
+  /** Time in ms since the epoch, by the service's clock. */
   readonly now: () => number;
   /**
-   * Determines the outcome of an attempt whose order is unknown, from the journal or by searching for an order with the
-   * same content. If the attempt stays in doubt or no order is found, returns the state unchanged. @param isOnly tells
-   * whether no other attempt may be live. If false, nothing may be sent for this attempt. @throws ErrandError.
+   * Determines the outcome of an attempt whose order is unknown: from the journal, or by searching for an order with
+   * the same content. Returns the state unchanged if the attempt stays in doubt, or if no order is found.
+   * @param isOnly tells whether no other attempt may be live. If false, nothing may be sent for this attempt.
+   * @throws ErrandError.
    */
   readonly settle: (attempt: Attempt, isOnly: boolean) => Promise<Outcome>;
-  /** Whether `settle` may send the attempt's request again. */
+  /** Whether `settle` may resend the request of an attempt. */
   readonly mayResend?: (attempt: Attempt) => boolean;
   /**
-   * Whether an order that has the id of an attempt differs from what the journal's record requested. False if the
-   * journal cannot tell.
+   * Whether the order with an attempt's id differs from what the journal's record requested. False if the journal
+   * cannot tell.
    */
   readonly isOther?: (attempt: Attempt, order: OrderRecord) => Promise<boolean>;
 }
 
-/** A decision, and the orders that were read to make it, keyed by id. */
+/** A decision, and the orders that were read to make it, by id. */
 export interface DecidedOrder {
   readonly decision: Exclude<Decision, { readonly do: 'look' }>;
   readonly request: NeedRequest & { readonly need: AttemptNeed };
@@ -59,13 +60,13 @@ export interface DecidedOrder {
 }
 
 /**
- * Maximum number of looks at the service for one decision. One look is normally enough, but other processes may place
- * orders meanwhile.
+ * Maximum number of times that the service is read for one decision. One time is normally enough, but other processes
+ * may place orders meanwhile.
  */
 const maxLooks = 8;
 
 /**
- * Decides about an order, reading from the service as often as needed. Persists only what it has read.
+ * Decides about an order. Reads from the service as often as the decision needs. Persists only what was read.
  * @throws ErrandError if a read fails; nothing may be sent then.
  */
 export async function decideWithService(
@@ -100,9 +101,10 @@ export async function decideWithService(
 }
 
 /**
- * Builds the claim for the attempt to send. The claim repeats the decision inside the journal's transaction, since
- * other processes may have decided meanwhile. If the new decision differs, nothing is persisted, and the caller has to
- * decide again. @param attempt creates the attempt with its number.
+ * Builds the claim for the attempt to send. Within the journal's transaction, the claim makes the decision again,
+ * because other processes may have decided meanwhile. If the new decision differs, nothing is persisted, and the caller
+ * has to decide again.
+ * @param attempt creates the attempt from its number.
  */
 export const claimOf = (
   { scope, now }: Pick<NeedSources, 'scope' | 'now'>,
@@ -118,7 +120,7 @@ export const claimOf = (
   },
 });
 
-/** States read by this command take precedence, whichever process persisted them first. */
+/** A state that this command has read takes precedence, even if another process persisted it first. */
 export const withOrdersSeen = (
   related: readonly Attempt[],
   seen: ReadonlyMap<string, SeenOrder>,
@@ -128,7 +130,7 @@ export const withOrdersSeen = (
     return found ? { ...attempt, state: found.state } : attempt;
   });
 
-/** Reads the current state of attempts, and persists it. */
+/** Reads the current state of attempts from the service, and persists it. */
 async function seeAttempts(
   sources: NeedSources,
   attempts: readonly Attempt[],
@@ -136,7 +138,7 @@ async function seeAttempts(
 ): Promise<void> {
   const changes: AttemptChange[] = [];
   let hasDoubt = false;
-  // Handle attempts that may be resent last. Before anything is sent, it must be known what others may have ordered.
+  // Attempts that may be resent come last. Before anything is sent, errand must know what others may have ordered.
   const turnOf = (attempt: Attempt): number =>
     attempt.orderId !== undefined ? 0 : sources.mayResend?.(attempt) ? 2 : 1;
   for (const attempt of attempts.toSorted((one, other) => turnOf(one) - turnOf(other))) {
@@ -205,8 +207,8 @@ export async function readOrderOf(
 }
 
 /**
- * Persists the orders the service lists for a reference, including those made elsewhere. @returns the serials of their
- * attempts.
+ * Persists the orders that the service lists for a reference, including those made elsewhere.
+ * @returns the serials of these orders' attempts.
  */
 export async function recordSeen(
   { attempts, scope, now }: Pick<NeedSources, 'attempts' | 'scope' | 'now'>,
@@ -229,7 +231,7 @@ export async function recordSeen(
     changes.push(...known.map(({ serial }) => ({ serial, state, madeAt, seenAt })));
     if (known.length > 0) return undefined;
     const number = byAge.indexOf(madeAt) + 1;
-    // The service does not reveal the idempotency key, so use the order's id.
+    // The service does not reveal the idempotency key. Use the id of the order instead.
     const made = { run: undefined, key: order.id, operation: 'order.create', upload: undefined };
     return { ...made, number, orderId: order.id, state, madeAt, seenAt };
   });
@@ -239,7 +241,7 @@ export async function recordSeen(
 
 const idOf = (id: string): string => id.toLowerCase();
 
-/** The order of an attempt, if this command has read it. */
+/** The order of an attempt; undefined if this command has not read that order. */
 export const orderSeen = (
   seen: ReadonlyMap<string, SeenOrder>,
   { orderId }: Pick<Attempt, 'orderId'>,
@@ -251,7 +253,7 @@ const differsFrom = (body: Body, seen: ReadonlyMap<string, SeenOrder>, attempt: 
 };
 
 /**
- * Differences in products, quantities or recipient between an order and a request, as far as the order shows them.
+ * Differences between an order and a request in products, quantities or recipient. Considers only what the order shows.
  * Pure.
  */
 export function needDifferences(body: Body, order: OrderRecord): readonly Difference[] {

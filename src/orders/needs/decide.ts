@@ -1,7 +1,10 @@
 import type { Attempt, AttemptNeed } from '../../journal/attempts.ts';
 import { adoptedMs, isWithin, type Unit, type Windows } from './windows.ts';
 
-/** Entry points that place orders. They differ in whether a prompt is possible and in what a reference implies. */
+/**
+ * Entry points that place orders. Some can prompt the user. They also differ in what happens if the order's reference
+ * was used before.
+ */
 export type Door =
   | 'terminal'
   | 'script'
@@ -19,14 +22,17 @@ interface DoorRules {
   readonly asks?: boolean;
   /** Orders again after a cancellation. */
   readonly passesCancelled?: boolean;
-  /** A live attempt without a reference also blocks the order, because the reference may have been added later. */
+  /**
+   * Whether a live attempt without a reference also blocks the order. The order may be the same, with a reference that
+   * was added later.
+   */
   readonly heedsUnreferenced?: boolean;
   /**
-   * When to return the live order of a reference instead of placing a new order: if the live order is at most 30 days
-   * old (`recent`), `always`, or `never`.
+   * When to return the live order of a reference instead of placing a new order: `always`, `never`, or only if the live
+   * order is at most 30 days old (`recent`).
    */
   readonly adopts: 'recent' | 'always' | 'never';
-  /** Attempts in doubt block even with `isNew`. */
+  /** Whether attempts in doubt block an order even with `isNew`. */
   readonly settlesFirst?: boolean;
 }
 
@@ -45,43 +51,46 @@ const doors: Readonly<Record<Door, DoorRules>> = {
 /** Explicit statements of the user. */
 export interface Statement {
   /**
-   * Set if a duplicate is intended (`--new`). With a reference, only MCP quotes accept it. It then overrides only
-   * attempts without that reference.
+   * Whether a duplicate is intended (`--new`). If the order has a reference, only MCP quotes accept this. Then it
+   * overrides only attempts that do not have the reference.
    */
   readonly isNew?: boolean;
-  /** Orders again what was cancelled or returned, or given up while in doubt (`--again`). */
+  /** Whether to order again what was cancelled, returned, or given up while in doubt (`--again`). */
   readonly again?: boolean;
   /** The occasion that all rows belong to (`--run NAME`). Each row is ordered once per occasion. */
   readonly run?: string | undefined;
   /** Skips rows that are like an earlier order. */
   readonly skipDuplicates?: boolean;
-  /** Keys of attempts the user was shown before agreeing to another order. */
+  /** Keys of the attempts that the user saw before agreeing to another order. */
   readonly agreed?: ReadonlySet<string>;
 }
 
-/** The facts about an unsent order that the decision uses. */
+/** What the decision has to know about an order that is not sent yet. */
 export interface NeedRequest {
   readonly need: Pick<AttemptNeed, 'reference'>;
-  /** A row's key is derived from its content, so the same key means the same row of the same upload. */
+  /** Key of a row. It is derived from the row's content, so the same key stands for the same row of the same upload. */
   readonly key?: string | undefined;
-  /** The caller chose the idempotency key, so the order is not compared with similar orders. */
+  /** Whether the caller chose the idempotency key. If so, the order is not compared with similar orders. */
   readonly hasOwnKey?: boolean;
   readonly door: Door;
   readonly statement: Statement;
   readonly windows: Windows;
-  /** By the service's clock, ms since the epoch. */
+  /** Current time by the service's clock, in ms since the epoch. */
   readonly now: number;
-  /** Serials of the attempts this command has read from the service, or searched for there. */
+  /** Serials of the attempts that this command has read from the service, or has searched for at the service. */
   readonly read?: ReadonlySet<number>;
-  /** Time in ms since the epoch. A state counts as current if any process has read it since this time. */
+  /** A state counts as current if any process has read it since this time, in ms since the epoch. */
   readonly freshSince?: number;
-  /** When the service was last queried for this reference, ms since the epoch. */
+  /** When the service was last queried for this order's reference, in ms since the epoch. */
   readonly listedAt?: number | undefined;
-  /** Set if the orders cannot be listed, for example through the agent route. */
+  /** Whether the orders cannot be listed, as with the agent route. */
   readonly isUnlisted?: boolean;
 }
 
-/** An attempt, and whether its products, quantities or recipient differ from the request; undefined if not compared. */
+/**
+ * An attempt. `differs` tells whether its products, quantities or recipient differ from those of the request; undefined
+ * if they were not compared.
+ */
 export interface ComparedAttempt extends Attempt {
   readonly differs?: boolean;
 }
@@ -89,13 +98,13 @@ export interface ComparedAttempt extends Attempt {
 export type Refusal =
   /** The order may have been sent, and its outcome is unknown. */
   | 'in_doubt'
-  /** It was given up, and may still exist. */
+  /** The order was given up, and may still exist. */
   | 'unknown'
-  /** The same was ordered recently. */
+  /** The same products were ordered recently, for the same recipient. */
   | 'alike'
   /** Some of the products were ordered recently. */
   | 'overlaps'
-  /** A live order has the reference, but its products, quantities or recipient differ. */
+  /** A live order has the same reference, but differs in products, quantities or recipient. */
   | 'differs'
   /** A live order has the reference. */
   | 'exists'
@@ -103,33 +112,33 @@ export type Refusal =
   | 'old'
   /** Several live orders have the reference. */
   | 'two_live'
-  /** A live order with the same content has the same reference in another namespace. */
+  /** A live order with the same content has the same reference, but in another namespace. */
   | 'other_namespace'
-  /** It was taken back. */
+  /** The order was cancelled or returned. */
   | 'cancelled'
   | 'returned';
 
 export type Decision =
   | {
       readonly do: 'send';
-      /** Number of the attempt at its need. */
+      /** Number of the attempt among all attempts at its need. */
       readonly number: number;
       /** The previous attempt, which has ended. */
       readonly after: Attempt | undefined;
     }
   /** Read the state of these attempts from the service, then decide again. */
   | { readonly do: 'look'; readonly at: 'reference' | 'attempts'; readonly attempts: readonly Attempt[] }
-  /** Use these instead of a new order. */
+  /** Use these attempts' orders instead of placing a new order. */
   | {
       readonly do: 'adopt';
       readonly by: 'reference' | 'key' | 'likeness';
       readonly attempts: readonly Attempt[];
     }
-  /** Ask the user whether another is intended. */
+  /** Ask the user whether another order is intended. */
   | { readonly do: 'ask'; readonly why: Refusal; readonly attempts: readonly Attempt[] }
   | { readonly do: 'refuse'; readonly why: Refusal; readonly attempts: readonly Attempt[] };
 
-/** How long a listing by reference stays valid, ms. */
+/** How long the result of listing the orders of a reference stays valid, in ms. */
 const listedMs = 3600 * 1000;
 
 /** Decides about an order from the attempts related to it. Pure. */
@@ -142,8 +151,8 @@ export function decide(request: NeedRequest, known: readonly ComparedAttempt[]):
 }
 
 /**
- * Merges a listed order with the attempt that made it. Keeps the state that was read most recently. On a tie, keeps a
- * live state rather than an ended one.
+ * Merges a listed order with the attempt that made it. Keeps the state that was read last. If both were read at the
+ * same time, keeps a live state rather than an ended one.
  */
 function distinct(attempts: readonly ComparedAttempt[]): readonly ComparedAttempt[] {
   const byOrder = new Map<string, ComparedAttempt>();
@@ -155,7 +164,7 @@ function distinct(attempts: readonly ComparedAttempt[]): readonly ComparedAttemp
   return [...byOrder.values()];
 }
 
-/** Times are whole ms, so 0.5 only breaks ties. */
+/** Times are whole numbers of ms, so 0.5 only decides between equal times. */
 const rank = (attempt: Attempt): number => (attempt.seenAt ?? 0) + (hasEnded(attempt) ? 0 : 0.5);
 
 type NamedBy = NonNullable<AttemptNeed['reference']>;
@@ -202,8 +211,8 @@ function decideByReference(
 
 function decideByLikeness(request: NeedRequest, attempts: readonly ComparedAttempt[]): Decision {
   const { statement } = request;
-  // A key belongs to one occasion. Compare keys too, because an attempt older than the table does not store its
-  // occasion.
+  // A key belongs to one occasion. Compare keys too, because an attempt from before the table existed has no occasion
+  // stored.
   const ofRun = attempts.filter(
     ({ run, key }) => statement.run === undefined || run === statement.run || key === request.key,
   );
@@ -220,8 +229,9 @@ function decideByLikeness(request: NeedRequest, attempts: readonly ComparedAttem
 }
 
 /**
- * Whether an attempt must be settled at any age. That is so if it is in doubt or, when a single order is placed, if it
- * was given up. When rows are placed, a given-up attempt counts only within the window for rows, which is longer.
+ * Whether an attempt must be settled, however old it is. This applies to attempts in doubt and, if a single order is
+ * placed, to attempts that were given up. If rows are placed, a given-up attempt counts only within the window for
+ * rows, which is longer.
  */
 const isOpen = ({ door }: NeedRequest, attempt: Attempt): boolean =>
   isInDoubt(attempt) || (doors[door].unit === 'single' && isGivenUp(attempt));
@@ -238,7 +248,7 @@ const isGivenUp = ({ state, orderId, upload }: Attempt): boolean =>
 const isFresh = ({ read, freshSince }: NeedRequest, { serial, seenAt }: Attempt): boolean =>
   read?.has(serial) || (freshSince !== undefined && seenAt !== undefined && seenAt >= freshSince);
 
-/** Decides to look up unsettled attempts first, or to refuse because attempts stay in doubt. */
+/** Decides to first look up unsettled attempts, or to refuse because attempts stay in doubt. */
 function unsettled(request: NeedRequest, attempts: readonly ComparedAttempt[]): Decision | undefined {
   const stale = attempts.filter(
     (one) => ['intended', 'unknown', 'placed'].includes(one.state) && !isFresh(request, one),
@@ -248,17 +258,20 @@ function unsettled(request: NeedRequest, attempts: readonly ComparedAttempt[]): 
   if (inDoubt.length > 0) return refuse('in_doubt', inDoubt);
   const { isNew, again } = request.statement;
   const unknown = attempts.filter(({ state }) => state === 'unknown');
-  // A row, or an order for a reference, is sent again with the same key, so `--again` is enough for it.
+  // A row is sent again with the same key. So is an order for a reference. Therefore `--again` is enough for both.
   const keepsKey = doors[request.door].unit === 'row' || request.need.reference !== undefined;
   const mayPass = isNew || (again && keepsKey);
   return unknown.length > 0 && !mayPass ? refuse('unknown', unknown) : undefined;
 }
 
-/** If another order is intended, only attempts in doubt block it, and only for entry points with `settlesFirst`. */
+/** If another order is intended, only attempts in doubt block it, and only if the entry point has `settlesFirst`. */
 const stillInDoubt = (request: NeedRequest, attempts: readonly ComparedAttempt[]): Decision | undefined =>
   doors[request.door].settlesFirst ? unsettled(request, attempts.filter(isInDoubt)) : undefined;
 
-/** Refuses if attempts for the same need block another order. An attempt that the user has agreed to does not block. */
+/**
+ * Refuses if attempts at the same need block another order. If the user saw an attempt and agreed to another order,
+ * that attempt does not block.
+ */
 function blocking(
   request: NeedRequest,
   attempts: readonly ComparedAttempt[],
@@ -277,8 +290,8 @@ function blocking(
 }
 
 /**
- * Refuses if the last order was cancelled or returned, unless the user intends another order. Ignores requests that
- * were rejected since, because they bought nothing.
+ * Refuses if the last order was cancelled or returned, unless the user intends another order. Ignores later requests
+ * that were rejected, because they bought nothing.
  */
 function refusedAgain({ door, statement }: NeedRequest, attempts: readonly Attempt[]): Decision | undefined {
   const last = lastOf(attempts.filter(({ state, orderId }) => state !== 'failed' || orderId !== undefined));
@@ -299,9 +312,9 @@ const isUnsent = ({ state }: Attempt): boolean => state === 'unsent';
 const hasEnded = ({ state }: Attempt): boolean => ['failed', 'cancelled', 'returned'].includes(state);
 
 /**
- * Decides to send the next attempt. A request rejected at creation leaves no order at the service, so its number and
- * key are reused. An order that is gone with its sandbox keeps its number, because its key may still be recorded with
- * it.
+ * Decides to send the next attempt. If a request was rejected when the order was to be created, the service has no
+ * order for it, so the number and key are used again. If an order is gone with its sandbox, its number is not used
+ * again, because the key may still be recorded together with that order.
  */
 const send = (attempts: readonly Attempt[]): Decision => ({
   do: 'send',

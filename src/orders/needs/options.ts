@@ -31,8 +31,9 @@ interface Given {
 }
 
 /**
- * Rejects metadata under the key of the reference, because a text meant otherwise would be taken for a reference.
- * @param advice says how to give a reference instead. @throws UsageError.
+ * Rejects metadata under the key that carries the reference, because errand would take such metadata for a reference.
+ * @param advice says how to give a reference instead.
+ * @throws UsageError.
  */
 export function checkMetadata({ metadata }: Pick<Body, 'metadata'>, advice: string): void {
   if (metadata && Object.hasOwn(metadata, referenceKey))
@@ -40,8 +41,8 @@ export function checkMetadata({ metadata }: Pick<Body, 'metadata'>, advice: stri
 }
 
 /**
- * Parses the reference of an order; undefined if none is given. @throws UsageError if it is invalid or conflicts with
- * another option.
+ * Parses the reference of an order; undefined if no reference is given.
+ * @throws UsageError if the reference is invalid or conflicts with another option.
  */
 export function referenceFrom(
   { reference, namespace, again, new: isNew }: Given,

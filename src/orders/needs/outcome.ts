@@ -3,7 +3,7 @@ import { isDropped, shortfallOf, shortfallsIn } from '../../api/order-state.ts';
 import type { AttemptState } from '../../journal/attempts.ts';
 import type { OrderRecord } from '../order-record.ts';
 
-/** The fields of a return that say what was returned. */
+/** The fields of a return that say which units were returned. */
 export interface ReturnedLines {
   readonly status?: unknown;
   readonly items?: unknown;
@@ -13,8 +13,9 @@ export interface ReturnedLines {
 const granted: ReadonlySet<unknown> = new Set(['approved', 'completed', 'credited']);
 
 /**
- * Derives the state of an attempt from its order. An attempt counts as returned only if every purchased unit went back,
- * however much was credited. @param returns are the order's returns. Pure.
+ * Derives the state of an attempt from the attempt's order. An attempt counts as returned only if every purchased unit
+ * was returned, whatever was credited.
+ * @param returns are the returns of the order. Pure.
  */
 export function attemptState(order: OrderRecord, returns: readonly ReturnedLines[]): AttemptState {
   switch (order.status) {
@@ -28,7 +29,7 @@ export function attemptState(order: OrderRecord, returns: readonly ReturnedLines
   }
 }
 
-/** Whether the order shows an accepted return. If not, there is no need to read its returns. */
+/** Whether the order shows an accepted return. If it does not, the returns need not be read. */
 export const mayBeReturned = ({ returns }: OrderRecord): boolean =>
   objectsIn({ returns }, 'returns').some(({ status }) => granted.has(status));
 
@@ -43,7 +44,7 @@ function isReturned(order: OrderRecord, returns: readonly ReturnedLines[]): bool
   }
   if (back.size === 0) return false;
   const shortfalls = shortfallsIn(order.fulfillment);
-  // The service shows units returned in transit as cancelled, so include every line that has a return.
+  // The service may show returned units as cancelled, so include every line that has a return.
   const bought = objectsIn(order, 'items').filter(
     (line) => back.has(textIn(line, 'id') ?? '') || !isDropped(line.status),
   );

@@ -16,14 +16,14 @@ import { knownScopeOf } from './scope.ts';
 import { readAges, reportUnreported, type Settled, sourcesFor } from './settle.ts';
 import { windowsOf } from './windows.ts';
 
-/** The entry point given for an order; by default a terminal or a script. */
+/** The entry point. Defaults to `terminal` or `script`, depending on whether the user can be prompted. */
 export const doorOf = ({ interactive }: OrderContext, { door }: Placing): Door =>
   door ?? (interactive.yes ? 'terminal' : 'script');
 
 /**
- * Places an order unless its need is met already. First settles what the same command left in doubt, and reports an
- * order that it never reported.
- * @throws ErrandError conflict if the need is met, or an attempt at it is in doubt; interrupted if the user declines
+ * Places an order unless its need is met already. First settles what an earlier run of the same command left in doubt.
+ * Also reports an order that such a run placed but did not report.
+ * @throws ErrandError conflict if the need is met, or if an attempt at it is in doubt; interrupted if the user declines
  * another order; unavailable if the state of earlier orders cannot be read. Nothing is sent then.
  */
 export async function placeOnce<N extends JournaledOperation>(
@@ -88,8 +88,8 @@ export async function placeOnce<N extends JournaledOperation>(
 }
 
 /**
- * The result of settling this command's own request that was in doubt; undefined if the decision has to answer instead.
- * That is so if its order has ended since it was sent, or is one of several orders for a reference.
+ * The result if this command's own request was in doubt and is now settled. Undefined if the decision has to answer
+ * instead, because the order has since ended, or is one of several orders for a reference.
  */
 function madeNow<N extends JournaledOperation>(
   { made }: Settled<N>,
@@ -111,22 +111,25 @@ const newAttempt = (
 });
 
 /**
- * The attempt to persist for an order with a key chosen by the caller. The order is not compared with earlier orders,
- * but later orders are compared with it.
+ * The attempt to persist if the caller chose the order's key. The order is not compared with earlier orders, but later
+ * orders are compared with it.
  */
 export async function keyedClaim(
   context: OrderContext,
   order: Body,
   intent: Pick<Intent, 'key' | 'operation'>,
 ): Promise<AttemptClaim> {
-  // This imports older records, too. They are imported only once, so it must happen before the first attempt is stored.
+  // This call also imports older records. They are imported only once, so call it before the first attempt is stored.
   const attempts = await (await context.journal()).attempts();
   const { newestAccount: _, ...scope } = await knownScopeOf(context, attempts, intent.operation);
   const at = { key: intent.key, number: 1, madeAt: context.serviceClock.now() };
   return { scope, needs: [needOf(order)], decide: () => newAttempt(intent, at) };
 }
 
-/** Returns the live order. If an interrupted command placed it, marks that command's record as reported by this run. */
+/**
+ * Returns the live order. If an interrupted command placed the order, adds that command's record to what this run
+ * reports.
+ */
 async function adopted<N extends JournaledOperation>(
   context: OrderContext,
   purchase: Purchase<N>,
@@ -142,7 +145,7 @@ async function adopted<N extends JournaledOperation>(
   return { order: purchase.adopt(found), existed: true };
 }
 
-/** Whether the policy refuses another order, so that the user need not be asked. */
+/** Whether the policy refuses another order. If so, there is no need to ask the user. */
 const isRefusedByPolicy = ({ facts }: ErrandError): boolean =>
   textIn(facts.details, 'policy_outcome') === 'refused';
 

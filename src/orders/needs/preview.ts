@@ -15,19 +15,22 @@ import { knownScopeOf } from './scope.ts';
 import { listedByReference, ordersOf, type SeenOrder, seeOrder } from './service-orders.ts';
 import { windowsOf } from './windows.ts';
 
-/** What would happen to a request that is only shown, judging by its need. */
+/** What would happen to a request that is only shown, judging by the request's need. */
 export interface PreviewedNeed {
-  /** Exit code with which sending would fail; undefined if it would not fail, or would first ask the user. */
+  /**
+   * Exit code of the error with which sending would fail. Undefined if sending would not fail, or would first ask the
+   * user.
+   */
   readonly exitCode: number | undefined;
-  /** Whether an existing order meets the need, so that sending would show that order and place no other. */
+  /** Whether an existing order meets the need. Sending would then show that order and place no other. */
   readonly isMet: boolean;
 }
 
 const free: PreviewedNeed = { exitCode: undefined, isMet: false };
 
 /**
- * For a request that is only shown, reports the earlier orders that would block it. Reads these orders, unless reads
- * are only shown as well. Persists nothing. A failed read does not block the preview.
+ * For a request that is only shown, reports the earlier orders that would block the request. Reads these orders, unless
+ * reads are only shown as well. Persists nothing. If a read fails, the preview continues.
  * @param isNoted tells whether the earlier order was reported already.
  */
 export async function previewNeed(
@@ -106,7 +109,7 @@ function noted(
     const then = isAsked ? 'sent, it is asked about' : 'it is not sent again without --new';
     context.note(`an order like this one is there: ${orders}; ${then}`);
   }
-  // With --curl, the earlier orders were not read, so the exit code is unknown.
+  // With --curl, the earlier orders were not read. The exit code is therefore unknown.
   return { exitCode: isAsked || context.previewsReads ? undefined : exitCodes.conflict, isMet: false };
 }
 
@@ -127,7 +130,9 @@ async function relatedTo(
   return related;
 }
 
-/** The attempt of an order that the service lists for a reference. The same order may have a stored attempt too. */
+/**
+ * The attempt for an order that the service lists for a reference. There may be a stored attempt for the same order.
+ */
 const attemptOf = (
   { order, state, madeAt }: SeenOrder,
   reference: Reference | undefined,
@@ -138,7 +143,7 @@ const attemptOf = (
   ...{ state, madeAt, seenAt: madeAt },
 });
 
-/** Listed orders, and orders of attempts that may be live, by id in lower case. @throws ErrandError. */
+/** Orders by id in lower case: those listed, and those of attempts that may be live. @throws ErrandError. */
 async function ordersSeen(
   context: OrderContext,
   attempts: readonly Attempt[],

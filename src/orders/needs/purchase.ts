@@ -3,20 +3,21 @@ import type { JournaledOperation, MadeBy } from '../order-record.ts';
 import type { Body, IntentOf, Made, Placing } from '../submit/intent.ts';
 import type { SeenOrder } from './service-orders.ts';
 
-/** An order to place, and what its entry point does about it. `N` is the operation that places it. */
+/** An order to place, and what the entry point does about it. `N` is the operation that places the order. */
 export interface Purchase<N extends JournaledOperation> {
-  /** Its products, its recipient, and what else is compared with earlier orders. */
+  /** The order's products and recipient, and what else is compared with earlier orders. */
   readonly order: Body;
   /**
-   * Its intent, without regard to the key. A repeated command finds the record of an interrupted one by its content.
+   * The order's intent; its key does not matter. If a command was interrupted, repeating the command finds the record
+   * by the content of the intent.
    */
   readonly intent: IntentOf<N>;
   readonly placing: Placing;
-  /** Command line that repeats it; by default that of this run. */
+  /** Command line that repeats the order. Defaults to the command line of this run. */
   readonly command?: string | undefined;
-  /** Records the attempt and sends it. @returns undefined if another process has decided about the need meanwhile. */
+  /** Records an attempt and sends it. @returns undefined if another process has meanwhile decided about the need. */
   send(attempt: AttemptToSend): Promise<Made<MadeBy[N]> | undefined>;
-  /** Result to return instead of refusing the order, or of asking the user; undefined if there is none. */
+  /** Result to return instead of refusing the order or asking the user; undefined if there is no such result. */
   existing?(): Promise<Made<MadeBy[N]> | undefined>;
   /** Converts an existing order to the result of this operation. */
   adopt(found: SeenOrder): MadeBy[N];
@@ -24,12 +25,12 @@ export interface Purchase<N extends JournaledOperation> {
 
 /** The attempt to send. */
 export interface AttemptToSend {
-  /** 1 for the first attempt at its need. */
+  /** Number of the attempt; 1 for the first attempt at its need. */
   readonly number: number;
-  /** Reads the earlier attempts at its need. */
+  /** Reads the earlier attempts at the same need. */
   earlier(): Promise<readonly Attempt[]>;
-  /** What to persist together with the intent. @param key is the key that the attempt is sent with. */
+  /** The claim to persist together with the intent. @param key is the key with which the attempt is sent. */
   claim(key: string): AttemptClaim;
-  /** Tells the user about the previous attempt. Call it once this attempt is recorded. */
+  /** Informs the user about the previous attempt. Call this once the new attempt is recorded. */
   noteEarlier(): void;
 }

@@ -23,31 +23,31 @@ import { seeOrder } from './service-orders.ts';
 import { bringIn, isSameRequest, readAges, type Settled, sourcesFor } from './settle.ts';
 import { windowsOf } from './windows.ts';
 
-/** The order of a quote, and what was stated with it. */
+/** The order of a quote, and what the client stated about it. */
 export interface QuotedOrder {
-  /** Without its key; carries the reference. */
+  /** The order without its key. Includes the reference. */
   readonly body: Body;
   readonly reference: Reference | undefined;
-  /** Orders again what was cancelled or returned. */
+  /** Whether to order again what was cancelled or returned. */
   readonly again: boolean;
 }
 
-/** A decision about a quote's order, with what its claim needs. */
+/** A decision about a quote's order, and what the claim for that order needs. */
 export interface DecidedQuote extends DecidedOrder {
   readonly sources: NeedSources;
-  /** By the service's clock, ms since the epoch. */
+  /** Time in ms since the epoch, by the service's clock. */
   readonly startedAt: number;
 }
 
 interface Deciding {
-  /** Whether to place a new order even if alike orders exist. */
+  /** Whether to place a new order even if there are similar orders. */
   readonly isNew: boolean;
   /**
-   * Receives the result if a request in doubt with the same content is settled. If missing, such a request is not
-   * resent.
+   * Receives the result if a request in doubt with the same content is settled. If this is missing, such a request is
+   * not resent.
    */
   readonly settled?: Settled<'order.create'>;
-  /** An earlier decision of the same call. What it has read is not read again. */
+  /** An earlier decision of the same call. What that decision has read is not read again. */
   readonly before?: DecidedQuote;
 }
 
@@ -84,7 +84,7 @@ const unkeyedIntent = (
 ): Promise<IntentOf<'order.create'>> =>
   intentOf(context, 'order.create', { key: '', keyOrigin: 'made', body: { ...body } });
 
-/** Converts the error of an earlier order that cannot be read. Nothing is sent then. Returns other errors unchanged. */
+/** Converts the error of reading an earlier order. Nothing is sent then. Returns any other error unchanged. */
 function unreadable({ signal }: OrderContext, error: unknown): unknown {
   if (!(error instanceof ErrandError) || error instanceof StorageError || signal.aborted) return error;
   if (error.category !== 'unavailable') return error;
@@ -105,8 +105,8 @@ interface Unshown {
 }
 
 /**
- * Finds the live order that an interrupted call with the same content has placed, if nobody was shown that order.
- * Ignores an order that is older than a day, because by then the same call may mean another order.
+ * Finds the live order that an interrupted call with the same content has placed and that nobody was shown. Ignores an
+ * order older than a day, because by then the same call may mean another order.
  */
 export async function unshownOrder(context: OrderContext, order: QuotedOrder): Promise<Unshown | undefined> {
   const intent = await unkeyedIntent(context, order);
@@ -123,7 +123,10 @@ export async function unshownOrder(context: OrderContext, order: QuotedOrder): P
   return undefined;
 }
 
-/** Whether only the same order, in doubt, blocks a quote. Placing the quote then settles that order. */
+/**
+ * Whether the only thing blocking a quote is an earlier attempt at the same order whose outcome is in doubt. Placing
+ * the quote then settles that attempt.
+ */
 export async function isSettledByPlacing(
   context: OrderContext,
   order: QuotedOrder,
@@ -136,13 +139,13 @@ export async function isSettledByPlacing(
   return others.length === 0 && record?.state === 'intended' && isSameRequest(record, intent);
 }
 
-/** An earlier order that a quote is compared with. Times are ISO 8601. */
+/** An earlier order with which a quote is compared. Times are in ISO 8601. */
 export interface ExistingOrder {
   readonly [field: string]: unknown;
-  /** Null while it is not known whether there is an order. */
+  /** Id of the order; null as long as it is unknown whether there is an order. */
   readonly order_id: string | null;
   readonly state: 'placed' | 'in_doubt' | 'unknown' | 'cancelled' | 'returned';
-  /** Current status at the service; null if it was not read. */
+  /** Current status at the service; null if the status was not read. */
   readonly status: string | null;
   readonly made_at: string;
   /** Relative to now. */
@@ -155,11 +158,11 @@ export interface ExistingOrder {
   }[];
   /** Key to pass to `order_explain`; null if there is an order id. */
   readonly key: string | null;
-  /** Tool call that settles the order in doubt; null if there is none. */
+  /** Tool call that settles the order in doubt; null if there is no such call. */
   readonly settled_by: { readonly tool: 'order_place'; readonly quote: string } | null;
 }
 
-/** Why a quote's order is not sent, and the orders that block it. */
+/** Why the order of a quote is not sent, and which orders block it. */
 export interface QuoteBlock {
   readonly why: Refusal;
   readonly existing: readonly ExistingOrder[];
@@ -170,15 +173,15 @@ export interface QuoteBlock {
   readonly next: readonly NextStep[];
 }
 
-/** Makes a quote that settles an order in doubt. @returns its handle. */
+/** Makes a quote that settles an order in doubt. @returns the handle of the quote. */
 type SettlingQuote = (record: JournalRecord) => Promise<string>;
 
-/** A decision not to send, with the orders that were read to make it. */
+/** A decision not to send an order, and the orders that were read to make the decision. */
 export interface NotSent extends Pick<DecidedOrder, 'seen'> {
   readonly decision: Exclude<DecidedOrder['decision'], { readonly do: 'send' }>;
 }
 
-/** Describes why a quote is blocked, and the blocking orders with their current state at the service. */
+/** Describes why a quote is blocked. Also describes the blocking orders with their current state at the service. */
 export async function blockOf(
   context: OrderContext,
   { body, reference }: QuotedOrder,
@@ -271,7 +274,7 @@ const otherReference =
   'Read that order with order_get: it is the one. Another order takes another reference, or none.';
 const onlyIfAsked = 'Only where the user wants it again, quote it with again: true.';
 
-/** Error codes of refusals, and what the agent can do. */
+/** Error codes of refusals, and what the agent can do about each. */
 const refusals: Readonly<Record<Refusal, { readonly code: string; readonly hint: string }>> = {
   in_doubt: {
     code: 'order_in_doubt',

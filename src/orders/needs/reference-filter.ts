@@ -45,8 +45,9 @@ const spelled = {
 } as const;
 
 /**
- * The query of a filter by reference. @param others are the other filters, by wire name. @throws UsageError if the
- * filter is invalid, or if metadata is filtered as well.
+ * The query of a filter by reference.
+ * @param others are the other filters, by wire name.
+ * @throws UsageError if the filter is invalid, or if there is also a filter by metadata.
  */
 export function referenceQuery(
   { reference, namespace }: ReferenceFilter,
@@ -71,8 +72,8 @@ export function referenceQuery(
 }
 
 /**
- * If no order was found and the given reference looks like `shop:REQ-1`, as errand shows it, suggests to give namespace
- * and reference as two flags.
+ * If no order was found and the given reference has the form `shop:REQ-1`, in which errand shows references, suggests
+ * giving namespace and reference as two flags.
  */
 export function referenceHints({ reference = '', namespace }: ReferenceFilter, shown: number): string[] {
   const [, where = '', text = ''] = /^([^:]+):(.+)$/su.exec(reference) ?? [];

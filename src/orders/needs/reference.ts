@@ -17,13 +17,13 @@ const namespacePattern = /^[\p{L}\p{N}][\p{L}\p{N}._/-]*$/u;
 /** Characters that a terminal or a log cannot show. */
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
 
-/** Normalizes a reference by trimming it and converting it to NFC. Keeps upper and lower case. */
+/** Normalizes a reference: trims it and converts it to NFC. Does not change upper and lower case. */
 export const referenceOf = (text: string, namespace = '', run?: string): Reference => ({
   namespace: namespace.trim().normalize('NFC'),
   text: `${text.trim().normalize('NFC')}${run === undefined ? '' : `~${run.trim().normalize('NFC')}`}`,
 });
 
-/** Why a text is not a valid reference, phrased to follow the option's name; undefined if valid. */
+/** Why a text is not a valid reference, worded to follow the name of the option; undefined if the text is valid. */
 export function referenceProblem(text: string): string | undefined {
   const trimmed = text.trim().normalize('NFC');
   if (trimmed === '') return 'is empty';
@@ -49,13 +49,13 @@ export function namespaceProblem(text: string): string | undefined {
 export const metadataOf = ({ namespace, text }: Reference): string =>
   namespace === '' && !text.includes(separator) ? text : `${namespace}${separator}${text}`;
 
-/** The order with its reference in its metadata. */
+/** The order, with its reference added to the metadata. */
 export const withReference = <B extends { readonly metadata?: object | null | undefined }>(
   order: B,
   reference: Reference,
 ): B => ({ ...order, metadata: { ...order.metadata, [referenceKey]: metadataOf(reference) } });
 
-/** Parses the reference from an order's metadata; undefined if there is none. */
+/** Parses the reference in an order's metadata; undefined if there is none. */
 export function referenceIn(metadata: unknown): Reference | undefined {
   const value: unknown = Object.getOwnPropertyDescriptor(Object(metadata), referenceKey)?.value;
   if (typeof value !== 'string' || value === '') return undefined;
@@ -66,15 +66,15 @@ export function referenceIn(metadata: unknown): Reference | undefined {
 }
 
 /**
- * Joins several columns of a file into one reference, which is empty if all columns are empty. An empty part keeps its
- * position.
+ * Joins the values of several columns into one reference. The reference is empty if all values are empty. If only some
+ * are empty, they still keep their positions.
  */
 export const composedReference = (parts: readonly string[]): string =>
   parts.every((part) => part.trim() === '') ? '' : parts.map((part) => part.trim()).join('/');
 
 /**
- * Idempotency key of an attempt for a reference, the same on every machine, so that racing processes do not order
- * twice.
+ * Idempotency key of an attempt for a reference. The key is the same on every machine, so that processes that order at
+ * the same time do not order twice.
  */
 export const attemptKey = ({ namespace, text }: Reference, number: number): string =>
   sha256(JSON.stringify(['errand-need-1', namespace, text, number])).slice(

@@ -28,7 +28,7 @@ import { recordOf, sentAt } from './scope.ts';
 import type { SeenOrder } from './service-orders.ts';
 import { unitOf, windowsOf } from './windows.ts';
 
-/** Describes an attempt with its current state at the service and its age. */
+/** Describes an attempt: its age, and its current state at the service. */
 export function attemptText(attempt: Attempt, seen: DecidedOrder['seen'], now: number): string {
   const { orderId, key } = attempt;
   return `${orderId ?? key} (${stateText(attempt, seen)}, ${ageText(attempt, now)})`;
@@ -44,12 +44,14 @@ const maxState = 60;
 
 /** Age of an attempt, such as `3m ago`. */
 export function ageText({ madeAt }: Pick<Attempt, 'madeAt'>, now: number): string {
-  // The clock of the machine that sent it may be ahead.
+  // The clock of the machine that sent the attempt may be ahead.
   const age = relativeTime(new Date(Math.min(madeAt, now)).toISOString(), now);
   return age === 'now' ? 'just now' : age;
 }
 
-/** Note for a new attempt after one that has ended: `attempt 2; the first (ID, 3m ago) failed: out of stock`. */
+/**
+ * Note for a new attempt if the previous attempt has ended: `attempt 2; the first (ID, 3m ago) failed: out of stock`.
+ */
 export function afterText(number: number, after: Attempt, seen: DecidedOrder['seen'], now: number): string {
   const state = stateText(after, seen);
   const ended =
@@ -61,7 +63,8 @@ export function afterText(number: number, after: Attempt, seen: DecidedOrder['se
 type Stopped = Pick<Extract<Decision, { readonly do: 'refuse' | 'ask' }>, 'why' | 'attempts'>;
 
 /**
- * Builds the error that explains why nothing is ordered, with the earlier orders, the differences, and the next steps.
+ * Builds the error that explains why nothing is ordered. The error lists the earlier orders, the differences, and the
+ * next steps.
  * @returns ErrandError conflict.
  */
 export async function refusedOrder<N extends JournaledOperation>(
@@ -93,7 +96,7 @@ export async function refusedOrder<N extends JournaledOperation>(
       ? await policyObstacle(context, [{ intent: purchase.intent }])
       : undefined;
   const hint = hintOf(context, purchase, why, attempts);
-  // The order has an id, so it existed once, and another read may succeed.
+  // The order has an id, so it has existed. Another read may succeed.
   const isUnread = why === 'unknown' && attempts.some(({ orderId }) => orderId !== undefined);
   return new ErrandError(isUnread ? 'unavailable' : 'conflict', `${what}${changes}; ${end}`, {
     code: `${reference ? 'reference' : 'duplicate'}_${why}`,
@@ -104,7 +107,7 @@ export async function refusedOrder<N extends JournaledOperation>(
       ...(differences.length > 0 && { differences }),
       ...(policy && obstacleDetails(policy)),
     },
-    // An order made elsewhere is stored with its id as the key. That is not an idempotency key.
+    // If an order was made elsewhere, its id is stored in place of the key. The id is not an idempotency key.
     idempotencyKey: first?.key === first?.orderId ? undefined : first?.key,
     outcome: why === 'in_doubt' || (why === 'unknown' && !isUnread) ? 'unknown' : 'applied',
     retryable: isUnread,
@@ -122,7 +125,10 @@ interface ComparedAttempt {
   readonly differing: readonly Difference[];
 }
 
-/** The attempts with their differences: those with the fewest differences first, then the newest first. */
+/**
+ * The attempts with their differences. Attempts with few differences come first; among those with equally many, the
+ * newest.
+ */
 async function compareAll<N extends JournaledOperation>(
   context: OrderContext,
   purchase: Purchase<N>,
@@ -138,7 +144,7 @@ async function compareAll<N extends JournaledOperation>(
   );
 }
 
-/** Differences between an order and the request of a record. Ignores mere spelling. */
+/** Differences between an order and the request of a record. Ignores differences that are only in spelling. */
 function requestDifferences(order: Body, { body }: JournalRecord): readonly Difference[] {
   if (!Array.isArray(body.products)) return [];
   const fields = Object.fromEntries(eachOrderField.map(([field]) => [field, own(body, field) ?? null]));
@@ -147,8 +153,8 @@ function requestDifferences(order: Body, { body }: JournalRecord): readonly Diff
 }
 
 /**
- * Differences between a purchase and an earlier attempt. With a reference, only products, quantities and recipient
- * count. Without a reference, the user decides whether another order is meant, so every difference may matter.
+ * Differences between a purchase and an earlier attempt. If there is a reference, only products, quantities and
+ * recipient count. If there is none, the user decides whether another order is meant, so every difference may matter.
  */
 async function differencesOf<N extends JournaledOperation>(
   context: OrderContext,
@@ -170,8 +176,8 @@ interface ShownOrder {
 }
 
 /**
- * An earlier order, as shown in the error; undefined without an order id. An order that has ended is not read again, so
- * its stored state is shown.
+ * An earlier order, as the error shows it; undefined without an order id. Shows the stored state of an order that has
+ * ended, because such an order is not read again.
  */
 function shown({ orderId, state, madeAt }: Attempt, found: SeenOrder | undefined): ShownOrder | undefined {
   if (orderId === undefined) return undefined;
@@ -221,7 +227,7 @@ async function batchOf(
   return (await context.journal()).find(upload, context.settings.baseUrl.value)?.order_id ?? undefined;
 }
 
-/** Commands that show what becomes of attempts without an order, one per batch. */
+/** Commands that show what became of attempts without an order. One command per batch. */
 export async function batchesOf(
   context: OrderContext,
   attempts: readonly Pick<Attempt, 'upload' | 'orderId'>[],
@@ -280,11 +286,11 @@ const referenceMessages: Readonly<Record<Refusal, Message>> = {
   returned: (reference, attempts) => `the order for the reference ${reference} was sent back: ${attempts}`,
 };
 
-/** Why an order for a reference is refused. @param attempts lists the earlier ones. */
+/** Why an order for a reference is refused. @param attempts is a text that lists the earlier attempts. */
 export const referenceText = (reference: Reference, why: Refusal, attempts: string): string =>
   referenceMessages[why](metadataOf(reference), attempts);
 
-/** Refusals because of an order that is live. */
+/** Refusals because a live order has the same products, or some of them. */
 const isAlike: ReadonlySet<Refusal> = new Set(['alike', 'overlaps']);
 
 /** Refusals after which the user may need another reference. */

@@ -7,12 +7,15 @@ export interface EarlierUpload {
   readonly rows: number;
 }
 
-/** Detects a file that was saved again and repeats an earlier upload of any age. Rows with a reference do not count. */
+/**
+ * Detects that a file repeats an earlier upload, for example because the file was saved again. The upload may be of any
+ * age. Rows with a reference do not count.
+ */
 export class SameFile {
   readonly #rowsOf = new Map<string, number>();
   #rows = 0;
 
-  /** Adds a row without a reference, and the attempts related to the row. */
+  /** Adds a row without a reference, and the attempts that are related to the row. */
   add(related: readonly Attempt[]): void {
     this.#rows += 1;
     const uploads = related
@@ -21,7 +24,7 @@ export class SameFile {
     for (const upload of new Set(uploads)) this.#rowsOf.set(upload, (this.#rowsOf.get(upload) ?? 0) + 1);
   }
 
-  /** The upload that at least half of the rows repeat; undefined if there is none. */
+  /** The upload that at least half of the rows repeat; undefined if there is no such upload. */
   found(): EarlierUpload | undefined {
     const [first] = [...this.#rowsOf]
       .map(([upload, rows]) => ({ upload, rows }))

@@ -13,8 +13,8 @@ import { isPaid } from '../submit/intent.ts';
 type ScopeContext = Pick<OrderContext, 'settings' | 'sender' | 'isRehearsal'>;
 
 /**
- * Scope of a run's orders, from stored facts alone: includes the accounts of all keys known to belong to the same user.
- * Sends nothing.
+ * Scope of a run's orders, from stored facts alone. Includes the accounts of all keys that are known to belong to the
+ * same user. Sends nothing.
  * @param operation is the operation that places the orders.
  */
 export async function knownScopeOf(
@@ -27,9 +27,9 @@ export async function knownScopeOf(
 }
 
 /**
- * Scope of a run's orders. If several keys have ordered, asks the service which user each key belongs to, until that is
- * known. Includes keys without an order, because they may belong to the same user.
- * @throws ErrandError if that cannot be read; nothing may be sent then.
+ * Scope of a run's orders. If several keys have ordered, asks the service which user each key belongs to, unless that
+ * is already known. Includes keys of which no order is known, because such a key may belong to the same user.
+ * @throws ErrandError if this cannot be read; nothing may be sent then.
  */
 export async function scopeOf(
   context: ScopeContext & Pick<OrderContext, 'client'>,
@@ -50,7 +50,8 @@ export async function scopeOf(
   for (const other of others.filter((one) => one.userId === undefined).slice(-maxIdentified)) {
     const id = await attempts.newestOrder(other);
     if (id === undefined) undecided.push(other.account);
-    // If this key may read an order of the other key, the order shows whose the other key was.
+    // If this key may read an order that was placed with the other key, the order shows which user the other key
+    // belongs to.
     const order = id === undefined ? undefined : await unlessMissing(readOrder(client, id));
     const found = textOf(own(order, 'user_id'));
     if (found !== undefined) await attempts.identify({ ...scope, accounts: [other.account] }, found);
@@ -61,7 +62,7 @@ export async function scopeOf(
   return scopeWith(scope, same, known);
 }
 
-/** Maximum number of other keys whose user is determined. */
+/** Maximum number of other keys for which the user is determined. */
 const maxIdentified = 10;
 
 async function scopeAlone(context: ScopeContext, operation: string): Promise<AttemptScope> {
@@ -117,7 +118,7 @@ const isRefused = ({ category }: ErrandError): boolean =>
 const textOf = (id: unknown): string | undefined =>
   typeof id === 'number' || (typeof id === 'string' && id !== '') ? String(id) : undefined;
 
-/** The journal's record of an attempt. A retry through v1 may have gone to the legacy address. */
+/** The journal's record of an attempt. A retry through v1 may have been sent to the legacy address. */
 export function recordOf(
   journal: Journal,
   { settings: { baseUrl, legacyBaseUrl } }: Pick<OrderContext, 'settings'>,
@@ -127,8 +128,8 @@ export function recordOf(
 }
 
 /**
- * When an attempt was made, by the service's clock, ms since the epoch. If the service has not confirmed the attempt,
- * it was recorded with this machine's time, which may be wrong and is converted.
+ * When an attempt was made, by the service's clock, in ms since the epoch. If the service has not confirmed the
+ * attempt, this machine's clock recorded the time. That clock may be wrong, so the time is converted.
  */
 export function sentAt(
   journal: Journal,

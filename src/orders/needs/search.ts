@@ -13,9 +13,9 @@ const hourMs = 3600 * 1000;
 /** The request to search for. */
 interface Searched {
   readonly body: Body;
-  /** Its idempotency key. */
+  /** Idempotency key of the request. */
   readonly key: string;
-  /** Earliest time at which it was sent, ms since the epoch. */
+  /** Earliest time at which the request was sent, in ms since the epoch. */
   readonly since: number;
 }
 
@@ -23,12 +23,13 @@ interface Searched {
 export interface Recognition {
   /** Whether an order may be the result of the request; defaults to `isAlike`. */
   readonly mayBeOf?: (body: Body, row: OrderRecord) => boolean;
-  /** Whether to include orders that, according to the journal, belong to other requests. */
+  /** Whether to include orders that belong to other requests according to the journal. */
   readonly countsOthers?: boolean;
 }
 
 /**
- * Searches the service for orders that a request may have made, live ones first, then oldest first.
+ * Searches the service for orders that a request may have made. Live orders come first. Among those and among the
+ * others, the oldest comes first.
  * @throws ErrandError.
  */
 export async function findOrders(
@@ -46,8 +47,9 @@ export async function findOrders(
 }
 
 /**
- * Lists the orders created since a request was sent that `isOne` accepts.
- * @param since is ms since the epoch, by the clock that recorded it. @throws ErrandError.
+ * Lists the orders that were created after a request was sent and that `isOne` accepts.
+ * @param since is in ms since the epoch, by the clock that recorded the request.
+ * @throws ErrandError.
  */
 export async function ordersSince(
   context: OrderContext,
@@ -60,7 +62,7 @@ export async function ordersSince(
     const found: OrderRecord[] = [];
     for await (const { rows } of pages(client, 'order.list', { query }, { all: true }))
       found.push(...rows.filter(isOne));
-    // The response tells the service's time. If it shows that this machine's clock is ahead, list again from an earlier
+    // The response tells the service's time. If this machine's clock turns out to be ahead, list again from an earlier
     // time.
     const known = earliest(context, since);
     if (known >= from) return found;
@@ -68,11 +70,13 @@ export async function ordersSince(
   }
 }
 
-/** Earliest time at which a request was sent, by the service's clock. The clock that recorded it may be ahead. */
+/**
+ * Earliest time at which a request was sent, by the service's clock. The clock that recorded the request may be ahead.
+ */
 function earliest({ clock, serviceClock }: OrderContext, since: number): number {
   const now = serviceClock.now();
   const from = since - Math.max(0, clock.now() - now) - hourMs;
-  // The clock that recorded it was ahead and has been set since, so list all orders.
+  // The clock that recorded the request was ahead and has been corrected since. Therefore list all orders.
   return from > now ? 0 : from;
 }
 
@@ -80,8 +84,8 @@ const rank = ({ status }: OrderRecord): number => (isFailedOrder(String(status))
 const madeAt = ({ created_at: at }: OrderRecord): number => Date.parse(String(at));
 
 /**
- * Whether an order may be the result of a request, even if the service spells it differently. An order for another
- * reference is not.
+ * Whether an order may be the result of a request, even if the service spells the order differently. An order for
+ * another reference cannot be the result.
  */
 function isAlike(body: Body, row: OrderRecord): boolean {
   const [sent, listed] = [referenceIn(body.metadata), referenceIn(row.metadata)];
@@ -95,8 +99,8 @@ function isAlike(body: Body, row: OrderRecord): boolean {
 }
 
 /**
- * Whether an order shares the recipient or a product with a request, at any ceiling and in any spelling. Used for a key
- * that another machine may have sent and that the service may have forgotten since.
+ * Whether an order has the recipient or a product in common with a request, whatever its ceiling and spelling. Used for
+ * a key that another machine may have sent and that the service may have forgotten since.
  */
 export const sharesAnything = (body: Body, row: OrderRecord): boolean =>
   !hasOtherRecipient(body, row) || hasSameProduct(body, row);

@@ -7,21 +7,21 @@ import { readOrder } from '../submit/existing.ts';
 import { attemptState, mayBeReturned, type ReturnedLines } from './outcome.ts';
 import { metadataOf, referenceIn, referenceKey } from './reference.ts';
 
-/** An order as the service has it now, and the resulting state of its attempt. */
+/** An order as the service has it now, and the resulting state of the order's attempt. */
 export interface SeenOrder {
   readonly order: Received<'order.get'>;
   readonly state: AttemptState;
-  /** When the service created it, ms since the epoch. */
+  /** When the service created the order, in ms since the epoch. */
   readonly madeAt: number;
 }
 
-/** Lists the service's orders by reference. */
+/** Finds the service's orders that have a given reference. */
 export interface ReferenceList {
   /** Ids of the orders that have a reference. @throws ErrandError. */
   idsOf(reference: Reference): Promise<readonly string[]>;
 }
 
-/** Queries the service for each reference. */
+/** Sends one query per reference. */
 export const listedByReference = (client: Client): ReferenceList => ({
   async idsOf(reference) {
     const value = metadataOf(reference);

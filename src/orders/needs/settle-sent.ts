@@ -14,10 +14,10 @@ import { sourcesFor } from './settle.ts';
 import { windowsOf } from './windows.ts';
 
 /**
- * Settles a request for a reference without ever resending it. Searches for its order, and gives the request up if the
- * service has none. If the request already has an order, this run reports it.
- * @returns the order; undefined if the request had no effect. @throws ErrandError in_doubt, with the commands that
- * settle the request, as long as its outcome is unknown.
+ * Settles a request for a reference and never resends it. Searches for the request's order. If the service has none,
+ * gives the request up. If the request already has an order, this run reports that order.
+ * @returns the order; undefined if the request had no effect.
+ * @throws ErrandError in_doubt, with the commands that settle the request, as long as the outcome is unknown.
  */
 export async function settleSent(
   context: OrderContext,
@@ -43,8 +43,9 @@ export async function settleSent(
 }
 
 /**
- * Whether a request was sent for the account in use: with its key, or with another key known to belong to the same
- * user. Under another account, the request would become a second order. @throws ErrandError if that cannot be read.
+ * Whether a request was sent for the account in use: with the key in use, or with another key that is known to belong
+ * to the same user. For another account, the request would become a second order.
+ * @throws ErrandError if the account's user cannot be read.
  */
 export async function isOfAccount(
   context: OrderContext,

@@ -39,16 +39,16 @@ import { findOrders } from './search.ts';
 import { listedByReference, ordersOf, seeOrder } from './service-orders.ts';
 import { isWithin, listLagMs, type Windows, waitHint, windowsOf } from './windows.ts';
 
-/** How long to wait for another process that is placing the same order, ms. */
+/** How long to wait, in ms, for another process that is placing the same order. */
 const maxWaitMs = 10_000;
 const pauseMs = 40;
 /**
- * Age in ms after which an attempt without an intent counts as never sent. Earlier versions persisted attempts and
- * intents separately.
+ * Age, in ms, beyond which an attempt without an intent counts as never sent. Such attempts exist because earlier
+ * versions persisted attempts and intents separately.
  */
 const claimMs = 120_000;
 
-/** Holds the result of this command's own request that was in doubt, once it is settled. */
+/** Holds the result of this command's own request that was in doubt, once the request is settled. */
 export interface Settled<N extends JournaledOperation> {
   made?: Made<MadeBy[N]>;
 }
@@ -58,10 +58,10 @@ type Request<N extends JournaledOperation> = Pick<Purchase<N>, 'order' | 'intent
 
 /**
  * Prepares what a decision about a request needs.
- * @param settled receives the result if an attempt turns out to be this command's own request. Without it, a request in
- * doubt is not resent.
- * @param sendsAgain tells whether a request in doubt may be resent. If not, it is only searched for, and given up if
- * the service does not list its order.
+ * @param settled receives the result if an attempt turns out to be this command's own request. If this is missing, a
+ * request in doubt is not resent.
+ * @param sendsAgain tells whether a request in doubt may be resent. If not, errand only searches for the request's
+ * order, and gives the request up if the service does not list one.
  */
 export async function sourcesFor<N extends JournaledOperation>(
   context: OrderContext,
@@ -95,9 +95,9 @@ export async function sourcesFor<N extends JournaledOperation>(
 }
 
 /**
- * Corrects attempts by the audit chain of a shared database. Whoever can write to the database can claim that an order
- * was never made. But they can neither remove its entries from the chain that this machine knows, nor sign how it
- * ended. The corrected attempts are then read from the service.
+ * Corrects attempts according to the audit chain of a shared database. Whoever can write to the database can claim that
+ * an order was never made. But the order's entries that this machine knows cannot be removed from the chain, and only
+ * the holder of a key can sign how the order ended. The corrected attempts are later read from the service.
  */
 async function heedChain<N extends JournaledOperation>(
   context: OrderContext,
@@ -136,11 +136,11 @@ interface Missing {
   readonly operation: string;
   /** ISO 8601. */
   readonly since: string;
-  /** Undefined if it is in doubt. */
+  /** Id of the order; undefined if the request is in doubt. */
   readonly orderId: string | undefined;
 }
 
-/** Adds an attempt at a need for each request that has none. */
+/** Adds an attempt at a need for each request that has no attempt. */
 async function enterMissing(
   context: OrderContext,
   { attempts, scope, now }: Pick<NeedSources, 'attempts' | 'scope' | 'now'>,
@@ -167,7 +167,7 @@ async function enterMissing(
 
 async function isOther(context: OrderContext, attempt: Attempt, order: OrderRecord): Promise<boolean> {
   const record = recordOf(await context.journal(), context, attempt);
-  // If the request was given up, its order was found by a search, so do not compare it again.
+  // If the request was given up, a search has found the order, so do not compare the order again.
   return (
     record?.operation === 'order.create' &&
     record.state !== 'forgotten' &&
@@ -175,13 +175,13 @@ async function isOther(context: OrderContext, attempt: Attempt, order: OrderReco
   );
 }
 
-/** Whether a record is of the same request, regardless of its key. */
+/** Whether a record is of the same request, whatever its key. */
 export const isSameRequest = ({ operation, body_hash }: JournalRecord, intent: Intent): boolean =>
   operation === intent.operation && body_hash === contentHash(operation, intent.body);
 
 /**
- * Determines the outcome of an attempt whose order is unknown. Resends a request that this command itself left in
- * doubt, with its key. If the journal does not know the outcome, searches for the order at the service.
+ * Determines the outcome of an attempt whose order is unknown. If this command itself left the request in doubt,
+ * resends it with the same key. If the journal does not know the outcome, searches for the order at the service.
  */
 async function settleAttempt<N extends JournaledOperation>(
   context: OrderContext,
@@ -202,7 +202,7 @@ async function settleAttempt<N extends JournaledOperation>(
     const record = recordOf(journal, context, attempt);
     if (record?.state === 'damaged') throw damagedRecord(record);
     const doubt = doubtOf(journal, context, attempt, { record, intent });
-    // Another process may have written between the reads of the record and of the chain. Then read both again.
+    // Another process may have written after the record was read and before the chain was read. If so, read both again.
     if (doubt && hasChanged(record, recordOf(journal, context, attempt))) continue;
     if (doubt?.isContested && !isPaid(attempt.operation))
       return findUnproven(context, { order, intent }, attempt, { doubt, record, settled });
@@ -211,7 +211,7 @@ async function settleAttempt<N extends JournaledOperation>(
       return { state: 'placed', orderId: record.order_id };
     if (record?.state === 'refused') return { state: 'failed' };
     if ((record?.state ?? state) !== 'intended') {
-      // Another process may have given the request up since the attempt was read.
+      // Another process may have given up the request since the attempt was read.
       const isGivenUp = record !== undefined && state === 'intended';
       return findAttempt(context, order, isGivenUp ? { ...attempt, state: 'unknown' } : attempt, record);
     }
@@ -232,7 +232,7 @@ async function settleAttempt<N extends JournaledOperation>(
         if (!found) return giveUp(context, attempt, record, intent);
         return { state: 'placed', orderId: textIn(found.order, 'id') };
       }
-      // If another order may be live, that one may be enough, so do not resend this one.
+      // If another order may be live, that order may be enough, so do not resend this request.
       const made = isOnly
         ? await settleOwn(context, intent, record).catch(async (error) => {
             const overtaken =
@@ -257,8 +257,8 @@ const hasChanged = (before: JournalRecord | undefined, now: JournalRecord | unde
   before?.state !== now?.state || before?.order_id !== now?.order_id;
 
 /**
- * What the audit chain says about an attempt that it has in doubt, if the record of the attempt is gone or has ended;
- * undefined otherwise.
+ * What the audit chain says about an attempt, if the chain has the attempt in doubt while its record is gone or has
+ * ended; undefined otherwise.
  */
 function doubtOf(
   { audit, isShared }: Pick<Journal, 'audit' | 'isShared'>,
@@ -275,12 +275,12 @@ function doubtOf(
   if (record?.state === 'intended') return undefined;
   const story = audit.storyOf(key, baseUrl.value, isShared ? intent.mac : undefined);
   const isOld = !story.endsAreSigned && story.content !== contentHash(intent.operation, intent.body);
-  // Unsigned entries of an earlier version count, unless they are about this very request.
+  // Unsigned entries of an earlier version count, unless they are about the same content as this request.
   const counted = isOld ? audit.storyOf(key, baseUrl.value, undefined) : story;
   return counted.orderId === undefined ? counted : undefined;
 }
 
-/** The content of a request; undefined unless its hash is the one in the chain. */
+/** The content of a request; undefined if the hash of neither known content is the one in the chain. */
 async function bodyOf<N extends JournaledOperation>(
   { order, intent }: Request<N>,
   { content }: IntentStory,
@@ -294,7 +294,8 @@ async function bodyOf<N extends JournaledOperation>(
 
 /**
  * Searches for the order of a request if this key has not signed how the request ended. Another key of the team, an
- * earlier version or somebody else may have written that entry. Records in a signed entry what the service shows.
+ * earlier version or somebody else may have written the entry that says so. Records in a signed entry what the service
+ * shows.
  * @throws ErrandError conflict as long as the service may not list the order yet.
  */
 async function findUnproven<N extends JournaledOperation>(
@@ -329,7 +330,7 @@ async function findUnproven<N extends JournaledOperation>(
   if (orderId === undefined && leftMs > 0) throw notProven(key, leftMs);
   if (settled && mac) await journal.confirm({ key, baseUrl, operation, profile }, orderId, { account, mac });
   if (orderId !== undefined) {
-    // Whoever requested the order has not been told of it, unless the unproven entry named it.
+    // The command that requested the order has not reported it, unless the unproven entry names the order.
     const isSame = doubt.content === contentHash(intent.operation, intent.body);
     if (settled && isSame && operation === 'order.create' && doubt.claimedId !== orderId)
       // The cast is safe, because the operation determines the result type.
@@ -376,13 +377,14 @@ const lostRecord = ({ key }: Attempt, { operation }: Intent): ErrandError =>
     },
   );
 
-/** What is needed to find an order among those that the service lists for a reference. */
+/** What is needed to find an order among the orders that the service lists for a reference. */
 type Listing = Pick<NeedSources, 'attempts' | 'scope' | 'client'>;
 
 /**
- * Settles a request in doubt with the order that the service lists for its reference. The key follows from the
- * reference. So an order for the same need is the one that was sent, or prevents that one from being made. @returns
- * undefined if there is none.
+ * Settles a request in doubt with the order that the service lists for the request's reference. The key is derived from
+ * the reference. So an order for the same need either is the result of the request, or prevents the request from making
+ * an order.
+ * @returns undefined if there is none.
  */
 async function settleListed(
   context: OrderContext,
@@ -409,8 +411,9 @@ async function settleListed(
 }
 
 /**
- * Settles a request in doubt with an order that another machine has made for its reference since this command read the
- * list. @returns undefined if there is none.
+ * Settles a request in doubt with an order for the same reference that another machine has made since this command read
+ * the list.
+ * @returns undefined if there is no such order.
  */
 async function settleListedNow(
   context: OrderContext,
@@ -428,7 +431,7 @@ async function settleListedNow(
 const isOrderedSince = (error: unknown): boolean =>
   error instanceof ErrandError && objectsIn(error.facts.details, 'orders_alike').length > 0;
 
-/** Settles a request in doubt with its order. @returns undefined if the service lists none. */
+/** Settles a request in doubt with the request's order. @returns undefined if the service lists no such order. */
 async function settleFound<N extends JournaledOperation>(
   context: OrderContext,
   intent: IntentOf<N>,
@@ -459,9 +462,10 @@ async function isSettledBy(
 }
 
 /**
- * Gives up a request in doubt that must not be resent and that the service does not list, so that it no longer blocks
- * other orders. Either it was sent with another key of this user, and only that key can prove who recorded it. Or
- * nobody wants it any more. @throws ErrandError conflict as long as the service may not list its order yet.
+ * Gives up a request in doubt that must not be resent and whose order the service does not list. It then no longer
+ * blocks other orders. Such a request was sent with another key of this user, and only that key can prove who recorded
+ * the request. Or nobody needs its order any longer.
+ * @throws ErrandError conflict as long as the service may not list the order yet.
  */
 async function giveUp(
   context: OrderContext,
@@ -497,7 +501,10 @@ const mayBeListedLater = (
     },
   );
 
-/** Resends this command's own request in doubt. @returns undefined if another process is doing so, or has done so. */
+/**
+ * Resends this command's own request in doubt.
+ * @returns undefined if another process is resending it, or has done so.
+ */
 async function settleOwn<N extends JournaledOperation>(
   context: OrderContext,
   intent: IntentOf<N>,
@@ -516,7 +523,10 @@ async function settleOwn<N extends JournaledOperation>(
   }
 }
 
-/** Determines the outcome of a row of an upload. A batch in doubt is settled by its own command. */
+/**
+ * Determines the outcome of an attempt that is a row of an upload. If the batch is in doubt, another command settles
+ * the batch.
+ */
 async function settleRow(
   context: OrderContext,
   order: Body,
@@ -532,7 +542,7 @@ async function settleRow(
   return found.orderId === undefined && state === 'intended' ? { state: 'unknown' } : found;
 }
 
-/** Searches for the order of an attempt among those that the service lists. */
+/** Searches for the order of an attempt among the orders that the service lists. */
 async function findAttempt(
   context: OrderContext,
   order: Body,
@@ -551,8 +561,9 @@ async function findAttempt(
 const maxAged = 10;
 
 /**
- * Reads similar orders that seem too old to be duplicates, or that have ended, so that their age is measured by the
- * service's clock. This machine's clock may be days off, and so may be the clock of the machine that recorded them.
+ * Reads similar orders that have ended, or that seem too old to be duplicates, so that their age is measured by the
+ * service's clock. This machine's clock may be wrong by days, and so may the clock of the machine that recorded the
+ * orders.
  * @throws ErrandError unavailable if the service's time cannot be read; nothing may be sent then.
  */
 export async function readAges<N extends JournaledOperation>(
@@ -589,17 +600,18 @@ export async function readAges<N extends JournaledOperation>(
       if (state) await attempts.change([{ serial, state, madeAt, seenAt: now() }]);
     } catch (error) {
       if (!(error instanceof ErrandError) || context.signal.aborted) throw error;
-      // As long as the service's time is unknown, the order may be a duplicate. Read it again, and let a failure throw.
+      // As long as the service's time is unknown, the order may be a duplicate. Read the order again, and let a failure
+      // throw.
       if (!context.serviceClock.isHeard) await readOrderOf(sources, attempt, orderId);
     }
   }
 }
 
 /**
- * Reports the order that an interrupted run of the same command has placed. First adds the attempts that are missing
- * for records of the same request.
- * @returns undefined if there is no such order, or if it has ended. @throws ErrandError conflict if the order is older
- * than a day, because by then another order may be meant.
+ * Returns the order that an interrupted run of the same command has placed but not reported. First adds missing
+ * attempts for records of the same request.
+ * @returns undefined if there is no such order, or if the order has ended.
+ * @throws ErrandError conflict if the order is older than a day, because by then another order may be meant.
  */
 export async function reportUnreported<N extends JournaledOperation>(
   context: OrderContext,
@@ -632,7 +644,7 @@ export async function reportUnreported<N extends JournaledOperation>(
       const live = { ...attempt, orderId: id };
       throw await refusedOrder(context, purchase, { why: 'alike', attempts: [live] }, shown);
     }
-    // The command that placed the order may have reported it just now.
+    // Meanwhile, the command that placed the order may have reported it.
     if ((await journal.claim(record, false)).state !== 'responded') continue;
     context.note(
       `this ${one} was ${made} by the command that was interrupted at ${at}: ${id} (${reorderHint(record)})`,
@@ -643,9 +655,9 @@ export async function reportUnreported<N extends JournaledOperation>(
 }
 
 /**
- * Adds attempts for records of the same request that have none. The records come from an entry point that stores no
- * attempts, or the table was damaged.
- * @throws ErrandError conflict for a record that is damaged, or in doubt under another API key.
+ * Adds attempts for records of the same request that have no attempt. Such records come from an entry point that stores
+ * no attempts, or the table of attempts was damaged.
+ * @throws ErrandError conflict for a record that is damaged, or that is in doubt under another API key.
  */
 export async function bringIn(
   context: OrderContext,

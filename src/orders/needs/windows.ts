@@ -5,8 +5,8 @@ import type { OrderContext } from '../../run/order-context.ts';
 const dayMs = 24 * 3600 * 1000;
 
 /**
- * How long an order without a reference counts as a duplicate of an order with the same content, ms. 0 disables the
- * check.
+ * How long an order without a reference counts as a duplicate of another order with the same content, in ms. 0 disables
+ * the check.
  */
 export interface Windows {
   /** Between two single orders. */
@@ -15,7 +15,7 @@ export interface Windows {
   readonly rowMs: number;
 }
 
-/** Whether orders are live, or rehearsed with a test key or an embedded sandbox. */
+/** Whether orders are live, or rehearsed (with a test key or in an embedded sandbox). */
 export type Rehearsal = 'live' | 'test' | 'in_process';
 
 const byDefault: Readonly<Record<Rehearsal, Windows>> = {
@@ -26,7 +26,7 @@ const byDefault: Readonly<Record<Rehearsal, Windows>> = {
   in_process: { singleMs: 0, rowMs: 0 },
 };
 
-/** @param settingMs is the user's setting for single orders, ms. */
+/** @param settingMs is the user's setting for single orders, in ms. */
 export const windowsFor = (rehearsal: Rehearsal, settingMs?: number): Windows => ({
   ...byDefault[rehearsal],
   ...(settingMs !== undefined && { singleMs: settingMs }),
@@ -41,7 +41,7 @@ export function windowsOf({
   return windowsFor(isRehearsal() ? (singleMs === 0 ? 'in_process' : 'test') : 'live', singleMs);
 }
 
-/** How long the live order of a reference may be returned instead of a new one, ms. */
+/** How old, in ms, the live order of a reference may be to be returned instead of a new order. */
 export const adoptedMs = 30 * dayMs;
 
 /** Whether an order is single or a row of a file. */
@@ -60,7 +60,7 @@ export function isWithin(attempt: Attempt, unit: Unit, { singleMs, rowMs }: Wind
   return windowMs > 0 && now - attempt.madeAt <= windowMs;
 }
 
-/** Maximum time for which lists of orders lag, ms. */
+/** Maximum time, in ms, by which lists of orders lag behind. */
 export const listLagMs = 300_000;
 
 /** Hint for a request in doubt whose result the service may not list yet. */

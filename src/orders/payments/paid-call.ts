@@ -12,8 +12,8 @@ import { agreeOnPayment, notePaid, pay, requestPrice } from './pay.ts';
 export type DataCall = 'agent.search' | 'agent.product.search' | 'agent.product.get' | 'agent.product.offers';
 
 /**
- * Performs one paid read. It is paid once and never resent, so a lost response costs the price of the read.
- * @throws ErrandError payment if it was not paid; in_doubt if there was no response to the payment.
+ * Performs one paid read. The read is paid for once and never resent, so a lost response costs the price of the read.
+ * @throws ErrandError payment if nothing was paid; in_doubt if the payment got no response.
  */
 export async function paidCall<N extends DataCall>(
   context: Context,
@@ -29,7 +29,7 @@ export async function paidCall<N extends DataCall>(
   const payment = await pay(context, challenge, options);
   const { profile, baseUrl } = context.settings;
   const subject = { profile: profile.value, service: baseUrl.value };
-  // The wallet may already have paid, so stopping on a write error would save nothing.
+  // The wallet may have paid already. If writing fails, stopping now would therefore save nothing.
   await appendOrReport(context, {
     ...paymentEntry(name, { ...challenge, challenge_id: challenge.id }),
     ...subject,

@@ -23,8 +23,9 @@ export async function requestPrice<T>(
 }
 
 /**
- * Selects the challenge to pay for a body. The challenge must be payable, at the agreed price (cents), and confirmed by
- * a person where required. Pays nothing yet. @throws ErrandError payment, interrupted; UsageError.
+ * Selects the challenge to pay for a request body. Checks that the challenge can be paid and has the agreed price (in
+ * cents), and asks a person where confirmation is required. Does not pay yet.
+ * @throws ErrandError payment, interrupted; UsageError.
  */
 export async function agreeOnPayment(
   context: Context,
@@ -41,8 +42,8 @@ export async function agreeOnPayment(
 }
 
 /**
- * Converts offers of x402 to dollars. Leaves out offers in assets that the user has not configured. Pure. @throws
- * ErrandError payment if nothing else is offered.
+ * Converts x402 offers to dollars. Leaves out offers in assets that the user has not configured. Pure.
+ * @throws ErrandError payment if there are no other offers.
  */
 function inDollars(
   challenges: readonly PaymentChallenge[],
@@ -65,7 +66,7 @@ function inDollars(
   );
 }
 
-/** Hexadecimal addresses are the same in either case. */
+/** For hexadecimal addresses, upper and lower case are the same. */
 const isSameAsset = (one: string, other: string): boolean =>
   one === other || (/\/0x[0-9a-f]+$/i.test(one) && one.toLowerCase() === other.toLowerCase());
 
@@ -88,7 +89,10 @@ export function notePaid(context: Context, challenge: PaymentChallenge, { receip
   context.note(`paid ${priceText(challenge)} by ${challenge.method}, ${reference}`);
 }
 
-/** Picks the challenge to pay, prompting if there are several. @throws UsageError if nobody can answer. */
+/**
+ * Picks the challenge to pay. Prompts if there are several.
+ * @throws UsageError if a prompt is needed and nobody can answer.
+ */
 async function chooseMethod(context: Context, [first, ...others]: Candidates): Promise<PaymentChallenge> {
   if (others.length === 0) return first;
   const methods = [first, ...others].map(({ method }) => method);
@@ -104,7 +108,8 @@ async function chooseMethod(context: Context, [first, ...others]: Candidates): P
 }
 
 /**
- * Shows the payment and asks for confirmation. The built-in payer moves no money, so it does not ask.
+ * Shows the payment and asks for confirmation. The built-in payer moves no money, so for that payer there is no
+ * question.
  * @throws UsageError if nobody can answer and `--yes` is missing; ErrandError interrupted if the answer is no.
  */
 async function agree(
@@ -119,7 +124,7 @@ async function agree(
   if (!yes) await ask(context, `Pay ${priceText(challenge)}?`);
 }
 
-/** Payment summary. The service's own description is marked as an unverified claim. */
+/** Summary of the payment. Marks the service's own description as an unverified claim. */
 function summary(context: Context, challenge: PaymentChallenge, payCommand: string): string[] {
   const { method, realm, description, expiresAt, request, offer } = challenge;
   const { recipient } = request;
@@ -136,7 +141,7 @@ function summary(context: Context, challenge: PaymentChallenge, payCommand: stri
   ];
 }
 
-/** Asks about a price that is not in dollars; no flag can confirm it. */
+/** Asks for consent to a price that is not in dollars. No flag can replace the answer of a person. */
 async function agreeToUnits(context: Context, challenge: PaymentChallenge): Promise<void> {
   const price = priceText(challenge);
   if (context.interactive.yes) return ask(context, `Pay ${price}, which cannot be compared with dollars?`);
@@ -156,7 +161,7 @@ async function ask(context: Context, question: string): Promise<void> {
   throw new ErrandError('interrupted', 'not paid', { outcome: 'not_sent' });
 }
 
-/** The built-in payer's method, which moves no money. */
+/** The method of the built-in payer, which moves no money. */
 const builtInMethod = 'sandbox';
 
 interface Offers {
@@ -171,8 +176,8 @@ interface Offers {
 type Candidates = readonly [PaymentChallenge, ...PaymentChallenge[]];
 
 /**
- * The first payable challenge of each method, in the service's order. Pure.
- * @throws ErrandError payment listing what is offered, if no challenge can be paid.
+ * The first challenge of each method that can be paid, in the service's order. Pure.
+ * @throws ErrandError payment if no challenge can be paid. The error lists what the service offers.
  */
 function payable(
   { challenges, body, now }: Offers,
@@ -224,7 +229,7 @@ const refused = (message: string, hint?: string): ErrandError =>
 
 type Priced = Pick<PaymentChallenge, 'amount' | 'currency' | 'request'>;
 
-/** A challenge's price in cents; undefined if not in US dollars and so not comparable. */
+/** A challenge's price in cents. Undefined if the price is not in US dollars and therefore cannot be compared. */
 function challengeCents(challenge: Priced): number | undefined {
   const cents = Number(challenge.amount);
   return isDollars(challenge) && !hasOtherDecimals(challenge) && Number.isSafeInteger(cents)
@@ -238,7 +243,7 @@ function challengeCents(challenge: Priced): number | undefined {
  */
 const isDollars = ({ currency }: Priced): boolean => /^usd$/i.test(currency);
 
-/** Whether a challenge uses a unit other than cents, so that `5100` is not $51.00. */
+/** Whether a challenge counts in another unit than cents, so that `5100` does not mean $51.00. */
 const hasOtherDecimals = ({ request }: Priced): boolean =>
   [request, Object(request.methodDetails)].some(
     ({ decimals }) => decimals !== undefined && decimals !== centDecimals,
@@ -246,7 +251,7 @@ const hasOtherDecimals = ({ request }: Priced): boolean =>
 
 const centDecimals = 2;
 
-/** Human-readable price: `$51.00`, or the bare amount and its unit. */
+/** The price in a form for people: `$51.00`, or the plain amount and its unit. */
 export function priceText(challenge: Priced): string {
   const cents = challengeCents(challenge);
   return cents === undefined
@@ -255,9 +260,10 @@ export function priceText(challenge: Priced): string {
 }
 
 /**
- * Rejects a price above the limit, which is the flag's amount or else the contract's price (both cents).
- * @throws ErrandError payment. A price that cannot be compared passes only if no flag sets a limit, and a person must
- * then confirm it.
+ * Rejects a price above the limit. The limit is the amount of the flag, or else the price in the contract (both in
+ * cents). If the price cannot be compared, it passes only if no flag sets a limit. A person must then confirm the
+ * price.
+ * @throws ErrandError payment.
  */
 function checkPrice(
   challenge: Priced,
@@ -297,15 +303,15 @@ function hintFor(cents: number | undefined, maxPayCents: number | undefined): st
     : 'Allow more with --max-pay, or order under a lower --max-price.';
 }
 
-/** Timeout for the pay command, ms: a wallet may have to ask its owner. */
+/** Timeout for the pay command, in ms. It is long because a wallet may have to ask its owner. */
 const payTimeoutMs = 10 * 60_000;
 const maxOutputBytes = 64 * 1024;
 
 /**
- * Runs a command that pays a challenge. The command receives the challenge as one JSON object on stdin and prints the
+ * Runs a command that pays a challenge. The command gets the challenge as one JSON object on stdin and prints the
  * credential.
- * @returns the payment header. @throws ErrandError payment if the command declines, prints no credential or times out;
- * interrupted on Ctrl-C.
+ * @returns the payment header.
+ * @throws ErrandError payment if the command declines, prints no credential or times out; interrupted on Ctrl-C.
  */
 async function payByCommand(context: Context, command: string, challenge: PaymentChallenge): Promise<string> {
   const { clock } = context;
@@ -317,7 +323,8 @@ async function payByCommand(context: Context, command: string, challenge: Paymen
 }
 
 /**
- * The challenge in the format of its scheme's public SDK: its parameters with `request` decoded, or an offer of x402.
+ * The challenge in the format of its scheme's public SDK. That is either an x402 offer, or the parameters of the
+ * challenge with `request` decoded.
  */
 const challengeJson = ({ parameters, request, offer }: PaymentChallenge): string =>
   `${JSON.stringify(offer ? x402Required(offer) : { ...parameters, request })}\n`;
@@ -384,13 +391,13 @@ const interrupted = (reason: unknown): ErrandError => {
   });
 };
 
-/** Options for paying a call by challenge. */
+/** Options for calls that are paid for by challenge. */
 export interface PayOptions {
   /** Use only this payment method. */
   readonly method?: string | undefined;
-  /** Shell command that pays; defaults to the built-in payer of the method `sandbox`. */
+  /** Shell command that pays. Without it, the built-in payer of the method `sandbox` is used. */
   readonly payCommand?: string | undefined;
-  /** Maximum payment, cents; defaults to the call's price in the contract. */
+  /** Maximum payment in cents. Defaults to the price of the call in the contract. */
   readonly maxPayCents?: number | undefined;
   /** Pay without asking. */
   readonly yes: boolean;

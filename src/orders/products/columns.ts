@@ -51,10 +51,10 @@ const resultScreen: readonly Column<Shape<'ProductSearchResult'>>[] = [
 
 type SearchResult = Unchecked<Shape<'ProductSearchResult'>>;
 
-/** Whether the search result says that the service does not order this product. */
+/** Whether the search result says that this product cannot be ordered through the service. */
 const isNotForOrder = ({ buyapi_hint: hint }: SearchResult): boolean => hint === false;
 
-/** What a buyer has to know about a result before ordering it: `pre-order, ships as freight`. */
+/** What a buyer must know about a search result before ordering: `pre-order, ships as freight`. */
 function resultNote(result: SearchResult): string {
   const { available_online, available_instore, preorder, addon, freight_shipping, fresh, pantry } = result;
   return [
@@ -98,7 +98,7 @@ const variantColumns: readonly Column[] = [
   stock,
 ];
 
-/** Details on a TTY, with each variant in the form that `--product` takes. */
+/** Details of a product on a TTY. Shows each variant in the form that `--product` takes. */
 export const detailScreen: readonly Column<Shape<'ProductDetailsPayload'>>[] = detailColumns.map((column) =>
   column.name === 'variants' ? { ...column, value: variantRows, columns: variantColumns } : column,
 );
@@ -139,10 +139,10 @@ export const offerList = {
   ),
 } as const;
 
-/** A payload's offers; empty if it has no list. */
+/** The offers in a payload; empty if the payload has no list of offers. */
 export const offersOf = (payload: JsonObject): readonly Offer[] => objectsIn(payload, 'offers');
 
-/** Columns of a listing found across retailers. */
+/** Columns of a product listing that a search across retailers found. */
 const listingColumns: readonly Column<Shape<'Sku'>>[] = [
   { name: 'title', path: 'title', weight: 9, minWidth: 24 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 10 },
@@ -154,7 +154,7 @@ const listingColumns: readonly Column<Shape<'Sku'>>[] = [
   { name: 'url', path: 'url', kind: 'url', names: 'products', weight: 8 },
 ];
 
-/** Columns of listings on a TTY, where titles identify the listings. */
+/** Columns of product listings on a TTY, where titles identify the listings. */
 const listingScreen: readonly Column<Shape<'Sku'>>[] = [
   { name: 'title', path: 'title', weight: 11 },
   { name: 'price', path: 'price', kind: 'money', currency: 'currency_code', weight: 10 },

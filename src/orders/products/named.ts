@@ -5,7 +5,7 @@ import { decoded, isUrl } from '../../platform/net/urls.ts';
 import type { Context } from '../../run/context.ts';
 import type { Argument } from '../../run/option.ts';
 
-/** A product identified by the retailer's own id for it. */
+/** A product, identified by the id that the retailer uses for it. */
 interface ProductName {
   readonly productId: string;
   /** Undefined if unknown. */
@@ -21,8 +21,8 @@ export const productArgument = {
 } as const satisfies Argument;
 
 /**
- * Facts stored for a listed product, so that its row number and its title can be resolved. @param retailer is the
- * retailer of the whole list.
+ * Facts that are stored for a listed product. With them, the number of its row and its title can be resolved.
+ * @param retailer is the retailer of the whole list.
  */
 export const productFacts =
   (retailer?: string) =>
@@ -37,9 +37,9 @@ export const productFacts =
 const listingId = /^[A-Za-z0-9]+_sku_[A-Za-z0-9]+$/;
 
 /**
- * Resolves a product from a row of the last list, a page URL or the retailer's own id. If no retailer is given for a
- * URL, looks it up at the service.
- * @throws UsageError for a URL without an id, or for a listing id, which retailers do not know.
+ * Resolves a product from a row of the last list, the URL of a page, or the retailer's own id. If the retailer of a URL
+ * is not known, asks the service for it.
+ * @throws UsageError for a URL without an id, or for the id of a listing, which retailers do not know.
  */
 export async function namedProduct(
   context: Context,
@@ -66,7 +66,10 @@ const isSame = (a: string, b: string): boolean => a.trim().toLowerCase() === b.t
 const otherRetailer = (given: string, page: string, retailer: string): UsageError =>
   new UsageError(`--retailer is ${given}, and ${page} is of ${retailer}; leave --retailer out`);
 
-/** @throws UsageError if the service attributes the page to another retailer, where the id would be wrong. */
+/**
+ * @throws UsageError if the page belongs to another retailer according to the service. The product id would then be
+ * wrong.
+ */
 async function checkRetailer(context: Context, url: string, given: string): Promise<void> {
   if (context.previewsReads) return;
   const found = await retailerAt(context, url).catch((error: unknown) => {
@@ -80,8 +83,8 @@ async function checkRetailer(context: Context, url: string, given: string): Prom
 }
 
 /**
- * Extracts the product id from a page URL (specification, Products): the numeric listing id if the path has exactly
- * one, else the last path segment.
+ * Extracts the product id from the URL of a page (specification, Products). The id is the numeric listing id if the
+ * path has exactly one, else the last path segment.
  */
 function idInUrl(url: string): string {
   const segments = new URL(url).pathname.split('/').filter((segment) => segment !== '');

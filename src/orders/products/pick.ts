@@ -12,7 +12,7 @@ import { searchHints } from './columns.ts';
 /** A product picked by the user. */
 interface Picked {
   readonly url: string;
-  /** Price from the search, cents in the service's own currency; undefined if in another currency. */
+  /** Price from the search, in cents of the service's own currency; undefined if the price is in another currency. */
   readonly price: number | undefined;
 }
 
@@ -27,8 +27,8 @@ const offered = 20;
 const searchAgain = 'search for something else';
 
 /**
- * Searches until the user picks a product. @param words are the words of the first search. If they are missing, the
- * user is prompted for them.
+ * Searches until the user picks a product.
+ * @param words are the words for the first search. If they are missing, the user is asked for them.
  */
 export async function searchAndPick(context: Context, words?: string): Promise<Picked> {
   const client = await context.client();
@@ -41,7 +41,7 @@ export async function searchAndPick(context: Context, words?: string): Promise<P
   }
 }
 
-/** Lets the user pick a search result. @returns undefined if they pick none. */
+/** Lets the user pick a search result. @returns undefined if the user picks none. */
 export async function pick(
   context: Context,
   words: string,
@@ -63,8 +63,8 @@ export async function pick(
   });
   if (chosen === searchAgain) return undefined;
   await saveTitles(context, [[chosen.url, textIn(chosen, 'title')]]);
-  // Show the URL, because it is what gets ordered, whatever the title says. A narrow terminal may have truncated the
-  // retailer.
+  // Show the URL, because the URL determines what is ordered, whatever the title says. A narrow terminal may also have
+  // cut off the retailer.
   context.note(`  ${[textIn(chosen, 'retailer'), chosen.url].filter(Boolean).join('  ')}`);
   const isComparable = chosen.currency_code === serviceCurrency;
   return { url: chosen.url, price: isComparable ? numberIn(chosen, 'price') : undefined };
@@ -77,12 +77,12 @@ function isOrderable(listing: JsonObject): listing is Orderable {
   return listing.available !== false && url !== undefined && isUrl(url) && /^https?:/i.test(url);
 }
 
-/** Saves titles of products shown on a terminal; scripts save none. */
+/** Saves titles of products that are shown on a terminal. Scripts save none. */
 export async function saveTitles(context: Context, shown: Iterable<ShownTitle>): Promise<void> {
   if (isOnScreen(context)) (await open(context)).save(shown);
 }
 
-/** Looks up saved product titles for the current service. */
+/** Looks up titles that were saved for products at the current service. */
 export const knownTitles = async (context: Context): Promise<TitleOf> => (await open(context)).reader();
 
 async function open(context: Context): Promise<Titles> {

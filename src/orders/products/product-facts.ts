@@ -15,12 +15,12 @@ export interface ProductVariant {
   readonly isSoldOut: boolean;
 }
 
-/** What the service says about a product before it is ordered. */
+/** What the service says about a product, before the product is ordered. */
 export interface ProductFacts {
   readonly title: string | undefined;
   /** Cents in the service's own currency; undefined if unknown. */
   readonly price: number | undefined;
-  /** Empty if the product comes in one form only. */
+  /** Variants of the product; empty if there is only one form. */
   readonly variants: readonly ProductVariant[];
 }
 

@@ -5,10 +5,10 @@ import { namedProduct } from './named.ts';
 import { saveTitles } from './pick.ts';
 import { factsOf, type ProductFacts } from './product-facts.ts';
 
-/** How long a prompt waits for a product's details, ms. */
+/** How long, in ms, a prompt waits for the details of a product. */
 const maxWaitMs = 10_000;
 
-/** Reads the details of a product by its URL. Undefined if they cannot be read, which blocks no order. */
+/** Reads the details of a product by its URL. Undefined if they cannot be read. The order continues even then. */
 export async function readFacts(context: Context, url: string): Promise<ProductFacts | undefined> {
   if (context.previewsReads) return undefined;
   try {

@@ -17,7 +17,7 @@ export const wordsArgument = {
   variadic: true,
 } as const;
 
-/** Filters for a search across retailers, on either surface. */
+/** Filters for a search across retailers. They are the same on both surfaces. */
 export const searchOptions = {
   retailer: optionFor(query.retailer, { completes: 'retailers' }),
   sort: optionFor(query.sort),
@@ -26,7 +26,7 @@ export const searchOptions = {
   limit: optionFor(query.limit),
 } as const;
 
-/** Price bounds of a search on the wire, cents. */
+/** Price bounds of a search as they are sent, in cents. */
 export const priceBounds = ({
   minPrice,
   maxPrice,
@@ -38,7 +38,7 @@ export const priceBounds = ({
   ...(maxPrice !== undefined && { max_price: maxPrice }),
 });
 
-/** Result list of a search for `words`. */
+/** List of the results of a search for `words`. */
 export const listings = (words: string, body: Received<'search'> | Received<'agent.search'>): ListResult => ({
   kind: 'list',
   rows: objectsIn(body, 'results'),
@@ -49,7 +49,7 @@ export const listings = (words: string, body: Received<'search'> | Received<'age
   hints: () => searchHints(numberIn(body, 'excluded_by_price'), textIn(body, 'hint')),
 });
 
-/** Exit code descriptions for reading a single product. */
+/** Descriptions of the exit codes of commands that read a single product. */
 export const noSuchProduct = 'the retailer has no such product';
 export const noResponse = 'the retailer did not respond';
 
@@ -85,7 +85,7 @@ export const freshnessOptions = {
   async: { kind: 'flag', description: 'have it fetched, and respond at once with status processing' },
 } as const;
 
-/** How fresh a product must be; ages in seconds. */
+/** How recent the data about a product must be. Ages are in seconds. */
 export interface Freshness {
   readonly retailer?: string | undefined;
   readonly maxAge?: number | undefined;

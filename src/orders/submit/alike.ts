@@ -20,18 +20,16 @@ interface Alike {
   readonly recipient?: string;
 }
 
-/** Result of searching the service for a record, for use in an error. */
+/** What was found when the service was searched for the result of a record. Used in errors. */
 export interface Found {
   /** Full sentence. */
   readonly text: string;
-  /** Orders or batches found; null if the service gives no answer, which proves nothing either way. */
+  /** Orders or batches that were found. Null if the service gives no answer; that proves nothing. */
   readonly alike: readonly Alike[] | null;
   readonly next: readonly { readonly command: string; readonly when: string }[];
 }
 
-/**
- * Searches the service for the possible result of a record, without sending anything for it.
- */
+/** Searches the service for the possible result of a record. Sends nothing for the record. */
 export async function searchService(
   context: OrderContext,
   client: Client,
@@ -90,7 +88,7 @@ async function readAlike(
   }
 }
 
-/** A damaged record's time may be invalid. */
+/** The time in a damaged record may be invalid. */
 const sinceOf = ({ created_at: since }: JournalRecord): string =>
   new Date(Date.parse(since) || 0).toISOString();
 

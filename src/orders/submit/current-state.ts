@@ -13,15 +13,15 @@ export interface CurrentState {
   readonly status: string;
   /** Human-readable: `waiting`, `delivered`, `failed: price`. */
   readonly text: string;
-  /** Failed or cancelled, so it will not be delivered. */
+  /** Whether the order has failed or was cancelled, so that it will not be delivered. */
   readonly hasEnded: boolean;
 }
 
 const maxText = 60;
 
 /**
- * Fetches the state of a record's order; undefined if the record is not of an order.
- * @throws ErrandError if the order cannot be read, or the service describes a different one.
+ * Fetches the state of a record's order. Undefined if the record is not about an order.
+ * @throws ErrandError if the order cannot be read, or if the service describes another order.
  */
 export async function currentState(
   context: OrderContext,
@@ -30,7 +30,7 @@ export async function currentState(
   const { operation, order_id: id } = record;
   if (id === null || !makesOrder(operation)) return undefined;
   const order = await readOrder(await context.client(), id);
-  // A retry's record does not contain the order's content, so the two cannot be compared.
+  // The record of a retry does not contain what was ordered, so the two cannot be compared.
   const isOther =
     operation !== 'legacy.retry' && isOtherThanRequested(await asOrder(record), absentAsNull(order));
   if (isOther)
@@ -42,11 +42,11 @@ export async function currentState(
   return { status, text, hasEnded: isFailedOrder(status) };
 }
 
-/** Text about a repeated order whose state was not fetched. */
+/** Text about a repeated order if the state of the earlier order was not fetched. */
 export const sentText = ({ settled_at: at, created_at: since, order_id: id }: JournalRecord): string =>
   `the same order was sent at ${at ?? since}: ${id}`;
 
-/** Text about an earlier identical order that has ended and so does not block a new one. */
+/** Text about an earlier, identical order that has ended. Such an order does not block a new one. */
 export const endedText = (
   { settled_at: at, created_at: since, order_id: id }: JournalRecord,
   { text }: CurrentState,

@@ -21,8 +21,8 @@ import type { Sending } from '../doubt.ts';
 import { type KeyedBody, labelsOf, type Placed } from './intent.ts';
 
 /**
- * Fetches the order that the journal has for an intent. Notes spelling differences.
- * @throws ErrandError in_doubt if the service describes a different order under its id.
+ * Fetches the order that the journal has for an intent. Mentions differences in spelling in a note.
+ * @throws ErrandError in_doubt if the service describes another order under this id.
  */
 export async function adoptOrder(
   context: OrderContext,
@@ -60,7 +60,7 @@ interface Refused {
 
 /**
  * Fetches the existing order that the service names instead of creating a new one. If an earlier attempt may have
- * created that order, unexpected spelling does not make it a different order.
+ * created that order, unexpected spelling alone does not make it a different order.
  * @throws ErrandError conflict with the differences, if a key chosen by the user belongs to another order; `rejected`
  * if the service names a different order.
  */
@@ -77,7 +77,7 @@ export async function readExisting(
   const isOther = isOtherThanRequested(body, compared);
   if (intent.keyOrigin === 'chosen' && (sending === 'again' ? isOther : real.length > 0))
     throw otherOrder(context, refusal.facts, { key: intent.key, id, differing: real });
-  // A random key is unique, so a service that names another order for it is mistaken.
+  // A random key is unique. If the service names another order for the key, the service is mistaken.
   if (isOther || hasOtherRecipient(body, order)) throw namesAnother(refusal, id, differencesText(real), real);
   noteDifferences(context, id, differing);
   return { order, existed: true };
@@ -90,7 +90,7 @@ export const otherKeyOf = async (
   id: string,
 ): Promise<string | undefined> => (await context.journal()).otherKeyOf(id, key, baseUrl);
 
-/** The error for a service that names a different order as the existing one. */
+/** The error if the service names a different order as the existing one. */
 export function namesAnother(
   { facts }: ErrandError,
   id: string,
@@ -105,7 +105,7 @@ export function namesAnother(
   });
 }
 
-/** Differences between a request and what a record of the same operation was sent with. Pure. */
+/** Differences between a request and the content of a record of the same operation. Pure. */
 export const recordDifferences = (
   { operation, body }: Pick<JournalRecord, 'operation' | 'body'>,
   requested: Readonly<Record<string, unknown>>,
@@ -117,7 +117,7 @@ export const recordDifferences = (
     isVariant: false,
   }));
 
-/** The conflict error for a key that already produced an order with different content. */
+/** The conflict error for a key that has already produced an order with other content. */
 export function keyOfAnother(
   context: OrderContext,
   record: JournalRecord,
@@ -127,7 +127,7 @@ export function keyOfAnother(
   return otherOrder(context, {}, { key: record.key, id: record.order_id ?? '', differing });
 }
 
-/** Fetches an order. @throws ErrandError in_doubt if the response is about a different one. */
+/** Fetches an order. @throws ErrandError in_doubt if the response is about a different order. */
 export async function readOrder(client: Client, id: string): Promise<Received<'order.get'>> {
   const { body: order } = await client.call('order.get', { path: { order_id: id } });
   if (order.id.toLowerCase() === id.toLowerCase()) return order;
@@ -170,13 +170,13 @@ function otherOrder(
   });
 }
 
-/** Id of the existing item named in a refusal; undefined if missing or invalid. */
+/** Id of the existing item that a refusal names; undefined if the id is missing or invalid. */
 export function existingId({ facts }: ErrandError): string | undefined {
   const { identifier: id } = asObject(facts.details);
   return typeof id === 'string' && uuidPattern.test(id) ? id : undefined;
 }
 
-/** Replaces a refusal whose id is unreadable, without repeating what the service sent. */
+/** Builds an error to replace a refusal whose id cannot be read. Does not repeat what the service sent. */
 export function withoutId(
   context: OrderContext,
   refusal: ErrandError,

@@ -38,26 +38,32 @@ export async function intentOf<N extends JournaledOperation>(
   };
 }
 
-/** Operation of intents paid by challenge. */
+/** The operation of intents that are paid for by challenge. */
 export const paidOperation = 'agent.order.create';
 
-/** Whether an operation is paid by challenge. Its orders belong to no account, and no list shows them. */
+/**
+ * Whether an operation is paid for by challenge. Orders from such an operation belong to no account, and no list shows
+ * them.
+ */
 export const isPaid = (operation: string): boolean => operation === paidOperation;
 
-/** Who sends an order paid by challenge, which needs no key. This machine's own key signs its record. */
+/**
+ * The sender of an order that is paid for by challenge. Such an order needs no API key. This machine's own key signs
+ * the order's record.
+ */
 const paidSender = ({ settings: { folders } }: OrderContext): Sender => ({
   keyMasked: 'payment',
   account: paidAccount,
   mac: machineMac(folders.state),
 });
 
-/** Who sends an operation with the API key in use. */
+/** The sender of an operation with the API key in use. */
 export async function senderOf(context: OrderContext, operation: string): Promise<Sender> {
   if (isPaid(operation)) return paidSender(context);
   return context.sender(operation === 'legacy.retry' ? 'legacy' : 'current');
 }
 
-/** Builds the intent of an order paid by challenge, before the payment method is known. */
+/** Builds the intent of an order that is paid for by challenge. The payment method is not known yet. */
 export const paidIntent = (context: OrderContext, given: Given): IntentOf<typeof paidOperation> => ({
   ...given,
   operation: paidOperation,
@@ -71,15 +77,15 @@ export const paidBy = (payment: PaymentNote): Pick<Intent, 'keyMasked' | 'paymen
   payment,
 });
 
-/** The order stored in a record. @throws ErrandError if it holds none. */
+/** The order that a record contains. @throws ErrandError if the record contains none. */
 export const asOrder = (record: JournalRecord): Promise<Shape<'OrderCreate'>> =>
   held(record, 'OrderCreate', 'an order');
 
-/** The batch stored in a record. @throws ErrandError if it holds none. */
+/** The batch that a record contains. @throws ErrandError if the record contains none. */
 export const asBatch = (record: JournalRecord): Promise<Shape<'BulkUploadRequest'>> =>
   held(record, 'BulkUploadRequest', 'a batch');
 
-/** The return stored in a record. @throws ErrandError if it holds none. */
+/** The return that a record contains. @throws ErrandError if the record contains none. */
 export const asReturn = (record: JournalRecord): Promise<Shape<'ReturnRequestCreate'>> =>
   held(record, 'ReturnRequestCreate', 'a return');
 
@@ -108,21 +114,21 @@ export type Placed = Made<OrderRecord>;
 
 /** How to place something. */
 export interface Placing extends Consent {
-  /** Whether to create a new order, batch or return even if the same one was placed before. */
+  /** Whether to create a new order, batch or return even if the same was placed before. */
   readonly isNew: boolean;
   /** The buyer's own name for the order. Excludes `isNew` and an idempotency key. */
   readonly reference?: Reference | undefined;
-  /** Whether to order again what was cancelled or returned. */
+  /** Whether to order again if the earlier order was cancelled or returned. */
   readonly again?: boolean | undefined;
-  /** Keys of the attempts that the user was shown before agreeing to another order. */
+  /** Keys of the attempts that the user saw before agreeing to another order. */
   readonly agreed?: ReadonlySet<string> | undefined;
-  /** The entry point; by default a terminal or a script. */
+  /** The entry point. Defaults to `terminal` or `script`, depending on whether the user can be prompted. */
   readonly door?: Door | undefined;
-  /** Set for a request written by the user, with the command `api`. */
+  /** Whether the user wrote the request, with the command `api`. */
   readonly isByHand?: boolean | undefined;
 }
 
-/** Words and commands for what an operation makes. */
+/** Words for what an operation makes, and commands that show it. */
 export interface ResourceLabels {
   readonly one: string;
   readonly many: string;
@@ -162,12 +168,12 @@ const labels: Readonly<Record<string, ResourceLabels>> = {
   },
 };
 
-/** The labels for what an operation makes. An operation without its own labels gets those of an order. */
+/** The labels for what an operation makes. If an operation has no labels of its own, those of an order are used. */
 export const labelsOf = (operation: string): ResourceLabels =>
   (Object.hasOwn(labels, operation) ? labels[operation] : undefined) ?? order;
 
 export const makesOrder = (operation: string): boolean => labelsOf(operation) === order;
 
-/** Whether an operation's request carries its intent's idempotency key. */
+/** Whether the request of an operation carries the idempotency key of its intent. */
 export const isKeyed = (operation: string): boolean =>
   operations[operation as OperationName].retry === 'idempotency_key';

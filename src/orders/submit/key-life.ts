@@ -9,21 +9,22 @@ import { sharesAnything } from '../needs/search.ts';
 import { type Found, searchService } from './alike.ts';
 
 /**
- * Whether the service may have forgotten a record's key. A record dated in the future counts as recent, and a record
- * with an invalid date counts as old.
+ * Whether the service may have forgotten the key of a record. A record with a date in the future counts as recent, and
+ * a record with an invalid date counts as old.
  */
 export const isKeyOld = ({ created_at: since }: Pick<JournalRecord, 'created_at'>, nowMs: number): boolean =>
   !(Date.parse(since) >= nowMs - keyLifetimeMs);
 
-/** Whether a record was made by a clock that was ahead, so that its age is not known. */
+/** Whether the clock that dated a record was ahead. If so, the age of the record is unknown. */
 export const isAhead = ({ created_at: since }: Pick<JournalRecord, 'created_at'>, nowMs: number): boolean =>
   Date.parse(since) > nowMs + clocksDifferMs;
 
 const clocksDifferMs = 3600 * 1000;
 
 /**
- * The error for a record too old to resend automatically. The error lists similar orders made since then, so that a
- * person can decide. @returns ErrandError conflict.
+ * The error for a record that is too old to be resent automatically. The error lists similar orders that were made
+ * since then, so that a person can decide.
+ * @returns ErrandError conflict.
  */
 export async function tooOld(
   context: OrderContext,
@@ -34,8 +35,8 @@ export async function tooOld(
 }
 
 /**
- * Checks that no order looks like a record before the record is resent although the service may have forgotten its key.
- * @throws ErrandError conflict if an order looks like it, or if the service cannot say.
+ * Before a record is resent whose key the service may have forgotten, checks that no order looks like the record.
+ * @throws ErrandError conflict if an order looks like the record, or if the service cannot say.
  */
 export async function checkNotThere(
   context: OrderContext,
@@ -86,8 +87,9 @@ function tooOldWith(
 }
 
 /**
- * Blocks an old key if its order may already exist. An approval may have taken the key to another machine, which sent
- * the order before the service forgot the key. @throws ErrandError conflict.
+ * Blocks an old key if the key's order may exist already. An approval may have taken the key to another machine, and
+ * that machine may have sent the order before the service forgot the key.
+ * @throws ErrandError conflict.
  */
 export async function checkKeyAge(
   context: OrderContext,

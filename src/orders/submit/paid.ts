@@ -37,10 +37,10 @@ type Options = PayOptions & Placing;
 type PaidIntent = IntentOf<typeof paidOperation>;
 
 /**
- * Places one order per need, paid by challenge. The payment is journaled before it is made, and the credential before
- * it is sent. An order in doubt is settled with its own payment. An order with an idempotency key of the caller's own
- * is placed once per key instead. No list shows these orders, so a reference is known to the journal alone.
- * @throws ErrandError: payment if nothing was bought, in_doubt if no response settles the payment; conflict if the need
+ * Places one order per need, paid for by challenge. The order is journaled before the payment is made, and the
+ * credential before it is sent. An order in doubt is settled with its own payment. If the caller gives an idempotency
+ * key, places one order per key instead. No list shows these orders, so only the journal knows their references.
+ * @throws ErrandError: payment if nothing was bought; in_doubt if no response settles the payment; conflict if the need
  * is met, naming the order.
  */
 export async function placePaidOrder(context: Context, order: Body, options: Options): Promise<Placed> {
@@ -71,7 +71,7 @@ export async function placePaidOrder(context: Context, order: Body, options: Opt
   });
 }
 
-/** Places one order per key, whatever was ordered with other keys. */
+/** Places one order per key, no matter what was ordered with other keys. */
 async function placeByKey(
   context: Context,
   client: Client,
@@ -88,7 +88,7 @@ async function placeByKey(
 }
 
 /**
- * Shows the request instead of sending it. If the same request is in doubt, the request shown has its key, so that
+ * Shows the request instead of sending it. If the same request is in doubt, shows it with the key in doubt, so that
  * sending it makes no second order.
  */
 async function previewed(context: Context, client: Client, body: Body, options: Options): Promise<Placed> {
@@ -125,8 +125,8 @@ interface Buying {
 }
 
 /**
- * Asks for the price, agrees on it, records the attempt, pays and sends. @returns undefined if another process has
- * decided about the same need meanwhile; nothing was paid then.
+ * Requests the price, agrees on a payment, records the attempt, pays and sends.
+ * @returns undefined if another process has meanwhile decided about the same need; nothing was paid then.
  */
 async function buy(
   context: Context,
@@ -134,8 +134,8 @@ async function buy(
   { intent, body, claim, noteEarlier }: Buying,
   options: Options,
 ): Promise<Placed | undefined> {
-  // Reserve the money first, because a service that requires no payment places the order as soon as it is asked for its
-  // price.
+  // Reserve the money before requesting the price. A service that requires no payment places the order in response to
+  // that request.
   const giveBackUnsent = await reserveAhead(context, [{ intent }], options);
   try {
     const priced = await requestPrice(() => client.call(paidOperation, { query: queryOf(options), body }));
@@ -165,7 +165,10 @@ function noteUnlisted(context: Context, { reference }: Options): void {
   );
 }
 
-/** Records an order the service placed without asking for payment, whatever another process has decided meanwhile. */
+/**
+ * Records an order that the service placed without requiring a payment. Does so even if another process has meanwhile
+ * decided about the same need.
+ */
 async function placedUnpaid(
   context: Context,
   { intent, body, claim }: Buying,
@@ -185,7 +188,11 @@ async function placedUnpaid(
   return { order, existed: false };
 }
 
-/** Pays a challenge, journaling before and after. @returns the credential. @throws ErrandError payment. */
+/**
+ * Pays a challenge. The intent must be journaled before; the credential is journaled afterwards.
+ * @returns the credential.
+ * @throws ErrandError payment.
+ */
 async function payOnRecord(
   context: Context,
   intent: Intent,
@@ -197,7 +204,7 @@ async function payOnRecord(
     await saveCredential(context, intent, challenge, payment);
     return payment;
   } catch (error) {
-    // Nothing was sent, even if a wallet paid. Leave the record open if another machine may still send its order.
+    // Nothing was sent, even if a wallet has paid. If another machine may still send the order, leave the record open.
     const isOpen = error instanceof ErrandError && error.category === 'in_doubt';
     if (error instanceof ErrandError && !isOpen) await endUnsent(context, intent, error);
     throw error;
@@ -219,8 +226,8 @@ async function saveCredential(
 }
 
 /**
- * The error for a credential that may or may not have reached the database. Nothing was sent. If the credential was
- * stored, resuming sends the order with this payment.
+ * The error if it is unknown whether the credential reached the database. Nothing was sent. If the database has the
+ * credential, resuming sends the order with this payment.
  */
 const mayBeSaved = (
   context: Context,
@@ -245,8 +252,8 @@ const mayBeSaved = (
   );
 
 /**
- * The error for a payment that could not be journaled. The credential must be durable before it is sent, or a lost
- * response could not be settled with the same payment.
+ * The error for a payment whose credential could not be journaled. The credential must be durable before it is sent.
+ * Otherwise, a lost response could not be settled with the same payment.
  */
 const paidInVain = (key: string, challenge: PaymentChallenge, error: ErrandError): ErrandError =>
   new ErrandError(

@@ -11,10 +11,10 @@ import { type CurrentState, currentState, endedText, sentText } from './current-
 import { type IntentOf, isKeyed, labelsOf, makesOrder } from './intent.ts';
 import { isKeyOld } from './key-life.ts';
 
-/** How long an identical request counts as a repeat unless the user has set another time, ms. */
+/** How long, in ms, an identical request counts as a repeat, unless the user has set another time. */
 const repeatMs = 600_000;
 
-/** Which records of an identical request block it. @param ended holds the keys of orders that have ended. */
+/** Decides which records of an identical request block it. @param ended holds the keys of orders that have ended. */
 export function duplicateRule({ clock, settings }: OrderContext, ended?: ReadonlySet<string>): TwinRule {
   const { value: windowMs = repeatMs } = settings.duplicateWindowMs;
   return { repeatedSince: windowMs > 0 ? clock.now() - windowMs : undefined, ended };
@@ -22,18 +22,18 @@ export function duplicateRule({ clock, settings }: OrderContext, ended?: Readonl
 
 /** What an earlier record of the same intent means for a request that is only shown. */
 export interface EarlierRecord {
-  /** Key to show with the request; undefined if it must not be reused. */
+  /** Key to show with the request; undefined if the key must not be used again. */
   readonly key: string | undefined;
-  /** Whether a real run would settle or report that record instead of sending the request. */
+  /** Whether a real run would settle or report the earlier record instead of sending the request. */
   readonly isSettled: boolean;
-  /** Exit code with which that run would fail; undefined if it would not. */
+  /** Exit code of the error with which a real run would fail; undefined if it would not fail. */
   readonly exitCode: number | undefined;
 }
 
 /**
- * Finds an earlier record of the same intent, for a request that is only shown, and mentions the record in a note. The
- * request is shown with the key of the record, so that sending it creates no second order. Writes nothing. An
- * unreadable journal does not block the preview.
+ * For a request that is only shown, finds an earlier record of the same intent and mentions that record in a note. The
+ * request is shown with the record's key, so that sending it creates no second order. Writes nothing. If the journal
+ * cannot be read, the preview continues.
  * @param isOpen is false if another order is intended, or if the request has a key or a reference.
  */
 export async function previewKey<N extends JournaledOperation>(
@@ -109,11 +109,11 @@ function sentOrPlaced(record: Twin['record'], now: CurrentState | undefined): st
 interface SeenTwin {
   readonly twin: Twin;
   readonly now?: CurrentState | undefined;
-  /** Why the state of the record's order is unknown. */
+  /** Why the state of the record's order could not be read. */
   readonly unread?: ErrandError | undefined;
 }
 
-/** Finds the record that would block an intent, without taking it over. @throws StorageError. */
+/** Finds the record that would block an intent. Does not take over the record. @throws StorageError. */
 async function seeTwin(context: OrderContext, intent: Intent): Promise<SeenTwin | undefined> {
   const ended = new Set<string>();
   for (;;) {

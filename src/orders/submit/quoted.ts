@@ -26,11 +26,11 @@ import { recordIntent } from './record.ts';
 import { send } from './send.ts';
 import { earlierOrder, readyToSend } from './submit.ts';
 
-/** How long to wait for another process that is placing the same quote, ms. */
+/** How long to wait, in ms, for another process that is placing the same quote. */
 const waitTimeoutMs = 40_000;
 const pauseMs = 50;
 
-/** Lifetime of a quote, ms. A quote that awaits approval lives as long as the approval. */
+/** Lifetime of a quote, in ms. If a quote awaits approval, it lives as long as the approval. */
 export const quoteLifetimeMs = 15 * 60 * 1000;
 
 /** The order of a quote. */
@@ -45,7 +45,7 @@ export const quotedOrder = ({
   again,
 });
 
-/** The quote's order body, with its idempotency key. */
+/** The order body of a quote, including its idempotency key. */
 export const quotedBody = (quote: Quote): KeyedBody => ({
   ...quotedOrder(quote).body,
   idempotency_key: quote.key,
@@ -60,17 +60,20 @@ export const quotedIntent = (context: OrderContext, quote: Quote): Promise<Inten
   });
 
 /**
- * Whether a record with the quote's key belongs to the quote's own order. Quotes for the same reference share a key,
- * even if they order different things.
+ * Whether a record with the quote's key is about the quote's own order. Quotes for the same reference share a key, even
+ * if their orders differ.
  */
 export const isOfQuote = (quote: Quote, record: JournalRecord | undefined): boolean =>
   record?.body_hash === contentHash('order.create', quote.body);
 
-/** Whether something was sent for the quote, so that placing it again sends no other order. */
+/** Whether something was sent for the quote. If so, placing the quote again sends no other order. */
 export const isPlacing = (quote: Quote, record: JournalRecord | undefined): boolean =>
   quote.isSettling === true || quote.orderId !== undefined || (isStarted(record) && isOfQuote(quote, record));
 
-/** Makes a quote of an order in doubt, whoever left it so. Placing the quote settles that order and sends no other. */
+/**
+ * Makes a quote for an order in doubt, no matter who left the order in doubt. Placing the quote settles that order and
+ * sends no other.
+ */
 export const settlingQuote =
   (context: OrderContext, client: string) =>
   async ({ key, body: { idempotency_key: _, ...body } }: JournalRecord): Promise<string> => {
@@ -88,17 +91,18 @@ export const settlingQuote =
 
 /** What was agreed to before a quote is placed. */
 export interface Agreed {
-  /** Whether a new order may be sent; otherwise only one in doubt is settled. */
+  /** Whether a new order may be sent. If not, only an order in doubt is settled. */
   readonly toSend: boolean;
-  /** Whether to place a new order even if alike orders exist. */
+  /** Whether to place a new order even if there are similar orders. */
   readonly toAnother: boolean;
 }
 
 /**
- * Places a quote's order exactly once, regardless of repeated calls, concurrent processes and crashes.
- * @returns undefined if there is nothing to settle and a new order was not agreed to.
- * @throws ErrandError: conflict if the quote has expired, belongs to another account or service, or an earlier order
- * blocks it; in_doubt if no response settles the outcome.
+ * Places the order of a quote exactly once, even if calls are repeated, processes run concurrently, or a process
+ * crashes.
+ * @returns undefined if there is nothing to settle and nobody agreed to a new order.
+ * @throws ErrandError: conflict if the quote has expired, if it belongs to another account or service, or if an earlier
+ * order blocks it; in_doubt if no response settles the outcome.
  */
 export async function placeQuoted(
   context: OrderContext,
@@ -125,7 +129,7 @@ export async function placeQuoted(
       return placed;
     } catch (error) {
       if (!(error instanceof ErrandError) || error.category !== 'conflict') throw error;
-      // Another process was faster, possibly after a crash, so wait for its result.
+      // Another process was faster, and may have crashed. Wait for its result.
       const now = journal.find(quote.key, quote.baseUrl);
       if (isBeingSent(now) && deadline.leftMs === 0) throw beingPlaced(error);
       if (!now || (now.state === record?.state && !isBeingSent(now))) throw error;
@@ -148,7 +152,7 @@ interface Placing {
   readonly agreed: Agreed;
 }
 
-/** @returns `overtaken` if another process has decided about the same need meanwhile; nothing was recorded then. */
+/** @returns `overtaken` if another process has meanwhile decided about the same need; nothing was recorded then. */
 async function place(
   context: OrderContext,
   client: Client,
@@ -174,13 +178,14 @@ async function place(
   const { made } = settled;
   const state = made && orderSeen(seen, { orderId: textIn(made.order, 'id') })?.state;
   const isOneOfTwo = decision.do === 'refuse' && decision.why === 'two_live';
-  // A settled order that has ended meanwhile is not a result.
+  // If the order was settled but has ended meanwhile, it is not the result of this quote.
   if (made && !isOneOfTwo && (state === undefined || state === 'placed')) return made;
   if (decision.do !== 'send') throw refusedQuote(await quoteBlock(context, quote, { decision, seen }));
   if (!agreed.toSend) return undefined;
   if (order.reference && attemptKey(order.reference, decision.number) !== quote.key) throw outdated();
   const claim = claimOf(sources, decided, (number): NewAttempt => {
-    // Check inside the transaction. Before it, the quote may expire, or another process may place it.
+    // Check inside the transaction. Before the transaction, the quote may expire, or another process may place the
+    // quote.
     checkUsable(quote, record, context.clock.now());
     return {
       ...{ run: undefined, number, key: quote.key, operation: intent.operation, upload: undefined },
@@ -193,14 +198,17 @@ async function place(
   return send(context, client, { intent, body, sending: recorded.mayBeSent ? 'again' : 'first' });
 }
 
-/** Describes the orders that block a quote, with their current state at the service. */
+/** Describes the orders that block a quote, including their current state at the service. */
 export const quoteBlock = (
   context: OrderContext,
   quote: Pick<Quote, 'body' | 'reference' | 'again' | 'client'>,
   decided: NotSent,
 ): Promise<QuoteBlock> => blockOf(context, quotedOrder(quote), decided, settlingQuote(context, quote.client));
 
-/** The error for a quote whose reference has other attempts now: one has ended, or begun, since the quote was made. */
+/**
+ * The error if the attempts for the quote's reference are no longer the same: since the quote was made, one has ended,
+ * or another has begun.
+ */
 const outdated = (): ErrandError =>
   new ErrandError(
     'conflict',
@@ -213,7 +221,7 @@ const outdated = (): ErrandError =>
     },
   );
 
-/** The error for placing a quote that settles an order in doubt, if that order has ended without a result. */
+/** The error for placing a quote that settles an order in doubt, if the doubt has ended without a result. */
 const settledAlready = ({ key }: Quote, record: JournalRecord | undefined): ErrandError =>
   new ErrandError(
     'conflict',
@@ -226,7 +234,7 @@ const settledAlready = ({ key }: Quote, record: JournalRecord | undefined): Erra
     },
   );
 
-/** @throws ErrandError conflict if the quote is for another account, service or profile than the current one. */
+/** @throws ErrandError conflict if the quote belongs to another account, service or profile than the current one. */
 export function checkOwn(
   quote: Quote,
   { account, baseUrl, profile }: Pick<IntentOf<'order.create'>, 'account' | 'baseUrl' | 'profile'>,
@@ -247,8 +255,8 @@ export function checkOwn(
 }
 
 /**
- * Stores the result with the quote. Ignores a failure, because the journal record also holds the result until the
- * record is purged.
+ * Stores the result with the quote. Ignores a failure, because the journal record has the result too, until the record
+ * is purged.
  */
 async function noteAnswer(context: OrderContext, quote: Quote, id: string): Promise<void> {
   try {

@@ -21,8 +21,9 @@ export type Recorded<N extends JournaledOperation> =
   | { readonly placed?: never; readonly mayBeSent: boolean; readonly isOvertaken: boolean };
 
 /**
- * Records an intent, together with the attempt that `claim` decides on, and reserves its money.
- * @throws ErrandError policy if the policy refuses the intent; conflict if its key is in use. Nothing is written then.
+ * Records an intent together with the attempt that `claim` returns, and reserves the intent's money.
+ * @throws ErrandError policy if the policy refuses the intent; conflict if the intent's key is in use. Nothing is
+ * written then.
  */
 export async function recordIntent<N extends JournaledOperation>(
   context: OrderContext,
@@ -42,7 +43,8 @@ export async function recordIntent<N extends JournaledOperation>(
 
 /**
  * Builds the policy gate. If the policy cannot decide, nothing is sent, and the error mentions any earlier record of
- * the same intent. @param withDuplicates tells whether records of the same content under other keys count.
+ * the same intent.
+ * @param withDuplicates tells whether records that have the same content under other keys count.
  */
 export async function gateOf(
   context: OrderContext,
@@ -67,7 +69,10 @@ export async function gateOf(
   }
 }
 
-/** Adds what the journal knows about the intent to a storage error. Nothing may have been sent by `work`. */
+/**
+ * Runs `work`. If it throws a storage error, adds to the error what the journal knows about the intent. `work` must not
+ * send anything.
+ */
 export async function withEarlier<T>(
   context: OrderContext,
   intent: Intent,
@@ -110,7 +115,7 @@ export async function madeByKey<N extends JournaledOperation>(
   return resumeKnown(context, operation, record);
 }
 
-/** The error of a journal that could not be read before orders were sent. @returns anything else as it is. */
+/** The error if the journal could not be read before orders were sent. @returns any other error unchanged. */
 export const beforeSend = (error: unknown): unknown =>
   error instanceof StorageError ? notRecorded(error, { operation: 'order.create' }, undefined) : error;
 

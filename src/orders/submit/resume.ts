@@ -38,17 +38,20 @@ import { checkNotThere, isAhead, isKeyOld, tooOld } from './key-life.ts';
 import { type Create, endUnsent, send } from './send.ts';
 
 interface ResumeOptions {
-  /** Whether to resend even if the service may have forgotten the key. If an order looks like it, nothing is sent. */
+  /**
+   * Whether to resend even if the service may have forgotten the key. Even then, nothing is sent if an order looks like
+   * the record.
+   */
   readonly resend?: boolean;
   /** Whether to throw ErrandError conflict if another process has reported the result since the record was read. */
   readonly onlyUnreported?: boolean;
 }
 
 /**
- * Settles an intent in doubt by resending the same body with the same key to the same service. If the result is already
+ * Settles an intent in doubt: resends the same body with the same key to the same service. If the result is already
  * known, only fetches the result.
- * @throws ErrandError conflict if the record was refused, forgotten or damaged, is owned by a live process, or was sent
- * to another service or with another API key, or if its key may have expired at the service.
+ * @throws ErrandError conflict if the record was refused, forgotten or damaged, if a live process owns it, if it was
+ * sent to another service or with another API key, or if the service may have forgotten its key.
  */
 export async function resumeIntent(
   context: OrderContext,
@@ -69,11 +72,11 @@ export async function resumeIntent(
     throw new ErrandError('conflict', `${record.key} is not in doubt: it was ${record.state}${why}`);
   }
   const settle = (Object.hasOwn(settling, record.operation) && settling[record.operation]) || settleOrder;
-  // The record may have changed since it was read, so verify it again.
+  // The record may have changed since it was read. Verify it again.
   return settle({ context, client, record: await proven(context, client, record), resend });
 }
 
-/** Whether a record is of an order, and was sent with a key of the same user. */
+/** Whether a record is about an order and was sent with a key of the same user. */
 async function isOfSameUser(context: OrderContext, { operation, account }: JournalRecord): Promise<boolean> {
   if (operation !== 'order.create') return false;
   const scope = await scopeOf(context, await (await context.journal()).attempts());
@@ -107,8 +110,8 @@ async function settleOrder({ context, client, record, resend }: Settling): Promi
 }
 
 /**
- * Functions that settle operations other than `order.create`. An operation that is looked up first is never resent
- * blindly, so the age of its key does not matter.
+ * Functions that settle operations other than `order.create`. If an operation looks up its result before it resends
+ * anything, the age of its key does not matter.
  */
 const settling: Readonly<Record<string, (settling: Settling) => Promise<Made>>> = {
   'agent.order.create': ({ context, client, record, resend }: Settling) =>
@@ -133,7 +136,10 @@ const intentIn = ({ key, base_url: baseUrl, operation, key_origin: keyOrigin }: 
   keyOrigin,
 });
 
-/** @throws ErrandError conflict. If the journal is not writable, the error says that the record stays in doubt. */
+/**
+ * Takes over the record.
+ * @throws ErrandError conflict. If the journal is not writable, the error says that the record stays in doubt.
+ */
 async function claim(context: OrderContext, found: JournalRecord): Promise<JournalRecord> {
   try {
     return await (await context.journal()).claim(found);
@@ -201,10 +207,10 @@ async function checkService(context: OrderContext, record: JournalRecord): Promi
 }
 
 /**
- * Checks that an in-doubt record may be resent, so that a forged row never sends anything. The audit chain must match
- * the record, and its money must be reserved if a policy applied. @returns the record with the earliest time at which
- * its key may have been sent.
- * @throws ErrandError conflict that says what the service has for the record.
+ * Checks that an in-doubt record may be resent, so that nothing is ever sent because of a forged row. The audit chain
+ * must match the record. If a policy applied, the record's money must be reserved.
+ * @returns the record, with the earliest time at which its key may have been sent as its time.
+ * @throws ErrandError conflict. The error says what the service has for the record.
  */
 async function proven(context: OrderContext, client: Client, record: JournalRecord): Promise<JournalRecord> {
   const sender = await senderOf(context, record.operation);
@@ -237,7 +243,7 @@ const reasons: Readonly<Record<Unproven | 'of another key' | 'of another machine
     unreserved: (key) => `a policy held when ${key} was recorded, and nothing is reserved for it`,
   };
 
-/** The error for a record that is not resent. A person has to check the service and reorder what is missing. */
+/** The error for a record that is not resent. A person has to check the service and order again what is missing. */
 async function unproven(
   context: OrderContext,
   client: Client,
@@ -263,7 +269,7 @@ async function unproven(
   });
 }
 
-/** Sends an order with its payment credential. */
+/** Sends an order together with its payment credential. */
 export const paidOrder =
   (payment: string): Create =>
   async (client, body, options) => {
@@ -271,17 +277,18 @@ export const paidOrder =
     return { order, grant: readGrant(headers) };
   };
 
-/** Serializes an order and its key with a fixed field order, because a payment may be bound to the exact bytes. */
+/** Adds the key to an order and sorts the fields, because a payment may be bound to the exact bytes. */
 export function keyedBody(order: Body, key: string): KeyedBody {
   const body: KeyedBody = JSON.parse(canonicalJson({ ...order, idempotency_key: key }));
   return body;
 }
 
 /**
- * Settles an order that may have been paid. Resends the same body with the same payment, and pays nothing again. If no
- * credential was stored, nothing can have been ordered, so closes the record.
- * @param record must be owned by this process. @throws ErrandError payment if no credential was stored; in_doubt;
- * conflict if the record is too old.
+ * Settles an order that may have been paid for. Resends the same body with the same payment, and pays nothing again. If
+ * neither a credential nor a payment is recorded, nothing can have been ordered, so closes the record.
+ * @param record must be owned by this process.
+ * @throws ErrandError payment if no payment is recorded; in_doubt, also if the credential of a recorded payment is
+ * lost; conflict if the record is too old.
  */
 async function resumePaid(
   context: OrderContext,
@@ -321,7 +328,7 @@ async function resumePaid(
   throw nothing;
 }
 
-/** The error for a retry in doubt. Resending cannot settle the retry, so the user has to check the newest orders. */
+/** The error for a retry in doubt. Resending cannot settle the retry. The user has to check the newest orders. */
 export function retryInDoubt(
   context: OrderContext,
   { key, body }: Pick<JournalRecord, 'key' | 'body'>,

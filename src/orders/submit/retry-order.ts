@@ -24,10 +24,10 @@ import { readyToSend } from './submit.ts';
 type Retried = Made<MadeBy['legacy.retry']>;
 
 /**
- * Retries a failed order as a new request (v1), unless its need is met meanwhile. v1 has no idempotency key, so the
- * request is sent once, and never again while in doubt.
- * @returns the order and the new request. @throws ErrandError in_doubt if no response settles the outcome; conflict if
- * the need is met, naming the order.
+ * Retries a failed order as a new request (v1), unless the order's need has been met since. v1 has no idempotency key.
+ * Therefore the request is sent once, and is not resent while it is in doubt.
+ * @returns the order and the new request.
+ * @throws ErrandError in_doubt if no response settles the outcome; conflict if the need is met, naming the order.
  */
 export async function retryOrder(context: OrderContext, orderId: string, placing: Placing): Promise<Retried> {
   const { isNew, isByHand = false } = placing;
@@ -39,7 +39,7 @@ export async function retryOrder(context: OrderContext, orderId: string, placing
     return { order: { order_id: orderId, ...(await call(client, orderId)) }, existed: false };
   }
   const { order, reference } = await retried(client, orderId);
-  // The order being retried does not block its retry. If it is live, the service refuses.
+  // The order that is retried does not block its own retry. If that order is live, the service refuses the retry.
   const own = (await context.journal()).madeBy(orderId, context.settings.baseUrl.value)?.key;
   const agreed = own === undefined ? placing.agreed : new Set([own, ...(placing.agreed ?? [])]);
   return placeOnce(context, {
@@ -62,8 +62,8 @@ const call = async (client: Client, orderId: string, options?: CallOptions) =>
   (await client.call('legacy.retry', { path: { request_id: orderId } }, options)).body;
 
 /**
- * What a retry of an order buys, and its reference. If the current surface does not show the order, a stand-in made
- * from its id takes its place, so that at least the same order is not retried twice.
+ * What the retry of an order buys, and the reference of the order. If the current surface does not show the order, uses
+ * a stand-in made from the order's id, so that at least the same order is not retried twice.
  * @throws ErrandError if the service cannot be asked.
  */
 async function retried(
@@ -85,8 +85,8 @@ async function retried(
 }
 
 /**
- * Errors that only mean that the current surface does not show the order. The legacy surface may be another service,
- * and its token may be the only credential.
+ * Errors that only mean that the current surface does not show the order. The legacy surface may be another service, or
+ * its token may be the only credential.
  */
 const hidden: ReadonlySet<ErrorCategory> = new Set(['authentication', 'not_found', 'usage']);
 

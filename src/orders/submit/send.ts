@@ -16,14 +16,17 @@ import type { IdentifiedOrder, OrderRecord } from '../order-record.ts';
 import { existingId, namesAnother, readExisting, withoutId } from './existing.ts';
 import { type KeyedBody, labelsOf, type Placed } from './intent.ts';
 
-/** Turns an intent into an order, either with an account's key or by payment. A paid order also returns a `grant`. */
+/**
+ * Makes an order from an intent: with an account's key, or with a payment. For an order that is paid for, also returns
+ * a `grant`.
+ */
 export type Create = (
   client: Client,
   body: KeyedBody,
   options: CallOptions,
 ) => Promise<{ readonly order: IdentifiedOrder; readonly grant?: Grant }>;
 
-/** A journaled intent, and what to send for it. */
+/** A journaled intent, and what is sent for it. */
 interface Sendable {
   readonly intent: Pick<Intent, 'key' | 'baseUrl' | 'operation'> & { readonly keyOrigin: KeyOrigin };
   readonly body: KeyedBody;
@@ -59,8 +62,8 @@ export async function send(context: OrderContext, client: Client, sendable: Send
 }
 
 /**
- * The command to run once the order is paid for. It repeats this one with the key of the order, unless this one yields
- * that key anyway.
+ * The command to run once the order is paid for. Repeats the current command with the key of the order, unless the
+ * current command leads to that key anyway.
  */
 function afterPaying(
   { argv = [] }: OrderContext,
@@ -77,8 +80,8 @@ function afterPaying(
 }
 
 /**
- * Guards against a cache that answers with a different order. @throws ErrandError in_doubt if the response describes a
- * different order.
+ * Guards against a cache that responds with another order.
+ * @throws ErrandError in_doubt if the response describes another order.
  */
 async function checkMade(
   context: OrderContext,
@@ -94,8 +97,8 @@ async function checkMade(
 }
 
 /**
- * Handles `already_exists`, which names the order from an earlier attempt. Fetches that order and compares it before
- * journaling it. Otherwise, if the service named a different order, the user would believe it is theirs.
+ * Handles `already_exists`, which names the order that an earlier attempt made. Fetches that order, and compares it
+ * before recording it in the journal. Without the comparison, a user might get somebody else's order as the result.
  */
 async function adoptExisting(
   context: OrderContext,
@@ -122,8 +125,8 @@ async function adoptExisting(
 }
 
 /**
- * Stores the grant that a service returns when it refuses a repeated payment. The grant carries the key that reads the
- * order bought earlier.
+ * Stores the grant that a service returns when it refuses a repeated payment. The grant contains the key that reads the
+ * order bought before.
  */
 async function saveGrant(
   context: OrderContext,
@@ -139,18 +142,20 @@ async function saveGrant(
 type Held = Pick<Intent, 'key' | 'baseUrl'>;
 
 /**
- * Call options for a request. Its deadline is the remaining lease on the record, after which another machine may
- * acquire the record. @throws ErrandError not_sent if the lease has expired or cannot be checked.
+ * Call options for a request. The request must end before the lease on the record does, because another machine may
+ * then acquire the record.
+ * @throws ErrandError not_sent if the lease has expired or cannot be checked.
  */
 export const heldCall = async (context: OrderContext, { key, baseUrl }: Held): Promise<CallOptions> => ({
   maxMs: await (await context.journal()).hold(key, baseUrl),
 });
 
-/** How often to renew the hold on a record while a person or a wallet takes time, ms. */
+/** How often, in ms, the hold on a record is renewed while a person or a wallet takes time. */
 const holdEveryMs = 30_000;
 
 /**
- * Runs slow work that precedes a request, and renews the hold meanwhile so that no other machine acquires the record.
+ * Runs slow work that precedes a request. Meanwhile renews the hold on the record, so that no other machine acquires
+ * it.
  */
 export async function whileHeld<T>(
   context: OrderContext,
@@ -170,16 +175,17 @@ export async function whileHeld<T>(
   }
 }
 
-/** When an order was made, ms since the epoch; undefined if the service does not say. */
+/** When an order was made, in ms since the epoch; undefined if the service does not say. */
 const madeAt = ({ created_at: at }: OrderRecord): number | undefined => Date.parse(String(at)) || undefined;
 
 type Settled = Pick<Intent, 'key' | 'baseUrl' | 'operation'>;
 
 /**
- * Records the result that the service made from an intent, and a paid order's grant. If recording fails, the result
- * still exists, so its id is reported. The record then stays in doubt, or is updated later if the journal is shared.
- * @param madeAt by the service's clock, ms since the epoch.
- * @throws MadeTwiceError if the journal has a different order for the same intent.
+ * Records the result that the service made from an intent, and the grant of an order that was paid for. If recording
+ * fails, the result still exists, so reports its id in a note. The record then stays in doubt, or, if the journal is
+ * shared, is updated later.
+ * @param madeAt is by the service's clock, in ms since the epoch.
+ * @throws MadeTwiceError if the journal has another result for the same intent.
  */
 export async function settleIntent(
   context: OrderContext,
@@ -203,8 +209,8 @@ export async function settleIntent(
 }
 
 /**
- * Records that an intent had no effect. If a local journal is not writable, the service's error response is still
- * returned, and the record stays in doubt.
+ * Records that an intent had no effect. If a local journal is not writable, still returns the service's error response,
+ * and the record stays in doubt.
  * @returns the error to throw: the error response, or in_doubt if another machine may still send the record.
  */
 export async function refuseIntent(
@@ -217,7 +223,7 @@ export async function refuseIntent(
 }
 
 /**
- * Same as `refuseIntent`, for a record that no machine can send any more. If recording fails, the next command that
+ * Same as `refuseIntent`, for a record that no machine can send any longer. If recording fails, the next command that
  * reads the record closes it.
  */
 export async function endUnsent(context: OrderContext, intent: Settled, reason: ErrandError): Promise<void> {
@@ -240,7 +246,8 @@ async function recordFailure(
     context.note(
       `no ${one} was ${made} with the key ${key}; the journal could not record that (${error.message})`,
     );
-    // In a shared journal, another machine may still send the record, because no journal entry shows that it failed.
+    // In a shared journal, another machine may still send the record, because the journal does not show that the
+    // attempt failed.
     return isShared ? 'follows' : 'booked';
   }
 }

@@ -22,8 +22,8 @@ import { resumeKnown } from './resume.ts';
 import { send } from './send.ts';
 
 /**
- * Places one order per need. The order is journaled before it is sent, and settled when the response arrives. An order
- * with an idempotency key of the caller's own is placed once per key instead.
+ * Places one order per need. The order is journaled before it is sent, and settled when the response arrives. If the
+ * caller gives an idempotency key, places one order per key instead.
  * @throws ErrandError: in_doubt if no response settles the outcome; conflict if the need is met, naming the order.
  */
 export async function placeOrder(context: OrderContext, order: Body, placing: Placing): Promise<Placed> {
@@ -65,7 +65,8 @@ export async function placeOrder(context: OrderContext, order: Body, placing: Pl
       try {
         return await send(context, client, { intent, body: keyed, sending });
       } catch (error) {
-        // Another machine was faster, with an order that differs. The next decision finds that order by its reference.
+        // Another machine was faster and has placed an order that differs. The next decision finds that order by its
+        // reference.
         if (!reference || !isTaken(error) || taken.has(key)) throw error;
         taken.add(key);
         return undefined;
@@ -75,8 +76,8 @@ export async function placeOrder(context: OrderContext, order: Body, placing: Pl
 }
 
 /**
- * Key of an earlier attempt at the same order that the service refused until it is paid for. Reuse it, because the
- * payment belongs to that key.
+ * Key of an earlier attempt at the same order that the service refused because the order must first be paid for. Use
+ * the same key again, because the payment belongs to it.
  */
 async function keyToPayFor(
   context: OrderContext,
@@ -97,13 +98,13 @@ async function keyToPayFor(
     )?.key;
 }
 
-/** Whether an order with other content has the key. */
+/** Whether the key belongs to an order with other content. */
 const isTaken = (error: unknown): boolean =>
   error instanceof ErrandError &&
   error.category === 'conflict' &&
   error.facts.code === ('already_exists' satisfies ErrorCode);
 
-/** Places one order per key, whatever was ordered with other keys. */
+/** Places one order per key, no matter what was ordered with other keys. */
 async function placeByKey(
   context: OrderContext,
   client: Client,
@@ -122,8 +123,9 @@ async function placeByKey(
 }
 
 /**
- * Shows the request instead of sending it. If the same request is in doubt, the request shown has its key, so that
- * sending it makes no second order. Has the exit code that sending would have, as far as that is known without sending.
+ * Shows the request instead of sending it. If the same request is in doubt, shows it with the key in doubt, so that
+ * sending it makes no second order. Ends with the exit code that sending would have, as far as that is known without
+ * sending.
  */
 async function previewed(
   context: OrderContext,
@@ -148,7 +150,7 @@ interface DecidedBefore {
   readonly isMet: boolean;
 }
 
-/** What placing an order would do, without showing its request. @throws ErrandError. */
+/** What would happen if an order was placed. Does not show the request. @throws ErrandError. */
 export const previewOrder = (context: OrderContext, order: Body, placing: Placing): Promise<DecidedBefore> =>
   decidedBefore(context, placing.reference ? withReference(order, placing.reference) : order, placing);
 
@@ -170,9 +172,9 @@ async function decidedBefore(context: OrderContext, body: Body, placing: Placing
 }
 
 /**
- * Settles and returns what a key chosen by the user has already produced, or may have produced.
- * @throws ErrandError conflict if the content differs, or if the record has been in doubt longer than a service keeps a
- * key.
+ * Settles and returns what a key chosen by the user has produced, or may have produced.
+ * @throws ErrandError conflict if the content differs, or if the record has been in doubt for longer than a service
+ * remembers a key.
  */
 export async function earlierOrder(
   context: OrderContext,
@@ -193,7 +195,7 @@ export async function earlierOrder(
   return adoptOrder(context, client, body, record.order_id);
 }
 
-/** An order in the form that a policy check needs, before its intent exists. */
+/** An order in the form that a policy check needs. The order's intent does not exist yet. */
 export const proposedOrder = async (context: OrderContext, body: Body): Promise<ProposedOrder> => ({
   intent: await unsentIntent(context, body),
 });
@@ -206,9 +208,9 @@ const unsentIntent = (context: OrderContext, body: Body): Promise<IntentOf<'orde
   });
 
 /**
- * Before the service is contacted, checks that a shared journal is reachable and that this machine's own journal has no
- * open records. A local journal is opened when first needed.
- * @throws StorageError if the shared journal is unreachable; ErrandError conflict if this machine's own journal has
+ * Before the service is contacted, checks that a shared journal can be reached and that this machine's own journal has
+ * no open records. A local journal is opened only when it is first needed.
+ * @throws StorageError if the shared journal cannot be reached; ErrandError conflict if this machine's own journal has
  * open records. Nothing was sent.
  */
 export async function readyToSend(context: OrderContext): Promise<void> {
