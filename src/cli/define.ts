@@ -30,19 +30,19 @@ export interface Command<
   /** Values listed separately in the help, with their meanings. */
   readonly lists?: readonly ValueList[];
   readonly arguments?: A;
-  /** Flag, without dashes, that a stray argument probably belongs to. For commands that take no arguments. */
+  /** For a command without arguments: the flag, without dashes, that a stray argument probably belongs to. */
   readonly positional?: string;
   /** Columns of a list. `--fields` accepts their headings. */
   readonly columns?: readonly Column[];
   readonly options?: O;
   readonly examples: readonly Example[];
   /**
-   * Shape of the JSON that `-o json` prints. `errand schema output` shows its JSON Schema, and `run` returns nothing
-   * else.
+   * Shape of the JSON that `-o json` prints, and thus of every result of `run`. `errand schema output` shows its JSON
+   * Schema.
    */
   readonly output: P;
   /**
-   * Operations that the command calls. The help shows them as its endpoints, and a command that has them offers
+   * Operations that the command calls. The help lists their endpoints. A command that calls any operation offers
    * `--dry-run` and `--curl`.
    */
   readonly operations?: readonly OperationName[];

@@ -83,7 +83,7 @@ interface ListDefinition<N extends ListName> {
   readonly columns: readonly Column<RowShape<N>>[];
   /** Columns for a TTY, if they differ from `columns`. */
   readonly screen?: readonly Column<RowShape<N>>[];
-  /** Query parameters for extra data needed by the TTY columns. */
+  /** Query parameters that request the extra data shown in the TTY columns. */
   readonly screenQuery?: QueryOf<N>;
   /** Path of the value printed by `-o id`; default `id`. */
   readonly id?: string;
@@ -94,14 +94,15 @@ interface ListDefinition<N extends ListName> {
   readonly examples: readonly Example[];
   readonly related: readonly string[];
   /**
-   * Path of the time that `--since` and `--until` filter by, if errand itself filters. The list must come newest first.
+   * Path of the timestamp to which `--since` and `--until` apply, if errand does the filtering itself. The list must be
+   * sorted newest first.
    */
   readonly spanBy?: string;
   /** Filters that are not parameters of the operation. */
   readonly more?: MoreFilters<QueryOf<N>>;
 }
 
-/** Filters that errand turns into the operation's parameters. */
+/** Filters that errand converts to parameters of the operation. */
 interface MoreFilters<Q> {
   readonly options: Options;
   /** @param query holds the parameters given. @throws UsageError if the filters conflict with them. */

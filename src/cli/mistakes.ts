@@ -5,7 +5,7 @@ import { isNear, nearestWord } from '../platform/near-words.ts';
 import { typedCommand } from '../platform/shell.ts';
 import { commandNamed, helpPointer, type Named, withSuggestion } from './suggest-option.ts';
 
-/** Explains a command line that could not be parsed, with the command that was probably meant. */
+/** Explains a command line that could not be parsed, and suggests the command that the user probably meant. */
 
 /** The parts of a mounted command that explain mistakes. */
 export interface Mounted extends Named<Mounted> {
@@ -135,7 +135,7 @@ async function linesFor(typed: string, { root, argv, whole }: Program): Promise<
   if (near.length > 0) return near;
   const leaves = leavesOf(await whole(), []);
   const same = leaves.filter(({ names: own }) => own.includes(word));
-  // Too many words are similar to a short word.
+  // For a short word, suggest only exact matches, because too many words are similar to a short word.
   const isLong = word.length >= minNearLength;
   const alike =
     same.length > 0 || !isLong

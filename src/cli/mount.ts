@@ -26,8 +26,8 @@ export interface Mounting {
   readonly run: Runner;
   readonly now: () => number;
   /**
-   * Whether the command line may refer to any of these names. If it cannot refer to a command, only what listings need
-   * of that command is mounted. If this function is absent, everything is mounted.
+   * Whether the command line may refer to any of these names. A command that the line cannot refer to is mounted only
+   * with what listings need. If this function is absent, every command is mounted completely.
    */
   readonly mayName?: (names: readonly string[]) => boolean;
 }

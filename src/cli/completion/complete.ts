@@ -91,7 +91,7 @@ async function values(
   return { mode: hint.files && candidates.length === 0 ? 'files' : 'words', candidates };
 }
 
-/** State of a command line before its last word. */
+/** State of a command line just before the word to complete. */
 export interface Cursor {
   readonly root: Tree;
   /** The command named so far; undefined if unknown. */
@@ -140,8 +140,8 @@ function step(root: Tree, node: Tree | undefined, given: readonly string[], word
 }
 
 /**
- * Copies the whole command tree, without options and arguments, below a command such as `help`, whose words may name
- * any command.
+ * Puts the whole command tree, without options and arguments, below a command whose words may name any command, such as
+ * `help`.
  */
 const mirror = (root: Tree, { name, text, options = [], children = [], isDotted }: Tree): Tree => ({
   name,

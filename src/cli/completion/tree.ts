@@ -3,7 +3,7 @@ import type { Completable, Option, SourceName } from '../../run/option.ts';
 /** Possible values at a position; empty if any text is valid. */
 export interface Hint {
   readonly values?: readonly Candidate[];
-  /** Values by the argument before this one. */
+  /** Possible values, keyed by the preceding argument. */
   readonly byBefore?: Readonly<Record<string, readonly Candidate[]>>;
   /** Whether values are joined by commas. */
   readonly commas?: true;

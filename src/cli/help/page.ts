@@ -15,7 +15,7 @@ export type HelpPart =
 export interface HelpSection {
   readonly title: string;
   readonly parts: readonly HelpPart[];
-  /** Whether this section's texts start in the same column as the texts of the other aligned sections. */
+  /** Whether this section's texts align with the texts of the other sections for which this is set. */
   readonly isAligned?: boolean;
 }
 
@@ -167,5 +167,8 @@ interface Defined {
   readonly endpoints: readonly string[];
 }
 
-/** Definition of each mounted command, for its help; kept here so that the program's own help loads no contract. */
+/**
+ * Definitions of the mounted commands, for their help. They are stored here, so that the program's own help need not
+ * load the contract.
+ */
 export const definitions = new WeakMap<Commander, Defined>();

@@ -136,7 +136,7 @@ async function finalState(
 
 interface WatchView {
   show(event: WatchEvent, orders: ReadonlyMap<string, OrderRecord>): Promise<void>;
-  /** Pass `settled` if the orders are printed next; otherwise the last view stays on screen. */
+  /** Ends the view. Pass `settled` if the orders are printed next. Otherwise the last view stays on screen. */
   done(outcome: 'settled' | 'broken off'): Promise<void>;
 }
 

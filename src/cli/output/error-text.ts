@@ -69,13 +69,13 @@ export function detailLines({
 
 function linesOf(code: string | null, details: unknown): string[] {
   if (code === 'insufficient_funds' && isRecord(details)) return fundLines(details);
-  // Omit the address, because the hint shows it once it is checked.
+  // Omit the payment address here, because the hint shows it after checking it.
   if (code === 'payment_required' && isRecord(details)) return plainLines({ ...details, pay_url: null });
   if (isRecord(details) && isRecord(details.policy)) return policyLines(details.policy);
   return plainLines(details);
 }
 
-/** Lists every row that violates a rule, since the message names only the first one. */
+/** Lists every row that violates a rule of the policy. The error message names only the first row. */
 function policyLines({ rows }: Readonly<Record<string, unknown>>): string[] {
   const named = (Array.isArray(rows) ? rows : []).filter(isRecord).filter(({ row }) => row !== null);
   return named.length < 2
@@ -141,8 +141,8 @@ function plainLines(details: unknown): string[] {
 }
 
 /**
- * Formats an entry of a validation body (`loc`, `msg`), or of a list of parts or rows of a file that failed: location, then
- * problem.
+ * Formats one entry as its location and the problem. The entry is part of a validation body (`loc`, `msg`), or
+ * describes a part or row of a file that failed.
  */
 function fault(entry: unknown, key?: string): string | undefined {
   if (!isRecord(entry)) return undefined;
@@ -158,7 +158,7 @@ function fault(entry: unknown, key?: string): string | undefined {
   return place === undefined || place === '' ? what : `${plain(place)}: ${what}`;
 }
 
-/** Formats a row that has earlier orders: `row 2: alike: order ID (placed) of december`. */
+/** Formats a row that was ordered before, with its earlier orders: `row 2: alike: order ID (placed) of december`. */
 function earlierText(row: number, why: string, { earlier }: Readonly<Record<string, unknown>>): string {
   const found = (Array.isArray(earlier) ? earlier : []).filter(isRecord);
   const orders = found.map(({ order_id: id, state, upload }) => {

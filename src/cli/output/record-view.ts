@@ -14,8 +14,9 @@ const maxDepth = 4;
 /**
  * Formats a record as lines of name and value. A nested list of records becomes an indented table, a nested object an
  * indented view. Values are shown in full, wrapped at word boundaries to the terminal width.
- * @param hidden receives the names of columns for which a nested table has no room. @param showEmpty tells whether
- * columns without a value get a line, as explicitly requested columns do.
+ * @param hidden receives the names of columns for which a nested table has no room.
+ * @param showEmpty tells whether a column without a value gets a line too, which is so if the user requested the
+ * columns explicitly.
  */
 export async function recordLines(
   record: unknown,

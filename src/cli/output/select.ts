@@ -9,7 +9,7 @@ export function selectColumns(
 ): readonly Column[] {
   if (!fields) return columns.filter(({ isNamedOnly }) => !isNamedOnly);
   const known = new Map(columns.map((column) => [column.path, column]));
-  // The first fields requested matter most, so a narrow terminal hides the last ones.
+  // The user lists the fields in order of importance, so a narrow terminal hides the last ones first.
   return fields.map((path, index) => ({
     name: path,
     path,
@@ -34,7 +34,7 @@ export function withStates<R extends RecordResult | ListResult>(result: R): R {
 /** Normalizes a name, so that case and the separators between words make no difference. */
 const folded = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]+/g, ' ');
 
-/** Adds a column for each of `--fields` that is the heading of a table column. */
+/** For each field of `--fields` that is the heading of a table column, adds that column. */
 export function withHeadings<R extends RecordResult | ListResult>(result: R, fields: readonly string[]): R {
   const { columns, screen = [] } = result;
   const headings = fields.flatMap((field): Column[] => {
@@ -53,8 +53,8 @@ export function withHeadings<R extends RecordResult | ListResult>(result: R, fie
 }
 
 /**
- * Projects a record to `--fields` for JSON. The result is an object keyed by path, in the order given; a value is null
- * if the path has none and no column computes it. Without fields, returns the record itself.
+ * Projects a record to `--fields` for JSON. The result is an object keyed by path, in the order of `--fields`. A value
+ * is null if there is nothing at its path and no column computes the value. Without fields, returns the record itself.
  */
 export function projection(
   columns: readonly Column[],

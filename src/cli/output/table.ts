@@ -19,9 +19,9 @@ const gap = 2;
 
 /** Minimum useful width; below this, the least important column is dropped instead. */
 const minTextWidth = 12;
-/** Minimum width of a status; fits its symbol and first word. */
+/** Minimum width of a status. The status's symbol and first word fit in it. */
 const minStatusWidth = 16;
-/** Minimum width of prose; fits a few words per line. */
+/** Minimum width of prose. A few words fit in a line of it. */
 const minProseWidth = 20;
 /** Weight that makes a status the last column to be dropped, because a row without its status may look successful. */
 const statusFirst = 1000;
@@ -33,7 +33,7 @@ export interface PlacedColumn {
   readonly index: number;
   readonly width: number;
   readonly align: 'left' | 'right';
-  /** Whether longer text is truncated with `…`; never for amounts and ids, whose meaning would change. */
+  /** Whether longer text is truncated with `…`. Amounts and ids never are, because their meaning would change. */
   readonly cuts: boolean;
   /** Whether longer text wraps at word boundaries. */
   readonly wraps: boolean;
@@ -180,7 +180,7 @@ function narrow(columns: readonly Candidate[], limit: number): void {
 }
 
 /**
- * If only one column remains, truncates it to the terminal width, even if columns of its kind are otherwise never
+ * If only one column remains, truncates it to the terminal width, even if columns of that kind are otherwise never
  * truncated.
  */
 function onlyOne(shown: readonly Candidate[], limit: number): Partial<PlacedColumn> {
@@ -258,7 +258,7 @@ class Table {
     readonly ids: ShortIds,
   ) {}
 
-  /** Final layout. Its hidden columns include those that were empty in the first rows but had text later. */
+  /** Final layout. Its hidden columns include columns that were empty in the first rows but had text in later rows. */
   get layout(): Layout {
     return { ...this.placed, hidden: [...this.placed.hidden, ...this.#missed] };
   }
@@ -379,7 +379,7 @@ const late = Symbol('late');
 interface BatchOptions {
   /** Maximum rows of the first batch. */
   readonly size: number;
-  /** How long the first batch waits for more rows after its first row has arrived, ms. */
+  /** How long the first batch waits, after its first row has arrived, for more rows, in ms. */
   readonly waitMs: number;
 }
 
@@ -414,7 +414,8 @@ export async function* headFirst<T>(
       coming = undefined;
       if (!step.done) head.push(step.value);
     }
-    // Mark the promise as handled. The row that missed the first batch may still fail while nobody awaits this promise.
+    // Mark the promise as handled. It belongs to the row that came too late for the first batch, and may reject while
+    // nobody awaits it.
     coming?.catch(() => {});
     if (head.length > 0) yield head;
     while (coming || !ended) {
@@ -428,7 +429,7 @@ export async function* headFirst<T>(
   }
 }
 
-/** Stops a source early; a source that is busy stops later, without being awaited. */
+/** Stops a source early. If the source is busy, it stops later, and nobody waits for that. */
 async function stop(iterator: Iterator<unknown> | AsyncIterator<unknown>, busy: boolean): Promise<void> {
   const stopped = Promise.resolve(iterator.return?.());
   if (busy) stopped.catch(() => {});

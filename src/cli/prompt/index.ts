@@ -74,7 +74,7 @@ export async function askRows<R extends Row>(
   return answeredAfresh(context, (on) => checkbox<R>(question, on));
 }
 
-/** After the question, the choice is shown without column padding. */
+/** Once the user has answered, the choice is shown without the padding of the columns. */
 const rowChoice = <T>(value: T, name = ''): { value: T; name: string; short: string } => ({
   value,
   name,
@@ -177,9 +177,7 @@ async function answered<T>(context: Context, ask: (on: On) => Promise<T>): Promi
   }
 }
 
-/**
- * The last chunk of input from the terminal. A paste arrives as one chunk, of which a prompt reads only the first line.
- */
+/** The last chunk of input from the terminal. A paste arrives as one chunk, but a prompt reads only its first line. */
 let lastChunk = '';
 const noteChunk = (typed: Buffer | string): void => {
   lastChunk = typed.toString();
@@ -188,7 +186,7 @@ const noteChunk = (typed: Buffer | string): void => {
 export const interrupted = (cause?: unknown): ErrandError =>
   new ErrandError('interrupted', 'interrupted; nothing was sent', { outcome: 'not_sent', cause });
 
-/** Quiet time after which a terminal has delivered all pending input, ms. */
+/** If no input arrives for this long, the terminal has delivered all pending input, in ms. */
 const quietMs = 30;
 const controlC = '\u0003';
 
@@ -199,7 +197,10 @@ const controlC = '\u0003';
 export const discardTyped = async (stdin: Readable, signal: AbortSignal): Promise<boolean> =>
   (await pendingText(stdin, signal)).includes(controlC);
 
-/** Lines that were typed or pasted and that no prompt has read yet. @throws ErrandError interrupted on Ctrl-C. */
+/**
+ * Returns lines that were typed or pasted but not read by any prompt.
+ * @throws ErrandError interrupted on Ctrl-C.
+ */
 export async function takeTyped({ io, signal }: Context): Promise<string[]> {
   const [, rest = ''] = /[\r\n]([\s\S]*)/.exec(lastChunk) ?? [];
   const text = rest + (await pendingText(io.stdin.stream, signal));
