@@ -33,7 +33,7 @@ export async function showResponse(
   return { kind: 'stream', chunks: toTerminal ? await textOnly(response.chunks, type) : response.chunks };
 }
 
-/** Converts any JSON value to a result. */
+/** Converts any JSON value to a result that can be printed. */
 export function showJson(json: unknown, operation: Operation | undefined, output: OutputOptions): Result {
   if (!isRecord(json)) return { kind: 'text', lines: [JSON.stringify(json)] };
   const name = operation?.response.type === 'json' ? operation.response.rows : undefined;
@@ -55,7 +55,7 @@ const holdsRecords = (value: unknown): boolean =>
 
 const isRecord = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
 
-/** Returns the chunks after checking that the first one is text. */
+/** Returns the chunks unchanged, but first checks that the first chunk is text. */
 async function textOnly(chunks: Chunks, type: string): Promise<Chunks> {
   const iterator = chunks[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -82,13 +82,13 @@ function isText(bytes: Uint8Array): boolean {
   }
 }
 
-/** The service applied the request, but the response cannot be displayed as requested. */
+/** The error if the service has applied the request, but the response cannot be displayed as requested. */
 const notAsRequested = (message: string): ErrandError =>
   new ErrandError('usage', message, { outcome: 'applied', retryable: false });
 
 /**
- * Fetches every page of a list as one stream, holding at most two pages in memory. Pages a known path as the operations
- * table specifies, and any other path by following `next_page`.
+ * Fetches every page of a list as one stream, holding at most two pages in memory. For a known path, the operations
+ * table says how to page. For any other path, `next_page` is followed.
  * @throws UsageError for a write; ErrandError if the response is not a list.
  */
 export async function everyRow(
@@ -115,7 +115,7 @@ export async function everyRow(
     all: true,
     deadline: new Deadline(context.clock, context.waitMs()),
   });
-  // Take the columns from the first page, since a table cannot wait for the last page.
+  // Take the columns from the first page, since a table cannot wait for later pages.
   const first = await pages.next();
   const columns = columnsOf(first.done ? [] : first.value.rows, context.output);
   return { kind: 'list', rows: rowsOf(first, pages), columns };

@@ -72,7 +72,7 @@ export const verify = defineCommand({
   },
 });
 
-/** Maximum number of findings printed beside the record. */
+/** Maximum number of findings that are printed in addition to the record. */
 const maxReported = 5;
 
 /**
@@ -81,7 +81,7 @@ const maxReported = 5;
  */
 async function walk(context: Context, check: ChainCheck): Promise<void> {
   const journal = await context.journal();
-  // On a shared chain, verify the database itself, not the local cache.
+  // If the chain is shared, verify the database itself instead of the local cache.
   await journal.refresh('anew');
   const recorded = journal.recorded();
   try {

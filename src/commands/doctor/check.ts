@@ -11,7 +11,7 @@ export interface Finding {
   readonly remedy?: string | undefined;
 }
 
-/** Result of requesting the service's description once, shared by several checks. */
+/** Result of a single request for the service's description. Several checks use it. */
 export type Probe =
   | {
       readonly reached: true;
@@ -44,7 +44,7 @@ export const problem = (message: string, remedy: string | undefined): Finding =>
   remedy,
 });
 
-/** Converts a failure to a finding; the remedy defaults to the error's own. */
+/** Converts a failure to a finding. The remedy defaults to the one that the error suggests. */
 export function problemOf(error: unknown, remedy?: string): Finding {
   const message = error instanceof Error ? error.message : String(error);
   const facts = error instanceof ErrandError ? error.facts : {};

@@ -95,8 +95,8 @@ function pinBefore(context: Context): Pin | undefined {
 }
 
 /**
- * The published policy, which must be authentic.
- * @param wanted is the fingerprint that must have signed it, if given.
+ * Returns the published policy, which must be authentic.
+ * @param wanted is the fingerprint of the key that must have signed the policy, if one was given.
  * @throws ErrandError policy.
  */
 async function authentic(context: Context, wanted: string | undefined): Promise<SignedPolicy> {

@@ -121,7 +121,7 @@ interface FollowView {
   /** Whether the view itself shows each change. */
   readonly isLive: boolean;
   show(returns: ReadonlyMap<string, ReturnRecord>): Promise<void>;
-  /** Pass `settled` if the returns are printed next; otherwise the last view stays on screen. */
+  /** Ends the view. Pass `settled` if the returns are printed next. Otherwise the last view stays on screen. */
   done(outcome: 'settled' | 'broken off'): void;
 }
 
@@ -222,7 +222,7 @@ export const watch = defineCommand({
   },
 });
 
-/** Default polling pace; slow, because a return takes longer than an order. */
+/** Default polling interval. Polling is slow, because a return takes longer than an order. */
 const defaultPace = { minMs: 1_000, maxMs: 60_000 };
 
 /** Prints one plain line per change: time, return, status, credited amount. */

@@ -16,8 +16,10 @@ export interface Gone {
 }
 
 /**
- * Tells the journal that the current sandbox no longer has what this machine ordered there. Call it only once the
- * service has proved to be a sandbox. @returns lines about records that were in doubt. @throws StorageError.
+ * Tells the journal that the current sandbox no longer has what this machine ordered there. Must be called only after
+ * the service has proved to be a sandbox.
+ * @returns lines about records that were in doubt.
+ * @throws StorageError.
  */
 export async function noteGone(context: Context, { since, until, why, dataFile }: Gone): Promise<string[]> {
   const { baseUrl, folders } = context.settings;

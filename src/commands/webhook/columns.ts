@@ -21,7 +21,7 @@ export const eventColumns: readonly Column<StoredEvent>[] = [
   { name: 'command', path: 'exec.exit_code', kind: 'count', weight: 4 },
 ];
 
-/** A status column; empty for an event without that state. */
+/** Builds a column that shows a state as a status. The column is empty for an event without that state. */
 const stateColumn = (
   name: string,
   weight: number,
@@ -75,7 +75,10 @@ function actedOn({ forward, exec }: Unchecked<StoredEvent>): ShownState | undefi
   return code === 0 ? { text: 'command ran', mood: 'good' } : undefined;
 }
 
-/** Column sets for an event list; a TTY adds the action's result if any event had one. */
+/**
+ * Column sets for a list of events. On a TTY, they include the result of forwarding or running a command if any event
+ * has one.
+ */
 export const eventList = (hasActed: boolean) => ({
   columns: eventColumns,
   screen: hasActed ? [...eventScreen, then] : eventScreen,
@@ -103,7 +106,10 @@ export const eventView = {
   ),
 } as const;
 
-/** A stored event safe to display: masks the forward address, which may hold a secret. */
+/**
+ * Makes a stored event safe to display. Masks the address to which it was forwarded, because that address may hold a
+ * secret.
+ */
 export const shownEvent = (event: StoredEvent): StoredEvent => ({
   ...event,
   forward: event.forward && { ...event.forward, url: maskAddress(event.forward.url) },

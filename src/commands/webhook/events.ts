@@ -62,7 +62,7 @@ export const events = defineCommand({
       };
     }
     for (const line of olderNames(event ?? [])) context.note(`note: ${line}`);
-    // Failed events need action, so show all of them unless limited explicitly.
+    // Failed events require action, so show all of them unless the user sets a limit.
     const isWhole = all || (limit === undefined && failed);
     const max = isWhole ? Number.POSITIVE_INFINITY : (limit ?? defaultLimit);
     const filter = {
