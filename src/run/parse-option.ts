@@ -77,7 +77,7 @@ function fromUnixSeconds(text: string): string {
   return isCount ? new Date(Number(text) * 1000).toISOString() : text;
 }
 
-/** Whether an integer exceeds the safe range, in which case the error also names that range. */
+/** Whether an integer exceeds the safe range. If so, the error also states that range. */
 const isHuge = (text: string): boolean => /^[+-]?\d+$/.test(text) && !Number.isSafeInteger(Number(text));
 
 function describeBounds({ min, max }: { min?: number; max?: number }): string {
@@ -102,7 +102,7 @@ function checkText(flag: string, bounds: { minLength?: number; maxLength?: numbe
 const parseChoice = (flag: string, text: string, values: readonly string[]): string =>
   parseKnown(flag, text, values);
 
-/** Normalizes case and the separators between words, because a table shows `in progress` for `in_progress`. */
+/** Ignores case and how words are separated, because a table shows `in progress` for the value `in_progress`. */
 export const foldedWord = (text: string): string =>
   text
     .trim()
