@@ -6,8 +6,8 @@ import type { Environment } from './paths.ts';
 import { terminalOf } from './terminal.ts';
 
 /**
- * Identifies the actor for the audit chain. The actor is resolved on first use, because most runs write no record.
- * @param program names a program that acts on its own, such as an agent; undefined for a person at a shell.
+ * Identifies the actor for the audit chain. The actor is determined on first use, because most runs write no record.
+ * @param program names a program that acts on its own, such as an agent. Undefined for a person at a shell.
  */
 export function originOf(environment: Environment, command: string, program?: string): () => Origin {
   let origin: Origin | undefined;
@@ -45,8 +45,8 @@ interface Origin {
 function terminalHash(environment: Environment): string | undefined {
   const terminal = terminalOf(environment, process.platform);
   if (terminal === undefined) return undefined;
-  // Device and session numbers recur on other machines, and later on this one. Therefore hash them with the user, the
-  // host and the start of the session.
+  // Device and session numbers recur on other machines, and later on this machine. Therefore they are hashed together
+  // with the user, the host and the start of the session.
   const facts = [systemActor(), terminal, statOf(Number(statOf('self')?.session))?.started ?? ''];
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16);
 }
@@ -64,7 +64,8 @@ function userName(): string {
 }
 
 /**
- * Variables that identify a CI job, keyed by the variable that shows which CI system it is. No variable names a person.
+ * Variables that identify a CI job, keyed by the variable that reveals which CI system runs the job. None of them names
+ * a person.
  */
 const jobVariables: Readonly<Record<string, readonly string[]>> = {
   GITHUB_ACTIONS: ['GITHUB_REPOSITORY', 'GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_JOB'],

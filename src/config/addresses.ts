@@ -18,7 +18,7 @@ export function withAddress(
     ...rest,
     addresses: { ...stored.addresses, [name]: address },
     ...(preset !== undefined && { default_address: preset }),
-    // An address saved under the example's name is no longer the example.
+    // If a new address replaces the sandbox's example under the same name, it is no longer the example.
     ...(example !== undefined && example !== name && { example_address: example }),
   };
 }
