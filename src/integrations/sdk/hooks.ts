@@ -5,7 +5,10 @@ import type { ClientOptions, RequestAttempt } from './client-types.ts';
 
 type Hooks = Pick<ClientOptions, 'onRequest' | 'onResponse' | 'onRetry'>;
 
-/** Makes the trace of each call that calls a program's hooks; undefined without hooks. */
+/**
+ * Returns a function that creates the trace of a call. The trace calls the program's hooks. Undefined if there are no
+ * hooks.
+ */
 export function hookTrace(hooks: Hooks): ((operation: string | undefined) => Trace) | undefined {
   if (!hooks.onRequest && !hooks.onResponse && !hooks.onRetry) return undefined;
   return (operation) => {
@@ -39,7 +42,7 @@ export function hookTrace(hooks: Hooks): ((operation: string | undefined) => Tra
 
 const shown = (headers: WireHeaders): WireHeaders => redactor.headers(headers);
 
-/** A hook that throws must not change the outcome of a request that may move money. */
+/** If a hook throws, this must not change the outcome of a request, which may move money. */
 function call<T>(hook: ((value: T) => void) | undefined, value: T): void {
   try {
     hook?.(value);

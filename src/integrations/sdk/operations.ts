@@ -28,7 +28,7 @@ export interface ParameterDescription {
 /** An operation of the service, according to the contract. */
 export interface OperationDescription {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Path under the base URL, with parameters in braces. */
+  /** Path relative to the base URL, with its parameters in braces. */
   readonly path: string;
   readonly summary: string;
   /** `legacy` operations use the legacy base URL. */
@@ -45,8 +45,8 @@ export interface OperationDescription {
   /** Error codes that the operation may return, besides those of `auth` and validation. */
   readonly errors: readonly string[];
   /**
-   * When the operation is retried after a failure. `safe` means always, and `idempotency_key` only with the same key.
-   * `never` means no retry once the request may have been sent.
+   * When the operation is retried after a failure. `safe` means always. `idempotency_key` means always, but with the
+   * same key. `never` means not once the request may have been sent.
    */
   readonly retry: 'safe' | 'idempotency_key' | 'never';
   /** Whether it can move money. */

@@ -2,13 +2,13 @@ import { uuidPattern } from '../../api/limits.ts';
 import type { Arrival } from '../../journal/events.ts';
 
 type Facts = Pick<Arrival, 'event' | 'orderId' | 'status' | 'errorType' | 'body'> & {
-  /** When an event in an envelope was sent, ms since the epoch. */
+  /** When an event with an envelope was sent, in ms since the epoch. */
   readonly sentAt: number | undefined;
 };
 
 /**
- * Maximum nesting depth. No record of the service is nested that deep. The limit exists because displaying a body
- * recurses.
+ * Maximum nesting depth. No record of the service is nested this deeply. The limit exists because displaying a body is
+ * recursive.
  */
 const maxDepth = 64;
 const maxNameLength = 200;
@@ -26,7 +26,7 @@ export function readArrival(bytes: Uint8Array, event: string | undefined): Facts
   const data = envelopeData(record);
   const result = objectAt(data ?? record, 'job_result');
   return {
-    // A signature covers the body, not the headers.
+    // Prefer the name in the envelope, because a signature covers the body, not the headers.
     event: (data ? textAt(record, 'event') : event)?.trim().slice(0, maxNameLength) || null,
     orderId: orderIdOf(record),
     status: textAt(record, 'status'),
@@ -36,18 +36,24 @@ export function readArrival(bytes: Uint8Array, event: string | undefined): Facts
   };
 }
 
-/** The data of an event that comes in an envelope; undefined for the standard JSON of an object. */
+/** The data of an event with an envelope. Undefined for an event without one, whose body is the JSON of an object. */
 function envelopeData(record: object): object | undefined {
   return textAt(record, 'event') === null ? undefined : objectAt(record, 'data');
 }
 
-/** The return that an event in an envelope is about, if it is about one. @param body as stored. */
+/**
+ * The return that an event with an envelope is about. Undefined if the event is not about a return.
+ * @param body is the body as stored.
+ */
 export function returnIdOf(body: object): string | undefined {
   const id = envelopeData(body) ? textAt(body, 'return_id') : null;
   return id !== null && uuidPattern.test(id) ? id.toLowerCase() : undefined;
 }
 
-/** The id of an order record, or the order id in a record that belongs to an order. */
+/**
+ * The order id in a record: the record's own id if it is an order, otherwise the id of the order to which the record
+ * belongs.
+ */
 function orderIdOf(record: object): string | null {
   const ids = [textAt(record, 'order_id'), textAt(record, 'id')];
   return ids.find((id) => id !== null && uuidPattern.test(id))?.toLowerCase() ?? null;
