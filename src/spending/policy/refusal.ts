@@ -46,7 +46,7 @@ export class PolicyDenial extends ErrandError {
 /** Maximum number of table rows that an error lists individually. */
 const maxRows = 100;
 
-/** The findings that prevent the orders. */
+/** The findings because of which the orders are not allowed. */
 export const against = ({ outcome, rules }: Verdict): readonly Finding[] =>
   rules.filter((finding) => finding.outcome === outcome);
 
