@@ -3,7 +3,7 @@ import { ErrandError, UsageError } from '../platform/errors.ts';
 import { readChunks, readPipe } from '../platform/streams.ts';
 import type { Context } from '../run/context.ts';
 
-/** Maximum line length, bytes. */
+/** Maximum line length, in bytes. */
 const maxLineBytes = 1024 * 1024;
 
 /**

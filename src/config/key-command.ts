@@ -134,9 +134,9 @@ interface KeyReading {
   readonly note: (line: string) => void;
 }
 
-/** Time limit of a key command, ms. */
+/** Time limit of a key command, in ms. */
 const keyTimeoutMs = 10_000;
-/** How long a command may take to exit after SIGTERM, ms. */
+/** How long a command may take to exit after SIGTERM, in ms. */
 const graceMs = 500;
 /**
  * How long to wait for output after a command has exited, in ms. Child processes of the command may still hold the pipe

@@ -45,7 +45,7 @@ export interface Settings {
   readonly shadowedKey: string | undefined;
   readonly allowPlainHttp: boolean;
   readonly output: Setting<OutputFormat>;
-  /** Per request, ms. */
+  /** Per request, in ms. */
   readonly timeoutMs: Setting<number>;
   readonly retries: Setting<number>;
   /**

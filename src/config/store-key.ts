@@ -13,7 +13,7 @@ interface KeyToStore {
   readonly replace?: boolean;
   /** Flags that select the profile, for use in a suggested command line. */
   readonly flags: string;
-  /** Current time, ms since the epoch. */
+  /** Current time, in ms since the epoch. */
   readonly now: number;
 }
 

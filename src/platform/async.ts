@@ -51,7 +51,7 @@ export interface Waiting {
   readonly clock?: Timer;
   /** If this signal aborts, the wait ends soon afterwards. */
   readonly signal?: AbortSignal | undefined;
-  /** Maximum wait, ms. */
+  /** Maximum wait, in ms. */
   readonly maxMs?: number;
   /** One deadline for all waits for locks in this run. */
   readonly retryBudget?: RetryBudget;
@@ -59,7 +59,7 @@ export interface Waiting {
   readonly lock?: string;
 }
 
-/** Default maximum wait, ms. */
+/** Default maximum wait, in ms. */
 const defaultMaxWaitMs = 15_000;
 /**
  * How long to keep waiting after an abort, or after the run has used up its time for waiting, in ms. It is short,

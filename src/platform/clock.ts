@@ -15,7 +15,9 @@ export interface Clock {
 /** The part of a clock needed to wait. */
 export type Timer = Pick<Clock, 'monotonic' | 'sleep'>;
 
-/** Monotonic time, ms. Avoids Node's `performance`, which loads ten modules and adds a millisecond to a cold start. */
+/**
+ * Monotonic time, in ms. Avoids Node's `performance`, which loads ten modules and adds a millisecond to a cold start.
+ */
 export function realMs(): number {
   const [seconds, nanoseconds] = hrtime();
   return seconds * 1e3 + nanoseconds / 1e6;
@@ -77,7 +79,7 @@ export class ServiceClock {
     return this.#isHeard;
   }
 
-  /** The service's time, ms since the epoch. Until a service has sent its time, returns this machine's time. */
+  /** The service's time, in ms since the epoch. Until a service has sent its time, returns this machine's time. */
   now(): number {
     return this.#clock.now() + this.#aheadMs;
   }
@@ -98,7 +100,7 @@ export class ServiceClock {
   }
 }
 
-/** Maximum delay of a timer, ms. */
+/** Maximum delay of a timer, in ms. */
 const maxSleepMs = 2 ** 31 - 1;
 
 /** A deadline on the monotonic clock. */

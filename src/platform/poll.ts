@@ -1,7 +1,7 @@
 import { type Deadline, stopwatch, type Timer } from './clock.ts';
 import { ErrandError, exitCodes, type NextStep, stopOf } from './errors.ts';
 
-/** Delay between polls, ms. */
+/** Delay between polls, in ms. */
 export interface Pace {
   readonly minMs: number;
   readonly maxMs: number;

@@ -22,7 +22,7 @@ interface ChildCommand {
  */
 export const hasGroups = process.platform !== 'win32';
 
-/** Grace period before SIGKILL, ms. */
+/** Grace period before SIGKILL, in ms. */
 const graceMs = 5_000;
 
 /**

@@ -64,7 +64,7 @@ export interface Context extends OrderContext {
   progress(options: ProgressOptions): Promise<Progress>;
   /** Every command with its output description, in help order; loads all of them. */
   commands(): Promise<readonly PrintingCommand[]>;
-  /** How long to wait, ms; undefined without `--timeout`. */
+  /** How long to wait, in ms; undefined without `--timeout`. */
   waitMs(): number | undefined;
   /** Prints lines for people on stderr, like `note`. @returns whether stderr accepted them. */
   log(lines: readonly string[]): Promise<boolean>;

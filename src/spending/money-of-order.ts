@@ -256,6 +256,6 @@ function ofReturns({ order, stage, ledger }: Facts, payer: Payer): void {
   }
 }
 
-/** Total credits for returns, cents. */
+/** Total credits for returns, in cents. */
 export const creditedIn = (order: unknown): number =>
   objectsIn(order, 'returns').reduce((sum, one) => sum + (centsIn(one, 'credited_amount') ?? 0), 0);

@@ -23,7 +23,7 @@ export interface DateOrder {
   readonly state: AttemptState;
   /** Version of the entry for which the order was placed. Undefined if the service does not return the version. */
   readonly version: string | undefined;
-  /** When the service created the order, ms since the epoch. */
+  /** When the service created the order, in ms since the epoch. */
   readonly madeAt: number;
   readonly order: OrderRecord;
 }

@@ -24,7 +24,7 @@ const maxNext = 5;
 
 /**
  * Converts an entry to the record that every command prints. Pure.
- * @param now ms since the epoch.
+ * @param now is in ms since the epoch.
  * @param orders are the entry's orders, if known.
  */
 export function shownEntry(

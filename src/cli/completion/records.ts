@@ -12,7 +12,7 @@ interface CompletionRequest {
   treeOf(words: readonly string[]): Promise<Tree>;
 }
 
-/** Maximum description length, UTF-16 units; longer ones would break the shell's list. */
+/** Maximum description length, in UTF-16 units; longer ones would break the shell's list. */
 const maxText = 70;
 
 /**

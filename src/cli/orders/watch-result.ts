@@ -140,7 +140,7 @@ interface WatchView {
   done(outcome: 'settled' | 'broken off'): Promise<void>;
 }
 
-/** Refresh interval for ages, ms. */
+/** Refresh interval for ages, in ms. */
 const tableEveryMs = 1000;
 
 /** Live table on a TTY, redrawn between polls; elsewhere one line per change on stderr. */

@@ -48,7 +48,7 @@ export const paintStatus = (status: string, paint: Paint): ((text: string) => st
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
-/** Frame interval, ms. */
+/** Frame interval, in ms. */
 export const spinnerEveryMs = 120;
 
 /** Spinner symbol. @param frame index from 0; wraps around. */

@@ -6,7 +6,7 @@ import { OutputError } from '../../platform/errors.ts';
 
 const chunkSize = 64 * 1024;
 const del = 0x7f;
-/** Total time the output may still wait for its reader after an abort, ms. */
+/** Total time the output may still wait for its reader after an abort, in ms. */
 const graceMs = 200;
 const lineBreak = 0x0a;
 

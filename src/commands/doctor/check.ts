@@ -16,7 +16,7 @@ export type Probe =
   | {
       readonly reached: true;
       readonly durationMs: number;
-      /** When the response arrived, ms since the epoch. */
+      /** When the response arrived, in ms since the epoch. */
       readonly at: number;
       /** The `date` header, if sent. */
       readonly date: string | undefined;

@@ -15,7 +15,7 @@ interface ReadOptions extends Freshness {
   readonly wait?: boolean | undefined;
 }
 
-/** Polling interval while a product is being fetched, ms. */
+/** Polling interval while a product is being fetched, in ms. */
 const pollMs = 1000;
 
 /**

@@ -105,7 +105,7 @@ async function download(client: Client, file: LabelFile, force: boolean): Promis
   return saveFile(file.path, checked(chunks), { force, isTyped: false });
 }
 
-/** Maximum size of a label, bytes. */
+/** Maximum size of a label, in bytes. */
 const largest = 25 * 1024 * 1024;
 
 /** @throws ErrandError if the label is too large or empty. */

@@ -5,9 +5,9 @@ import type { Context } from '../../run/context.ts';
 
 /** A change that returns a sandbox to an earlier state. */
 export interface Gone {
-  /** Drops only records made after this time, ms since the epoch; all of them if unset. */
+  /** Drops only records made after this time, in ms since the epoch; all of them if unset. */
   readonly since?: number;
-  /** When the change was requested, ms since the epoch. */
+  /** When the change was requested, in ms since the epoch. */
   readonly until: number;
   /** Reason noted on each record: `the sandbox was emptied`. */
   readonly why: string;

@@ -5,7 +5,7 @@ import { UsageError } from '../../platform/errors.ts';
 import type { Context } from '../../run/context.ts';
 import { readBytes } from '../../run/read-document.ts';
 
-/** Maximum size of a scenario, bytes. */
+/** Maximum size of a scenario, in bytes. */
 const largest = 5 * 1024 * 1024;
 
 interface Problem {

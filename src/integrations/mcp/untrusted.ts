@@ -12,7 +12,7 @@ import { safeText } from '../../platform/redact/safe-text.ts';
 export type JsonSchema = JsonObject;
 
 interface Bounds {
-  /** Maximum length of a text, UTF-16 units. */
+  /** Maximum length of a text, in UTF-16 units. */
   readonly text: number;
   /** Maximum number of entries in a list, and maximum number of fields in an object without a schema. */
   readonly entries: number;
@@ -32,7 +32,7 @@ const bounds: readonly Bounds[] = [
   { text: 60, entries: 3, depth: 3 },
 ];
 
-/** Maximum length of a whole result as JSON, UTF-16 units. */
+/** Maximum length of a whole result as JSON, in UTF-16 units. */
 const maxJsonLength = 48_000;
 const maxNameLength = 100;
 

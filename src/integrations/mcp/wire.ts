@@ -104,7 +104,7 @@ export class Wire extends StdioServerTransport {
   }
 }
 
-/** Maximum size of a message, bytes. */
+/** Maximum size of a message, in bytes. */
 const maxLineBytes = 1024 * 1024;
 
 /** The JSON-RPC error that is returned for an invalid line. */

@@ -70,12 +70,12 @@ export interface ResponseReceived extends RequestAttempt {
   readonly headers: ShownHeaders;
   /** The id that the service has given to the request, if it sends one. */
   readonly requestId: string | undefined;
-  /** Time since the attempt began, ms. */
+  /** Time since the attempt began, in ms. */
   readonly ms: number;
 }
 
 export interface RetryPlanned extends RequestAttempt {
-  /** Time until the attempt, ms. */
+  /** Time until the attempt, in ms. */
   readonly waitMs: number;
   /** Status of the last response. Undefined if there was no response. */
   readonly status?: number;

@@ -73,7 +73,7 @@ export interface Sandbox {
    * orders and returns progress, webhooks are attempted (up to 10 s per attempt). `'0s'` only waits for what is due. A
    * webhook receiver must respond before it awaits an `advance` or `trigger` itself.
    * @param time `'30s'`, `'3d'`, `'1h30m'`, at most 3650 days; or ms.
-   * @returns the sandbox's new time, ms since the epoch. @throws UsageError for an invalid duration.
+   * @returns the sandbox's new time, in ms since the epoch. @throws UsageError for an invalid duration.
    */
   advance(time: string | number): Promise<number>;
   /** Saves the current state and time in memory until the sandbox closes. */
@@ -106,7 +106,7 @@ export interface Sandbox {
 
 /** A saved state. Only the sandbox that saved it can `restore` it. */
 export interface SandboxSnapshot {
-  /** Sandbox time of the request, ms since the epoch. */
+  /** Sandbox time of the request, in ms since the epoch. */
   readonly takenAt: number;
 }
 
@@ -131,7 +131,7 @@ export interface SandboxTriggered {
 
 /** A completed request, without secrets: keys in its path and values of unknown query parameters appear as `…`. */
 export interface SandboxRequest {
-  /** Sandbox time of the request, ms since the epoch. */
+  /** Sandbox time of the request, in ms since the epoch. */
   readonly at: number;
   readonly method: string;
   readonly path: string;

@@ -12,7 +12,7 @@ interface FailedCall {
   readonly policy: string | undefined;
   /** Recorded intents that have not been settled yet. */
   readonly intents: readonly RunIntent[];
-  /** The service's time, ms since the epoch. */
+  /** The service's time, in ms since the epoch. */
   readonly now: number;
 }
 

@@ -30,7 +30,7 @@ interface Awaited {
   readonly allowMissing: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** How long to wait, ms; unlimited if unset. */
+  /** How long to wait, in ms; unlimited if unset. */
   readonly timeoutMs: number | undefined;
   readonly note: (line: string) => void;
   /** Whether any listener on this machine may receive the event. */

@@ -23,7 +23,7 @@ export interface RunInput {
 
 /** Time limit for a command, in ms. It ensures that the commands queued behind this one get to run. */
 const maxMs = 5 * 60_000;
-/** Grace period between SIGTERM and SIGKILL, ms. */
+/** Grace period between SIGTERM and SIGKILL, in ms. */
 const graceMs = 2_000;
 /** How long to wait for output after a command has exited, in ms. */
 const outputMs = 500;

@@ -27,7 +27,7 @@ export interface Delivery {
   readonly signature?: string | undefined;
 }
 
-/** Timeout of one attempt including its response, ms. */
+/** Timeout of one attempt including its response, in ms. */
 const attemptMs = 10_000;
 /** Maximum number of response bytes to read. The limit is low because nobody uses the response body. */
 const responseBytes = 64 * 1024;

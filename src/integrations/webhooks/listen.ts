@@ -32,7 +32,7 @@ export interface ListenOptions {
   readonly signal: AbortSignal;
   /** Stop after this many events. */
   readonly max?: number | undefined;
-  /** Stop after this time, ms. */
+  /** Stop after this time, in ms. */
   readonly forMs?: number | undefined;
   /** Called once the address is known, for example to register it. The result is a cleanup function. */
   readonly begin?: ((url: string) => Promise<() => Promise<void>>) | undefined;

@@ -18,7 +18,7 @@ export interface Entry {
   /** Stable id. The same event gets the same id whenever and wherever it is recorded. */
   readonly id: string;
   readonly kind: Kind | 'opening';
-  /** When the money moved, ms since the epoch. */
+  /** When the money moved, in ms since the epoch. */
   readonly at: number;
   /** The date in the time zone of the books. */
   readonly date: string;

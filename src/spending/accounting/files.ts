@@ -10,7 +10,7 @@ export interface AccountingSubject {
   readonly wallet: string;
   /** The wallet balance, in cents. It comes from the service, or from the books if the service does not report it. */
   readonly balance: number;
-  /** When the export was made, ms since the epoch. */
+  /** When the export was made, in ms since the epoch. */
   readonly now: number;
 }
 

@@ -42,7 +42,7 @@ async function take(context: OrderContext, policy: Policy, file: string): Promis
   return request.id;
 }
 
-/** Size limit of a signed request, bytes. No real request is that large. */
+/** Size limit of a signed request, in bytes. No real request is that large. */
 export const largestDocument = 256 * 1024;
 
 /** A request with its approval signature, or just the signature. */

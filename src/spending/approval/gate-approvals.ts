@@ -15,11 +15,11 @@ import { failedKeys } from './further-attempts.ts';
 import { distrust } from './ssh.ts';
 import type { ApprovablePlan, Subject } from './subject.ts';
 
-/** Poll interval while waiting for a decision, ms. */
+/** Poll interval while waiting for a decision, in ms. */
 const pollIntervalMs = 300;
 /** Maximum number of mismatching approvals whose differences are reported. */
 const maxNamed = 3;
-/** Maximum lifetime of an approval, ms. */
+/** Maximum lifetime of an approval, in ms. */
 const maxLifetimeMs = 31 * 24 * 3600 * 1000;
 
 interface Asking {
@@ -38,7 +38,7 @@ interface Asking {
   readonly isKeyMade: boolean;
   /** Why the user wants to override the policy. */
   readonly reason: string | undefined;
-  /** How long to wait for a decision, ms. */
+  /** How long to wait for a decision, in ms. */
   readonly waitMs: number | undefined;
 }
 

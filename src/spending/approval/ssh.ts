@@ -25,7 +25,7 @@ export const forApprovals: Purpose = {
   code: 'approval_not_signed',
 };
 
-/** Time limit for signing, ms; the user may have to find a hardware key. */
+/** Time limit for signing, in ms; the user may have to find a hardware key. */
 const signTimeoutMs = 10 * 60_000;
 const verifyTimeoutMs = 30_000;
 /** Limit for the output of ssh-keygen, in bytes. No signature is this large. */

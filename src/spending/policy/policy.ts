@@ -136,9 +136,9 @@ export interface Verdict {
 export interface Period {
   /** The day or month, such as `2026-11-22` or `2026-11`. */
   readonly name: string;
-  /** First moment of the period, ms since the epoch. */
+  /** First moment of the period, in ms since the epoch. */
   readonly begin: number;
-  /** First moment after the period, ms since the epoch. */
+  /** First moment after the period, in ms since the epoch. */
   readonly end: number;
 }
 

@@ -34,9 +34,9 @@ const keys = [
 
 /** Maximum period in which duplicates are searched for, in days. Reservations are not kept for longer than this. */
 const maxDays = 400;
-/** Maximum lifetime of an approval, days. */
+/** Maximum lifetime of an approval, in days. */
 const maxApprovalDays = 30;
-/** Default lifetime of an approval, ms. */
+/** Default lifetime of an approval, in ms. */
 const defaultApprovalMs = 24 * 3600 * 1000;
 
 /**

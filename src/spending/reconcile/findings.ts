@@ -33,7 +33,7 @@ export interface Finding {
     | 'set_aside';
   readonly order_id: string | null;
   readonly key: string | null;
-  /** The amount in question, cents; null if it is unknown. */
+  /** The amount in question, in cents; null if it is unknown. */
   readonly cents: number | null;
   readonly message: string;
   /** The command that resolves the discrepancy or shows details. */
@@ -218,7 +218,7 @@ interface Duplicates {
   readonly earlier: FoundOrder;
   readonly later: FoundOrder;
   readonly key: string;
-  /** Interval between the two, ms. */
+  /** Interval between the two, in ms. */
   readonly apartMs: number;
 }
 

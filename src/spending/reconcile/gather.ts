@@ -49,7 +49,7 @@ export interface Facts {
    * intent.
    */
   readonly doubted: ReadonlyMap<string, string>;
-  /** Time during which a repeated command is refused, ms. */
+  /** Time during which a repeated command is refused, in ms. */
   readonly duplicateWindowMs: number;
   /** Number of orders that were not read, because there were too many to read one by one. */
   readonly unread: number;
@@ -69,7 +69,7 @@ const atOnce = 8;
 /** Allowed difference between the clocks of this machine and the service, in ms. */
 const slackMs = 3600 * 1000;
 
-/** Maximum age of the orders that are read to explain a change of the balance, ms. */
+/** Maximum age of the orders that are read to explain a change of the balance, in ms. */
 const walletMs = 60 * 24 * 3600 * 1000;
 /** How long after it was sent a batch may still create orders, in ms. */
 const batchLifetimeMs = 24 * 3600 * 1000;
@@ -239,7 +239,7 @@ async function readSingle(
   return missing;
 }
 
-/** The fee of an order that an intent has created, cents. */
+/** The fee of an order that an intent has created, in cents. */
 export const feeOf = (intent: RecordedIntent | undefined, { feeCents }: WalletPart): number | undefined =>
   intent?.operation === 'agent.order.create' ? limits.agentOrderFeeCents : feeCents;
 

@@ -27,7 +27,7 @@ export interface WalletRead {
   readonly orders: ReadonlyMap<string, FoundOrder>;
   /** The last recorded balance of this account; undefined the first time. */
   readonly before: WalletNote | undefined;
-  /** Time from which orders count in the next comparison, ms since the epoch. */
+  /** Time from which orders count in the next comparison, in ms since the epoch. */
   readonly from: number;
 }
 

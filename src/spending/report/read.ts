@@ -6,9 +6,9 @@ import type { Context } from '../../run/context.ts';
 
 interface WalletFacts {
   readonly id: string;
-  /** The service's fee per order, cents; undefined if the service does not report it. */
+  /** The service's fee per order, in cents; undefined if the service does not report it. */
   readonly feeCents: number | undefined;
-  /** Wallet balance, cents; undefined if the service does not report it. */
+  /** Wallet balance, in cents; undefined if the service does not report it. */
   readonly balance: number | undefined;
 }
 

@@ -189,7 +189,7 @@ const monthShape = /^(\d{4})-(\d\d)$/;
 /**
  * Parses `--since` and `--until`. A day or month in the given time zone is included as a whole. Therefore
  * `--until 2026-11-30` and `--until 2026-11` both reach to the end of November. A time of day is an exact moment. Pure.
- * @param now ms since the epoch.
+ * @param now is in ms since the epoch.
  * @throws UsageError naming the flag.
  */
 export function spanOf(

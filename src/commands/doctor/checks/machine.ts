@@ -120,7 +120,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`,
 };
 const triedShells: readonly TriedShell[] = ['bash', 'zsh', 'fish'];
 
-/** Maximum time for one completion, ms. */
+/** Maximum time for one completion, in ms. */
 const timeoutMs = 10_000;
 
 function complete(

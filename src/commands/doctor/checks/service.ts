@@ -9,7 +9,7 @@ import { isLoopback } from '../../../platform/net/lookup.ts';
 import type { Context } from '../../../run/context.ts';
 import { type Check, type Finding, info, ok, problem, problemOf, skipped } from '../check.ts';
 
-/** Response time above which users notice the wait, ms. */
+/** Response time above which users notice the wait, in ms. */
 const slowMs = 2000;
 
 export const service: Check = {
