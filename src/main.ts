@@ -13,8 +13,8 @@ import { version } from './platform/version.ts';
 import type { Context } from './run/context.ts';
 
 /**
- * Runs one command line to completion.
- * @returns the exit code; all errors are caught and shown here, once.
+ * Runs one command line to completion. All errors are caught and shown here, each of them once.
+ * @returns the exit code.
  */
 export async function main(process: NodeJS.Process): Promise<number> {
   const argv = process.argv.slice(2);

@@ -35,11 +35,11 @@ interface Making {
   readonly defaultFormat?: OutputFormat | undefined;
   /** Whether the command diagnoses the settings. */
   readonly diagnoses?: boolean;
-  /** Whether the command needs the key. If it does, the profile's key command runs before it. */
+  /** Whether the command needs the key. If so, the profile's key command runs before the command. */
   needsKey?(): Promise<boolean>;
   /** Keys printed by key commands, keyed by command. A long-lived program runs each command only once. */
   readonly printedKeys?: Map<string, string>;
-  /** The command line with private parts removed, for the audit chain. */
+  /** The command line for the audit chain, with its private parts removed. */
   privateCommand(): Promise<string>;
   commands(): Promise<readonly PrintingCommand[]>;
   /** The program that runs the command; absent if a person runs it in a shell. */
@@ -220,7 +220,7 @@ function refreshed(openJournal: () => Promise<Journal>): () => Promise<Journal> 
   };
 }
 
-/** Identifies the account that requests are sent for. */
+/** Identifies the account for which requests are sent. */
 function accountMembers(run: Run): Pick<Context, 'apiKey' | 'isRehearsal' | 'sender'> {
   const { settings, store } = run;
   let printed: Setting<string> | undefined;
@@ -297,7 +297,7 @@ async function printedKey(run: Run): Promise<Setting<string> | undefined> {
   return { value: key, from: 'command', name };
 }
 
-/** The members that communicate with the user. */
+/** The members of the context that communicate with the user. */
 function terminalMembers({
   making: { io, signal },
   settings,

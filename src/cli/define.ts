@@ -46,11 +46,11 @@ export interface Command<
    * `--dry-run` and `--curl`.
    */
   readonly operations?: readonly OperationName[];
-  /** Whether the command may call any operation; if so, it offers `--dry-run` and `--curl`. */
+  /** Whether the command may call any operation. If so, it offers `--dry-run` and `--curl`. */
   readonly anyOperation?: true;
   /**
-   * Whether the command needs the key, so that a key command runs before it. By default it does if an operation that it
-   * calls takes a key.
+   * Whether the command needs the key. If so, the profile's key command runs first. By default, the command needs the
+   * key if an operation that it calls does.
    */
   readonly needsKey?: boolean;
   /** Whether the command runs when its noun is given without a verb. */
@@ -62,11 +62,14 @@ export interface Command<
   /** Exit codes with a special meaning for this command. */
   readonly exitCodes?: Readonly<Record<number, string>>;
   readonly related?: readonly string[];
-  /** Whether the command is read-only. By default it is if all operations it calls are read-only. */
+  /** Whether the command is read-only. By default, it is read-only if all operations that it calls are. */
   readonly readsOnly?: boolean | ((input: Input<A, O>) => boolean);
   /** Whether the command writes the configuration and may replace a broken one. */
   readonly repairsConfig?: true;
-  /** Whether the command diagnoses the settings. It then receives their problems instead of failing on them. */
+  /**
+   * Whether the command diagnoses the settings. If so, it receives the problems with the settings instead of failing
+   * because of them.
+   */
   readonly diagnoses?: true;
   run(context: Context, input: Input<A, O>): Promise<ResultOf<NoInfer<P>>>;
 }

@@ -20,13 +20,13 @@ export type ListName = OperationName & (`${string}.list` | `${string}.search`);
 
 export interface PagedList<R> {
   readonly rows: PagedRows<R>;
-  /** Number of records shown and available; valid once the rows are drained. */
+  /** Number of records shown, and number of records available. Both are valid only once all rows were read. */
   readonly count: () => { shown: number; total: number | undefined; next: number | undefined };
 }
 
 /**
- * Fetches one page of a list endpoint. With `all`, fetches every page and prefetches the next one while the current one
- * is consumed. The --timeout, if given, covers the whole list.
+ * Fetches one page of a list endpoint. With `all`, fetches every page, and prefetches the next page while the current
+ * page is consumed. If --timeout is given, it limits the whole list.
  */
 export async function listRows<N extends ListName>(
   context: Context,

@@ -81,7 +81,8 @@ export function mountCommand(
       ...argumentValues(command, received),
       ...pick(parsed, Object.keys(command.options ?? {})),
     };
-    // A command that writes or spends must not silently use the last of two values.
+    // Refuse an option that was given twice. A command that writes or spends must not silently use the last of two
+    // values.
     if (twice[0] !== undefined && !onlyReads(command, input)) throw new UsageError(twice[0]);
     const globals = pick(parsed, [...Object.keys(shared), 'input', 'pager']);
     await run({ path: pathOf(mounted), command, input, globals });

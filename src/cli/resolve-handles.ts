@@ -16,9 +16,9 @@ import type { Values } from './mount.ts';
 const minPrefixLength = 8;
 
 /**
- * Replaces shorthand given at a TTY with full ids. The shorthand is a row number (`@2`) of the last list, or an id
- * prefix, which is looked up in the last list, then on this machine, then at the service. A command that writes also
- * prints which record was found.
+ * Replaces shorthand that was given at a TTY with full ids. The shorthand is either a row number of the last list
+ * (`@2`) or an id prefix. A prefix is looked up in the last list, then on this machine, and then at the service. If the
+ * command writes, also prints which record was found.
  * @throws UsageError for an unknown row number, any row number without a TTY, or an ambiguous prefix; ErrandError
  * not_found.
  */
@@ -149,7 +149,7 @@ async function byPrefix(
   );
 }
 
-/** Descriptions by id; undefined if there are none. */
+/** Descriptions, keyed by id. Undefined if there are none. */
 type Matches = ReadonlyMap<string, string> | undefined;
 
 const matches = (found: readonly (readonly [string, string])[]): Matches => {

@@ -299,7 +299,7 @@ function commandsNamed(root: Commander, argv: readonly string[]): Commander[] {
 export const describedProgram = (nouns = entries.map(({ name }) => name)): Promise<Commander> =>
   buildProgram(nouns, { run: async () => {}, now: Date.now, version: '', write: () => {}, onHelp: () => {} });
 
-/** Every command with its output. Loads all of them. */
+/** Returns every command with its output. This loads all commands. */
 export async function printingCommands(): Promise<PrintingCommand[]> {
   const found: PrintingCommand[] = [];
   for (const { name, load } of entries) {
@@ -310,7 +310,7 @@ export async function printingCommands(): Promise<PrintingCommand[]> {
   return found;
 }
 
-/** @param nouns lists the words before the verbs, in every accepted spelling; the first is canonical. */
+/** @param nouns lists all accepted spellings of the words before the verbs. The first spelling is canonical. */
 const printingVerbs = (nouns: readonly string[], { verbs }: Pick<RootNoun, 'verbs'>): PrintingCommand[] =>
   verbs.flatMap((verb) => {
     const words = [verb.name, ...(verb.aliases ?? [])];

@@ -22,8 +22,9 @@ export function originOf(environment: Environment, command: string, program?: st
 }
 
 /**
- * Identifies the actor when a program uses the library in this process. @param program is the program's name, if given.
- * @param entryPoint is the entry point that the program used.
+ * Identifies the actor if a program uses the library in this process.
+ * @param program is the program's name, if it was given.
+ * @param entryPoint is the library's entry point that the program used.
  */
 export function originOfProgram(program: string | undefined, entryPoint: string): () => Origin {
   const origin = originOf(process.env, entryPoint);
@@ -31,7 +32,7 @@ export function originOfProgram(program: string | undefined, entryPoint: string)
   return () => ({ ...origin(), actor: `${name} (${origin().actor})`, terminal: undefined });
 }
 
-/** The environment of this process without errand's secrets, for use when a program runs errand as a library. */
+/** The environment of this process without errand's secrets. Used if a program runs errand as a library. */
 export const ownEnvironment = (): Environment => withoutKeys(process.env);
 
 interface Origin {
@@ -54,7 +55,7 @@ function terminalHash(environment: Environment): string | undefined {
 /** System user and host: `ada@laptop`. */
 const systemActor = (): string => `${userName()}@${hostname()}`;
 
-/** Returns the user's name. Falls back to the uid if the system has no entry for the user, as in a container. */
+/** Returns the user's name. If the system has no entry for the user, as in a container, returns the uid. */
 function userName(): string {
   try {
     return userInfo().username;

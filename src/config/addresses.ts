@@ -3,7 +3,8 @@ import { shellLine } from '../platform/shell.ts';
 import type { Stored, StoredAddress } from './stored.ts';
 
 /**
- * Adds an address to the configuration. The first address, or one added with `asDefault`, becomes the default. Pure.
+ * Adds an address to the configuration. If it is the first address, or if `asDefault` is set, it becomes the default.
+ * Pure.
  */
 export function withAddress(
   stored: Stored,
@@ -23,7 +24,7 @@ export function withAddress(
   };
 }
 
-/** Removes an address from the configuration. If it was the default address, there is no default afterwards. Pure. */
+/** Removes an address from the configuration. If the address was the default, there is no default afterwards. Pure. */
 export function withoutAddress(stored: Stored, name: string): Stored {
   const { default_address: preset, example_address: example, ...rest } = stored;
   const { [name]: _, ...addresses } = stored.addresses;

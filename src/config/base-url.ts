@@ -36,8 +36,8 @@ export function checkBaseUrl(text: string, where: string, allowPlainHttp: boolea
 const sslModes = ['disable', 'prefer', 'require', 'verify-full'] as const;
 
 /**
- * Accepted URL parameters. All others are refused, because they could disable settings that keep orders from being
- * lost.
+ * URL parameters that are accepted. All others are refused, because they could turn off settings that prevent the loss
+ * of orders.
  */
 const known: readonly string[] = ['sslmode'];
 

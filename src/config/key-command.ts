@@ -127,7 +127,8 @@ interface KeyReading {
   /** The environment without errand's secrets. */
   readonly environment: Environment;
   /**
-   * Working directory of the command. This is errand's own folder, so that no project affects what the command reads.
+   * Working directory of the command. This is errand's own folder, so that no project can affect what the command
+   * reads.
    */
   readonly folder: string;
   readonly signal: AbortSignal;
@@ -148,8 +149,8 @@ const maxKeyBytes = 4096;
 const maxNoteBytes = 65_536;
 
 /**
- * Runs a key command and returns the key that it prints. The command gets no shell, terminal or stdin.
- * @throws ErrandError authentication if it prints no key; the signal's reason on Ctrl-C.
+ * Runs a key command and returns the key that the command prints. The command gets no shell, terminal or stdin.
+ * @throws ErrandError authentication if the command prints no key; the signal's reason on Ctrl-C.
  */
 export async function readKey(reading: KeyReading): Promise<string> {
   const { command, profile, signal } = reading;
@@ -172,7 +173,10 @@ export async function readKey(reading: KeyReading): Promise<string> {
   return key;
 }
 
-/** Describes what is wrong with the output of a key command, without quoting it; undefined if the output is a key. */
+/**
+ * Describes what is wrong with the output of a key command, without quoting the output. Undefined if the output is a
+ * key.
+ */
 function problemIn(printed: string): string | undefined {
   const line = printed.replace(/\r?\n$/, '');
   if (line.trim() === '') return 'it printed nothing';

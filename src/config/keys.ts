@@ -4,7 +4,10 @@ import { UsageError } from '../platform/errors.ts';
 import type { Environment } from './paths.ts';
 import { embeddedUrl, type Profile, type SpareKey, type Stored } from './stored.ts';
 
-/** Masks a key for display: `xx_test_…a1b2`. An unknown format shows at most its last four characters. */
+/**
+ * Masks a key for display: `xx_test_…a1b2`. If the format of the key is unknown, at most its last four characters are
+ * shown.
+ */
 export function maskKey(key: string): string {
   const [, prefix, mode, secret = ''] = apiKeyPattern.exec(key) ?? [];
   const tail = (secret || key).length > 12 ? (secret || key).slice(-4) : '';
@@ -80,8 +83,8 @@ export function keysOf({
 }
 
 /**
- * Finds a profile's key by the start of its id, its last four characters, or its masked form.
- * @throws UsageError if no key or more than one key matches; never repeats a whole key.
+ * Finds a key of a profile, given the start of its id, its last four characters, or its masked form.
+ * @throws UsageError if no key or more than one key matches. The error never contains a whole key.
  */
 export function keyMatching(name: string, profile: Profile, given: string): ProfileKey {
   const all = keysOf(profile);

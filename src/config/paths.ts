@@ -79,8 +79,9 @@ function makeOwnFolder(folder: string, explain: (error: StorageError) => Storage
 const stateFiles = /\.(?:db|db-wal|db-shm|db-journal|db-seal|db\.key|csv|policy\.json)$/;
 
 /**
- * Checks the state folder and errand's files before any of them is opened. Tightens permissions, so that nobody else
- * can add files afterwards. @throws StorageError for a link, a FIFO, a device or another user's file.
+ * Checks the state folder and errand's files before any of the files is opened. Tightens permissions, so that nobody
+ * else can add files afterwards.
+ * @throws StorageError for a link, a FIFO, a device or another user's file.
  */
 export function checkState(folder: string, report: Warn): void {
   try {

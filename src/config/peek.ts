@@ -10,9 +10,9 @@ export interface SettingsPeek {
   readonly profiles: ReadonlyMap<string, string>;
   /** The profile's spare keys: the last four characters of each, and when the key was stored. */
   readonly keys: ReadonlyMap<string, string>;
-  /** Addresses by name, each formatted as one line. */
+  /** Addresses, keyed by name. Each is formatted as one line. */
   readonly addresses: ReadonlyMap<string, string>;
-  /** CSV heading maps by name, each with its headings. */
+  /** CSV heading maps, keyed by name. Each has its headings. */
   readonly maps: ReadonlyMap<string, string>;
 }
 

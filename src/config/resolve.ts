@@ -21,7 +21,7 @@ export interface Setting<T> {
   readonly name: string;
 }
 
-/** A shared database and the source that named it. */
+/** A shared database, and the source in which its address was found. */
 export interface NamedDatabase extends DatabaseAddress, Pick<Setting<string>, 'from' | 'name'> {}
 
 export interface Proxy {
@@ -186,7 +186,7 @@ function pickPolicySigner(environment: Environment): Setting<string> | undefined
   return given && { ...given, value: checkFingerprint(given.value, name) };
 }
 
-/** @throws UsageError naming `where`, unless the text is a fingerprint as `ssh-keygen -l` prints it. */
+/** @throws UsageError naming `where` if the text is not a fingerprint in the format of `ssh-keygen -l`. */
 export function checkFingerprint(text: string, where: string): string {
   if (/^SHA256:[A-Za-z0-9+/]{43}$/.test(text)) return text;
   throw new UsageError(

@@ -40,7 +40,7 @@ export interface StoredReference {
   readonly columns: readonly string[];
   readonly namespace?: string;
 }
-/** How the cells of a file are read, beyond its headings. */
+/** How the cells of a file are read, apart from the map of its headings. */
 export interface StoredReading {
   readonly encoding?: string;
   readonly delimiter?: string;
@@ -76,7 +76,7 @@ export interface Stored {
   readonly journals: Readonly<Record<string, string>>;
 }
 
-/** All fields of the file and of a profile; no other field is read. */
+/** All fields of the file and of a profile. No other field is read. */
 export const storedFields = [
   'current_profile',
   'profiles',
@@ -355,7 +355,7 @@ function checkName(file: string, name: string): string {
 const wrong = (file: string, path: string, takes: string): BrokenConfigError =>
   new BrokenConfigError(file, `is wrong at ${path}: it takes ${takes}`);
 
-/** Names of the profiles that use a base URL for the current or the legacy API. Pure. */
+/** Names of the profiles that use a certain base URL, for either the current or the legacy API. Pure. */
 export const profilesAt = ({ profiles }: Stored, baseUrl: string): string[] =>
   Object.entries(profiles).flatMap(([name, { base_url, legacy_base_url }]) =>
     base_url === baseUrl || legacy_base_url === baseUrl ? [name] : [],

@@ -12,7 +12,7 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The part of a clock needed to wait. */
+/** The part of a clock that is needed to wait. */
 export type Timer = Pick<Clock, 'monotonic' | 'sleep'>;
 
 /**

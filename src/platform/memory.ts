@@ -59,7 +59,7 @@ export const v8Flags = {
   wasmBudget: '--wasm-tiering-budget',
   /** Growth factor of the young generation. */
   youngGrowth: '--semi-space-growth-factor',
-  /** Growth of the old generation between collections, percent. */
+  /** By how much the old generation may grow between collections, in percent. */
   oldGrowth: '--heap-growing-percent',
 } as const;
 

@@ -275,7 +275,7 @@ function kindOf(stats: Stats): string {
   return stats.isSocket() ? 'a socket' : 'a device';
 }
 
-/** Files owned by root are as trusted as the machine. */
+/** Trust files owned by root, because whoever is root controls the machine anyway. */
 function checkOwner(path: string, { uid }: Stats): void {
   const own = process.geteuid?.();
   if (own === undefined || uid === own || uid === 0) return;

@@ -12,7 +12,7 @@ interface ChildCommand {
    * signals reach both of them.
    */
   readonly isTerminal: boolean;
-  /** Aborted when this program is asked to exit. */
+  /** Aborted when this program is told to exit. */
   readonly signal: AbortSignal;
 }
 

@@ -45,7 +45,7 @@ export interface Context extends OrderContext {
   lastingClient(): Promise<Client>;
   /** Rate limit shared with other processes. Once the limit is set, requests of this run observe it. */
   readonly pace: RateLimiterSlot;
-  /** Whether the service has carried out a write in this run. */
+  /** Whether the service has carried out a write for this run. */
   hasWritten(): boolean;
   webhooks(): Promise<WebhookStore>;
   /** Uploads known on this machine. */
@@ -62,7 +62,7 @@ export interface Context extends OrderContext {
   prompt(): Promise<Prompt>;
   /** Starts a progress display on stderr; the caller must end it. */
   progress(options: ProgressOptions): Promise<Progress>;
-  /** Every command with its output description, in help order; loads all of them. */
+  /** Every command with the description of its output, in the order of the help. Loads all commands. */
   commands(): Promise<readonly PrintingCommand[]>;
   /** How long to wait, in ms; undefined without `--timeout`. */
   waitMs(): number | undefined;
@@ -89,7 +89,7 @@ interface WithinRun extends Pick<Context, 'io' | 'signal'> {
 }
 
 export interface TextOptions {
-  /** Returns why a text is rejected; undefined if accepted. */
+  /** Returns why a text is rejected. Undefined if the text is accepted. */
   readonly check?: (text: string) => string | undefined | Promise<string | undefined>;
   readonly default?: string;
   readonly optional?: boolean;
@@ -119,9 +119,9 @@ interface Prompt {
     rows: readonly R[],
     columns: readonly Column[],
   ): Promise<R[]>;
-  /** Asks yes or no; the default is no. */
+  /** Asks a question that is answered with yes or no. The default is no. */
   confirm(context: Context, message: string): Promise<boolean>;
-  /** Asks whether to go on with what was shown, or to change it first; the default is no. */
+  /** Asks whether to continue with what was shown, or to change it first. The default is no. */
   askReview(context: Context, message: string): Promise<'yes' | 'no' | 'edit'>;
   /** Lines that were typed or pasted, but that the last prompt did not read. */
   takeTyped(context: Context): Promise<string[]>;

@@ -43,7 +43,10 @@ export async function listingNamed(context: Context, text: string): Promise<Foun
   return at < 0 ? undefined : rowNamed(context, `@${at + 1}`, ['products']);
 }
 
-/** Resolves a row number of the last list. @throws UsageError if the number refers to no record of these kinds. */
+/**
+ * Resolves a row number of the last list.
+ * @throws UsageError if the row with that number is not a record of one of these kinds.
+ */
 export async function rowNamed(context: Context, text: string, names: readonly RecordKind[]): Promise<Found> {
   const [, digits = '', parts = ''] = rowNumber.exec(text) ?? [];
   const number = Number(digits);

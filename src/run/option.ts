@@ -49,7 +49,7 @@ export interface OptionBase extends Completable {
   readonly group?: string;
   /** Shown in the help as `--flag <placeholder>`. */
   readonly placeholder?: string;
-  /** The flag, if not the key in kebab-case. */
+  /** The flag. Only needed if it is not the key in kebab-case. */
   readonly flag?: string;
   /** Other flags for the same option, hidden from the help. */
   readonly hiddenFlags?: readonly string[];
@@ -84,7 +84,7 @@ export type Option =
    * value is in cents.
    */
   | (OptionBase & { readonly kind: 'money'; readonly isCeiling?: true })
-  /** A date or time; `unixSeconds` allows unix seconds too. The value is ISO 8601. */
+  /** A date or time. With `unixSeconds`, unix seconds are accepted too. The value is ISO 8601. */
   | (OptionBase & {
       readonly kind: 'date';
       readonly unixSeconds?: true;
@@ -125,7 +125,7 @@ type ArgumentValue<A extends Argument> = A extends { variadic: true }
     ? string
     : string | undefined;
 
-/** Input of `run`: each argument and option by name, typed. */
+/** Input of `run`. It has each argument and each option under its name, with its type. */
 export type Input<A extends Arguments, O extends Options> = {
   readonly [E in A[number] as E['name']]: ArgumentValue<E>;
 } & { readonly [K in keyof O]?: OptionValue<O[K]> };

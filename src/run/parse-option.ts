@@ -109,7 +109,10 @@ export const foldedWord = (text: string): string =>
     .toLowerCase()
     .replaceAll(/[\s_-]+/g, '_');
 
-/** Strips a state's symbol, reason and count: `✖ failed: price` is `failed`, `1 of 2 delivered` is `delivered`. */
+/**
+ * Strips the symbol, the reason and the count from a state: `✖ failed: price` becomes `failed`, and `1 of 2 delivered`
+ * becomes `delivered`.
+ */
 const firstWords = (text: string): string =>
   text
     .replace(/^[✔✖●○] /u, '')
@@ -163,7 +166,10 @@ export function parseMoney(text: string, flag: string): number {
   return amount.cents;
 }
 
-/** Like `parseMoney`, but for a ceiling: also rejects zero, because a zero ceiling buys nothing. @throws UsageError. */
+/**
+ * Like `parseMoney`, but for a ceiling. Also rejects zero, because nothing can be bought under a ceiling of zero.
+ * @throws UsageError.
+ */
 export function parseCeiling(text: string, flag: string): number {
   const cents = parseMoney(text, flag);
   if (cents > 0) return cents;

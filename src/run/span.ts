@@ -14,7 +14,7 @@ export const spanOptions = {
   },
 } as const;
 
-/** A span of time, as ISO 8601; `until` is the first moment after it. */
+/** A span of time. Both ends are ISO 8601. `until` is the first moment after the span. */
 export interface Span {
   readonly since?: string | undefined;
   readonly until?: string | undefined;

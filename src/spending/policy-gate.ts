@@ -177,8 +177,8 @@ export interface PolicyObstacle {
 }
 
 /**
- * Finds the policy rule that refuses orders, or requires an approval for them; undefined if the policy allows the
- * orders, or cannot decide. Reserves nothing.
+ * Finds the policy rule that refuses orders, or that requires an approval for them. Undefined if the policy allows the
+ * orders, or if it cannot decide. Reserves nothing.
  */
 export async function policyObstacle(
   context: OrderContext,

@@ -15,7 +15,7 @@ export function dayOf(text: string): Day | undefined {
 /** A date as text: `2026-12-01`. */
 export const dateText = (day: Day): string => new Date(day * dayMs).toISOString().slice(0, 10);
 
-/** How often something recurs. Weeks are days. */
+/** How often something recurs. Weeks are converted to days. */
 export interface Cadence {
   readonly unit: 'day' | 'month';
   readonly every: number;
@@ -120,7 +120,7 @@ export function dueAt({ atMinute, timeZone }: Schedule, day: Day): number {
   const wall = day * dayMs + atMinute * minuteMs;
   if (timeZone === 'UTC') return wall;
   const offset = offsetsIn(timeZone);
-  // No offset exceeds 14 hours, and clocks change at most once within these 28 hours.
+  // Search within these 28 hours. No offset from UTC exceeds 14 hours, and the clocks change at most once in this time.
   const [before, after] = [offset(wall - 15 * 60 * minuteMs), offset(wall + 13 * 60 * minuteMs)];
   const moments = [wall - before, wall - after].filter((moment) => moment + offset(moment) === wall);
   if (moments.length > 0) return Math.min(...moments);

@@ -123,7 +123,7 @@ interface Span {
   readonly now: number;
 }
 
-/** Dates that became due in a span of time and are neither skipped nor too late. */
+/** Dates that became due in a span of time, were not skipped, and are not too late to buy. */
 function dueBetween(
   { schedule, lateMs, skipped }: StandingEntry,
   { from = Number.NEGATIVE_INFINITY, to = 0, now }: Span,

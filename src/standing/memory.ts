@@ -172,6 +172,6 @@ function withValue(
   return changed;
 }
 
-/** Whether a value has the form of a schedule. Its contents are validated when the schedule is used. */
+/** Whether a value has the form of a schedule. The contents of the schedule are validated when it is used. */
 const isScheduleFields = (value: unknown): value is ScheduleFields =>
   isObject(value) && ['at', 'time_zone', 'late'].every((name) => typeof value[name] === 'string');

@@ -30,7 +30,7 @@ const scripts: Readonly<Record<Shell, Script>> = {
   },
 };
 
-/** Folder of the completion scripts that shells load; the build locates it relative to the built program. */
+/** Folder of the completion scripts that shells load. The build locates the folder relative to the built program. */
 const folder = new URL('../../../completions/', import.meta.url);
 
 /** Returns the parts of the script before and after the program name. */

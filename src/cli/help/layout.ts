@@ -18,7 +18,7 @@ export interface HelpStyle {
 const widest = 120;
 /** The term column grows up to this width. A longer term gets a line of its own. */
 const maxTermLength = 30;
-/** Minimum width of a text beside its term; with less room, the text moves below the term. */
+/** Minimum width of the text beside a term. If there is less room, the text is placed below its term. */
 const narrowest = 24;
 
 /** Formats a help page for a TTY. */
@@ -67,7 +67,7 @@ const columnOf = (items: readonly HelpItem[]): number =>
   Math.max(0, ...items.map(({ term }) => term.length).filter((length) => length <= maxTermLength)) + 4;
 
 function sectionLines({ title, parts }: HelpSection, style: HelpStyle, column: number): string[] {
-  // Every command has the global options, so only refer to the page that lists them.
+  // Do not list the global options here, because every command has them. Refer to the page that lists them instead.
   if (title === globalOptionsTitle)
     return [
       `${style.paint.strong(`${title}:`)} ${style.paint.command(style.asTyped('errand help options'))}`,

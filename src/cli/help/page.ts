@@ -36,7 +36,7 @@ export const globalOptionsTitle = 'Global options';
 export function pageOf(mounted: Commander): HelpPage {
   const [summary = '', ...description] = mounted.description().split('\n\n');
   const own = definitions.get(mounted);
-  // A noun's only option is --help, which the reader has just used.
+  // Do not list the options of a noun. Its only option is --help, which the reader has just used.
   const options = own || !mounted.parent ? optionSections(mounted) : [];
   const isGlobal = ({ title }: HelpSection): boolean => title === globalOptionsTitle;
   const sections = [
@@ -140,7 +140,7 @@ function nounHelp(mounted: Commander): HelpSection {
   return { title: 'More', parts: [{ items }] };
 }
 
-/** Sections from the command definition, which commander does not know about. */
+/** Sections that come from the command's definition, because commander does not know their content. */
 function definedSections({
   command,
   endpoints,

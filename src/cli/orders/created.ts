@@ -72,7 +72,7 @@ export async function createdResult(
 }
 
 interface Placing extends Following, Consent {
-  /** File the payload came from, for error messages. */
+  /** File from which the payload was read, for error messages. */
   readonly file?: string | undefined;
   readonly yes?: boolean | undefined;
   readonly new?: boolean | undefined;
@@ -94,7 +94,7 @@ export async function orderAssembled(
   // If prompts completed the order, show the whole order before it is sent.
   const isReviewed = completed.facts !== undefined && !before.previewsRequests && placing.yes !== true;
   const { payload, argv, ofFile } = isReviewed ? await reviewed(before, completed, placing.file) : completed;
-  // The command to rerun includes the user's answers.
+  // Put the user's answers into the command to run again.
   const context = { ...before, argv };
   const body = await checkOrder(payload, placing.file);
   const { referenceFrom } = await import('../../orders/needs/options.ts');

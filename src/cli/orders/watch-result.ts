@@ -44,7 +44,8 @@ export async function watchResult(
 ): Promise<ResultOf<typeof watchedOutput>> {
   const { intervalMs, isOpen = false } = options;
   const isStream = context.output.format === 'ndjson';
-  // A streaming consumer of all open orders always gets the first and last record, even if there are no orders.
+  // If a program reads the stream of all open orders, it always gets the first and the last record, even if there are
+  // no orders.
   if (ids.length === 0 && !(isOpen && isStream))
     return {
       kind: 'none',

@@ -20,7 +20,7 @@ export function errorLines(report: ErrorReport, paint: Paint): string[] {
   ];
 }
 
-/** Lines for an interruption by the user, which is not an error; they show the current state and how to resume. */
+/** Lines for an interruption by the user, which is not an error. They show the current state and how to resume. */
 const stoppedLines = ({ message, hint, next }: ErrorReport, paint: Paint): string[] => [
   safeText(message),
   ...(hint === null ? [] : [paint.faint(safeText(hint))]),
@@ -132,7 +132,7 @@ function plainLines(details: unknown): string[] {
   if (Array.isArray(details)) return details.map((entry) => fault(entry) ?? plain(entry));
   if (!isRecord(details)) return [plain(details)];
   return Object.entries(details).flatMap(([key, value]) => {
-    // Skip `made`, because the message already names what was made.
+    // Leave out `made`, because the message already names the record that was made.
     if (value === null || value === undefined || key === 'made') return [];
     if (Array.isArray(value) && value.some(isRecord))
       return value.map((entry) => fault(entry, key) ?? `${key}: ${plain(entry)}`);

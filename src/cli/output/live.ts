@@ -64,8 +64,8 @@ export async function createLive({ stdout }: Pick<Io, 'stdout'>): Promise<Live> 
 const up = (rows: number): string => (rows > 0 ? `\u001b[${rows}A\r` : '\r');
 
 /**
- * Counts the terminal rows that lines of these widths occupy now. If the terminal was narrowed after drawing, it has
- * wrapped the lines.
+ * Counts the terminal rows that lines of these widths occupy now. If the terminal has become narrower since the lines
+ * were drawn, it has wrapped them.
  */
 const rowsOf = (widths: readonly number[], columns: number): number =>
   widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);

@@ -114,8 +114,8 @@ function foldLine(line: string, width: number, command: string): string[] {
 }
 
 /**
- * Whether a line must not be folded, because it is a suggested command or has several columns. A labelled value may be
- * folded, with continuation lines beneath the value.
+ * Whether a line must not be folded. This is so for a suggested command, and for a line with several columns. A
+ * labelled value may be folded, with the continuation lines beneath the value.
  */
 const isWhole = (plain: string): boolean =>
   /^(?:try: | {0,9}\$ )/.test(plain) || (/\S {2}/.test(plain) && labelOf(plain.trimStart()) === 0);
@@ -123,8 +123,8 @@ const isWhole = (plain: string): boolean =>
 const named = /^(?:[a-z]+ )?[a-z]+ {2,8}(?=\S)/;
 
 /**
- * Width of a label including trailing spaces, as in `ship to Ada Lovelace, …`; 0 if the line has no label, or has more
- * columns than a label and a value.
+ * Width of a label, including the spaces after it, as in `ship to Ada Lovelace, …`. 0 if the line has no label, or if
+ * it has further columns besides the label and its value.
  */
 function labelOf(text: string): number {
   const { length } = named.exec(text)?.[0] ?? '';

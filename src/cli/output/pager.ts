@@ -59,7 +59,7 @@ export class PagedStream extends Writable {
     // The user may quit the pager before the end. Ignore the resulting stream error here, because each write reports it
     // to its caller.
     pager.stdin.on('error', () => {});
-    // Exit code if the shell finds no such program. The text is then shown without a pager.
+    // Exit code of the shell if there is no such program. The text is then shown without a pager.
     const missing = 127;
     this.#ended = new Promise((resolve) => {
       pager.on('error', () => resolve());

@@ -39,7 +39,7 @@ function openBar(terminal: OutputStream, total: number | undefined, drawing: Omi
     // Redraw even an unchanged bar, because output in between erases it.
     forceRedraw: true,
     clearOnComplete: true,
-    // The program handles interruption itself and then closes the bar.
+    // Do not handle interruption here. The program itself handles it, and then closes the bar.
     gracefulExit: false,
   });
   const close = openArea({ hide: () => void (started && terminal.stream.write(clearLine)) });
@@ -106,8 +106,8 @@ export function barLine(
 }
 
 /**
- * Terminal as the library sees it. Suppresses saving and restoring the cursor, since output in between may scroll the
- * saved position away.
+ * The terminal in the form in which the library gets it. The codes that save and restore the cursor are suppressed,
+ * since output in between may scroll the saved position away.
  */
 class BarLine extends Writable {
   readonly isTTY = true;

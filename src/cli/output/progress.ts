@@ -91,7 +91,7 @@ function factsOf(options: ProgressOptions, { done, note, isWaiting }: State, ela
   return isWaiting ? { ...facts, rate: '', left: '' } : facts;
 }
 
-/** @param elapsed ms since the work began. */
+/** @param elapsed is the time since the work began, in ms. */
 export function progressFacts(
   { label, total, from = 0, unit = '' }: Omit<ProgressOptions, 'now'>,
   done: number,

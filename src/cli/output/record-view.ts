@@ -8,7 +8,7 @@ import { paintMood } from './paint.ts';
 import { inferColumns } from './select.ts';
 import { type TableOptions, tableLines } from './table.ts';
 
-/** Maximum nesting shown as views; deeper records are printed as JSON. */
+/** Maximum depth at which a nested record is shown as a view. Deeper records are printed as JSON. */
 const maxDepth = 4;
 
 /**
@@ -63,7 +63,7 @@ const isEmpty = (value: unknown): boolean =>
   value === '' ||
   (isRecord(value) && Object.keys(value).length === 0);
 
-/** Whether a value is shown below its name because it is an object, or a list that contains one. */
+/** Whether a value is shown below its name. This is so for an object, and for a list that contains an object. */
 function opens(value: unknown, depth: number): value is object {
   if (depth >= maxDepth || isEmpty(value)) return false;
   return Array.isArray(value) ? value.some(isRecord) : isRecord(value);

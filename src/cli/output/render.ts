@@ -235,7 +235,7 @@ async function printRecord(result: RecordResult, { io, options, out, settle }: P
   reportToUser(leftOut({ hidden: [...hidden], narrowed: [] }, undefined, io.stderr.columns()), io, 'table');
 }
 
-/** Column order is stable for scripts; on a TTY the most important come first. */
+/** For scripts, the order of the columns is stable. On a TTY, the most important columns come first. */
 const columnsFor = (
   { columns, screen = columns }: RecordResult | ListResult,
   { stdout }: Io,
@@ -250,7 +250,7 @@ const columnsFor = (
 async function tableOptions(io: Io, { now, localNow, utc = false, fields }: OutputOptions) {
   const { stdout } = io;
   const typed = (text: string): string => asTyped(text, io, 'stdout');
-  // A field requested by name is shown with its raw value.
+  // If the user requested a field by name, show its raw value.
   const isScreen = stdout.isTerminal && !fields;
   const width = stdout.isTerminal ? stdout.columns() || 100 : undefined;
   const plain = stdout.isDumb === true;

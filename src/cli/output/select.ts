@@ -2,7 +2,7 @@ import { columnValue } from '../../format/cell.ts';
 import { accessor, isRecord } from '../../format/path.ts';
 import type { Column, ListResult, RecordResult, Row } from '../../format/result.ts';
 
-/** Columns selected by `--fields`, in its order; unknown paths become plain text columns. */
+/** The columns that `--fields` selects, in the same order. For an unknown path, there is a plain text column. */
 export function selectColumns(
   columns: readonly Column[],
   fields: readonly string[] | undefined,
@@ -44,7 +44,7 @@ export function withHeadings<R extends RecordResult | ListResult>(result: R, fie
     );
     if (!column) return [];
     const read = accessor(field);
-    // A record field of that name takes precedence over the column.
+    // If the record has a field of that name, the field takes precedence over the column.
     return [
       { ...column, path: field, value: (row, titleOf) => read(row) ?? columnValue(column, row, titleOf) },
     ];

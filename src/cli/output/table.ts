@@ -17,7 +17,7 @@ import type { Writer } from './writer.ts';
 
 const gap = 2;
 
-/** Minimum useful width; below this, the least important column is dropped instead. */
+/** Minimum useful width of a column. If there is less room, the least important column is dropped instead. */
 const minTextWidth = 12;
 /** Minimum width of a status. The status's symbol and first word fit in it. */
 const minStatusWidth = 16;
@@ -37,7 +37,7 @@ export interface PlacedColumn {
   readonly cuts: boolean;
   /** Whether longer text wraps at word boundaries. */
   readonly wraps: boolean;
-  /** What truncation keeps: for a URL, its host and its end, which identifies the product. */
+  /** Which part of a text truncation keeps. Of a URL, it keeps the host, and the end, which identifies the product. */
   readonly keeps: 'start' | 'ends' | 'host';
 }
 
@@ -45,9 +45,9 @@ export interface Layout {
   readonly shown: readonly PlacedColumn[];
   /** Columns that did not fit and are shown below each row. */
   readonly below: readonly number[];
-  /** Names of the columns that did not fit, except those empty in every row. */
+  /** Names of the columns that did not fit. Columns that are empty in every row are left out. */
   readonly hidden: readonly string[];
-  /** Names of shown columns narrower than their widest text. */
+  /** Names of the columns that are shown, but are narrower than their widest text. */
   readonly narrowed: readonly string[];
 }
 
@@ -384,8 +384,8 @@ interface BatchOptions {
 }
 
 /**
- * Batches rows. The first batch has up to `size` rows, or those that arrive within `waitMs` of the first row; later
- * rows come one at a time. This lets a table compute widths from several rows without much delay.
+ * Batches rows, so that a table can compute its widths from several rows without much delay. The first batch has up to
+ * `size` rows, or those that arrive within `waitMs` of the first row. Later rows come one at a time.
  */
 export async function* headFirst<T>(
   rows: Iterable<T> | AsyncIterable<T>,
@@ -491,7 +491,7 @@ const borderless = {
 };
 
 /**
- * Returns the text before, between and after the columns of a line, as cli-table3 lays it out. Cached per table,
+ * Returns the text that cli-table3 puts before, between and after the columns of a line. It is cached per table,
  * because a layout takes 150 µs.
  */
 async function layoutOf(columns: readonly PlacedColumn[]): Promise<readonly string[]> {
@@ -512,8 +512,8 @@ async function layoutOf(columns: readonly PlacedColumn[]): Promise<readonly stri
 const layouts = new WeakMap<readonly PlacedColumn[], readonly string[]>();
 
 /**
- * Draws a page, one line per row, without borders or trailing spaces. cli-table3 measures wide, combining and emoji
- * characters by an older Unicode version than terminals, so texts are measured here.
+ * Draws a page with one line per row, and without borders or trailing spaces. Texts are measured here and not by
+ * cli-table3, which measures wide, combining and emoji characters by an older Unicode version than terminals do.
  */
 export async function drawRows(
   rows: readonly (readonly Cell[])[],

@@ -6,11 +6,11 @@ import { OutputError } from '../../platform/errors.ts';
 
 const chunkSize = 64 * 1024;
 const del = 0x7f;
-/** Total time the output may still wait for its reader after an abort, in ms. */
+/** Total time for which the output may still wait for its reader after an abort, in ms. */
 const graceMs = 200;
 const lineBreak = 0x0a;
 
-/** Error codes of a closed reader, such as `| head` when it has enough. */
+/** Error codes that mean that the reader has closed, such as `| head` when it has enough. */
 const goneCodes = new Set([
   'EPIPE',
   'EOF',
@@ -63,7 +63,7 @@ export class Writer {
     return this.#closed;
   }
 
-  /** Whether the signal aborted before an open reader had received everything. */
+  /** Whether the signal aborted before a reader that was still open had received everything. */
   get isCutShort(): boolean {
     return this.#isCutShort;
   }

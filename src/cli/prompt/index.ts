@@ -82,7 +82,7 @@ const rowChoice = <T>(value: T, name = ''): { value: T; name: string; short: str
 });
 
 const shownAtOnce = 12;
-/** Columns taken by the choice list's markers. */
+/** Number of columns that the markers of the choice list take. */
 const marks = 4;
 
 export async function rowLines(
@@ -156,8 +156,8 @@ async function answeredAfresh<T>(context: Context, ask: (on: On) => Promise<T>):
 
 async function answered<T>(context: Context, ask: (on: On) => Promise<T>): Promise<T> {
   const { stdin, stderr } = context.io;
-  // Ctrl-D on an empty line, or the end of stdin, ends the input without settling the prompt, which would then hang
-  // forever.
+  // Handle the end of the input. After Ctrl-D on an empty line, or at the end of stdin, the prompt would otherwise
+  // never settle.
   const unread = new AbortController();
   const stop = (): void => unread.abort();
   stdin.stream.on('pause', stop);
@@ -213,7 +213,7 @@ async function pendingText(stdin: Readable, signal: AbortSignal): Promise<string
   if (!(stdin instanceof ReadStream) || signal.aborted) return '';
   let text = '';
   const wasRaw = stdin.isRaw;
-  // Input without Enter is only readable in raw mode.
+  // Switch to raw mode. Without it, input can be read only after Enter was pressed.
   stdin.setRawMode(true);
   await new Promise<void>((resolve) => {
     const end = (): void => {
@@ -230,7 +230,7 @@ async function pendingText(stdin: Readable, signal: AbortSignal): Promise<string
     };
     const timer = setTimeout(end, quietMs);
     stdin.on('data', take);
-    // The previous prompt may have paused stdin.
+    // Resume stdin, because the previous prompt may have paused it.
     stdin.resume();
     stdin.once('end', end);
     signal.addEventListener('abort', end, { once: true });

@@ -176,7 +176,7 @@ function append(list: FieldValue[], parts: readonly string[], value: FieldValue,
 /** Value of `key[]` without `=`: an empty list. */
 export const emptyList: FieldValue[] = [];
 
-/** Whether the last object of a list already has this field, so that a new list element must start. */
+/** Whether the last object of a list already has this field. If so, the field starts a new object. */
 function isTaken(fields: Fields, [name = '', next, ...rest]: readonly string[]): boolean {
   if (!Object.hasOwn(fields, name)) return false;
   const here = fields[name];
@@ -207,14 +207,14 @@ export function readHeaders(lines: readonly string[]): Readonly<Record<string, s
   return Object.fromEntries(headers);
 }
 
-/** A key on the command line ends up in the shell history and the process list. */
+/** Refuse a key here, because it would end up in the shell history and in the list of processes. */
 const byHand = (): UsageError =>
   new UsageError('-H does not take an Authorization header: everyone on this machine could read the key', {
     hint: 'Set ERRAND_API_KEY, or store the key from stdin with `errand auth token`; it is sent by itself.',
     next: [{ command: 'errand auth status', when: 'to see which key is used' }],
   });
 
-/** Prints a response's status and headers on stderr, since stdout is for data only; secrets are redacted. */
+/** Prints the status and headers of a response on stderr, because stdout is only for data. Secrets are redacted. */
 export function reportHead(
   context: Context,
   { status, headers }: Pick<AnyResponse, 'status' | 'headers'>,

@@ -43,7 +43,7 @@ export function showJson(json: unknown, operation: Operation | undefined, output
   return { kind: 'record', record: json, columns: inferColumns([json]) };
 }
 
-/** Infers one column per record field; a table omits fields that hold nested records. */
+/** Infers one column for each field of the records. A table leaves out fields that hold nested records. */
 function columnsOf(rows: readonly JsonObject[], { format }: OutputOptions): Column[] {
   const columns = inferColumns(rows);
   if (format !== 'table') return columns;
@@ -70,7 +70,7 @@ async function textOnly(chunks: Chunks, type: string): Promise<Chunks> {
   })();
 }
 
-/** Whether the bytes are UTF-8 without NULs; the last character may be cut off. */
+/** Whether the bytes are UTF-8 and contain no NUL. The last character may be incomplete. */
 function isText(bytes: Uint8Array): boolean {
   if (bytes.includes(0)) return false;
   try {
@@ -141,7 +141,7 @@ function queryOf(search: string): Record<string, readonly string[]> {
   return Object.fromEntries([...new Set(parameters.keys())].map((name) => [name, parameters.getAll(name)]));
 }
 
-/** Parses a whole-number query parameter; leaves any other value for the service to reject. */
+/** Parses a query parameter that is a whole number. Any other value is left for the service to reject. */
 function numberIn(
   query: Readonly<Record<string, string | readonly string[]>>,
   name: string,

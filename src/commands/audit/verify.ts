@@ -76,8 +76,8 @@ export const verify = defineCommand({
 const maxReported = 5;
 
 /**
- * Verifies the chain in the journal. Reads the journal's record count first, because other processes may append
- * meanwhile.
+ * Verifies the chain in the journal. First reads how many records the journal has, because other processes may add
+ * records meanwhile.
  */
 async function walk(context: Context, check: ChainCheck): Promise<void> {
   const journal = await context.journal();

@@ -117,7 +117,7 @@ export const token = defineCommand({
       return [];
     }
 
-    /** Binds the token to the service named by the environment; the token is never sent elsewhere. */
+    /** Binds the token to the service that the environment names. The token is then never sent to any other service. */
     function legacyAddress(): { legacy_base_url?: string } {
       const { value, from } = context.settings.legacyBaseUrl;
       return from === 'environment' ? { legacy_base_url: value } : {};

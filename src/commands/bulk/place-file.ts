@@ -90,8 +90,9 @@ export const nothingIn = (shard: string, name: string): ResultOf<typeof sentOutp
 });
 
 /**
- * Lists the sent batches, or follows them to completion with `watch`. @param facts lists notes to print. @param exitCode
- * applies unless rows fail.
+ * Lists the sent batches. With `watch`, follows them to completion instead.
+ * @param facts lists notes to print.
+ * @param exitCode is the exit code, unless rows fail.
  */
 export async function sentResult(
   context: Context,
@@ -134,7 +135,7 @@ export async function sentResult(
       exitCode: () => exitCode,
     };
   context.note(follow);
-  // Other workers may have sent part of the upload.
+  // Refresh first, because other workers may have sent a part of the upload.
   await (await context.journal()).refresh('now');
   await (await context.uploads()).refresh('now');
   const named = await namedBatches(context, words);

@@ -103,7 +103,7 @@ export const validate = defineCommand({
       yield* check.wholeIssues();
     }
 
-    /** For people, groups identical errors into one line, however many rows have them. */
+    /** Groups identical errors into one line for people, however many rows have the error. */
     async function* grouped(): AsyncGenerator<Row> {
       const groups = new IssueGroups();
       for await (const found of parts()) groups.add(found);
@@ -183,7 +183,7 @@ async function leftIn(context: Context, path: string, flags: TableFlags) {
   };
 }
 
-/** Maximum number of kinds of remaining errors to print. */
+/** For the errors that remain, maximum number of different kinds to print. */
 const maxKinds = 10;
 
 const cellsText = (count: number): string => (count === 1 ? '1 cell' : `${countText(count)} cells`);

@@ -20,7 +20,7 @@ export type Probe =
       readonly at: number;
       /** The `date` header, if sent. */
       readonly date: string | undefined;
-      /** `info.version`, if the response was the description. */
+      /** The description's `info.version`. Undefined if the response was not the description. */
       readonly version: string | undefined;
     }
   | { readonly reached: false; readonly message: string; readonly remedy: string | undefined };

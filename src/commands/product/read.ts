@@ -19,7 +19,7 @@ interface ReadOptions extends Freshness {
 const pollMs = 1000;
 
 /**
- * Reads a product's details or offers; with `wait`, waits until they are fetched.
+ * Reads the details or offers of a product. With `wait`, waits until the service has fetched them.
  * @throws ErrandError deadline if --timeout passes first; ended_badly if the retailer did not respond.
  */
 export async function readProduct(

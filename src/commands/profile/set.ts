@@ -79,8 +79,8 @@ interface Given {
 }
 
 /**
- * Applies the given values to a profile and lists the secrets that are dropped as a result. @throws UsageError for an
- * invalid address.
+ * Applies the given values to a profile. Also lists the secrets that are dropped as a result.
+ * @throws UsageError for an invalid address.
  */
 function changed(
   before: Profile | undefined,

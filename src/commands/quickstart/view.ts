@@ -7,7 +7,7 @@ import { cut, fullMeasure } from '../../format/width.ts';
 import { safeText } from '../../platform/redact/safe-text.ts';
 import type { Context } from '../../run/context.ts';
 
-/** Result of a step; long `text` is cut so that `tail` stays visible. */
+/** Result of a step. If `text` is too long, it is cut so that `tail` stays visible. */
 export interface Outcome {
   readonly text: string;
   readonly tail?: string;

@@ -169,7 +169,7 @@ function labelFiles(dir: string, returns: readonly Received<'return.get'>[]): La
     labelUrls(record).map((url, index) => {
       const { id } = record;
       const name = freeName(`return-${safeFileName(id, 'x').slice(0, 8)}-${nameIn(url)}`, taken);
-      // Keeps the folder as the caller wrote it instead of resolving it.
+      // Joins the folder as the caller wrote it, without resolving it.
       return { returnId: id, index, url, path: join(dir, basename(pathInside(dir, name))) };
     }),
   );
@@ -184,7 +184,7 @@ function nameIn(url: string): string {
 /** File extensions that a label may have. With any other extension, the file could open as a program or a page. */
 const labelExtension = /\.(?:pdf|png|gif|jpe?g|tiff?|zpl|epl|txt)$/i;
 
-/** Returns a name not yet taken. Ignores case, as many users' file systems do. */
+/** Returns a name that is not taken yet. Ignores case, as the file systems of many users do. */
 function freeName(name: string, taken: Map<string, number>): string {
   const dot = name.lastIndexOf('.');
   const known = name.toLowerCase();
@@ -219,7 +219,10 @@ export function safeFileName(given: string, fallback = 'label'): string {
   return shortened(reserved.test(name) ? `_${name}` : name);
 }
 
-/** Joins a folder and a file name. @throws Error if the path would leave the folder, as the last line of defense. */
+/**
+ * Joins a folder and a file name. As the last line of defense, refuses a path outside the folder.
+ * @throws Error if the path would leave the folder.
+ */
 export function pathInside(folder: string, name: string): string {
   const path = resolve(folder, name);
   if (dirname(path) !== resolve(folder)) throw new Error(`${JSON.stringify(name)} would leave the folder`);

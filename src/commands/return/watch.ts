@@ -125,7 +125,7 @@ interface FollowView {
   done(outcome: 'settled' | 'broken off'): void;
 }
 
-/** Reserves the full status width from the start, so columns do not shift. */
+/** Column of the status. It reserves the full width from the start, so that the columns do not shift. */
 const columns = returnColumns.map((column) => (column.name === 'status' ? { ...column, room: 12 } : column));
 const nothing: FollowView = { isLive: false, show: async () => {}, done: () => {} };
 

@@ -5,7 +5,7 @@ import type { Context } from '../../run/context.ts';
 
 /** A change that returns a sandbox to an earlier state. */
 export interface Gone {
-  /** Drops only records made after this time, in ms since the epoch; all of them if unset. */
+  /** Only records made after this time are dropped, in ms since the epoch. If unset, all records are dropped. */
   readonly since?: number;
   /** When the change was requested, in ms since the epoch. */
   readonly until: number;

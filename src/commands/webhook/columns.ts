@@ -49,7 +49,7 @@ const eventScreen: readonly Column<StoredEvent>[] = [
   { name: 'received', path: 'received_at', kind: 'time', isLocal: true, weight: 6 },
 ];
 
-/** State of the order an event reports; undefined if it reports none. */
+/** State of the order that an event reports. Undefined if the event reports none. */
 export function stateOfEvent({
   status,
   error_type: errorType,
@@ -65,7 +65,7 @@ export function stateOfEvent({
   });
 }
 
-/** Result of forwarding an event or running a command for it; undefined if neither was requested. */
+/** Result of forwarding an event, or of running a command for it. Undefined if neither was requested. */
 function actedOn({ forward, exec }: Unchecked<StoredEvent>): ShownState | undefined {
   if (own(forward, 'delivered') === false) return { text: 'not forwarded', mood: 'bad' };
   const code = own(exec, 'exit_code');

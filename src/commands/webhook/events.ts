@@ -86,8 +86,8 @@ export const events = defineCommand({
     }
 
     /**
-     * Whether any event shown on the terminal was forwarded or triggered a command. Assumes that one did if there are
-     * too many to check.
+     * Whether any event shown on the terminal was forwarded or has triggered a command. If there are too many events to
+     * check, returns true.
      */
     function hasActed(): boolean {
       if (context.output.format !== 'table') return false;

@@ -224,7 +224,8 @@ export class EventLines {
     const columns = this.#columns();
     const clock = at.slice(11, 19);
     const maxWidth = columns - orderWidth - 2;
-    // Narrow terminals drop, in this order: number, earlier state, event name, time. The state is cut last.
+    // A narrow terminal drops these parts, in this order: the number, the earlier state, the event name, the time. The
+    // state is cut last.
     const shapes = [
       {
         when: `${String(id).padStart(idWidth)}  ${clock}Z  `,
@@ -399,8 +400,8 @@ const summaryLine = ({ received, stored, duplicates, forwarded, failed }: Listen
   `${received} received, ${stored} new, ${duplicates} ${duplicates === 1 ? 'duplicate' : 'duplicates'}, ${forwarded} forwarded, ${failed} failed`;
 
 /**
- * Tracks which events were shown. If this process ends before it has written an event, the next listener shows that
- * event.
+ * Keeps track of which events were shown. If this process ends before it has written an event, the next listener shows
+ * that event.
  */
 class Shown {
   readonly #context: Pick<Context, 'io' | 'output'>;

@@ -71,7 +71,10 @@ const nothingBefore =
 
 const defaultRetries = 4;
 
-/** Address that events are forwarded to. @throws UsageError naming the flag if it is not an http address. */
+/**
+ * Address to which events are forwarded.
+ * @throws UsageError naming the flag if it is not an http address.
+ */
 export function forwardTarget(
   context: Context,
   flag: string,

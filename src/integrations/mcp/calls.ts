@@ -76,7 +76,7 @@ export class Calls {
     }
   }
 
-  /** Resolves when all calls have ended, successfully or not. */
+  /** Resolves when all calls have ended, whether they succeeded or failed. */
   async drained(): Promise<void> {
     while (this.#open.size > 0) await Promise.allSettled(this.#open);
   }

@@ -23,9 +23,9 @@ function outline(schema: unknown): JsonSchema {
 }
 
 /**
- * Removes from the schema of a tool's arguments what a model does not need: null as an alternative, because omitting a
- * field means the same, and annotations of the contract. The tool accepts everything that the reduced schema allows.
- * Pure.
+ * Removes what a model does not need from the schema of a tool's arguments. This is null as an alternative, because
+ * leaving out a field means the same, and annotations of the contract. The tool accepts everything that the reduced
+ * schema allows. Pure.
  */
 export function compactInput(schema: JsonSchema): JsonSchema {
   const { 'x-observed': _observed, propertyNames: _names, type, anyOf, properties, items, ...rest } = schema;

@@ -38,7 +38,7 @@ interface Family {
   readonly uri: string;
   readonly name: string;
   readonly description: string;
-  /** Tool that shows the same data. If the tool is not offered, neither is the resource. */
+  /** The tool that shows the same data. The resource is offered only if this tool is. */
   readonly tool: ToolName | undefined;
   /** URI template for a single member of the resource, and the name of the template. */
   readonly one?: { readonly uriTemplate: string; readonly name: string };

@@ -59,7 +59,10 @@ export interface ToolDefinition<A extends ToolArguments> {
   output(): Readonly<Record<string, JsonSchema>>;
   /** Output fields that are always present. */
   readonly certain: readonly string[];
-  /** Output fields with text written by retailers, sellers or others who can add text to an order. */
+  /**
+   * Output fields that contain text from others: from retailers, from sellers, or from anyone else who can add text to
+   * an order.
+   */
   readonly untrusted?: readonly string[];
   run(call: Call, given: z.output<A>): Promise<Outcome>;
 }
@@ -69,7 +72,7 @@ export type Tool = Omit<ToolDefinition<ToolArguments>, 'run'> & {
   run(call: Call, given: JsonObject): Promise<Outcome>;
 };
 
-/** Defines a tool as data; the parameter types of `run` follow from `arguments`. */
+/** Defines a tool as data. The types of the parameters of `run` follow from `arguments`. */
 export function defineTool<A extends ToolArguments>(definition: ToolDefinition<A>): Tool {
   // This cast is safe, because arguments are validated against the tool's own definition. Therefore they have the
   // declared type.

@@ -19,7 +19,7 @@ export interface ClientOptions {
    * Timeout of a call, including its retries, in ms; 30,000 by default. In a streamed response, it limits each pause.
    */
   readonly timeoutMs?: number | undefined;
-  /** Retries after the first attempt: 3 by default, or 4 for an order; 0 for none. */
+  /** Number of retries after the first attempt. The default is 3, or 4 for an order. 0 turns retries off. */
   readonly retries?: number | undefined;
   /** Aborts every call of the client. */
   readonly signal?: AbortSignal | undefined;
@@ -108,7 +108,7 @@ export interface ReferenceQuery {
   readonly namespace?: string | undefined;
 }
 
-/** Path and query parameters by wire name, and the body. */
+/** Path and query parameters, keyed by wire name, and the body. */
 export type CallInput<N extends CallName | StreamName> = N extends CallName
   ? Operations[N]['input'] & (N extends 'order.list' ? { readonly query?: ReferenceQuery } : unknown)
   : N extends StreamName
@@ -168,8 +168,8 @@ export interface ListPage<R> {
 }
 
 /**
- * Client of the service, typed by its contract. Every method throws an ErrandError unless it succeeds. It throws
- * UsageError before anything is sent, ServiceError or a subclass if the service refuses, UnavailableError or
+ * Client of the service, with the types of the service's contract. Every method throws an ErrandError unless it
+ * succeeds: UsageError before anything is sent, ServiceError or a subclass if the service refuses, UnavailableError or
  * DeadlineError if no response arrives, and InDoubtError if a request that moves money may have been executed.
  */
 export interface Client extends AsyncDisposable {

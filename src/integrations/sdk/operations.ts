@@ -33,7 +33,10 @@ export interface OperationDescription {
   readonly summary: string;
   /** `legacy` operations use the legacy base URL. */
   readonly surface: 'current' | 'legacy';
-  /** How a call is authorized. `payment` pays each request through a 402 challenge; `basic` sends the client token. */
+  /**
+   * How a call is authorized. With `payment`, each request is paid through a 402 challenge. With `basic`, the client
+   * token is sent.
+   */
   readonly auth: 'none' | 'bearer' | 'payment' | 'basic';
   readonly pathParameters?: Readonly<Record<string, ParameterDescription>>;
   readonly query?: Readonly<Record<string, ParameterDescription>>;
@@ -53,15 +56,15 @@ export interface OperationDescription {
   readonly movesMoney?: true;
 }
 
-/** All operations of the service, by name. */
+/** All operations of the service, keyed by name. */
 export const operations: Readonly<Record<OperationName, OperationDescription>> = table;
 
 /** A JSON Schema (2020-12). */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the JSON Schema of a body by name: `schemaOf('OrderCreate')`. Request schemas are closed; response schemas
- * are open, because the service may evolve. Loaded on first call.
+ * Returns the JSON Schema of a body, given its name: `schemaOf('OrderCreate')`. Schemas of requests are closed. Schemas
+ * of responses are open, because the service may add fields. The schemas are loaded on the first call.
  */
 export async function schemaOf(name: SchemaName): Promise<JsonSchema> {
   const { shapeSchema } = await import('../../api/openapi.ts');

@@ -50,7 +50,7 @@ export interface ResumeOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** `again`, `new` and `reference` exclude an `idempotency_key` of your own. */
+/** None of `again`, `new` and `reference` can be combined with an `idempotency_key` of your own. */
 export interface PlaceOptions extends ResumeOptions {
   /**
    * Your own name for what is bought, such as a requisition number. Whatever has this name is bought only once, even if
@@ -194,7 +194,7 @@ async function settling(client: Client, journal: OrderJournal, call: Call, work:
     try {
       const { order, existed } = await whenFree(context, key, used, stored, work);
       await report(stored.journal, key, baseUrl, String(order.id));
-      // Essential fields are validated; the others are typed by the contract.
+      // Only the essential fields are validated here. For the other fields, there are the types of the contract.
       return { order: order as OrderResponse, existed, notes };
     } catch (error) {
       throw asThrown(error, { ...stored, intents: context.unreported(), now: used.serviceClock.now() });

@@ -37,7 +37,7 @@ export interface SandboxOptions {
    * default.
    */
   readonly seed?: number | undefined;
-  /** Divides every delay in an order's life: 1 (the default) to 1000. */
+  /** Number by which every delay in an order's life is divided, from 1 (the default) to 1000. */
   readonly speed?: number | undefined;
   /**
    * `'real'` (the default) follows the machine's time. `'frozen'` stops the clock at the start time. A `Date` stops it
@@ -49,7 +49,7 @@ export interface SandboxOptions {
   readonly faults?: readonly SandboxFault[] | undefined;
 }
 
-/** An isolated sandbox: it shares no orders, keys, wallets or time with any other. */
+/** An isolated sandbox. It shares no orders, keys, wallets or time with any other sandbox. */
 export interface Sandbox {
   /** Base URL without a trailing slash; with `port: false`, only `fetch` can reach it. */
   readonly baseUrl: string;
@@ -85,16 +85,17 @@ export interface Sandbox {
    */
   restore(snapshot: SandboxSnapshot): Promise<void>;
   /**
-   * Triggers an event now, such as `trigger('delivered', order.id)`, `trigger('failed', order.id, { errorType:
-   * 'account_locked' })` or `trigger('wallet-funded', { amount: 20_000 })`, with the amount in cents. Resolves once its
-   * webhooks are attempted. Not subject to faults. @throws UsageError for an unknown trigger; ErrandError `not_found`
-   * for an unknown id, `conflict` if the target's state does not permit it.
+   * Triggers an event now, such as `trigger('delivered', order.id)`,
+   * `trigger('failed', order.id, { errorType: 'account_locked' })` or `trigger('wallet-funded', { amount: 20_000 })`,
+   * where the amount is in cents. Resolves once the webhooks of the event are attempted. Faults do not apply.
+   * @throws UsageError for an unknown trigger; ErrandError `not_found` for an unknown id, `conflict` if the target's
+   * state does not permit the event.
    */
   trigger<Event extends SandboxTrigger>(
     event: Event,
     ...what: TriggerArguments<Event>
   ): Promise<SandboxTriggered>;
-  /** The latest 1,000 completed requests, newest last. Excludes requests for pages made for people. */
+  /** The latest 1,000 completed requests, newest last. Requests for pages that people read are left out. */
   requests(): SandboxRequest[];
   /** The latest 1,000 webhook deliveries, newest last. They were sent, or are still pending. */
   deliveries(): SandboxDelivery[];
@@ -129,13 +130,15 @@ export interface SandboxTriggered {
   readonly email?: string;
 }
 
-/** A completed request, without secrets: keys in its path and values of unknown query parameters appear as `…`. */
+/**
+ * A completed request, without secrets. Keys in the path, and the values of unknown query parameters, appear as `…`.
+ */
 export interface SandboxRequest {
   /** Sandbox time of the request, in ms since the epoch. */
   readonly at: number;
   readonly method: string;
   readonly path: string;
-  /** Without the question mark; empty if there is no query. */
+  /** The query without the question mark. Empty if there is no query. */
   readonly query: string;
   /** Status of the response. Null if the connection broke without a response. */
   readonly status: number | null;

@@ -30,7 +30,7 @@ interface Awaited {
   readonly allowMissing: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** How long to wait, in ms; unlimited if unset. */
+  /** How long to wait, in ms. Unlimited if this is not set. */
   readonly timeoutMs: number | undefined;
   readonly note: (line: string) => void;
   /** Whether any listener on this machine may receive the event. */
@@ -63,7 +63,7 @@ class Search {
   #isMissing = false;
   /** Number of events, of any name, that had arrived for the order when it was last read. */
   #readFor = 0;
-  /** Number of awaited events that had arrived when the order was last checked for confirmation. */
+  /** Number of awaited events that had arrived when the order was last asked to confirm them. */
   #confirmedFor = 0;
   #isWaiting = false;
   /** Time from which on no more events can be sent, in ms of the clock. */

@@ -23,7 +23,7 @@ export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   readonly secret: string;
-  /** Public URL of the listener, instead of its own address. */
+  /** Public URL of the listener, used instead of its own address. */
   readonly publicUrl?: string | undefined;
   readonly log: EventLog;
   readonly profile: string;
@@ -196,7 +196,7 @@ class Session {
     return isNew ? 'new' : 'duplicate';
   }
 
-  /** Reports a delivery that was refused because of its signature. */
+  /** Reports a delivery that the listener refused because of its signature. */
   refused(message: string): void {
     void this.feed.put({ type: 'gap', message });
   }
@@ -222,7 +222,7 @@ class Session {
     if (this.#matched >= max) void this.#finish();
   }
 
-  /** Resolves when nothing more should be received. */
+  /** Resolves when the session should receive nothing more. */
   async untilOver(): Promise<void> {
     const { clock, signal, forMs } = this.#options;
     const onAbort = (): void => this.stop('interrupted');

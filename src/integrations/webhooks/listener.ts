@@ -70,8 +70,9 @@ interface Listener {
 }
 
 /**
- * Receives webhooks. Responds 2xx only after persisting a delivery, 404 to another path or method, 401 to one that is not
- * signed with a known secret, 400 to anything but a JSON object, and 413, 408 or 503 beyond the limits.
+ * Receives webhooks. Responds 2xx only after a delivery is persisted. Responds 404 to another path or method, 401 to a
+ * delivery that is not signed with a known secret, 400 to a body that is not a JSON object, and 413, 408 or 503 if a
+ * limit is exceeded.
  * @throws UsageError if the port or host is unavailable.
  */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
@@ -239,8 +240,8 @@ export const eventNames: readonly string[] = [
 ];
 
 /**
- * Names under which the requested events may arrive. A current name also covers its older name, but an older name
- * covers only itself.
+ * Names under which the requested events may arrive. A current name also stands for the older name of its event. An
+ * older name stands only for itself.
  */
 export const sameEvents = (requested: readonly string[]): readonly string[] => [
   ...new Set(

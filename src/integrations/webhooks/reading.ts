@@ -14,9 +14,9 @@ const maxDepth = 64;
 const maxNameLength = 200;
 
 /**
- * Parses a delivery. Its body must be a JSON object in UTF-8, but may have any content.
+ * Parses a delivery. The body must be a JSON object in UTF-8, whose content does not matter here.
  * @param event is the value of the header that names the event.
- * @returns undefined for any other body.
+ * @returns undefined if the body is anything else.
  */
 export function readArrival(bytes: Uint8Array, event: string | undefined): Facts | undefined {
   const body = decode(bytes);

@@ -61,7 +61,7 @@ function withoutSubstrings(text: string, substrings: ReadonlySet<string>, instea
   return done === 0 ? text : result + text.slice(done);
 }
 
-/** Matches a character escaped by its code in a URL (once or more), in JSON or in HTML. */
+/** Matches a character that is escaped by its code: in a URL (once or several times), in JSON or in HTML. */
 const numbered =
   /%(?:25)*([0-9a-f]{2})|\\{1,8}u00([0-9a-f]{2})|&(?:amp;)*#(?:x0{0,4}([0-9a-f]{2})|0{0,4}(\d{2,3}));/gi;
 
@@ -92,8 +92,8 @@ function unescaped(text: string): { readonly plain: string; readonly startOf: (a
 }
 
 /**
- * Minimum length of a secret that is also matched inside words. A shorter secret matches only as a whole word, because
- * it would otherwise match everywhere.
+ * Minimum length of a secret that is also matched inside words. A shorter secret would match in many places, so it
+ * matches only as a whole word.
  */
 const minLengthWithinWords = 6;
 const minSecretLength = 3;
@@ -114,7 +114,7 @@ interface Form {
 
 const lineBreaks = /\r?\n/g;
 
-/** Replaces all given forms of secrets in a text. */
+/** Replaces all of the given forms of secrets in a text. */
 function withoutForms(text: string, forms: readonly Form[], instead: string): string {
   const isEscaped = /[%\\&+]/.test(text);
   const unbroken = text.replace(lineBreaks, '');

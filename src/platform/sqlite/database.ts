@@ -268,7 +268,9 @@ export class Database {
     }
   }
 
-  /** Runs a read. An open WAL is never removed, so a read waits only while another process recovers the WAL. */
+  /**
+   * Runs a read. Since an open WAL is never removed, the read has to wait only while another process recovers the WAL.
+   */
   #read<T>(work: () => T): T {
     return this.#guarded(() => {
       try {

@@ -104,7 +104,7 @@ async function copied<D extends Database, O extends DatabaseOptions>(
     try {
       return await opened(Made, file, copy, options, why);
     } finally {
-      // Unlink the copy now, so that it disappears when it is closed, however this process ends.
+      // Unlink the copy now. It then disappears when it is closed, however this process ends.
       remove();
     }
   } catch {

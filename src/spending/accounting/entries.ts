@@ -37,8 +37,8 @@ export type Kind = Exclude<MoneyLine['what'], 'hold'>;
 export const walletAccount = 'Assets:Errand:Wallet';
 
 /**
- * All movements of one kind of money for one order. Their total may change, for example through a credit or a corrected
- * price.
+ * All movements of one kind of money for one order. Their total may change, for example if there is a credit or a
+ * corrected price.
  */
 export interface Stream {
   readonly orderId: string;
@@ -60,7 +60,7 @@ interface Written {
 /** An entry found in a file, with an id that errand generated. */
 export interface ExistingEntry {
   readonly id: string;
-  /** Line where the entry begins, starting at 1. */
+  /** Line on which the entry begins, starting at 1. */
   readonly line: number;
   /**
    * The postings found in the file, which may differ from those that errand wrote. Undefined if someone has edited the

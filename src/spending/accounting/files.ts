@@ -21,8 +21,8 @@ export interface AccountingFormat {
    */
   refuses(text: string, books: Pick<AccountingSubject, 'wallet'>): string | undefined;
   /**
-   * Reads errand's entries from a file, and any other content that matters. @param text must have been accepted by
-   * `refuses`.
+   * Reads errand's entries from a file, and whatever else in the file matters.
+   * @param text must have been accepted by `refuses`.
    */
   read(text: string): AccountingContent;
   /**
@@ -51,7 +51,7 @@ export const oneLine = (text: string, limit = 200): string => safeText(text, lim
 /** Content of a file. Line numbers are one-based. */
 export interface AccountingContent {
   readonly entries: readonly ExistingEntry[];
-  /** Number of entries that affect the wallet and were added by the user. */
+  /** Number of entries that the user added and that affect the wallet. */
   readonly others: number;
   /** The first part of the file that is incomplete. */
   readonly broken?: Broken;

@@ -6,7 +6,8 @@ import { PrivateFileError, readGuardedFile } from '../../platform/private-files.
 import type { ApproverFile, Policy } from '../policy/policy.ts';
 
 /**
- * The public keys of the approvers. @throws UsageError with the policy's line number if a file contains no public key.
+ * Reads the public keys of the approvers.
+ * @throws UsageError with the policy's line number if a file contains no public key.
  */
 export const readApprovers = (policy: PolicyOfApprovers): readonly PublicKey[] =>
   policy.approvers.flatMap((approver) => {

@@ -17,7 +17,7 @@ import type { ApprovablePlan, Subject } from './subject.ts';
 
 /** Poll interval while waiting for a decision, in ms. */
 const pollIntervalMs = 300;
-/** Maximum number of mismatching approvals whose differences are reported. */
+/** Maximum number of approvals for which the differences to the order are reported. */
 const maxNamed = 3;
 /** Maximum lifetime of an approval, in ms. */
 const maxLifetimeMs = 31 * 24 * 3600 * 1000;
@@ -34,7 +34,7 @@ interface Asking {
   readonly carried: string | undefined;
   /** Whether the order has a reference. */
   readonly isReferenced: boolean;
-  /** Whether errand generated the key, rather than the user choosing it. */
+  /** Whether errand generated the key. If not, the user chose it. */
   readonly isKeyMade: boolean;
   /** Why the user wants to override the policy. */
   readonly reason: string | undefined;

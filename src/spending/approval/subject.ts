@@ -87,7 +87,7 @@ function orderOf({ body }: Intent): What {
 }
 
 /**
- * All rows with their ceilings and idempotency keys. The result does not depend on how the rows are split into batches.
+ * All rows, with their ceilings and idempotency keys. The result is the same however the rows are split into batches.
  */
 function rowsOf(intents: readonly Intent[]): What {
   const rows: string[] = [];

@@ -45,9 +45,7 @@ interface Terms {
   readonly numbers?: readonly number[] | undefined;
 }
 
-/**
- * The orders that an intent results in. A batch results in one order per row, any other intent in a single order. Pure.
- */
+/** The orders that result from an intent. A batch has one order per row. Any other intent has a single order. Pure. */
 export function ordersOf(intent: Intent, { numbers, ...terms }: Terms): SpendingOrder[] {
   if (intent.operation !== 'bulk.create')
     return [orderOf(intent, intent.key, maxPayment(intent, terms.feeCents), intent.body, terms, undefined)];
@@ -157,8 +155,8 @@ const textCells = (cells: Fields): Record<string, string> =>
 export const hostAsName = (host: string): string => (isHost(host) ? host : `//${host}`);
 
 /**
- * Adds retailer names to the orders if the policy names retailers by name. Each host is looked up once at the service,
- * free of charge. A retailer that the service does not know is identified by its host alone.
+ * Adds the names of retailers to the orders, if the policy contains names of retailers. Each host is looked up once at
+ * the service, free of charge. If the service does not know a retailer, the host alone identifies it.
  * @throws ErrandError if the service cannot be reached.
  */
 export async function withRetailers(

@@ -22,9 +22,9 @@ const loaded = new WeakMap<OrderSettings, { readonly source: Source; readonly po
 
 /**
  * Loads the policy that applies now. It is loaded again on each call, because a prompt may stay open for hours. The
- * policy comes from the policy file or, if machines share a journal, from the policy published in that journal.
- * Undefined if there is no policy, which is quick to find out.
- * @throws ErrandError policy if the policy cannot be read, parsed or trusted. Nothing is ordered then.
+ * policy comes from the policy file. If machines share a journal, it comes from the policy published in that journal.
+ * If there is no policy, quickly returns undefined.
+ * @throws ErrandError policy if the policy cannot be read, parsed or trusted. Nothing is ordered in that case.
  */
 export async function loadPolicy(context: PolicyContext): Promise<Policy | undefined> {
   const { settings } = context;

@@ -125,7 +125,10 @@ async function authentic(
   return { ...policy, signer, hash: sha256(text) };
 }
 
-/** @returns the fingerprint of the key. @throws ErrandError policy if the signature does not hold. */
+/**
+ * @returns the fingerprint of the key.
+ * @throws ErrandError policy if the signature is not valid.
+ */
 async function signerOfText(
   context: PolicyContext,
   name: string,

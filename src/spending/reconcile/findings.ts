@@ -166,8 +166,8 @@ function checkCost(facts: Facts, order: FoundOrder, money: OrderMoney, add: Add)
     );
   const credited = creditedIn(order);
   const paysFirst = money.payer === 'wallet' || money.payer === 'retailer_account';
-  // If the retailer cancels an order, a refund is expected and needs no finding. A placed order that fails in any other
-  // way is suspicious.
+  // If the retailer cancels an order, a refund is expected, and no finding is needed. If a placed order fails in any
+  // other way, that is suspicious.
   if (paysFirst && recorded?.placed && cost === 0 && status !== 'cancelled_by_retailer') {
     const { cents, currency } = recorded.placed;
     if (credited < cents)
@@ -223,8 +223,8 @@ interface Duplicates {
 }
 
 /**
- * Pairs of orders that have the same content and were placed within a day. `order create` compares content in the same
- * way to recognize repeated commands. Rows of a batch are not compared.
+ * Finds pairs of orders that have the same content and were placed within a day. The contents are compared as
+ * `order create` compares them to recognize repeated commands. Rows of a batch are not compared.
  */
 function duplicatesIn(orders: readonly OwnOrder[]): Duplicates[] {
   const last = new Map<string, OwnOrder>();

@@ -40,9 +40,9 @@ export interface Facts {
   readonly elsewhere: number;
   /** Orders of this machine, keyed by order id. Each has the intent that created the order. */
   readonly own: ReadonlyMap<string, RecordedIntent>;
-  /** All orders at the service since `since`, whether this machine created them or not. */
+  /** All orders that the service created since `since`, whether this machine placed them or not. */
   readonly orders: ReadonlyMap<string, FoundOrder>;
-  /** Orders of this machine that the service no longer returns. */
+  /** Orders of this machine that the service does not return. */
   readonly missing: readonly string[];
   /**
    * Orders at the service that are very likely the result of an intent in doubt. Maps each order to the key of that
@@ -77,7 +77,11 @@ const batchLifetimeMs = 24 * 3600 * 1000;
 /** Whether an order matches a request body. */
 export type Describes = (body: JournalRecord['body'], order: FoundOrder) => boolean;
 
-/** Reads all facts. @param sinceMs is the time from which intents and orders are read. @throws ErrandError. */
+/**
+ * Reads all facts.
+ * @param sinceMs is the earliest time of the intents and orders to read.
+ * @throws ErrandError.
+ */
 export async function gather(context: Context, sinceMs: number, describes: Describes): Promise<Facts> {
   const service = context.settings.baseUrl.value;
   const client = await context.client();

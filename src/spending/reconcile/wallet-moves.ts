@@ -22,7 +22,7 @@ export interface WalletRead {
   readonly balance: number | undefined;
   readonly spendable: number | undefined;
   readonly fee: number | undefined;
-  /** False if the balance changed during every attempt to read the orders. */
+  /** False if the balance changed during each attempt to read the orders. */
   readonly isSteady: boolean;
   readonly orders: ReadonlyMap<string, FoundOrder>;
   /** The last recorded balance of this account; undefined the first time. */
@@ -66,7 +66,7 @@ export function walletMoves(
 /** For how long an unchanged balance is not recorded again, in ms. */
 const renewedMs = 24 * 3600 * 1000;
 
-/** The balance entry to record; undefined if it would add nothing new or the balance is unknown. Pure. */
+/** The balance entry to record. Undefined if the balance is unknown, or if the entry would add nothing new. Pure. */
 export function walletEntry(
   wallet: WalletRead,
   intents: ReadonlyMap<string, RecordedIntent>,

@@ -103,7 +103,7 @@ async function unprovenOf(context: Context, records: readonly JournalRecord[]): 
 
 /** Round-trip time above which a database counts as slow, in ms. Every order has to wait for the database. */
 const slowMs = 250;
-/** Tolerated clock skew, in ms. Leases use the database's clock, so skew only misleads people. */
+/** Tolerated clock skew, in ms. Leases use the database's clock, so skew does no harm except to mislead people. */
 const allowedMs = 30_000;
 
 /** PostgreSQL's code for a missing privilege. */

@@ -59,7 +59,7 @@ async function stuckIn(context: Context): Promise<readonly string[]> {
     if (own(state, 'sandbox') !== 'errand') return [];
     return listIn(state, 'stuck').filter((id) => typeof id === 'string');
   } catch (error) {
-    // The service is not a sandbox, or does not disclose its state to this user.
+    // The service is not a sandbox, or it does not disclose its state to this user.
     if (error instanceof ErrandError) return [];
     throw error;
   }

@@ -49,8 +49,8 @@ import {
   verdict,
 } from './shapes.ts';
 
-// Leave these fields out. Agents must not choose the payment or the recipients of events and mails, and the idempotency
-// key is generated here.
+// Leave these fields out. The idempotency key is generated here. The other fields would let an agent choose the
+// payment, or who receives events and mails.
 const {
   idempotency_key: _key,
   payment: _payment,
@@ -203,7 +203,7 @@ export const orderQuote = defineTool({
 
 const unlimited = (total: number) => ({ outcome: 'allowed', amount_cents: total, rules: [] });
 
-/** @throws UsageError for an address that is not saved, or that no carrier can deliver to. */
+/** @throws UsageError for an address that is not saved, or to which no carrier can deliver. */
 async function addressOf(
   { context }: Call,
   name: string | undefined,
