@@ -19,7 +19,7 @@ export function withAddress(
     ...rest,
     addresses: { ...stored.addresses, [name]: address },
     ...(preset !== undefined && { default_address: preset }),
-    // If a new address replaces the sandbox's example under the same name, it is no longer the example.
+    // If a new address replaces the sandbox's example under the same name, the configuration no longer has an example.
     ...(example !== undefined && example !== name && { example_address: example }),
   };
 }

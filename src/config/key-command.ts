@@ -137,11 +137,11 @@ interface KeyReading {
 
 /** Time limit of a key command, in ms. */
 const keyTimeoutMs = 10_000;
-/** How long a command may take to exit after SIGTERM, in ms. */
+/** How long, in ms, a command may take to exit after SIGTERM. */
 const graceMs = 500;
 /**
- * How long to wait for output after a command has exited, in ms. Child processes of the command may still hold the pipe
- * open.
+ * How long, in ms, to wait for output after a command has exited. Child processes of the command may still hold the
+ * pipe open.
  */
 const outputMs = 500;
 const maxKeyBytes = 4096;

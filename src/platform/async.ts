@@ -62,7 +62,7 @@ export interface Waiting {
 /** Default maximum wait, in ms. */
 const defaultMaxWaitMs = 15_000;
 /**
- * How long to keep waiting after an abort, or after the run has used up its time for waiting, in ms. It is short,
+ * How long, in ms, to keep waiting after an abort, or after the run has used up its time for waiting. It is short,
  * because a lock is rarely held longer than a commit takes.
  */
 const graceMs = 200;

@@ -56,7 +56,7 @@ export const systemClock: Clock = {
 };
 
 /**
- * Maximum difference at which two clocks still count as equal, in ms. Some difference is normal, because Date headers
+ * Maximum difference, in ms, at which two clocks still count as equal. Some difference is normal, because Date headers
  * have whole seconds, and a response takes time.
  */
 const toleranceMs = 2000;

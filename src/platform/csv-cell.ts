@@ -3,7 +3,7 @@
  * ones.
  */
 const runs = /^[=+\-@\t\r\n\0\uff0b\uff0d\uff1d\uff20]/;
-/** At the start of a file, it makes Excel read the file as UTF-8. */
+/** With this byte order mark at its start, a file is read as UTF-8 by Excel. */
 export const byteOrderMark = '\ufeff';
 
 /** Cell delimiters that some spreadsheets use instead of the comma. */

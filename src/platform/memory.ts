@@ -3,7 +3,7 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 const mb = 1024 * 1024;
 /**
- * Size to which V8's young generation (both semi-spaces) is limited, in bytes. Without a limit, it takes twice as much
+ * Size, in bytes, to which V8's young generation (both semi-spaces) is limited. Without a limit, it takes twice as much
  * on Node 20, and 128 MB on Node 24.
  */
 let enoughYoung = 16 * mb;
@@ -59,7 +59,7 @@ export const v8Flags = {
   wasmBudget: '--wasm-tiering-budget',
   /** Growth factor of the young generation. */
   youngGrowth: '--semi-space-growth-factor',
-  /** By how much the old generation may grow between collections, in percent. */
+  /** By how much, in percent, the old generation may grow between collections. */
   oldGrowth: '--heap-growing-percent',
 } as const;
 

@@ -166,7 +166,7 @@ export const interruptionText = (event: Interruption): string =>
     ? `the service does not respond, still trying: ${event.message}`
     : `the service responds again after ${Math.round(event.gap_ms / 1000)} s`;
 
-/** If no new attempt at a lock is made for this long, the wait for that lock starts over, in ms. */
+/** Time in ms without a new attempt at a lock, after which the wait for that lock starts over. */
 const forgottenAfterMs = 60_000;
 
 /**

@@ -124,7 +124,7 @@ export function readPrivateFile(file: string, warn: Warn): Buffer | undefined {
   }
 }
 
-/** Maximum size of a control file that a user writes by hand, in bytes. */
+/** Maximum size, in bytes, of a control file that a user writes by hand. */
 const tooManyWritten = 1024 * 1024;
 
 /**

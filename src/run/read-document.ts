@@ -4,7 +4,7 @@ import { readPipe } from '../platform/streams.ts';
 import type { Context } from './context.ts';
 import type { OrderContext } from './order-context.ts';
 
-/** Maximum size of a file or stdin that holds one record, in bytes. */
+/** Maximum size, in bytes, of a file or stdin that holds one record. */
 const largest = 5 * 1024 * 1024;
 
 export interface Document {

@@ -145,7 +145,7 @@ export const dayAt = (timeZone: string, moment: number): Day =>
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Returns a function that computes the offset of a time zone from UTC at a given moment, in ms. */
+/** Returns a function that computes the offset, in ms, of a time zone from UTC at a given moment. */
 function offsetsIn(timeZone: string): (moment: number) => number {
   if (timeZone === 'UTC') return () => 0;
   let format = formats.get(timeZone);

@@ -191,5 +191,5 @@ export function isEdited(entry: StandingEntry, memory: Pick<RunMemory, 'schedule
   );
 }
 
-/** Combines into one text what a file states about which dates of an entry count, so that it can be compared. */
+/** Combines what a file states about which dates of an entry count. The result is a text that can be compared. */
 const stampOf = ({ since, sinceSchedule }: StandingEntry): string => `${since ?? ''} ${sinceSchedule ?? ''}`;

@@ -16,7 +16,7 @@ export interface StandingEntry {
   /** Random id. It is part of the references of the entry's orders, so it must stay the same if the name changes. */
   readonly id: string;
   readonly schedule: Schedule;
-  /** How long after its due time a date can still be bought, in ms. */
+  /** How long, in ms, a date can still be bought after its due time. */
   readonly lateMs: number;
   /** Dates on which nothing is bought. */
   readonly skipped: readonly Day[];

@@ -10,7 +10,7 @@ const dayMs = 24 * 3600 * 1000;
  */
 export const maxClockErrorMs = 49 * 3600 * 1000;
 
-/** How long a new order may be missing from the lists of the service, in ms. */
+/** How long, in ms, a new order may be missing from the lists of the service. */
 const maxLagMs = 300_000;
 
 /** Maximum number of past dates that one run reports. */
@@ -210,7 +210,7 @@ function planDate(entry: StandingEntry, { now, orders }: Facts, day: Day, at: nu
 }
 
 /**
- * How long to wait after a failed order before the next order for the same date is placed, in ms. There is no wait if
+ * How long, in ms, to wait after a failed order before the next order for the same date is placed. There is no wait if
  * the entry was changed after the failed order.
  */
 export const retryAfterMs = ({ lateMs }: Pick<StandingEntry, 'lateMs'>): number =>

@@ -24,7 +24,7 @@ interface State {
 }
 
 const lineEveryMs = 10_000;
-/** Interval at which to check whether a line is due, in ms. */
+/** Interval, in ms, at which to check whether a line is due. */
 const dueEveryMs = 500;
 
 /** Shows progress on stderr: a bar on a TTY, else one plain line every 10 s. */

@@ -379,7 +379,7 @@ const late = Symbol('late');
 interface BatchOptions {
   /** Maximum rows of the first batch. */
   readonly size: number;
-  /** How long the first batch waits, after its first row has arrived, for more rows, in ms. */
+  /** How long, in ms, the first batch waits, after its first row has arrived, for more rows. */
   readonly waitMs: number;
 }
 

@@ -6,7 +6,7 @@ import { OutputError } from '../../platform/errors.ts';
 
 const chunkSize = 64 * 1024;
 const del = 0x7f;
-/** Total time for which the output may still wait for its reader after an abort, in ms. */
+/** Total time, in ms, for which the output may still wait for its reader after an abort. */
 const graceMs = 200;
 const lineBreak = 0x0a;
 

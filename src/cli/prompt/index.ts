@@ -186,7 +186,7 @@ const noteChunk = (typed: Buffer | string): void => {
 export const interrupted = (cause?: unknown): ErrandError =>
   new ErrandError('interrupted', 'interrupted; nothing was sent', { outcome: 'not_sent', cause });
 
-/** If no input arrives for this long, the terminal has delivered all pending input, in ms. */
+/** Time in ms without any input after which the terminal has delivered all pending input. */
 const quietMs = 30;
 const controlC = '\u0003';
 

@@ -12,7 +12,7 @@ import { accountDetailColumns } from './fields.ts';
 
 type Account = ReceivedRow<'account.list'>;
 
-/** Interval at which to poll for the first message, in ms. */
+/** Interval, in ms, at which to poll for the first message. */
 const pollMs = 3000;
 
 export const forwarding = defineCommand({

@@ -14,7 +14,7 @@ const hasDesktop = ({ DISPLAY, WAYLAND_DISPLAY, BROWSER }: Environment): boolean
   openers[platform()] !== openers.linux || Boolean(DISPLAY || WAYLAND_DISPLAY || BROWSER);
 
 /**
- * How long to wait for an opener to report failure, in ms. An opener that is still running by then has become the
+ * How long, in ms, to wait for an opener to report failure. An opener that is still running by then has become the
  * browser.
  */
 const failureTimeoutMs = 1000;

@@ -4,7 +4,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { isObject } from '../../api/json.ts';
 import { once } from '../../platform/async.ts';
 
-/** How long the server still answers pending requests after the client has closed its input, in ms. */
+/** How long, in ms, the server still answers pending requests after the client has closed its input. */
 const graceMs = 5_000;
 /** The protocol over two streams. Keeps track of pending requests, and reports when a response has been sent. */
 export class Wire extends StdioServerTransport {

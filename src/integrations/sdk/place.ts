@@ -147,7 +147,7 @@ const placeRules = {
   new: aYesOrNo,
 };
 
-/** How long to wait for another process that is placing the same order, in ms. */
+/** How long, in ms, to wait for another process that is placing the same order. */
 const waitTimeoutMs = 60_000;
 const pollEveryMs = 50;
 /**

@@ -31,7 +31,7 @@ export type {
   TriggerArguments,
 } from './sandbox-types.ts';
 
-/** Maximum time by which to advance the clock at once, in days. */
+/** Maximum time, in days, by which to advance the clock at once. */
 const maxAdvanceDays = 3650;
 
 /**

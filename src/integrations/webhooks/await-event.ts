@@ -7,9 +7,9 @@ import { confirms, disagreement } from './agreement.ts';
 
 /** Interval at which the log is polled, in ms. Each poll reads an index of a local file. */
 const everyMs = 200;
-/** Interval at which an order that has not confirmed an event is read again, in ms. */
+/** Interval, in ms, at which an order that has not confirmed an event is read again. */
 const rereadMs = 1_000;
-/** How long an event may be in transit if it was sent before its order ended, in ms. */
+/** How long, in ms, an event may be in transit if it was sent before its order ended. */
 const underWayMs = 3_000;
 
 type Json = Readonly<Record<string, unknown>>;

@@ -25,7 +25,7 @@ export interface RunInput {
 const maxMs = 5 * 60_000;
 /** Grace period between SIGTERM and SIGKILL, in ms. */
 const graceMs = 2_000;
-/** How long to wait for output after a command has exited, in ms. */
+/** How long, in ms, to wait for output after a command has exited. */
 const outputMs = 500;
 const eventName = /^[\w.-]{1,64}$/;
 

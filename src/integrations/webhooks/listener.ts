@@ -24,7 +24,7 @@ export type SaveResult = 'new' | 'duplicate' | 'busy';
 
 export interface ListenerLimits {
   readonly bodyBytes: number;
-  /** Time limit for receiving the headers of a request, in ms. */
+  /** Time limit, in ms, for receiving the headers of a request. */
   readonly headersMs: number;
   /** Time limit for receiving a whole request, in ms. */
   readonly requestMs: number;
@@ -40,7 +40,7 @@ const defaultLimits: ListenerLimits = {
 };
 const headerBytes = 16 * 1024;
 const connections = 256;
-/** How long the listener waits for requests in progress when it closes, in ms. */
+/** How long, in ms, the listener waits for requests in progress when it closes. */
 const graceMs = 1_000;
 
 interface ListenerOptions {

@@ -44,12 +44,12 @@ export interface DatabaseOptions {
 export type Synchronous<T> = [T] extends [never] ? [] : T extends PromiseLike<unknown> ? [never] : [];
 
 /**
- * Maximum time for which a read waits while another process recovers the file, in ms. Signals are not handled during
+ * Maximum time, in ms, for which a read waits while another process recovers the file. Signals are not handled during
  * this time.
  */
 const readWaitTimeoutMs = 200;
 
-/** If the file system of a database has refused locks, how long to wait before the next attempt, in ms. */
+/** How long to wait before the next attempt, in ms, if the file system of a database has refused locks. */
 const restMs = 60_000;
 
 /**

@@ -28,7 +28,7 @@ export interface RequiredCoverage {
   readonly isReferenced?: boolean | undefined;
   /** Ms since the epoch. */
   readonly now: number;
-  /** How long the policy allows an approval to be valid, in ms. */
+  /** How long, in ms, the policy allows an approval to be valid. */
   readonly lifetimeMs: number;
 }
 

@@ -71,11 +71,11 @@ export interface Policy {
   /** Globs over whole URLs. */
   readonly urls: NameRule | undefined;
   readonly duplicates: DuplicateRule | undefined;
-  /** Amount above which a person must approve an order, in cents. */
+  /** Amount, in cents, above which a person must approve an order. */
   readonly approveAbove: (Rule & { readonly max: number }) | undefined;
-  /** Total of an upload above which a person must approve the upload as a whole, in cents. */
+  /** Total amount, in cents, above which a person must approve an upload as a whole. */
   readonly approveUploadAbove: (Rule & { readonly max: number }) | undefined;
-  /** How long an approval can be used, counted from its request, in ms. */
+  /** How long, in ms, an approval can be used, counted from its request. */
   readonly approvalMs: number;
   /** Files with the public keys of the approvers, as the policy names them. */
   readonly approvers: readonly ApproverFile[];

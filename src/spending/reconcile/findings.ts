@@ -40,10 +40,10 @@ export interface Finding {
   readonly command: string;
 }
 
-/** Maximum time between the approval of a return and its credit, in ms. */
+/** Maximum time, in ms, between the approval of a return and its credit. */
 const creditMs = 14 * 24 * 3600 * 1000;
 /**
- * Two orders with the same content are reported if less than this time lies between them, in ms. They are not reported
+ * Time in ms. Two orders with the same content are reported if less than this lies between them. They are not reported
  * if the second order was placed on purpose.
  */
 const sameDayMs = 24 * 3600 * 1000;

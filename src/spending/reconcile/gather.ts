@@ -66,12 +66,12 @@ export interface Facts {
 /** Maximum number of orders that are read one by one because the order list does not show them. */
 const maxSingleReads = 500;
 const atOnce = 8;
-/** Allowed difference between the clocks of this machine and the service, in ms. */
+/** Allowed difference, in ms, between the clocks of this machine and the service. */
 const slackMs = 3600 * 1000;
 
-/** Maximum age of the orders that are read to explain a change of the balance, in ms. */
+/** Maximum age, in ms, of the orders that are read to explain a change of the balance. */
 const walletMs = 60 * 24 * 3600 * 1000;
-/** How long after it was sent a batch may still create orders, in ms. */
+/** How long, in ms, a batch may still create orders after it was sent. */
 const batchLifetimeMs = 24 * 3600 * 1000;
 
 /** Whether an order matches a request body. */
@@ -243,7 +243,7 @@ async function readSingle(
   return missing;
 }
 
-/** The fee of an order that an intent has created, in cents. */
+/** The fee, in cents, of an order that an intent has created. */
 export const feeOf = (intent: RecordedIntent | undefined, { feeCents }: WalletPart): number | undefined =>
   intent?.operation === 'agent.order.create' ? limits.agentOrderFeeCents : feeCents;
 

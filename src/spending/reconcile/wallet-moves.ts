@@ -31,7 +31,7 @@ export interface WalletRead {
   readonly from: number;
 }
 
-/** How the balance compares with the last recorded balance, in cents. */
+/** How the balance compares with the last recorded balance. Amounts are in cents. */
 export interface WalletMoves {
   readonly expected: number;
   /** The difference that no order explains; positive if the balance is higher than expected. */
@@ -63,7 +63,7 @@ export function walletMoves(
   return { expected, difference: balance - expected };
 }
 
-/** For how long an unchanged balance is not recorded again, in ms. */
+/** For how long, in ms, an unchanged balance is not recorded again. */
 const renewedMs = 24 * 3600 * 1000;
 
 /** The balance entry to record. Undefined if the balance is unknown, or if the entry would add nothing new. Pure. */
@@ -87,7 +87,7 @@ export function walletEntry(
 }
 
 /**
- * The total that orders have cost the wallet, minus returned money, in cents. It is inferred from the service's rules.
+ * The total, in cents, that orders have cost the wallet, minus returned money. It is inferred from the service's rules.
  */
 const netOf = (
   orders: ReadonlyMap<string, FoundOrder>,

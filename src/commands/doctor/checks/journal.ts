@@ -101,7 +101,7 @@ async function unprovenOf(context: Context, records: readonly JournalRecord[]): 
   return keys;
 }
 
-/** Round-trip time above which a database counts as slow, in ms. Every order has to wait for the database. */
+/** Round-trip time, in ms, above which a database counts as slow. Every order has to wait for the database. */
 const slowMs = 250;
 /** Tolerated clock skew, in ms. Leases use the database's clock, so skew does no harm except to mislead people. */
 const allowedMs = 30_000;

@@ -147,7 +147,7 @@ function complete(
   });
 }
 
-/** Undefined if the file is missing or unreadable. */
+/** Reads a file. Undefined if the file is missing or unreadable. */
 function textOf(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
